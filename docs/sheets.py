@@ -59,9 +59,14 @@ def figure_variants(results: fc.Results) -> Iterator[tuple[str, Any]]:
     """The forms of a figure that are looked at; ``grey`` is the light one in print."""
     import matplotlib as mpl
 
+    from fastcube.plot import study_figure
+    from fastcube.plot.sheet import Sheet
+
     yield "light", results.plot()
     with mpl.rc_context(DARK_STYLE):
-        yield "dark", results.plot()
+        sheet = Sheet()  # results.plot() draws under matplotlib's defaults, which are light
+        study_figure(results, sheet)
+        yield "dark", sheet.finish()
     yield COLUMN_WIDTH, results.plot(width=COLUMN_WIDTH)
     yield "one point", select_middle_point(results).plot()
 

@@ -17,7 +17,7 @@ gc.set_threshold(
     50_000, 20, 20
 )  # imports and compiling allocate much and leave few cycles: 5% of a short command's time
 
-_CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75}
+_CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGHUP: 129, signal.SIGXCPU: 75}
 
 
 def _exit_on_signal(number: int, frame: object) -> None:

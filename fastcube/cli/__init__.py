@@ -1,8 +1,8 @@
 """The command line.  Each command lives in a module of its own and is imported when it is called.
 
-Data goes to standard output, talk to standard error.  Exit 0: done; 1: ``diff`` found a difference, or deciding a claim
-failed; 2: usage or bad input, one line, no traceback; 75: in order, work remains, run again; 130 and 143: interrupted,
-checkpoint written.
+Data goes to standard output, talk to standard error.  Exit 0: done; 1: ``status`` found trials missing, ``diff`` a
+difference, or deciding a claim failed; 2: usage or bad input, one line, no traceback; 75: in order, work remains, run
+again; 129, 130 and 143: interrupted, checkpoint written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from ..errors import FastcubeError, plain_text, suggest_name
-from ..running.signals import WORK_REMAINS
+from ..running.signals import WORK_REMAINS, own_process
 
 #: One line of help a command, here so that ``--help`` imports none of them.
 COMMANDS = {
@@ -161,9 +161,15 @@ def exit_process(code: int) -> NoReturn:
 
 
 def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
-    """Say why a command stops, what is ``kept`` and how to go on (as it was called, unless told ``again``), and exit."""
+    """Say why a command stops, what is ``kept`` and how to go on, and exit.
+
+    The advice is the command line as it was typed, without ``--force``, unless ``again`` is given.
+    """
+    from ..results.provenance import remove_force
+
     why = "work remains" if code == WORK_REMAINS else "interrupted"
-    print_message(f"fastcube: {why}; {kept}; go on with: {again or shlex.join(['fastcube', *sys.argv[1:]])}")
+    again = again or shlex.join(["fastcube", *remove_force(sys.argv[1:])])
+    print_message(f"fastcube: {why}; {kept}; go on with: {again}")
     exit_process(code)
 
 
@@ -186,7 +192,8 @@ def main(arguments: list[str] | None = None) -> Any:
             from ..results.processors import check_thread_settings
 
             check_thread_settings()
-        code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
+        with own_process():
+            code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         # click repeats what was typed, however long: each word of it as a message takes it

@@ -8,13 +8,12 @@ import platform
 import click
 
 from ..errors import plain_text
-from . import completion
+from . import completion, options
 
 
 def _environment() -> None:
-    import llvmlite.binding
-
     from ..kernels.machine.cache import cache_folder, list_read_only_folders
+    from ..kernels.machine.target import CPU_NAME
     from ..results.processors import processor_limits
     from ..results.provenance import cpu_name, git_revision, library_versions, package_version
 
@@ -22,7 +21,7 @@ def _environment() -> None:
     click.echo(f"fastcube  {package_version()}" + (f" (git {revision})" if (revision := git_revision()) else ""))
     click.echo(f"python    {platform.python_version()} on {platform.platform()}")
     click.echo("libraries " + ", ".join(f"{name} {v}" for name, v in library_versions().items()))
-    click.echo(f"cpu       {cpu_name()} (LLVM {llvmlite.binding.get_host_cpu_name()})")
+    click.echo(f"cpu       {cpu_name()} (LLVM {CPU_NAME})")
     limits = processor_limits()
     limit = min(limits, key=lambda name: limits[name])
     click.echo(f"threads   {limits[limit]}")
@@ -44,7 +43,8 @@ def command(file: str | None, unchecked: bool) -> None:
     from ..results.reading import open_results
     from ..results.table import unverified_note
 
-    results = open_results(file, unchecked=unchecked)
+    with options.suggest_unchecked():
+        results = open_results(file, unchecked=unchecked)
     done = [tally.trials for _, tally in results]
     click.echo(f"study      {results.study.name} revision {results.study.revision}: {results.study.title}")
     click.echo(f"source     {results.study.source}")

@@ -8,6 +8,7 @@ import click
 
 from ..errors import ParameterError
 from . import completion, print_message
+from .status import missing_shards_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -50,6 +51,8 @@ def command(shards: tuple[str, ...], output: str) -> None:
         _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)
     trials = merged.trials
+    lacking = missing_shards_text(merged)
     print_message(
-        f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; digest {merged.digest()}"
+        f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; "
+        f"digest {merged.digest()}{'; ' if lacking else ''}{lacking}"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ParameterError
+from ..errors import ParameterError, ResultFileError
 from . import completion, verbosity_option
 
 if TYPE_CHECKING:
@@ -57,6 +58,18 @@ file = _combine_options(
         help="File of the study, for its own notes, figure and replay.",
     ),
 )
+
+
+@contextlib.contextmanager
+def suggest_unchecked() -> Iterator[None]:
+    """Name the option ``--unchecked`` where a file lacks its checksum; for the commands that have the option."""
+    from ..results.untrusted_hdf5 import MissingChecksumError
+
+    try:
+        yield
+    except MissingChecksumError as error:
+        raise ResultFileError(f"{error} (--unchecked reads it all the same)") from None
+
 
 #: Some of a file's points.
 where_option = click.option(
@@ -116,7 +129,8 @@ def read_results(path: str, unchecked: bool, study: str | None = None, points: t
     from ..measure import registry
     from ..results.reading import open_results
 
-    results = open_results(path, unchecked=unchecked)
+    with suggest_unchecked():
+        results = open_results(path, unchecked=unchecked)
     if study is not None:
         results.study = registry.study_of(results.study, study)
     return results.sel(**parse_axes(points)) if points else results

@@ -55,19 +55,21 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
 
 
 def _plot_reliability(some: list[tuple[str, int, Any]], rates: list[float], figure: str) -> None:
+    from ..plot import default_style, save_figure
     from ..plot.sheet import Sheet
     from ..results.reliability import reliability
 
-    sheet = Sheet(None)
-    above, below = sheet.panels(1, 2)
-    for i, (name, n, own) in enumerate(some):
-        label = f"{name}, n = {n}"
-        above.series(label, [(p, reliability(own, p)) for p in rates], like=i, of=len(some))
-        if name != "hypercube":
-            pairs = [(p, reliability(own, p, against="hypercube")) for p in rates]
-            below.series(label, pairs, like=i, of=len(some))
-    above.scale = below.scale = "linear"
-    above.words(x="node failure rate", y="P(connected)", title="Node reliability")
-    below.words(x="node failure rate", y="less the hypercube", title="Difference on the same faults")
-    sheet.title("Reliability polynomials")
-    sheet.finish().savefig(figure)
+    with default_style():
+        sheet = Sheet(None)
+        above, below = sheet.panels(1, 2)
+        for i, (name, n, own) in enumerate(some):
+            label = f"{name}, n = {n}"
+            above.series(label, [(p, reliability(own, p)) for p in rates], like=i, of=len(some))
+            if name != "hypercube":
+                pairs = [(p, reliability(own, p, against="hypercube")) for p in rates]
+                below.series(label, pairs, like=i, of=len(some))
+        above.scale = below.scale = "linear"
+        above.words(x="node failure rate", y="P(connected)", title="Node reliability")
+        below.words(x="node failure rate", y="less the hypercube", title="Difference on the same faults")
+        sheet.title("Reliability polynomials")
+        save_figure(sheet.finish(), figure)

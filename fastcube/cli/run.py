@@ -43,6 +43,14 @@ def _check_single_task(runs: list[CheckedRun], study: str) -> None:
             )
 
 
+def _check_slurm_restart(force: bool) -> None:
+    """Refuse ``--force`` in a job that Slurm has started again: it would throw away what the job has done."""
+    if force and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
+        raise ParameterError(
+            "force must be left out of a job script: Slurm has started this job again, and its work stays"
+        )
+
+
 @dataclass
 class CheckedRun:
     """One run, checked: all that can be refused before the first trial was."""
@@ -126,6 +134,7 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
     name = options.default_name(chosen, given["grid"])
     _check_slurm_array(chosen, name, goal)
+    _check_slurm_restart(given["force"])
     points = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
     seed = parse_count("seed", given["seed"])
     if given["plot"] is not None:
@@ -162,7 +171,7 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
 @click.option(
     "--plot", metavar="FILE", shell_complete=completion.complete_files, help="Also draw the figure (.png, .svg, .pdf)."
 )
-@click.option("--force", is_flag=True, help="Start afresh and replace what the output holds.")
+@click.option("--force", is_flag=True, help="Start afresh and replace the results file.")
 @click.option("--dry-run", is_flag=True, help="Say points, trials, time and file size, and run nothing.")
 @options.verbose
 @click.pass_context

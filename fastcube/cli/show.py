@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from . import completion, line_width, options
+from . import completion, line_width, options, print_message
+from .status import missing_shards_text
 
 
 @click.command("show")
@@ -21,6 +22,8 @@ def command(
 
     results = options.read_results(file, unchecked, study, where)
     chosen = None if stat is None else stat.split(",")
+    if lacking := missing_shards_text(results):
+        print_message(lacking)
     if style == "table":
         click.echo(as_table(results, line_width(), chosen))
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import plain_text
-from ..results.provenance import PROGRAMS
+from ..results.provenance import PROGRAMS, remove_force
 from . import completion, options
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
-    from ..measure.study import Value
+    from ..measure.study import Measure, Value
     from ..measure.tally import Tally
     from ..results.reading import FileContents
     from ..results.results import Results
@@ -40,6 +39,17 @@ def _trials_wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | No
     return max(0 if goal.trials is None else goal.trials_at(point) for goal in goals)
 
 
+def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tally) -> bool:
+    """Whether a run with this goal would count no more trials of a point."""
+    from ..measure.tally import missing_trials
+
+    wanted = goal.trials or 0
+    if not goal.adaptive:
+        return not missing_trials(tally.ranges, 0, goal.trials_at(point)) if goal.trials else True
+    counted_all = bool(wanted) and not missing_trials(tally.ranges, 0, wanted)
+    return counted_all or (tally.trials > 0 and goal.reached(study, point, tally))
+
+
 def _record_entry(entry: Any, *names: str) -> Any:
     """What stands in a run's record under these names; None where it does not, for a file may hold anything there."""
     for name in names:
@@ -47,43 +57,46 @@ def _record_entry(entry: Any, *names: str) -> Any:
     return entry
 
 
-def _history_commands(history: Sequence[Any]) -> Iterator[list[str]]:
-    """The commands that a history names, last first, and those of what was merged."""
+def _merged_files(history: Sequence[Any]) -> Iterator[Any]:
+    """The records of the files that were merged, and of those that these were merged from."""
     waiting = [*history]
     while waiting:
-        run = waiting.pop()
-        command, merged = _record_entry(run, "parameters", "command"), _record_entry(run, "resources", "merged")
-        if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
-            yield command
+        merged = _record_entry(waiting.pop(), "resources", "merged")
         for file in merged if isinstance(merged, list) else []:
+            yield file
             runs = _record_entry(file, "runs")
             waiting += runs if isinstance(runs, list) else []
 
 
+def _shard_total(file: Any) -> int:
+    """Of how many shards a merged file was one by its record; 0 for none."""
+    from ..measure.goal import MOST_SHARDS
+
+    match _record_entry(file, "shard"):
+        case [int(), int(count)] if 0 < count <= MOST_SHARDS:
+            return count
+    return 0
+
+
 def _shard_count(part: Results) -> int:
-    """Of how many shards a file is one, or was merged by what the commands of its runs say; 0 for none."""
-    if part.goal.shard:
-        return part.goal.shard[1]
-    if not _record_entry(part.history[-1] if part.history else None, "resources", "merged"):
-        return 0
-    asked = (
-        re.search(r"--shard[= ]\d+/(\d{1,6})(?!\S)", " ".join(command)) for command in _history_commands(part.history)
-    )
-    return max((int(found[1]) for found in asked if found), default=0)
+    """Of how many shards a file is one, or was merged; 0 for none."""
+    return part.goal.shard[1] if part.goal.shard else max(map(_shard_total, _merged_files(part.history)), default=0)
 
 
 def _resume_command(part: Results) -> str | None:
     """The command line of the last run, when that is known to go on with it."""
-    last = part.history[-1:]
-    command = next(_history_commands(last), [""])
-    if not last or _record_entry(last[0], "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
+    last = part.history[-1] if part.history else None
+    command = _record_entry(last, "parameters", "command")
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
+        return None
+    if _record_entry(last, "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
         return None
     known = Path(command[0]).name in PROGRAMS
-    return plain_text(shlex.join(["fastcube", *command[1:]]), 10_000) if known else None
+    return plain_text(shlex.join(["fastcube", *remove_force(command[1:])]), 10_000) if known else None
 
 
-def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int]] | None:
-    """Number of shards, and those of which any trial is missing; None when no file is a shard.
+def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int], int] | None:
+    """Number of shards, those of which any trial is missing, and how many trials are; None when no file is a shard.
 
     Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
     """
@@ -100,12 +113,24 @@ def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, l
     _, count, at = max(goals)
     most = parts[at].goal
     again: set[int] = set()
+    lacking = 0
     for point, tally in whole:
         trials = most.trials_at(point)
         for first, stop in missing_trials(tally.ranges, 0, trials):
+            lacking += stop - first
             touched = range(((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1)
             again.update(i for i in touched if trials * i // count < trials * (i + 1) // count)
-    return count, sorted(again)
+    return count, sorted(again), lacking
+
+
+def missing_shards_text(results: Results) -> str:
+    """Which shards results of shards lack, and how many trials; empty where they lack none or are no shards."""
+    found = _incomplete_shards([results], results)
+    if found is None or not found[1]:
+        return ""
+    count, again, lacking = found
+    verb = "s are" if len(again) > 1 else " is"
+    return f"shard{verb} missing: {array_list(again)} of {count}, {lacking:,} trials"
 
 
 def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
@@ -139,10 +164,12 @@ def _keep_shard(name: str | Path, part: FileContents) -> Results:
 @options.goal
 @click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> None:
+def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> int:
     """Per point: trials done, wanted and missing, and the interval reached; which shards to resubmit.
 
     With a target (--precision, --relative, --events) also the trials that would reach it.
+
+    Exit status: 0 when all is complete, 1 when any trial is missing or a run's target is not reached, 2 after an error.
     """
     from ..measure.goal import make_goal
     from ..measure.tally import count_trials, missing_trials
@@ -152,7 +179,9 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     from ..results.table import fit_columns, json_safe
     from . import line_width
 
-    total = sum_files(files, _keep_single_file if len(files) == 1 else _keep_shard, available_cpus(), unchecked)
+    keep = _keep_single_file if len(files) == 1 else _keep_shard
+    with options.suggest_unchecked():
+        total = sum_files(files, keep, available_cpus(), unchecked)
     whole, parts = total.total(), total.kept
     goals = {goal.to_json(): goal for goal in (part.goal.without_shard() for part in parts)}.values()
     study = whole.study
@@ -180,7 +209,11 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
             }
         )
     shards = _incomplete_shards(parts, whole)
-    complete = all(row["missing"] == 0 for row in rows)
+    complete = all(
+        all(_is_reached(goal, study, point, tally) for goal in goals) if row["wanted"] is None else row["missing"] == 0
+        for row, (point, tally) in zip(rows, whole, strict=True)
+    )
+    code = 0 if complete else 1
     if as_json:
         about: dict[str, Any] = {
             "study": study.name,
@@ -192,7 +225,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         if shards is not None:
             about["shards"] = {"count": shards[0], "resubmit": shards[1], "array": array_list(shards[1])}
         click.echo(json.dumps(about))
-        return
+        return code
     names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
     lines = [[*names, name, *(["trials for target"] if asked.adaptive else [])]]
     for row, text in zip(rows, estimate_texts(estimates), strict=True):
@@ -206,13 +239,15 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     if len(kept) < len(columns):
         click.echo(f"left out for width, in --json: {', '.join(column[0] for column in columns[len(kept) :])}")
     if shards is not None:
-        count, again = shards
+        count, again, _ = shards
         click.echo(
             f"resubmit: --array={array_list(again)} (of {count})" if again else f"all {count} shards are complete"
         )
     elif any(row["wanted"] is None for row in rows):
-        click.echo("trials wanted depend on the target of the run")
+        reached = "reached" if complete else "not reached at every point"
+        click.echo(f"trials wanted depend on the target of the run, which is {reached}")
     else:
         line = _resume_command(parts[0]) if len(parts) == 1 else None
         go_on = f"go on with: {line}" if line else "run the same command again"
         click.echo("complete" if complete else f"not complete: {go_on}")
+    return code

@@ -17,8 +17,11 @@ from click.core import ParameterSource
 
 from ..errors import ParameterError, check_path, plain_text, short_repr, suggest_name
 
-#: Options of the whole command, not of a run.
-_NOT_IN_TABLES = {"help", "verbose", "dry-run"}
+#: Options of the whole command, not of a run.  A file that said ``force`` would throw work away whenever it is resumed.
+_NOT_IN_TABLES = {"help", "verbose", "dry-run", "force"}
+
+#: Bytes of a sweep file at most, and dots on one of its lines: reading a dotted key takes their square.
+_MOST_BYTES, _MOST_DOTS = 2**20, 3000
 #: Options that a sweep's runs have each of their own.
 _PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
 
@@ -90,10 +93,19 @@ def parse_runs(path: str, command: click.Command, given: click.Context) -> list[
 
 def _read_tables(path: str) -> list[dict[str, Any]]:
     try:
-        text = check_path("sweep", path).read_bytes().decode()
+        given = check_path("sweep", path).read_bytes()
+        if len(given) > _MOST_BYTES:
+            raise ParameterError(f"{plain_text(path)} must have at most {_MOST_BYTES} bytes, got {len(given)}")
+        text = given.decode()
+        if (dots := max(line.count(".") for line in text.split("\n"))) > _MOST_DOTS:
+            raise ParameterError(f"{plain_text(path)} must have at most {_MOST_DOTS} dots on a line, got {dots}")
         whole = tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{plain_text(path)} cannot be read: {error.strerror}") from None
+    except ParameterError:
+        raise
+    except RecursionError:
+        raise ParameterError(f"{plain_text(path)} is nested too deeply") from None
     except ValueError as error:  # no UTF-8, no TOML
         raise ParameterError(f"{plain_text(path)} is not TOML: {plain_text(str(error))}") from None
     runs = whole.get("run")
@@ -106,6 +118,8 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
 def shard_name(output: str, shard: str) -> str:
     """The output of a shard: ``NAME-I.h5``."""
     path = Path(output)
+    if path.name in {"", ".."}:
+        raise ParameterError(f"output must be the name of a file, got {plain_text(output)}")
     return os.fspath(path.with_name(f"{path.stem}-{shard.partition('/')[0]}{path.suffix}"))
 
 

@@ -22,14 +22,25 @@ alone in italics; by default the axes say what the study says of axis and statis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import io
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingDependencyError, ParameterError, ResultFileError, check_flag, check_path, wrap_study_errors
+from ..errors import (
+    MissingDependencyError,
+    ParameterError,
+    ResultFileError,
+    check_flag,
+    check_path,
+    plain_text,
+    wrap_study_errors,
+)
 from ..measure.registry import code_of
 from ..measure.statistics import Distribution
-from ..results.hdf5 import error_reason
+from ..results.hdf5 import error_reason, replace_file
 
 if TYPE_CHECKING:
     from ..measure.statistics import Point
@@ -39,13 +50,69 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 
 
+#: How a picture begins; an SVG may begin in several ways.
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"%PDF-")
+
+
+@contextlib.contextmanager
+def default_style() -> Iterator[None]:
+    """Draw as matplotlib does by default, whatever settings a user's files and session have."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        yield
+
+
+def _find_target(path: Path) -> Path:
+    """The file that a figure goes to: a link stays one.  Raises ResultFileError where it holds anything but a picture."""
+    target = Path(os.path.realpath(path))
+    if target.exists():
+        if not target.is_file():
+            raise ResultFileError(f"plot {path} is not a regular file")
+        with target.open("rb") as file:
+            begin = file.read(2000)
+        if begin and not begin.startswith(_PICTURES) and not (begin.lstrip().startswith(b"<") and b"<svg" in begin):
+            raise ResultFileError(f"plot {path} is not a picture: nothing replaces it")
+        if not os.access(target, os.W_OK):
+            raise ResultFileError(f"plot {path} is write-protected")
+    return target
+
+
+def save_figure(figure: Any, path: str | Path) -> None:
+    """Write a figure in one step, so that the old file stays after any failure.  Raises ResultFileError."""
+    path, image = Path(path), io.BytesIO()
+    try:
+        target = _find_target(path)
+        figure.savefig(image, format=path.suffix[1:].lower())
+        replace_file(target, image.getvalue())
+    except ResultFileError:
+        raise
+    except Exception as error:  # whatever matplotlib raises
+        why = error_reason(error) if isinstance(error, OSError) else f"{type(error).__name__}: {plain_text(str(error))}"
+        raise ResultFileError(f"plot {path} cannot be written: {why}") from error
+
+
 def check_target(path: str | Path) -> None:
-    """Raise before anything is computed: MissingDependencyError without matplotlib, ParameterError for another format."""
+    """Raise before anything is computed.
+
+    MissingDependencyError without matplotlib, ParameterError for another format, ResultFileError for a file that is no picture.
+    """
     path = check_path("path", path)
     if path.suffix.lower() not in FORMATS:
         raise ParameterError(f"plot must end in one of {', '.join(FORMATS)}, got {path}")
     if not path.parent.is_dir():
         raise ResultFileError(f"plot folder {path.parent} does not exist")
+    try:
+        _find_target(path)
+    except OSError as error:
+        if isinstance(error, ResultFileError):
+            raise
+        raise ResultFileError(f"plot {path} cannot be read: {error_reason(error)}") from error
+    _require_matplotlib()
+
+
+def _require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -116,23 +183,26 @@ def draw_figure(
 
     Where statistics, ``x``, ``by`` or ``log`` are given, these on one pair of axes instead.  A new figure is ``width`` wide.
 
+    A new figure is drawn under matplotlib's defaults; the caller's axes keep the caller's settings.
+
     Returns the matplotlib figure.  Raises as :func:`check_target`, ParameterError when the axes are not as many as the
     panels, for what is no statistic or axis, and for a width that is none, and ResultFileError when the file cannot be written.
     """
-    check_target("x.png" if path is None else path)
+    if path is None:
+        _require_matplotlib()
+    else:
+        check_target(path)
     from .selection import selection_figure
     from .sheet import Sheet
 
-    sheet = Sheet(axes, width)
-    with wrap_study_errors(f"the figure of {results.study.name}"):
-        if check_flag("log", log) or statistics or (x, by) != (None, None):
-            selection_figure(results, sheet, statistics, x, by, log)
-        else:
-            study_figure(results, sheet)
-    figure = sheet.finish()
-    if path is not None:
-        try:
-            figure.savefig(path)
-        except OSError as error:
-            raise ResultFileError(f"plot {path} cannot be written: {error_reason(error)}") from error
+    with default_style() if axes is None else contextlib.nullcontext():
+        sheet = Sheet(axes, width)
+        with wrap_study_errors(f"the figure of {results.study.name}"):
+            if check_flag("log", log) or statistics or (x, by) != (None, None):
+                selection_figure(results, sheet, statistics, x, by, log)
+            else:
+                study_figure(results, sheet)
+        figure = sheet.finish()
+        if path is not None:
+            save_figure(figure, path)
     return figure

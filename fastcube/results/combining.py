@@ -39,4 +39,5 @@ def merge_files(paths: Sequence[str | Path], processes: int) -> Results:
 
 
 def _history_entry(name: str | Path, part: FileContents) -> dict[str, Any]:
-    return {"file": Path(name).name, "digest": part.digest, "runs": part.about.history}
+    shard = part.about.goal.shard
+    return {"file": Path(name).name, "digest": part.digest, "shard": shard and list(shard), "runs": part.about.history}

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..measure.goal import MOST_TRIALS
-from ..measure.statistics import ClassMean, Distribution, Mean, NormalMean, PairedDifference, Proportion, Statistic
+from ..measure.statistics import (
+    ClassMean,
+    Difference,
+    Distribution,
+    Mean,
+    NormalDifference,
+    NormalMean,
+    PairedDifference,
+    Proportion,
+    Statistic,
+)
 from ..measure.study import Measure, point_text
 from .columns import Columns
 
@@ -58,11 +68,13 @@ def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> di
     if isinstance(s, ClassMean):
         bad = counts[s.reached[0]] > among
         for many, total, squares in s.sums({name: counts[name].astype(object) for name in s.counters()}):
-            bad = bad | (many < 0) | (squares * many < total * total)
+            bad = bad | (many < 0) | (squares * many < total * total) | (squares > total * total)
         out[s.name] = bad
     if isinstance(s, (Mean, NormalMean)):
         total, squares = counts[s.total].astype(object), counts[s.squares].astype(object)
         out[s.squares] = squares * among < total**2
+        if not isinstance(s, (Difference, NormalDifference)) and getattr(s, "base", 0) >= 0:
+            out[s.squares] |= squares > total**2  # of numbers that are none below 0
     if isinstance(s, PairedDifference):  # each trial gives -1, 0 or 1
         differs = counts[s.nonzero]
         out[s.nonzero] = (abs(counts[s.total]) > differs) | (differs > among) | ((differs + counts[s.total]) % 2 != 0)

@@ -100,6 +100,11 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
 def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
     import h5py
 
+    if isinstance(values, str):  # JSON, which is ASCII: text of a fixed length is what Octave reads too
+        values = values.encode("ascii")
+        return target.create_dataset(
+            name, data=values, dtype=h5py.string_dtype("ascii", len(values)), track_times=False
+        )
     data = np.asarray(values)
     if data.dtype.kind in "UO":
         data = data.astype(object)

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import ResultFileError, StudyMismatchError, plain_text
 from .hdf5 import check_writable, copy_rights, error_reason, owner_and_mode, remove_stale
 from .lock import hidden_sibling, hold_lock
-from .reading import open_results
+from .reading import is_results_file, open_results
 from .results import Results
 
 
@@ -58,12 +58,18 @@ class OutputFile:
         return None
 
     def resume(self, fresh: Results, force: bool) -> Results:
-        """What the file holds of the same study and seed, or ``fresh`` when there is none or with ``force``.
+        """What the file holds of the same study and seed, or ``fresh`` when there is none.
+
+        With ``force`` it is ``fresh`` too, and the file, which must hold results of any study or nothing, will be replaced.
 
         A file that holds no trial protects nothing, whatever it is of.  Raises StudyMismatchError for a file of another
         study or seed, ResultFileError for any other file.
         """
-        if force or not self.path.exists():
+        if not self.path.exists():
+            return fresh
+        if force:
+            if not is_results_file(self.path):
+                raise ResultFileError(f"output {self.path} is not a fastcube results file: nothing replaces it")
             return fresh
         held = open_results(self.path)
         if not held.trials:
@@ -71,7 +77,7 @@ class OutputFile:
         try:
             fresh.check_same_study(held, "this run", str(self.path))
         except StudyMismatchError as error:
-            raise StudyMismatchError(f"{error}; use another output, or --force to replace it") from None
+            raise StudyMismatchError(f"{error}; use another output, or remove that file") from None
         held.study = fresh.study
         return held
 

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
@@ -132,11 +133,16 @@ def _strip_folder(word: str) -> str:
     return PurePath(word).name if PurePath(word).is_absolute() else word
 
 
+def remove_force(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line without ``--force``: repeated, it would throw away what the command has done."""
+    options = words[: words.index("--")] if "--" in words else words
+    return [*(word for word in options if word != "--force"), *words[len(options) :]]
+
+
 def _command_line() -> list[str]:
     """The command line without places on this machine, but as it was typed behind ``fastcube``: `status` says it again."""
     named = [_strip_folder(word) for word in sys.argv]
-    typed = sys.argv if named and named[0] in PROGRAMS else named
-    return named[:1] + typed[1:]
+    return named[:1] + remove_force(sys.argv[1:]) if named and named[0] in PROGRAMS else named
 
 
 def provenance(**resources: Any) -> dict[str, Any]:

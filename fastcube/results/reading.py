@@ -41,7 +41,7 @@ from .columns import Columns, Identity, find_overlaps, merge_touching_ranges, ra
 from .counts import check_counts
 from .results import Results, identity_of_points
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
-from .untrusted_hdf5 import ArrayLocation, Arrays, open_subgroup, open_untrusted, read_attribute
+from .untrusted_hdf5 import ArrayLocation, Arrays, is_hdf5, open_subgroup, open_untrusted, read_attribute, read_whole
 from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
 
 
@@ -71,6 +71,12 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
     2000
     """
     return Reader(unchecked).read(path).results()
+
+
+def is_results_file(path: Path) -> bool:
+    """Whether a file holds results, however damaged or old, or no bytes at all.  Raises ResultFileError."""
+    image = read_whole(path)
+    return not image or (is_hdf5(image) and FILE_TYPE.encode() in image)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import itertools
 import json
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import wrap_study_errors
+from ..errors import StudyError, wrap_study_errors
 from ..measure.estimate import UNDEFINED
 from ..measure.registry import code_of
 from ..measure.schema import RecordedMeasure
@@ -96,6 +96,15 @@ def fold_line(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, subsequent_indent=indent + "  ", replace_whitespace=False)
 
 
+def make_notes(results: Results, notes_of: Callable[[Results], list[str]] | None) -> list[str]:
+    """Return a study's notes; where its code fails, one line that says so, for what was counted is not touched by it."""
+    try:
+        with wrap_study_errors(f"notes of {results.study.name}"):
+            return [] if notes_of is None else list(notes_of(results))
+    except StudyError as error:
+        return [str(error)]
+
+
 def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | None = None) -> str:
     """One line a point: axes, trials, each statistic, or those named, with half the width of its 95% interval; then the notes.
 
@@ -115,8 +124,7 @@ def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | N
         lines += ["", *(part for line in remarks for part in fold_line(line, width))]
     code = code_of(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
-    with wrap_study_errors(f"notes of {study.name}"):
-        notes = notes_of(results) if notes_of else []
+    notes = make_notes(results, notes_of)
     head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, width)
     told = [part for line in notes for part in fold_line(line, width)]
     return "\n".join([*head, "", *lines, *([""] if notes else []), *told])

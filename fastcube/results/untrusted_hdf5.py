@@ -47,7 +47,7 @@ ArrayLocation = tuple[int, tuple[int, ...]]
 _FILTERS = {h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 
 
-def _read_whole(path: Path) -> bytes:
+def read_whole(path: Path) -> bytes:
     """All bytes of a regular file.  Raises ResultFileError."""
     try:
         status = path.stat()
@@ -67,19 +67,25 @@ def _read_whole(path: Path) -> bytes:
         raise ResultFileError(f"{plain_text(str(path))} cannot be read: {error_reason(error)}") from error
 
 
+def is_hdf5(image: bytes) -> bool:
+    """Whether bytes begin as an HDF5 file does."""
+    return image.startswith(_SIGNATURE)
+
+
+class MissingChecksumError(ResultFileError):
+    """A file does not end in its checksum; what reads it ``unchecked`` may read it all the same."""
+
+
 def _read_verified(path: Path, unchecked: bool) -> bytes:
     """A file's bytes, after its checksum was found right.  Raises ResultFileError."""
-    whole = _read_whole(path)
-    if whole[: len(_SIGNATURE)] != _SIGNATURE:
+    whole = read_whole(path)
+    if not is_hdf5(whole):
         raise ResultFileError(f"{path} is not an HDF5 file")
     if unchecked:
         return whole
     trailer = whole[-TRAILER_SIZE:]
     if trailer[: len(TRAILER)] != TRAILER:
-        raise ResultFileError(
-            f"{path} is truncated, or another program wrote it: it does not end in its checksum "
-            "(--unchecked reads it all the same)"
-        )
+        raise MissingChecksumError(f"{path} is truncated, or another program wrote it: it does not end in its checksum")
     if hashlib.sha256(memoryview(whole)[:-TRAILER_SIZE]).hexdigest().encode() != trailer[len(TRAILER) :]:
         raise ResultFileError(f"{path} is damaged: its bytes do not have the checksum that ends it")
     return whole  # HDF5 ignores what stands behind the image
@@ -143,7 +149,7 @@ class Arrays:
             if kinds == "O" and ndim == 0 and isinstance(found, h5d.DatasetID) and _is_text(found):
                 text = np.empty((), found.dtype)
                 found.read(h5s.ALL, h5s.ALL, text)
-                return text[()]
+                return bytes(text[()]) if text.dtype.kind == "S" else text[()]
             place = _locate_numbers(found, kinds, ndim, most)
             if place is None:
                 return _read_through_hdf5(self.group, name, kinds, ndim, most)
@@ -198,7 +204,7 @@ def _is_text(found: h5d.DatasetID) -> bool:
         found.shape == ()
         and found.get_offset() is not None
         and kind.get_class() == h5t.STRING
-        and kind.is_variable_str()
+        and (kind.is_variable_str() or kind.get_size() <= found.get_storage_size())
     )
 
 
@@ -232,11 +238,16 @@ def _check_chunks(name: str, dataset: h5py.Dataset) -> None:
 
 
 def read_attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
-    """An attribute of this shape.  Raises KeyError where there is none, ValueError for another shape, before it is read."""
+    """An attribute of this shape.  Raises KeyError where there is none, ValueError for another shape, before it is read.
+
+    The netCDF library rewrites a scalar as an array of one: that is the scalar here too.
+    """
     try:
         found = h5a.open(group.id, name.encode())
     except KeyError:
         raise KeyError(name) from None
+    if not shape and found.shape == (1,):
+        return np.asarray(group.attrs[name])[0]
     if found.shape != shape:
         raise ValueError(f"attribute {name} has another shape")
     kind = found.get_type()

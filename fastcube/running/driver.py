@@ -435,6 +435,8 @@ def _run_driver(driver: _Driver, output: str | None) -> int:
         driver.save_after_failure()
         advice = "" if output is None else f"; the work done is in {output}: run the same command again to go on"
         raise EngineError(f"{error}{advice}") from error
+    except KeyboardInterrupt:  # the second signal of a Python session, which asks not to wait for a checkpoint
+        raise
     except BaseException:
         driver.save_after_failure()
         raise

@@ -37,6 +37,7 @@ from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
 from ..results.provenance import PACKAGE, available_cpus, hash_sources
 from .determinism_check import check_repeats, is_builtin_study
+from .signals import CODES
 
 _LOG = logging.getLogger("fastcube.kernels")
 
@@ -302,7 +303,7 @@ def _ignore_signals() -> None:
     """In MPI workers: the launcher passes signals to every rank, and only the driver's rank shall act on them."""
     import signal
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+    for number in CODES:
         signal.signal(number, signal.SIG_IGN)
 
 

@@ -66,7 +66,7 @@ def run(
     progress : str
         ``auto``, ``bar``, ``lines`` or ``none``.
     force : bool
-        Start afresh and replace what ``output`` holds.
+        Start afresh and replace the results file ``output``; any other file is refused.
     checkpoint : float, optional
         Seconds between checkpoints; by default 15, and more as a run gets long: 1% of its time, at most 300.
     **axes
@@ -76,7 +76,7 @@ def run(
     ------
     ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
     KeyboardInterrupt, SystemExit
-        After SIGINT or SIGTERM, with the checkpoint written.
+        After SIGINT, SIGTERM or SIGHUP, with the checkpoint written; after a second one at once.
 
     Examples
     --------

@@ -9,19 +9,47 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-#: Exit codes: finished; in order, work remains, run again; and after SIGINT and SIGTERM, as shells count.
-FINISHED, WORK_REMAINS, INTERRUPTED, TERMINATED = 0, 75, 130, 143
+#: Exit codes: finished; in order, work remains, run again; and after SIGHUP, SIGINT and SIGTERM, as shells count.
+FINISHED, WORK_REMAINS, HUNG_UP, INTERRUPTED, TERMINATED = 0, 75, 129, 130, 143
 
-#: What each signal asks for.
-CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGUSR1: WORK_REMAINS}
+#: What each signal asks for.  SIGXCPU says that the time of the processor is up, which is a limit as a job's is.
+CODES = {
+    signal.SIGINT: INTERRUPTED,
+    signal.SIGTERM: TERMINATED,
+    signal.SIGUSR1: WORK_REMAINS,
+    signal.SIGHUP: HUNG_UP,
+    signal.SIGXCPU: WORK_REMAINS,
+}
 
 #: ``timeout``, shells and job launchers signal a process and then its group: a repeat within this time is no second wish.
 SAME_SIGNAL = 0.2
 
 
+_owns_process = False
+
+
+@contextlib.contextmanager
+def own_process() -> Iterator[None]:
+    """Let a second signal end the process at once: for the command line, not for a Python session that calls us."""
+    global _owns_process
+    before, _owns_process = _owns_process, True
+    try:
+        yield
+    finally:
+        _owns_process = before
+
+
+def _is_handled(number: signal.Signals) -> bool:
+    """Whether a signal is ours to serve: SIGHUP is not where it is ignored, as under ``nohup``."""
+    return number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+
+
 @contextlib.contextmanager
 def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
-    """Tell the exit code that the first signal asks for; the second one exits at once.
+    """Tell the exit code that the first signal asks for; the second one stops at once.
+
+    On the command line the second signal ends the process.  In a Python session SIGINT raises KeyboardInterrupt, and SIGHUP
+    and SIGTERM raise SystemExit.
 
     Only the main thread is given signals: in any other this does nothing.
 
@@ -41,10 +69,14 @@ def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
         if not first:
             first.append(now)
             tell(code)
-        elif now - first[0] > SAME_SIGNAL:
+        elif now - first[0] <= SAME_SIGNAL or number == signal.SIGXCPU:  # which comes each second from the limit on
+            return
+        elif _owns_process:
             os._exit(code)
+        else:
+            raise_signal_error(code)
 
-    before = {number: signal.signal(number, handle_signal) for number in CODES}
+    before = {number: signal.signal(number, handle_signal) for number in CODES if _is_handled(number)}
     try:
         yield
     finally:
@@ -58,5 +90,5 @@ def raise_signal_error(code: int) -> None:
     """Raise what a Python program expects of the signal behind an exit code: nothing where work merely remains."""
     if code == INTERRUPTED:
         raise KeyboardInterrupt
-    if code == TERMINATED:
-        raise SystemExit(TERMINATED)
+    if code in (HUNG_UP, TERMINATED):
+        raise SystemExit(code)

@@ -13,7 +13,8 @@ from llvmlite import ir
 from numba import types
 
 from .jit import block
-from .vectors import FEATURES, call_llvm, operation
+from .target import FEATURES
+from .vectors import call_llvm, operation
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -91,7 +92,7 @@ def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
 
 
 #: :func:`extract_bits` in one instruction where the CPU has it (``pext``).
-extract = operation(_word_type, _emit_extract)(extract_bits) if FEATURES.get("bmi2", False) else block(extract_bits)
+extract = operation(_word_type, _emit_extract)(extract_bits) if "bmi2" in FEATURES else block(extract_bits)
 
 
 @block

@@ -38,13 +38,14 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
+import llvmlite
 import numba
 import numpy as np
 
 import fastcube.kernels
 
 from .locks import try_lock
+from .target import read_target
 
 #: Numba's settings that change no machine code: where it caches, how many threads it may start, the colours of its messages.
 _NEUTRAL_SETTINGS = re.compile("CACHE_|CUDA_|COLOR_|NUMBA_(DEFAULT_)?NUM_THREADS")
@@ -54,8 +55,7 @@ def build_cache_tag() -> str:
     """Name what machine code depends on besides its content: versions, numba's settings (however they were set), processor."""
     numba.config.reload_config()  # the environment may have changed since numba was imported; compiling reads it anew, too
     settings = {k: repr(v) for k, v in vars(numba.config).items() if k.isupper() and not _NEUTRAL_SETTINGS.match(k)}
-    cpu = numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
-    features = numba.config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten()
+    cpu, features = read_target()
     whole = (llvmlite.__version__, np.__version__, features, sorted(settings.items()))
     digest = hashlib.sha256(repr(whole).encode(errors="surrogatepass")).hexdigest()[:16]
     return f"{digest}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"

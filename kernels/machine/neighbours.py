@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from .vectors import BITS, FEATURES, Vector, call_llvm, llvm_type, operation
+from .target import FEATURES
+from .vectors import BITS, Vector, call_llvm, llvm_type, operation
 
-_HAS_GFNI = FEATURES.get("gfni", False) and FEATURES.get("avx512f", False)
+_HAS_GFNI = {"gfni", "avx512f"} <= FEATURES
 
 
 def _emit_neighbour(k: int) -> Callable[..., Any]:

@@ -40,9 +40,9 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import lower_builtin, type_callable
 
+from .target import FEATURES
 from .vectors import (
     BITS,
-    FEATURES,
     Mask,
     Vector,
     address_type,
@@ -515,7 +515,7 @@ def _make_ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
     """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
 
     def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
-        if not FEATURES.get("avx512f", False) or t[0].bits != 64 or not _is_single_vector(t[0]):
+        if "avx512f" not in FEATURES or t[0].bits != 64 or not _is_single_vector(t[0]):
             return plain(b, x, y, z)
         return call_llvm(b, "llvm.x86.avx512.pternlog.q.512", x.type, x, y, z, ir.IntType(32)(table))
 

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding
 import numba
 from llvmlite import ir
 from numba import types
@@ -14,18 +13,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 BITS = 512
-
-
-def _features() -> dict[str, bool]:
-    """What the CPU that numba compiles for has, by LLVM's names (numba's own rule for its two settings)."""
-    if numba.config.CPU_FEATURES is not None:
-        return {f[1:]: f[0] == "+" for f in numba.config.CPU_FEATURES.split(",") if f}
-    if numba.config.CPU_NAME in (None, llvmlite.binding.get_host_cpu_name()):
-        return dict(llvmlite.binding.get_host_cpu_features())
-    return {}
-
-
-FEATURES = _features()
 
 
 class Vector(types.Type):  # type: ignore[misc]

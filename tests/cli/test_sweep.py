@@ -66,7 +66,7 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
     ("old", "new", "told"),
     [
         ("seed = 5", "sead = 5", "run 1 of s.toml has no option sead; did you mean seed?"),
-        ("seed = 5", "force = 1", "force of run 1 of s.toml must be true or false, got 1"),
+        ("seed = 5", "force = true", "run 1 of s.toml has no option force"),
         ("seed = 5", "dry-run = true", "run 1 of s.toml has no option dry-run"),
         ("seed = 5", "seed = [[1]]", "seed of run 1 of s.toml must be text, a number or a list of them, got [[1]]"),
         ("seed = 5", "workers = 'x'", "run 1 of s.toml: Invalid value for '--workers': 'x' is not a valid integer."),

@@ -148,16 +148,13 @@ def chosen(monkeypatch):
     return call
 
 
-def test_the_folder_names_numba_python_and_cpu(chosen, tmp_path):
+def test_the_folder_names_numba_and_python(chosen, tmp_path):
     import numba
 
     here = chosen(FASTCUBE_CACHE_DIR=tmp_path).name
     version = ".".join(map(str, sys.version_info[:3]))
     assert f"-numba{numba.__version__}-py{version}-" in here
-    other = chosen(FASTCUBE_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").name
-    assert other.endswith("-generic")
-    checked = chosen(FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1").name
-    assert len({here, other, checked}) == 3
+    assert chosen(FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1").name != here
 
 
 @pytest.mark.slow

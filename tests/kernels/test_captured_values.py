@@ -119,7 +119,9 @@ def test_what_changed_elsewhere_is_another_trial(case, run, tmp_path):
     place.write_text(there.format(2))
     code, said = run("--trials", "100")
     assert (code, said.count("\n")) == (2, 1)
-    assert f"r.h5 has other code of mine than this run: {named} changed; use another output, or --force" in said
+    assert (
+        f"r.h5 has other code of mine than this run: {named} changed; use another output, or remove that file" in said
+    )
     assert run("--force") == (0, "results in r.h5\n")  # nor is the machine code of the first one kept for it
     assert fc.open_results(tmp_path / "here" / "r.h5").tallies[1,].counts["x_total"] == 100
 

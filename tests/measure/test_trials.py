@@ -312,7 +312,7 @@ def test_other_code_is_refused_and_named(tmp_path):
     refused = run("run", "mine.py", "-o", "r.h5", "--shard", "0/2")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert (
-        "has other code of broken than this run: helper.py, mine.py: helper.BONUS changed; use another output, or --force"
+        "has other code of broken than this run: helper.py, mine.py: helper.BONUS changed; use another output, or remove"
         in refused.stderr
     )
     assert run("run", "mine.py", "-o", "s.h5", "--shard", "1/2").returncode == 0

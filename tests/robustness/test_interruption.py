@@ -74,9 +74,10 @@ def test_signals_are_served_while_kernels_run(tmp_path, number):
 
 def test_the_line_it_says_resumes_to_the_undisturbed_result(tmp_path, undisturbed):
     out = tmp_path / "r.h5"
-    with BackgroundRun(*SHORT, "-o", out, command=stepped_command(*HELD)) as run:
+    with BackgroundRun(*SHORT, "-o", out, "--force", command=stepped_command(*HELD)) as run:
         code, lines = run.wait_for("held").end(signal.SIGTERM)
     assert code == TERMINATED
+    assert "--force" not in lines[0]
     done = sum(t.trials for _, t in open_results(out))
     assert 0 < done < 40_002
     again = shlex.split(lines[0].split("go on with: fastcube ")[1])
@@ -119,7 +120,7 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
 def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
     clock, left, wake = Clock(monkeypatch), [], queue.SimpleQueue()
     monkeypatch.setattr(os, "_exit", left.append)
-    with signals.handle_signals(wake.put):
+    with signals.own_process(), signals.handle_signals(wake.put):
         os.kill(os.getpid(), signal.SIGTERM)
         clock.now += 0.9 * signals.SAME_SIGNAL
         os.kill(os.getpid(), signal.SIGINT)
@@ -340,7 +341,7 @@ def test_files_of_another_seed_or_study_are_refused_and_kept(tmp_path, refused):
     quick = ("run", TOY_FILE, "--trials", "10", "--set", "a=1", "-o", out)
     fc.run(fc.study(TOY_FILE), a=1, trials=10, seed=5, output=out)
     held = out.read_bytes()
-    assert "has seed 5, this run has seed 0; use another output, or --force" in refused(*quick)
+    assert "has seed 5, this run has seed 0; use another output, or remove that file" in refused(*quick)
     other = tmp_path / "other.py"
     other.write_text(Path(TOY_FILE).read_text().replace('"toy"', '"other"'))
     assert "has study toy, this run has study other" in refused("run", other, *quick[2:], "--seed", "5")

@@ -287,7 +287,9 @@ def test_a_shard_of_another_partition_is_refused(tmp_path):
 def test_force_starts_afresh(tmp_path):
     out = tmp_path / "r.h5"
     fc.run(TOY, trials=700, seed=1, output=out)
-    with pytest.raises(StudyMismatchError, match=r"has seed 1, this run has seed 2; use another output, or --force"):
+    with pytest.raises(
+        StudyMismatchError, match=r"has seed 1, this run has seed 2; use another output, or remove that file"
+    ):
         fc.run(TOY, trials=100, seed=2, output=out)
     assert open_results(out).seed == 1
     fc.run(TOY, a=1, trials=100, seed=2, output=out, force=True)

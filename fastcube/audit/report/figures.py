@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ...errors import wrap_study_errors
-from ...plot import study_figure
+from ...plot import default_style, study_figure
 from ...plot.panel import has_no_events, is_drawable
 from ...results.rounding import estimate_texts
 
@@ -125,10 +125,11 @@ def figure_of(results: Results) -> dict[str, Any]:
     """
     from ...plot.sheet import Sheet
 
-    study, sheet = results.study, Sheet()
-    with wrap_study_errors(f"the figure of {study.name}"):
+    study = results.study
+    with default_style(), wrap_study_errors(f"the figure of {study.name}"):
+        sheet = Sheet()
         study_figure(results, sheet)
-    drawn = sheet.finish()
+        drawn = _svg(sheet.finish(), results.digest())
     tables = [_table(panel) for panel in sheet._panels]
     words = _alternative_text(study.title, [t for t in tables if t["columns"]])
-    return {"svg": _svg(drawn, results.digest()), "words": words, "tables": tables}
+    return {"svg": drawn, "words": words, "tables": tables}

@@ -12,15 +12,15 @@ import time
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ...errors import ResultFileError, StudyMismatchError, wrap_study_errors
+from ...errors import ResultFileError, StudyMismatchError
 from ...measure.study import point_text
 from ...results.reading import open_results
 from ...results.results import Results
 from ...results.rounding import estimate_text
-from ...results.table import json_safe
+from ...results.table import json_safe, make_notes
 from ...running.driver import run_study
 from ...running.progress import Progress, clock_text
-from ...running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, handle_signals
+from ...running.signals import FINISHED, WORK_REMAINS, handle_signals
 from ..claims import evaluate
 from ..deciding import decide_claims
 from . import duals
@@ -205,7 +205,7 @@ class Maker:
                 progress=self.progress,
                 force=self._is_forced(piece),
             )
-        if code in (INTERRUPTED, TERMINATED):
+        if code not in (FINISHED, WORK_REMAINS):
             return code
         assert results is not None
         results.grid, results.study = piece.grid.name, piece.study
@@ -321,8 +321,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
 def page_data(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """All that the page shows of results: figure, notes, provenance, and the estimates that printed numbers stand beside."""
     notes_of = piece.grid.notes or piece.study.notes
-    with wrap_study_errors(f"notes of {piece.study.name}"):
-        notes = notes_of(results) if notes_of else []
+    notes = make_notes(results, notes_of)
     estimates = []
     for printed, shown in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
         if not piece.is_named_by(shown):

@@ -1,0 +1,33 @@
+"""The processor that numba compiles for: its name and its features, as numba's own target states them.
+
+Numba may compile for less than the machine has: after ``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES`` or ``NUMBA_ENABLE_AVX=0``,
+and by itself on virtual machines that report an old processor.  LLVM ends the process where an instruction is requested
+that the target lacks.  So every choice between two forms of an operation, and the name of the cache's folder, rest on this.
+"""
+
+from __future__ import annotations
+
+from numba.core.registry import cpu_target
+
+
+def read_target() -> tuple[str, str]:
+    """Return the processor's name and the text of its features, by which numba names what it compiles."""
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return name, features
+
+
+CPU_NAME, _FEATURE_TEXT = read_target()
+
+#: What AVX-512 builds on: LLVM drops it, whatever else a text of features says, where one of these is switched off.
+_BASES_OF_AVX512 = {"sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c"}
+
+
+def parse_features(text: str) -> frozenset[str]:
+    """Return the features that LLVM's text ``+a,-b,...`` switches on."""
+    switched = {word[1:]: word[0] == "+" for word in text.split(",") if word}
+    narrow = not all(switched.get(name, True) for name in _BASES_OF_AVX512)
+    return frozenset(name for name, on in switched.items() if on and not (narrow and name.startswith("avx512")))
+
+
+#: Features of the processor that numba compiles for, by LLVM's names.
+FEATURES = parse_features(_FEATURE_TEXT)

@@ -1,0 +1,75 @@
+"""Instructions are requested only where the processor that numba compiles for has them: LLVM ends the process otherwise."""
+
+import subprocess
+import sys
+
+import pytest
+from helpers.processes import CLEAN_ENVIRONMENT
+
+from fastcube.kernels.machine.target import parse_features
+
+#: A machine with AVX-512 that calls itself by a name for which numba switches AVX off, as some virtual machines do.
+NOCONA = """
+import llvmlite.binding.targets as targets
+import llvmlite.binding as binding
+real = targets.get_host_cpu_features()
+def features():
+    told = targets.FeatureMap(real)
+    told["avx512f"] = True
+    return told
+for module in (targets, binding):
+    module.get_host_cpu_name, module.get_host_cpu_features = lambda: "nocona", features
+"""
+#: Every operation that asks for an instruction of some processors only.
+OPERATIONS = """
+import numpy as np
+from numba.core.registry import cpu_target
+from fastcube.kernels.machine import bits, cache, neighbours, simd, target
+from fastcube.kernels.machine.jit import kernel
+
+@kernel("uint64(uint64[::1], uint64[::1])", cache=False)
+def apply(x, out):
+    a = simd.load(x, 0)
+    b = neighbours.neighbour0(a)
+    simd.store(out, 0, simd.bit_or3(simd.majority(a, b, neighbours.neighbour5(a)), b, neighbours.neighbour2(b)))
+    return bits.extract(x[1], x[2])
+
+x = np.arange(1, 9, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+out = np.zeros(8, np.uint64)
+name, text = cpu_target.target_context.codegen().magic_tuple()[1:]
+assert target.FEATURES == target.parse_features(text)
+print(int(apply(x, out)), out.tolist())
+print(name, cache.cache_folder().name)
+"""
+SETTINGS = {
+    "plain": {},
+    "without AVX": {"NUMBA_ENABLE_AVX": "0"},
+    "generic": {"NUMBA_CPU_NAME": "generic"},
+    "features without the base of AVX-512": {"NUMBA_CPU_FEATURES": "+avx512f,+gfni,-avx"},
+    "nocona": {},
+}
+
+
+def test_every_target_computes_the_same(tmp_path):
+    """Nothing of it aborts, and each target has a cache folder of its own that names the processor."""
+
+    def start(name, variables):
+        code = (NOCONA if name == "nocona" else "") + OPERATIONS
+        environment = {**CLEAN_ENVIRONMENT, **variables, "NUMBA_DISABLE_JIT": "0", "FASTCUBE_CACHE_DIR": str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+        )
+
+    ran = {name: start(name, variables) for name, variables in SETTINGS.items()}
+    assert {name: run.returncode for name, run in ran.items()} == dict.fromkeys(SETTINGS, 0), ran
+    values, tags = zip(*(run.stdout.splitlines() for run in ran.values()), strict=True)
+    assert len(set(values)) == 1
+    assert len(set(tags)) == len(SETTINGS)
+    assert all(folder.endswith(f"-{cpu}") for cpu, folder in map(str.split, tags))
+
+
+@pytest.mark.parametrize("base", ["avx", "avx2", "sse4.2", "fma"])
+def test_avx512_needs_what_it_builds_on(base):
+    assert parse_features("+avx512f,+gfni,+bmi2") == {"avx512f", "gfni", "bmi2"}
+    assert parse_features(f"+avx512f,+gfni,-{base},+bmi2") == {"gfni", "bmi2"}
+    assert parse_features("+avx2,-avx2") == parse_features("") == frozenset()

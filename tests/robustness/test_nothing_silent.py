@@ -1,0 +1,333 @@
+"""Advice that loses no work, files that are not ours, second signals in Python sessions, other people's settings."""
+
+import os
+import re
+import signal
+import threading
+import time
+
+import h5py
+import numpy as np
+import pytest
+from helpers.command_line import command_runner  # noqa: F401  (a fixture)
+from helpers.processes import TOY_FILE
+from helpers.toy import TOY
+
+import fastcube as fc
+from fastcube.cli import COMMANDS, group
+from fastcube.results.provenance import provenance, remove_force
+from fastcube.results.table import as_table
+from fastcube.running import signals
+
+FIGURE = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
+
+
+# ---------------------------------------------------------------- --force and advice
+
+
+def test_a_repeated_command_line_has_no_force(monkeypatch):
+    assert remove_force(["run", "a b", "--force", "-o", "x"]) == ["run", "a b", "-o", "x"]
+    assert remove_force(["run", "--force", "--", "--force"]) == ["run", "--", "--force"]
+    monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "toy", "--force"])
+    assert provenance()["parameters"]["command"] == ["fastcube", "run", "toy"]
+
+
+def test_a_sweep_and_a_job_that_starts_again_cannot_hold_force(run, tmp_path, monkeypatch):
+    (tmp_path / "s.toml").write_text(f"[[run]]\nstudy = '{TOY_FILE}'\nforce = true\n")
+    assert run("run s.toml")[::2] == (2, "fastcube: run 1 of s.toml has no option force\n")
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+    code, _, said = run(f"run {TOY_FILE} --force")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "force must be left out of a job script" in said
+
+
+@pytest.mark.parametrize("kind", ["source", "text", "foreign HDF5", "picture"])
+def test_force_replaces_results_files_only(run, tmp_path, kind):
+    path = tmp_path / "mine.h5"
+    if kind == "foreign HDF5":
+        with h5py.File(path, "w") as file:
+            file["x"] = np.arange(9)
+    else:
+        path.write_bytes({"source": b"import fastcube\n", "text": b"thesis", "picture": FIGURE[".png"]}[kind])
+    before = path.read_bytes()
+    code, _, said = run(f"run {TOY_FILE} --set a=1 --trials 10 -o mine.h5 --force")
+    assert (code, said) == (2, "fastcube: output mine.h5 is not a fastcube results file: nothing replaces it\n")
+    with pytest.raises(fc.ResultFileError, match="not a fastcube results file"):
+        fc.run(TOY, a=1, trials=10, output=path, force=True)
+    assert path.read_bytes() == before
+
+
+def test_force_replaces_a_damaged_and_an_empty_results_file(tmp_path):
+    path = tmp_path / "r.h5"
+    fc.run(TOY, a=1, trials=10, output=path)
+    for image in (path.read_bytes()[:-30], b""):
+        path.write_bytes(image)
+        fc.run(TOY, a=1, trials=10, output=path, force=True)
+        assert fc.open_results(path).trials == 10
+
+
+def test_no_command_names_an_option_that_it_lacks(run, tmp_path):
+    fc.run(TOY, a=1, trials=10, output=tmp_path / "r.h5")
+    (tmp_path / "cut.h5").write_bytes((tmp_path / "r.h5").read_bytes()[:-30])
+    ends = {
+        "run": f"run {TOY_FILE} -o cut.h5",
+        "merge": "merge cut.h5 -o x.h5",
+        "replay": "replay cut.h5 --point a=1 --trial 1",
+    }
+    lines = (
+        {name: f"{name} cut.h5" for name in ("show", "plot", "status", "info")} | ends | {"diff": "diff cut.h5 r.h5"}
+    )
+    for name, line in lines.items():
+        code, _, said = run(line)
+        command = group.get_command(None, name)
+        has = {option for parameter in command.params for option in parameter.opts}
+        assert code == 2
+        assert set(re.findall(r"--[a-z-]+", said)) <= has, line
+        assert ("--unchecked" in said) == ("--unchecked" in has), line
+    assert set(lines) <= set(COMMANDS)
+
+
+def test_attributes_as_arrays_of_one_are_read_unchecked(tmp_path):
+    """As the netCDF library rewrites scalars."""
+    path = tmp_path / "r.h5"
+    results = fc.run(TOY, a=[1, 2], trials=10, output=path)
+    with h5py.File(path, "r+") as file:
+        for name, value in list(file.attrs.items()):
+            if np.ndim(value) == 0:
+                del file.attrs[name]
+                file.attrs[name] = np.array([value], object if isinstance(value, str) else None)
+    assert fc.open_results(path, unchecked=True).digest() == results.digest()
+
+
+def test_json_is_text_that_octave_reads(tmp_path):
+    fc.run(TOY, a=1, trials=10, output=tmp_path / "r.h5")
+    with h5py.File(tmp_path / "r.h5") as file:
+        for name in ("study", "provenance"):
+            assert h5py.check_string_dtype(file[name]["json"].dtype).encoding == "ascii"
+            assert file[name]["json"].dtype.kind == "S"
+
+
+# ---------------------------------------------------------------- missing shards
+
+
+def test_scripts_learn_of_missing_shards(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for i in (0, 1, 3):
+        fc.run(TOY, a=1, trials=1000, shard=(i, 4), output=f"part-{i}.h5")
+    assert run("status part-0.h5 part-1.h5 part-3.h5")[0] == 1
+    code, _, said = run("merge part-0.h5 part-1.h5 part-3.h5 -o all.h5")
+    assert (code, said.splitlines()[-1].endswith("; shard is missing: 2 of 4, 250 trials")) == (0, True)
+    code, _, said = run("show all.h5")
+    assert (code, said) == (0, "shard is missing: 2 of 4, 250 trials\n")
+    assert run("status all.h5 --json")[0] == 1
+    fc.run(TOY, a=1, trials=1000, shard=(2, 4), output="part-2.h5")
+    assert run("status part-0.h5 part-1.h5 part-2.h5 part-3.h5")[0] == 0
+    code, _, said = run("merge all.h5 part-2.h5 -o whole.h5")
+    assert (code, "missing" in said) == (0, False)
+    assert run("show whole.h5")[2] == ""
+    assert run("status whole.h5")[0] == 0
+    assert run("status no.h5")[0] == 2
+
+
+def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fc.run(TOY, a=1, precision=0.02, output="r.h5")
+    assert run("status r.h5")[0] == 0
+    assert "--force" not in run("status -h")[1]
+    assert "Exit status: 0" in run("status -h")[1]
+
+
+# ---------------------------------------------------------------- sweeps
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = " + "[" * 100_000, "s.toml is nested too deeply"),
+        ("a" + ".a" * 20_000 + " = 1", "s.toml must have at most 3000 dots on a line, got 20000"),
+        ("#" * 2**21, "s.toml must have at most 1048576 bytes, got 2097152"),
+    ],
+)
+def test_an_absurd_sweep_is_one_line(run, tmp_path, text, told):
+    (tmp_path / "s.toml").write_text(text)
+    for line in ("run s.toml", "slurm s.toml --array 2"):
+        assert run(line)[::2] == (2, f"fastcube: {told}\n")
+
+
+@pytest.mark.parametrize("output", [".", "..", "/", ""])
+def test_an_output_without_a_name_is_one_line(run, tmp_path, output):
+    (tmp_path / "s.toml").write_text(f"[[run]]\nstudy = '{TOY_FILE}'\noutput = '{output}/'\n")
+    for line in ("run s.toml --shard 0/2", "slurm s.toml --array 2"):
+        code, _, said = run(line)
+        assert (code, said.count("\n")) == (2, 1)
+        assert "output must be the name of a file" in said
+
+
+# ---------------------------------------------------------------- notes and squares
+
+
+def test_notes_that_fail_cost_neither_table_nor_exit_status(tmp_path):
+    def fail(results):
+        raise ZeroDivisionError("no reason")
+
+    results = fc.run(TOY, a=1, trials=10)
+    object.__setattr__(results.study.grids[0], "notes", fail)
+    try:
+        lines = as_table(results).splitlines()
+    finally:
+        object.__setattr__(results.study.grids[0], "notes", None)
+    assert any(line.startswith("1 ") for line in lines)
+    assert "notes of toy failed: ZeroDivisionError: no reason" in " ".join(lines)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_isolated_node_bounds_of_the_smallest_cubes(n):
+    for f in range(2**n + 1):
+        found = fc.isolated_node_bounds("hypercube", n, f=f)
+        assert 0 <= found.low <= found.high <= 1
+    for links in range(n * 2 ** (n - 1) + 1):
+        assert 0 <= fc.isolated_node_bounds("hypercube", n, links=links).low <= 1
+
+
+# ---------------------------------------------------------------- signals
+
+
+def test_a_second_interrupt_of_a_session_raises_at_once(tmp_path, monkeypatch):
+    """While the first one's checkpoint is being written, which may take long."""
+    monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
+    saving = threading.Event()
+
+    def save_slowly(self, results):
+        saving.set()
+        for _ in range(600):
+            time.sleep(0.05)
+        pytest.fail("nobody interrupted")
+
+    monkeypatch.setattr("fastcube.results.output.OutputFile.save", save_slowly)
+
+    def interrupt():
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+        saving.wait()
+        time.sleep(2 * signals.SAME_SIGNAL)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        fc.run(TOY, a=1, work=[0, 1e6], trials=10**9, output=tmp_path / "r.h5")
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGHUP, SystemExit), (signal.SIGTERM, SystemExit)]
+)
+def test_second_signals_of_a_session(monkeypatch, number, error):
+    monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
+    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    told = []
+    with pytest.raises(error), signals.handle_signals(told.append):
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)
+        os.kill(os.getpid(), number)
+    assert told == [signals.CODES[number]]
+    assert signals.CODES[signal.SIGHUP] == 129
+
+
+def test_the_processor_time_signal_comes_each_second_and_is_one(monkeypatch):
+    monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
+    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    told = []
+    with signals.own_process(), signals.handle_signals(told.append):
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGXCPU)
+            time.sleep(0.01)
+    assert told == [75]
+
+
+def test_an_ignored_hang_up_stays_ignored():
+    told, before = [], signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with signals.handle_signals(told.append):
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert told == []
+
+
+# ---------------------------------------------------------------- figures
+
+SETTINGS = {
+    "text.usetex": True,
+    "lines.linewidth": 0,
+    "axes.facecolor": "black",
+    "font.size": 30,
+    "savefig.dpi": 30,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",
+    "axes.grid": True,
+    "figure.constrained_layout.use": False,
+}
+
+
+def test_figures_do_not_depend_on_the_users_settings(tmp_path):
+    import matplotlib as mpl
+
+    results = fc.run(TOY, a=[1, 2, 3], trials=100)
+    results.plot(path=tmp_path / "plain.png")
+    with mpl.rc_context(SETTINGS):
+        results.plot(path=tmp_path / "set.png")
+        assert mpl.rcParams["font.size"] == 30
+    assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "set.png").read_bytes()
+
+
+def test_the_callers_axes_keep_the_callers_settings():
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    results = fc.run(TOY, a=[1, 2, 3], trials=100)
+    with mpl.rc_context({"legend.facecolor": "red", "font.family": "monospace"}):
+        axes = Figure().add_subplot()
+        results.plot("bit", axes=axes)
+        assert axes.xaxis.label.get_fontfamily() == ["monospace"]
+
+
+def test_a_figure_replaces_pictures_only(run, tmp_path):
+    fc.run(TOY, a=[1, 2], trials=10, output=tmp_path / "r.h5")
+    before = (tmp_path / "r.h5").read_bytes()
+    (tmp_path / "fig.png").symlink_to("r.h5")
+    (tmp_path / "text.svg").write_text("thesis")
+    for line in (
+        "plot r.h5 -o fig.png",
+        f"run {TOY_FILE} --set a=1 --trials 9 -o q.h5 --plot fig.png",
+        "plot r.h5 -o text.svg",
+    ):
+        code, _, said = run(line)
+        assert (code, said.count("\n"), "is not a picture: nothing replaces it" in said) == (2, 1, True)
+    assert not (tmp_path / "q.h5").exists()
+    assert (tmp_path / "r.h5").read_bytes() == before
+    (tmp_path / "link.png").symlink_to("real.png")
+    for name in ("link.png", "b.svg", "c.pdf"):
+        for _ in range(2):
+            assert run(f"plot r.h5 -o {name}")[0] == 0
+        assert (tmp_path / name).read_bytes().startswith(FIGURE[name[-4:]])
+    assert (tmp_path / "link.png").is_symlink()
+
+
+def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    results = fc.run(TOY, a=[1, 2], trials=10)
+    path = tmp_path / "f.png"
+    results.plot(path=path)
+    before = path.read_bytes()
+    for error in (RuntimeError("latex\nwas not found"), OSError(28, "No space left on device")):
+
+        def fail(*_, error=error):
+            raise error
+
+        monkeypatch.setattr("fastcube.plot.replace_file", fail)
+        with pytest.raises(fc.ResultFileError) as told:
+            results.plot(path=path)
+        assert "\n" not in str(told.value)
+        assert str(told.value).startswith(f"plot {path} cannot be written: ")
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["f.png"]
