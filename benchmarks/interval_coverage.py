@@ -11,9 +11,19 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from fastcube.measure.estimate import bounded_mean, normal_mean, proportion, ratio
+from fastcube.measure.estimate import bounded_mean, normal_mean, paired_difference, proportion, ratio
 
 SAMPLES = 4_000
+
+#: Shares of +1 and -1, and trials, of paired differences.
+DIFFERENCES = (
+    (0.3, 0.3, 1_000),
+    (0.01, 0.01, 10_000),
+    (1e-3, 1e-3, 100_000),
+    (3e-5, 1e-5, 100_000),
+    (1e-5, 0.0, 100_000),
+    (1e-4, 1e-4, 10_000),
+)
 
 
 def proportion_coverage(p: float, trials: int) -> tuple[float, float, float]:
@@ -42,6 +52,18 @@ def mean_coverage(values: np.ndarray, most: int, mean: float) -> tuple[float, fl
         width += ours.half_width
         narrow += plain.half_width
     return held / len(values), normal / len(values), width / narrow
+
+
+def difference_coverage(above: float, below: float, trials: int) -> tuple[float, float, float]:
+    """Coverage of the paired difference, of empirical Bernstein, and mean width of the first over that of the second."""
+    rng, held, bernstein, width, wide = np.random.default_rng(1), 0, 0, 0.0, 0.0
+    for a, b, _ in rng.multinomial(trials, (above, below, 1 - above - below), SAMPLES).tolist():
+        ours, theirs = paired_difference(a - b, a + b, trials), bounded_mean(a - b, a + b, trials, 1.0, 1.0, -1.0)
+        held += ours.low <= above - below <= ours.high
+        bernstein += theirs.low <= above - below <= theirs.high
+        width += ours.half_width
+        wide += theirs.half_width
+    return held / SAMPLES, bernstein / SAMPLES, width / wide
 
 
 def ratio_coverage(numerators: np.ndarray, denominators: np.ndarray, truth: float) -> float:
@@ -75,6 +97,11 @@ def main() -> None:
         detours = 2 * (rng.random((SAMPLES, trials)) < 0.1)
         held = ratio_coverage(lengths + detours, lengths, 1 + 0.2 / 5.5)
         print(f"{f'ratio of lengths, {trials:,} trials':58}{held:8.2%}{'':>9}{'':>8}")
+    print(f"\n{'paired difference':58}{'ours':>8}{'Bernst.':>9}{'width':>8}")
+    for above, below, trials in DIFFERENCES:
+        held, bernstein, width = difference_coverage(above, below, trials)
+        text = f"{above:g} of +1, {below:g} of -1, {trials:,} trials"
+        print(f"{text:58}{held:8.2%}{bernstein:9.2%}{width:8.2f}")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def _rules(statistic: str, scale: float, digits: int) -> str:
 
 def _status(statistic: str, digits: int) -> str:
     """A row a kind of words."""
-    results = load_results("rivals-status")
+    results = load_results("rivals-status-ten")
     kinds = {
         "unsafe": "FIND_UNSAFE",
         "wu_fernandez": "marking of Wu & Fernandez",

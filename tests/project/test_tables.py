@@ -21,7 +21,7 @@ def tables(monkeypatch):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("page", ["networks.md"])
+@pytest.mark.parametrize("page", ["networks.md", "rules.md"])
 def test_tables_are_made_from_kept_results(tables, page):
     text = (DOCS / page).read_text()
     assert tables.write_tables(text) == text
@@ -45,6 +45,23 @@ def test_sentences_about_networks(tables):
         for p in (rate - 1e-6, rate + 1e-6)
     ]
     assert sign[0] < 0 < sign[1]
+
+
+def test_sentences_about_rules(tables):
+    results = tables.load_results("rivals")
+
+    def percent(name, f):
+        return 100 * results.estimate(name, n=10, f=f).value
+
+    for f in (5, 10, 20, 50, 100):
+        assert percent("a1_delivered", f) == percent("sidetrack_delivered", f) == percent("dfs_delivered", f) == 100
+        assert percent("vectors_delivered", f) >= percent("levels_delivered", f)
+    assert percent("route3_refused", 10) > 50
+    assert (
+        45 < percent("vectors_refused", 100) < percent("levels_refused", 100)
+        and round(percent("levels_refused", 100)) == 56
+    )
+    assert round(percent("route1_delivered", 100)) == 99  # README: of rules that look at their neighbours
 
 
 @pytest.mark.kernels

@@ -60,7 +60,7 @@ def decide_fault_sets(
                 return Verdict(
                     "refuted", f"in the order of n and f; {checked_range(effort)}", cube_witness(words, cube, shown)
                 )
-    return Verdict("holds", f"{checked_range(effort)}: {cases:,} sets")
+    return Verdict("holds", f"{checked_range(effort)}: {cases:,} sets looked through")
 
 
 def cubes_with_links(numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
@@ -115,7 +115,7 @@ def _broken_promise(cube: Hypercube, promised: Callable[[int], bool], python: st
 
 @registry.claim(
     "level-path",
-    where="Wu 1995, 1997, abstracts",
+    where="Wu 1997, abstract",
     states=(
         "A node of safety level k is joined by a path of H links to every nonfaulty node at Hamming distance H <= k [with faulty "
         "links, V6, but to a node across one]."
@@ -215,7 +215,11 @@ def _decide_near(effort: Effort, good: Callable[[int, exhaustive.Bools], exhaust
         alone: exhaustive.Bools = ~faulty & ~found & (exhaustive.neighbour_counts(n, found) == 0)
         return alone
 
-    return decide_fault_sets(effort, wrong, "none near", python, lambda n: n - 1)
+    verdict = decide_fault_sets(effort, wrong, "none near", python, lambda n: n - 1)
+    if verdict.witness:
+        return verdict
+    sets = verdict.checked.rpartition(": ")[2]
+    return replace(verdict, checked=f"all sets of fewer than n faulty nodes of Q_1, ..., Q_5, without node 0: {sets}")
 
 
 @registry.claim(
@@ -297,7 +301,7 @@ registry.claim(
 
 registry.claim(
     "gu-peng-6",
-    where="Gu & Peng, abstract",
+    where="Gu & Peng 1999, abstract, of cubes in which every node has 2 nonfaulty neighbours; ours asks it of nonfaulty nodes",
     states="With at most 4n - 9 faulty nodes, every nonfaulty node with at least 2 nonfaulty neighbours, distances are at "
     "most H + 6.",
 )(_distance_decider(2, 6, lambda n: 4 * n - 9))
@@ -305,7 +309,7 @@ registry.claim(
 
 @registry.claim(
     "gu-peng-connected",
-    where="Gu & Peng, abstract",
+    where="Latifi et al., as the abstract of Gu & Peng 1999 quotes it for k <= n/2 and all nodes; ours asks more",
     states="With at most 2^k (n - k) - 1 faulty nodes, every nonfaulty node with at least k nonfaulty neighbours, the rest is "
     "connected.",
 )

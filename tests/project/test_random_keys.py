@@ -1,0 +1,52 @@
+"""docs/random.md alone gives the key of every study, and the fault sets of those that share a key."""
+
+import pytest
+from helpers.documented import load_documented_sampler
+
+import fastcube as fc
+
+pytestmark = pytest.mark.kernels
+
+
+def ring(v, d, n):
+    return v ^ (1 << d)
+
+
+OWN = [
+    fc.survival_study(fc.family("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
+    fc.rivals_study(["LEVELS", "A1"]),
+]
+
+
+@pytest.mark.parametrize("study", [*map(fc.study, fc.study_names()), *OWN], ids=lambda study: study.name)
+def test_the_page_gives_the_key_of_every_study(study):
+    page = load_documented_sampler()
+    for grid in study.grids:
+        for point in (grid.points[0], grid.points[-1]):
+            assert page["study_key"](study.name, 3, point) == study.key(3, point), point
+
+
+@pytest.mark.parametrize(
+    ("study", "point"),
+    [
+        (fc.study("survival"), {"network": "crossed", "n": 6, "f": 9, "links": 5}),
+        (fc.study("survival-components"), {"network": "moebius1", "n": 6, "f": 9, "links": 5}),
+        (OWN[0], {"network": "ring-cube", "n": 6, "f": 9, "links": 5}),
+        (fc.study("rivals"), {"n": 7, "f": 11, "links": 3}),
+        (fc.study("rivals-status"), {"n": 7, "f": 11, "links": 3}),
+        (OWN[1], {"n": 7, "f": 11, "links": 3}),
+    ],
+    ids=lambda case: case.name if hasattr(case, "name") else None,
+)
+def test_the_page_draws_the_fault_sets(study, point):
+    page = load_documented_sampler()
+    key = page["study_key"](study.name, 3, point)
+    for trial in (0, 5, 1000):
+        drawn = study.draw(study.point(point), study.key(3, point), trial)
+        nodes, s, t = page["fault_set_and_pair"](key, trial, point["n"], point["f"])
+        assert sorted(drawn.network.faulty_nodes) == sorted(nodes)
+        if drawn.others:
+            assert (drawn.others["s"], drawn.others["t"]) == (s, t)
+        if study.name == "rivals":
+            links = page["link_set"](key, trial, point["n"], point["links"])
+            assert set(drawn.network.faulty_links) == {(v, v | 1 << d) for v, d in links}
