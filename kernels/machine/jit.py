@@ -15,8 +15,7 @@ Numba hands a caller's settings on to what it compiles for it first, so each dec
 
 Where machine code is cached, and what is checked before it is loaded, is in ``cache.py``; without a folder, or when it
 is full or damaged, kernels are compiled in memory and a warning says so.
-``numba.config.CACHE_DIR`` is set only while a kernel of ours is being declared, so a user's own cached functions
-keep their place.
+Numba's own settings stay as they are, so a user's own cached functions keep their place.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numba
@@ -67,19 +66,6 @@ if _HAS_BLOCK_HOOKS:
 
 #: Numba's settings for what is linked into its callers: no entry from Python, none from C.
 _LINK_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
-@contextlib.contextmanager
-def _redirect_cache(folder: Path | None) -> Iterator[None]:
-    """Point numba's cache at a folder, if there is one."""
-    with _COMPILE_LOCK:
-        before = numba.config.CACHE_DIR
-        if folder is not None:
-            numba.config.CACHE_DIR = str(folder)
-        try:
-            yield
-        finally:
-            numba.config.CACHE_DIR = before
 
 
 @contextlib.contextmanager
@@ -135,22 +121,37 @@ def _restrict_callers(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _load_overload(cache: Any, signature: Any, context: Any) -> Any:
-    """What a cache holds of a signature, or None, without importing all that numba can compile: 0.6 of 1.7 s of a short run.
+class _EntryCache(numba.core.caching.FunctionCache):  # type: ignore[misc]
+    def __init__(self, kernel: Kernel, entry: CacheEntry) -> None:
+        self._name, self._py_func, self.entry = repr(kernel), kernel.function, entry
+        self._impl = impl = object.__new__(self._impl_class)
+        impl._lineno = kernel.function.__code__.co_firstlineno
+        # the entry makes its folder
+        impl._locator = SimpleNamespace(_py_file=kernel.function.__code__.co_filename, ensure_cache_path=lambda: None)
+        self._cache_path = str(entry.index.parent)
+        self._cache_file = numba.core.caching.IndexDataCacheFile(self._cache_path, entry.index.stem, kernel.name)
+        self.enable()
 
-    Machine code needs what allocates arrays; compiling asks for the rest by itself.
-    """
-    numba.core.runtime.rtsys.initialize(context)
-    return cache._load_overload(signature, context)
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        """What finds this kernel in its index: the index's own name says the rest."""
+        return signature, codegen.magic_tuple()
 
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """What the entry holds, or None, without importing all that numba can compile: 0.6 of 1.7 s of a short run.
 
-def _save_overload(cache: Any, signature: Any, compiled: Any) -> None:
-    """Keep what was compiled, but for what reads addresses of this process: another that loads it dies of a segmentation fault.
+        Machine code needs what allocates arrays; compiling asks for the rest by itself.
+        """
+        numba.core.runtime.rtsys.initialize(context)
+        return self._load_overload(signature, context)
 
-    Numba makes such code of all recursion but that of a function which calls itself with its own types.
-    """
-    if not any(each.name.startswith(".numba.unresolved$") for each in compiled.library._final_module.global_variables):
-        type(cache).save_overload(cache, signature, compiled)
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled, but for what reads addresses of this process: another that loads it dies of it.
+
+        Numba makes such code of all recursion but that of a function which calls itself with its own types.
+        """
+        members = compiled.library._final_module.global_variables
+        if self.entry.writable and not any(each.name.startswith(".numba.unresolved$") for each in members):
+            super().save_overload(signature, compiled)
 
 
 def block(
@@ -285,24 +286,12 @@ class Kernel:
         entries = [] if own is None else [CacheEntry(own, place)]
         return entries + [CacheEntry(folder, place, writable=False) for folder in list_read_only_folders()]
 
-    def _index_key(self, signature: Any, codegen: Any) -> Any:
-        """What finds this kernel in its index: the index's own name says the rest."""
-        return signature, codegen.magic_tuple()
-
     def _make_dispatcher(self, entry: CacheEntry | None) -> Any:
         """Declare the function to numba, cached in an entry where there is one."""
         settings = {"pipeline_class": KERNEL_COMPILER} if _HAS_BLOCK_HOOKS else {}
-        with _redirect_cache(entry.folder if entry else None):
-            dispatcher = numba.njit(nogil=True, error_model="numpy", cache=entry is not None, **settings)(self.function)
+        dispatcher = numba.njit(nogil=True, error_model="numpy", **settings)(self.function)
         if entry is not None:
-            held = dispatcher._cache
-            held._index_key = self._index_key
-            held._cache_file = numba.core.caching.IndexDataCacheFile(
-                str(entry.index.parent), entry.index.stem, self.name
-            )
-            held._impl.locator.ensure_cache_path = lambda: None  # the entry makes it
-            held.load_overload = functools.partial(_load_overload, held)
-            held.save_overload = functools.partial(_save_overload, held) if entry.writable else lambda *_: None
+            dispatcher._cache = _EntryCache(self, entry)
         return dispatcher
 
     def _compile_dispatcher(self, entry: CacheEntry | None) -> Any:
