@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import Generic, TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
 
 from ..errors import ParameterError, plain_text
 
@@ -20,8 +20,8 @@ _WARNED: set[str] = set()
 
 
 @functools.cache
-def _all_entry_points() -> EntryPoints:
-    """The entry points of all packages: reading them takes a tenth of a short command's time, so it is done once."""
+def _all_entry_points() -> Any:
+    """The entry points of all packages, of a class by Python's version: reading them takes a tenth of a short command's time."""
     return entry_points()
 
 

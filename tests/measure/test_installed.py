@@ -1,6 +1,5 @@
 """Installed packages of studies: what is imported, names that two packages give, packages that break, whose results are whose."""
 
-import json
 import subprocess
 import sys
 
@@ -102,11 +101,7 @@ def test_a_name_of_two_packages_is_refused(call, tmp_path):
     call("run", "unsafe-fraction", *RUN, "r.h5")
     install(tmp_path / "site", "shadow", name="unsafe-fraction", like="unsafe-rare")
     both = "study unsafe-fraction is given by fastcube"
-    for command in (
-        ["run", "unsafe-fraction", *RUN, "r.h5"],
-        ["list", "unsafe-fraction"],
-        ["warmup", "unsafe-fraction"],
-    ):
+    for command in (["run", "unsafe-fraction", *RUN, "r.h5"], ["list", "unsafe-fraction"]):
         said = call(*command, code=2).stderr
         assert said.count("\n") == 1
         assert both in said
@@ -119,7 +114,6 @@ def test_a_name_of_two_packages_is_refused(call, tmp_path):
     shown = call("show", "r.h5")  # the file says whose study it is
     assert "0." in shown.stdout
     assert "not here" not in shown.stdout
-    call("run", "unsafe-rare", "--set", "n=5", "--set", "f=2", "--trials", "100", "--progress", "none", "-o", "s.h5")
 
 
 def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path):
@@ -135,7 +129,6 @@ def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path):
     assert whole.stdout == empty.stdout
     assert [line.split(" 1.0 ")[0].rpartition(" ")[2] for line in whole.stderr.splitlines()] == sorted(sources)
     assert call("run", "unsafe-fraction", *RUN, "r.h5").stderr == "results in r.h5\n"
-    assert call("show", "r.h5").stderr == ""
     listed = call("claims")
     assert len(listed.stderr.splitlines()) == len(sources)
     assert "lee_hayes" in listed.stdout
@@ -151,7 +144,6 @@ def test_results_say_whose_study_they_are(call, tmp_path):
     as_object = "import fastcube as fc, theirs; print(fc.run(theirs.STUDY, n=5, f=2, trials=1000).digest())"
     assert call("-c", as_object).stdout.strip() == results.digest()
     assert fc.open_results(tmp_path / "r.h5").study.unverified  # not installed in this process
-    assert json.loads(call("status", "--json", "r.h5").stdout)
 
     info.rename(info.with_name("theirs-1.1.dist-info"))
     metadata = tmp_path / "site/theirs-1.1.dist-info/METADATA"
