@@ -74,7 +74,7 @@ compiling, make = Compiling(), Kernel._load_or_compile
 
 
 def _from_cache(kernel):
-    assert compiling.may(kernel), f"{kernel} is none of tests/helpers/compiled.py: mark what compiles it `kernels`"
+    assert compiling.may(kernel), f"{kernel} is none of tests/helpers/study_table.py: mark what compiles it `kernels`"
     return make(kernel)
 
 

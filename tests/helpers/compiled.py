@@ -10,53 +10,13 @@ import pytest
 
 import fastcube as fc
 import fastcube.kernels
-from fastcube.kernels.broadcasting import dispatch as broadcasting
-from fastcube.kernels.dualcube import dispatch as dualcube
-from fastcube.kernels.gathering import dispatch as gathering
-from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.machine.jit import TRIALS_SIGNATURE, Kernel
-from fastcube.kernels.multicasting import dispatch as multicasting
-from fastcube.kernels.partition import dispatch as partition
-from fastcube.kernels.routing import dispatch as routing
-from fastcube.kernels.spanning import dispatch as spanning
-from fastcube.kernels.survival import dispatch as survival
-from fastcube.kernels.trees import dispatch as trees
-from fastcube.kernels.unicast import dispatch as unicast
-from fastcube.kernels.unsafe import dispatch as unsafe
-from fastcube.kernels.wormhole import dispatch as wormhole
-
-#: Of each study the table of its kernels, and the one that the default tests compile; "" for the two that take as long as the ten
-#: quickest, and that stand beside another study of their subject.
-KERNELS: dict[str, tuple[KernelTable, str]] = {
-    "unsafe-fraction": (unsafe.UNSAFE_FRACTION, "small.SMALL_6"),
-    "unsafe-rare": (unsafe.UNSAFE_RARE, "planting.PLANTED_TRIALS"),
-    "unsafe-critical": (unsafe.UNSAFE_CRITICAL, "rate.unsafe_digits"),
-    "routing": (routing.ROUTING, "scalar.ROUTING_SINGLE"),
-    "routing-rate": (routing.ROUTING_RATE, "rate.routing_rate"),
-    "broadcast": (broadcasting.BROADCAST, "scalar.BROADCAST_SINGLE"),
-    "find-tree": (trees.FIND_TREE, "scalar.FIND_TREE_DENSE"),
-    "optimal-tree": (trees.OPTIMAL_TREE, "lattice.OPTIMAL_TREE_8"),
-    "gather": (gathering.GATHER, "scalar.GATHER_SINGLE"),
-    "rerouting": (gathering.REROUTING, "scalar.GATHER_SINGLE"),
-    "dualcube-routing": (dualcube.DUALCUBE_ROUTING, "scalar.TRIALS"),
-    "edst-broadcast": (spanning.EDST_BROADCAST, "scalar.EDST_BROADCAST_SINGLE"),
-    "edge-disjoint-trees": (spanning.EDGE_DISJOINT_TREES, "scalar.EDGE_DISJOINT_TREES_SINGLE"),
-    "two-partition": (partition.TWO_PARTITION, "scalar.TWO_PARTITION_SINGLE"),
-    "multicast": (multicasting.MULTICAST, "scalar.MULTICAST_SINGLE"),
-    "multicast-deadlock": (wormhole.MULTICAST_DEADLOCK, "scalar.MULTICAST_DEADLOCK_SINGLE"),
-    "multicast-wormhole": (wormhole.MULTICAST_WORMHOLE, "scalar.MULTICAST_WORMHOLE_SINGLE"),
-    "survival": (survival.SURVIVAL, "scalar.SURVIVAL_SINGLE"),
-    "survival-rate": (survival.SURVIVAL_RATE, ""),
-    "survival-components": (survival.SURVIVAL_COMPONENTS, "scalar.SURVIVAL_COMPONENTS"),
-    "rivals": (unicast.RIVALS, ""),
-    "rivals-rate": (unicast.RIVALS_RATE, "rate.RIVALS_RATE_SINGLE"),
-    "rivals-status": (unicast.RIVALS_STATUS, "status.RIVALS_STATUS_SINGLE"),
-}
+from helpers.study_table import STUDIES
 
 
 @functools.cache
 def _default_kernel_ids() -> frozenset[int]:
-    return frozenset(id(table.load_kernel(name)) for table, name in KERNELS.values() if name)
+    return frozenset(id(study.table.load_kernel(study.default)) for study in STUDIES.values() if study.default)
 
 
 def is_package_kernel(kernel: Kernel) -> bool:
@@ -82,7 +42,7 @@ def mark_unless_default(study: str, values: Iterable[Any]) -> list[Any]:
 
     Each of the values is a point, or a tuple that begins with one's values.
     """
-    table, name = KERNELS[study]
+    table, name = STUDIES[study].table, STUDIES[study].default
     axes = len(fc.study(study).axes)
     out = []
     for value in values:

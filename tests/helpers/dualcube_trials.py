@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 from reference import dualcube as twin
 
+import fastcube as fc
 from fastcube.kernels.dualcube import scalar as kernels
 
 KEY = 0x1234_5678_9ABC_DEF0
@@ -89,3 +90,9 @@ def reference_tally(study, m, rate, first, stop):
 #: m, rate, the first trial and how many.  At (4, 0.5) one from 3 on walks to t in vain where another node of its cluster could
 #: do it, and two from 2590 on go around the cluster of both ends, as 1 in 500 does: what only these meet, others would not miss.
 TALLIES = [(m, rate, 3, 147) for m, rate in ((1, 0.6), (3, 0.5), (5, 0.3), (3, 0.4), (11, 0.4), (4, 0.5))]
+
+
+def check_trials(m, rate, trials):
+    """Compare trials of the kernel with the reference implementation."""
+    study = fc.study("dualcube-routing")
+    assert study.tally.read(run_trials(study, m, rate, 0, trials)) == reference_tally(study, m, rate, 0, trials)

@@ -49,3 +49,10 @@ def reference_tally(n, p, trials):
 
 def serving_methods(n, p):
     return [name for name in TABLE.names if TABLE.is_served(name, n, p)]
+
+
+def check_critical(n, p, trials):
+    """Compare trials of every kernel that serves a point with the reference implementation."""
+    wanted = reference_tally(n, p, range(trials)).tolist()
+    for method in serving_methods(n, p):
+        assert tally_of(method, n, p, 0, trials).tolist() == wanted

@@ -10,7 +10,7 @@ from pytest import MonkeyPatch
 import fastcube as fc
 from fastcube.kernels.draws import philox
 from fastcube.kernels.machine import simd
-from helpers.compiled import KERNELS
+from helpers.study_table import STUDIES
 
 #: Of a study at a point: the kernel that is fastest there, and of 256 trials, which fill four vectors of every lane, the vector
 #: operations and the calls of the generator, which gives a pair of words, or of eight pairs, a call; four as one are four.
@@ -86,7 +86,7 @@ def count_calls(name, function):
 
 def count_operations(study, point):
     """The kernel, its vector operations and its calls of the generator for trials 0 .. 255 of a point."""
-    table, measure = KERNELS[study][0], fc.study(study)
+    table, measure = STUDIES[study].table, fc.study(study)
     name = table.choose_name(*point)
     values = measure.point(dict(zip((a.name for a in measure.axes), point, strict=True)))
     body, slots, calls = table.load_kernel(name).compiled, measure.tally.new_tally(), Counter()

@@ -7,9 +7,9 @@ default tests; the others compiled, and further points, are marked ``kernels``.
 import json
 
 import pytest
-from helpers.compiled import KERNELS
-from helpers.points_compared import POINTS, count_as_json, serving_kernels
+from helpers.points_compared import count_as_json
 from helpers.processes import run_without_compiling
+from helpers.study_table import POINTS, STUDIES
 
 import fastcube as fc
 
@@ -18,7 +18,7 @@ def some_of_each():
     """Of the points those that a kernel serves which serves none before."""
     seen, out = set(), []
     for name, point, trials in POINTS:
-        kernels = {(name, kernel) for kernel in serving_kernels(name, point)}
+        kernels = {(name, kernel) for kernel in STUDIES[name].find_serving(point)}
         out += [(name, point, trials)] * (not kernels <= seen)
         seen |= kernels
     return out
@@ -32,9 +32,10 @@ made = layout.Layout.__init__
 def spread(self, *entries):
     made(self, *(one for i, e in enumerate(entries) for one in (layout.Counter(f"spare_{{i}}", ""), e)))
 layout.Layout.__init__ = spread
-from helpers.points_compared import POINTS, count_as_json, serving_kernels
+from helpers.points_compared import count_as_json
+from helpers.study_table import POINTS, STUDIES
 for name, point, trials in map(POINTS.__getitem__, {}):
-    print(json.dumps({{kernel: count_as_json(name, kernel, point, trials) for kernel in serving_kernels(name, point)}}))
+    print(json.dumps({{kernel: count_as_json(name, kernel, point, trials) for kernel in STUDIES[name].find_serving(point)}}))
 """
 
 
@@ -78,7 +79,7 @@ def test_all_kernels_count_the_same_as_plain_python(points, plain):
 
 def test_the_compiled_kernel_of_each_study_counts_as_plain_python(points, plain):
     for (name, point, trials), found in zip(points, plain, strict=True):
-        kernel = KERNELS[name][1]
+        kernel = STUDIES[name].default
         if kernel in found:
             assert count_as_json(name, kernel, point, trials) == found[kernel], (name, point)
 
@@ -91,7 +92,7 @@ def test_every_compiled_kernel_counts_as_plain_python(points, plain):
 
 
 def test_every_kernel_of_every_study_has_a_point():
-    assert set(KERNELS) == set(fc.study_names())
-    for name, (table, chosen) in KERNELS.items():
-        served = {kernel for study, point, _ in POINTS if study == name for kernel in serving_kernels(name, point)}
-        assert served == set(table.names) and (not chosen or chosen in served), name
+    assert set(STUDIES) == set(fc.study_names())
+    for name, study in STUDIES.items():
+        served = {kernel for point, _ in study.points for kernel in study.find_serving(point)}
+        assert served == set(study.table.names) and (not study.default or study.default in served), name

@@ -8,9 +8,9 @@ purpose, the new numbers go into WORK and LOOPS.
 import json
 
 import pytest
-from helpers.compiled import KERNELS
 from helpers.machine_code import assembly_text, has_cpu_feature
 from helpers.processes import run_without_compiling
+from helpers.study_table import STUDIES
 from helpers.work_counted import WORK
 
 PLAIN = """
@@ -75,7 +75,7 @@ def blocks_of(text):
 @pytest.mark.skipif(not has_cpu_feature("avx512bitalg"), reason="this CPU counts no bits in vectors")
 @pytest.mark.parametrize(("study", "kernel", "instruction", "often", "most"), LOOPS)
 def test_a_hot_loop_is_no_longer_than_it_was(study, kernel, instruction, often, most):
-    blocks = blocks_of(assembly_text(KERNELS[study][0].load_kernel(kernel)))
+    blocks = blocks_of(assembly_text(STUDIES[study].table.load_kernel(kernel)))
     found = [(sum(line.startswith(instruction) for line in b), len(b)) for b in blocks]
     assert min(length / times for times, length in found if times >= often) <= most / often
     assert max(sum(line.startswith("push") for line in b) for b in blocks) <= MOST_PASSED
