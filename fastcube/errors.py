@@ -141,6 +141,10 @@ class EngineError(FastcubeError, RuntimeError):
     """The executor gave up on work: its workers, or what hands work to them, are gone."""
 
 
+class SchedulerLostError(EngineError):
+    """The scheduler that hands work to the workers is gone; it may come back."""
+
+
 def check_range(
     name: str, value: float, low: float, high: float, context: str = "", *, open_above: bool = False
 ) -> None:

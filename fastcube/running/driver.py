@@ -14,8 +14,9 @@ import os
 import queue
 import socket
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from ..errors import (
@@ -24,6 +25,7 @@ from ..errors import (
     NondeterminismError,
     ParameterError,
     ResultFileError,
+    SchedulerLostError,
     StudyError,
     check_range,
 )
@@ -130,12 +132,21 @@ class _Driver:
                 item = WorkUnit(
                     self.study_payload, self.results.seed, tuple(of_point.point.items()), first, stop, again, others
                 )
-                future = self.on.executor.submit(run_unit, item)
+                try:
+                    future = self.on.executor.submit(run_unit, item)
+                except Exception as error:  # of many types: the client has noticed that its scheduler is gone
+                    self._check_scheduler(error)
+                    raise
                 self.running[future] = of_point, first, stop
                 future.add_done_callback(self.wake.put)
                 room -= 1
             if room <= 0:
                 return
+
+    def _check_scheduler(self, error: BaseException) -> None:
+        """Raise SchedulerLostError for an error of an engine with a scheduler: Dask cancels all items when it is gone."""
+        if self.on.scheduler:
+            raise SchedulerLostError(f"the scheduler {self.on.scheduler} is gone") from error
 
     def _record_finished(self, future: Future[FinishedUnit]) -> None:
         """Count a finished item, once: by its future, which leaves those running."""
@@ -145,6 +156,8 @@ class _Driver:
         try:
             done = future.result()
         except self.on.lost as error:
+            if isinstance(error, CancelledError):
+                self._check_scheduler(error)
             trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
         except FastcubeError as error:
@@ -381,21 +394,47 @@ def run_study(
 
         deadline = None if max_seconds is None else begun + max_seconds
         here = _announce_compiling(study, points, report) if engine_name == "threads" else contextlib.nullcontext()
-        with open_engine(engine_name, workers) as on, here:
-            where = (study.name, len(points), seed, on.workers(), engine_name)
-            _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
-            driver = _Driver(
-                study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
-            )
-            if "SLURM_JOB_ID" in os.environ and report.style != "none":
-                report.print_line(_job_line(driver, output, engine_name))
-            code = _run_driver(driver, output)
-            if file is not None and code == WORK_REMAINS and not driver.has_begun_counting and file.note_idle_run():
-                raise EngineError(
-                    "no trial was finished, this time and the time before: one takes longer than the run may; "
-                    "give it more time (--max-seconds, or the job's)"
-                )
-    return results, code
+        give_up = patience = 0.0  # when to give up a scheduler that is gone; 0 while there is one
+        while True:
+            try:
+                with open_engine(engine_name, workers) as on, here:
+                    give_up, patience = 0.0, on.patience
+                    where = (study.name, len(points), seed, on.workers(), engine_name)
+                    _LOG.info("%s: points %d, seed %d, workers %d (%s)", *where)
+                    driver = _Driver(
+                        study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
+                    )
+                    if "SLURM_JOB_ID" in os.environ and report.style != "none":
+                        report.print_line(_job_line(driver, output, engine_name))
+                    code = _run_driver(driver, output)
+                    idle = code == WORK_REMAINS and not driver.has_begun_counting
+                    if file is not None and idle and file.note_idle_run():
+                        raise EngineError(
+                            "no trial was finished, this time and the time before: one takes longer than the run may; "
+                            "give it more time (--max-seconds, or the job's)"
+                        )
+                return results, code
+            except SchedulerLostError as error:
+                give_up = time.monotonic() + patience
+                warnings.warn(f"{error}; waiting up to {patience:.0f} s for it", RuntimeWarning, stacklevel=2)
+            except ParameterError:  # no scheduler answers yet
+                if not give_up:
+                    raise
+            if (stopped := _wait_for_signal(wake)) is not None:
+                return results, stopped
+            if time.monotonic() >= min(give_up, deadline or give_up):
+                return results, WORK_REMAINS
+
+
+def _wait_for_signal(wake: queue.SimpleQueue[Any], seconds: float = 1.0) -> int | None:
+    """The exit code that a signal asks for within this time; None without one.  Items that were dropped are passed over."""
+    until = time.monotonic() + seconds
+    with contextlib.suppress(queue.Empty):
+        while True:
+            event = wake.get(timeout=max(0.0, until - time.monotonic()))
+            if isinstance(event, int):
+                return event
+    return None
 
 
 def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
@@ -430,6 +469,9 @@ def _run_driver(driver: _Driver, output: str | None) -> int:
         raise
     except ResultFileError:  # the save itself failed, and has said where the work is
         driver.progress.print_line("")
+        raise
+    except SchedulerLostError:
+        driver.save_after_failure()
         raise
     except EngineError as error:
         driver.save_after_failure()

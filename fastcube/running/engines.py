@@ -217,6 +217,10 @@ class Engine:
         What a future raises when its workers are gone, as opposed to an error in a trial.
     remote : bool
         Whether workers are other processes, which are sent a reference to the study.
+    scheduler : str
+        Address of the scheduler that may go and come back; empty where there is none.
+    patience : float
+        Seconds to wait for a scheduler that is gone.
     """
 
     executor: Executor
@@ -225,6 +229,8 @@ class Engine:
     dispatch_seconds: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     remote: bool = False
+    scheduler: str = ""
+    patience: float = 0.0
 
     def length(self) -> float:
         """Seconds that an item should take now: more with many workers, so that half the driver's time keeps up with them."""
@@ -337,9 +343,13 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
     if "://" not in where and not Path(where).is_file():
         raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
     try:
+        import dask
         from distributed import Client, KilledWorker
     except ImportError:
         raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    # what Dask says of a scheduler that is gone are tracebacks; the driver says it in one line
+    for name in ("distributed.client", "distributed.core", "distributed.comm", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
     except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
@@ -347,7 +357,17 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
     threads = _DaskThreads(client)
     try:
         lost = (KilledWorker, BrokenExecutor, CancelledError)
-        yield Engine(client.get_executor(pure=False), lambda: workers or threads.now(), 2.0, 3e-3, lost, remote=True)
+        yield Engine(
+            client.get_executor(pure=False),
+            lambda: workers or threads.now(),
+            2.0,
+            3e-3,
+            lost,
+            remote=True,
+            scheduler=plain_text(str(client.scheduler.address)),
+            # twice as long as Dask tries to connect: 60 s by default
+            patience=2 * dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")),
+        )
     finally:
         # a scheduler that is slow to say goodbye makes asyncio tell of a TimeoutError that nobody waits for any more
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)

@@ -30,7 +30,7 @@ STUCK_SECONDS = 600
 
 #: Outside any job, whatever started the tests; no plug-in of the environment's changes what is printed.
 CLEAN_ENVIRONMENT = {
-    k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "COLUMNS"))
+    k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "PRTE_", "COLUMNS"))
 }
 
 # the launcher of the same installation first: a virtual environment's wheel, then the system's

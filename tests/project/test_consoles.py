@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.processes import CLEAN_ENVIRONMENT, MPI_ENVIRONMENT, STUCK_SECONDS
+from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:^<!-- (?P<note>[^>]*) -->\n)?^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -66,7 +66,7 @@ def run(text, folder):
         script += ["echo '@@@'", command]
     path = os.pathsep.join([str(Path(sys.executable).parent), CLEAN_ENVIRONMENT["PATH"]])
     with (folder / "printed").open("w+") as printed:
-        environment = {**CLEAN_ENVIRONMENT, **MPI_ENVIRONMENT, "PATH": path}
+        environment = {**CLEAN_ENVIRONMENT, "PATH": path}
         shell = subprocess.Popen(
             ["bash", "-c", "\n".join(script)], cwd=folder, env=environment, stdout=printed, start_new_session=True
         )

@@ -50,11 +50,21 @@ class Cluster:
             "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
             "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "0",
         }
+        self._start_scheduler()
+
+    def _start_scheduler(self):
         self.scheduler = self._start(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)
         )
-        self._wait(self.file.exists)
+        self._wait(lambda: self.file.exists() and self.file.stat().st_size)
         self.address = json.loads(self.file.read_text())["address"]
+
+    def restart(self):
+        """Another scheduler with another address and a worker of its own."""
+        self.old_address = self.address
+        self.file.unlink()
+        self._start_scheduler()
+        self.add_worker()
 
     def _start(self, *command):
         with (self.folder / f"{command[0]}-{len(self.workers)}.log").open("w") as log:
@@ -161,16 +171,36 @@ def test_work_that_kills_its_workers_ends_in_one_line_with_a_checkpoint(cluster,
     assert open_results(out).tallies[1, 0.0].trials == 3
 
 
-def test_a_scheduler_that_dies_ends_in_one_line_with_a_checkpoint(cluster, tmp_path):
+def test_a_scheduler_that_dies_leaves_a_checkpoint_and_remaining_work(cluster, tmp_path):
     out, dask = tmp_path / "r.h5", cluster(workers=1)
     with BackgroundRun("run", TOY_FILE, "--engine", f"dask:{dask.file}", *LONG, "-o", out, env=dask.environment) as run:
         run.wait_for("50.0%")
         dask.scheduler.kill()
         code, lines = run.end()
-    assert code == 2
-    assert len(lines) == 1
-    assert "are gone (CancelledError)" in lines[0]
+    assert code == 75, run.said
+    assert "Traceback" not in run.said and "distributed" not in run.said
+    assert lines == [
+        f"fastcube: the scheduler {dask.address} is gone; waiting up to 10 s for it",
+        lines[-1],
+    ]
+    assert lines[-1].startswith(f"fastcube: work remains; checkpoint written to {out}; go on with: fastcube run")
     assert open_results(out).tallies[1, 0.0].trials == 3
+
+
+def test_a_scheduler_that_comes_back_is_taken_up_again(cluster, tmp_path):
+    out, dask = tmp_path / "r.h5", cluster(workers=1)
+    options = ("--engine", f"dask:{dask.file}", *LONGER, "-o", out)
+    environment = {**dask.environment, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "300s"}
+    with BackgroundRun("run", TOY_FILE, *options, env=environment) as run:
+        run.wait_for(r"[1-9]\d?\.\d%")
+        dask.scheduler.kill()
+        dask.scheduler.wait()
+        dask.restart()
+        code, lines = run.end()
+    assert code == 0, run.said
+    assert lines[0] == f"fastcube: the scheduler {dask.old_address} is gone; waiting up to 600 s for it"
+    assert "Traceback" not in run.said
+    assert open_results(out).digest() == fc.run(TOY, a=[1, 2], work=20_000, trials=50_001).digest()
 
 
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGUSR1, 75)])

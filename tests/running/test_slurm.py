@@ -1,6 +1,11 @@
 """The printed job script under a real Slurm: arrays, preemption, time limits, cancelling."""
 
+import contextlib
+import os
+import re
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 from helpers.processes import TOY_FILE, run_fastcube
@@ -75,6 +80,63 @@ def test_a_time_limit_requeues_and_a_cancel_does_not(slurm, tmp_path):
     ended = slurm.job(f"{job}_0")
     assert (ended["JobState"], ended["Restarts"]) == ("CANCELLED", "1")
     assert len(open_results(out).history) == 2
+
+
+def drivers(folder, output):
+    """Process ids of the runs in a folder that write an output."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if output.encode() in words and (process / "cwd").samefile(folder):
+                found.append(int(process.name))
+    return found
+
+
+def test_a_killed_driver_and_a_requeued_task_lose_nothing(slurm, tmp_path):
+    options = ("--array", "2", "--trials", "300001", "--set", "a=1", "--set", "work=20000")
+    job = submit(slurm, tmp_path, *options)
+    shards = [tmp_path / f"toy-{i}.h5" for i in range(2)]
+    slurm.wait(lambda: all(shard.exists() for shard in shards))
+    for process in drivers(tmp_path, "toy-0.h5"):
+        os.kill(process, signal.SIGKILL)
+    slurm.call("scontrol", "requeue", f"{job}_1")
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job), seconds=120)
+    assert slurm.job(f"{job}_0")["JobState"] == "FAILED"
+    assert f"end of job {job}_0 on " in said(tmp_path, job, 0) and "exit 137" in said(tmp_path, job, 0)
+    log = said(tmp_path, job, 1)
+    assert [f"toy, task 1, shard 1 of 2, job {job}_1 on " in log, ", restart 1, 1 thread; toy-1.h5 holds " in log] == [
+        True,
+        True,
+    ]
+
+    status = run_fastcube("status", *shards)
+    assert "resubmit: --array=0 (of 2)" in status.stdout
+    again = slurm.call("sbatch", "--parsable", "--array=0", "job.sh", cwd=tmp_path).strip()
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", again), seconds=120)
+    assert run_fastcube("merge", *shards, "-o", tmp_path / "all.h5").returncode == 0
+    assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=20_000, trials=300_001).digest()
+
+
+def test_the_script_submits_warm_up_array_and_merge(slurm, tmp_path):
+    options = ("--array", "3", "--tasks", "2", "--trials", "10001", "--set", "a=1", "--set", "work=0")
+    (tmp_path / "job.sh").write_text(run_fastcube("slurm", TOY_FILE, *options, cwd=tmp_path).stdout)
+    submitted = slurm.call("bash", "job.sh", cwd=tmp_path)
+    assert re.fullmatch(r"submitted: \d+ compiles, \d+ counts, \d+ merges\n", submitted)
+    slurm.wait(lambda: not slurm.call("squeue", "-h"), seconds=120)
+    assert open_results(tmp_path / "toy.h5").digest() == fc.run(TOY, a=1, work=0, trials=10_001).digest()
+    assert any((tmp_path / "fastcube-cache").iterdir())
+
+
+def test_steps_of_several_tasks_are_refused_and_a_batch_step_is_not(slurm, tmp_path):
+    run = f"{sys.executable} -P -m fastcube run {TOY_FILE} --set a=1 --set work=0 --trials 100 --progress none"
+    lines = ("#!/bin/bash", f"{run} -o batch.h5", f"srun -n 2 {run} -o step.h5", "echo srun $?")
+    (tmp_path / "job.sh").write_text("\n".join(lines) + "\n")
+    job = slurm.call("sbatch", "--parsable", "-n", "2", "--output=log", "job.sh", cwd=tmp_path).strip()
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job))
+    log = (tmp_path / "log").read_text()
+    assert (tmp_path / "batch.h5").exists() and not (tmp_path / "step.h5").exists(), log
+    assert "2 tasks of one step would count the same trials" in log and "srun 2" in log
 
 
 def test_inside_an_array_a_run_without_a_shard_is_refused(slurm, tmp_path):
