@@ -92,4 +92,5 @@ def _round_text(x: float, place: int, scientific: bool) -> str:
 def _shortest_text(x: float, digits: int, scientific: bool) -> str:
     """A number without an interval, of the fewest digits up to so many that give it again."""
     few = next(d for d in range(1, digits + 1) if d == digits or float(f"{x:.{d - 1}e}") == x)
-    return _round_text(x, _decimal_exponent(abs(x)) - few + 1 if x else 0, scientific)
+    exponent = int(f"{x:.{few - 1}e}".partition("e")[2])  # that of the digits printed: 0.9999999999999999 is no 1
+    return _round_text(x, exponent - few + 1 if x else 0, scientific)

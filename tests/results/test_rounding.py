@@ -22,6 +22,8 @@ from fastcube.results.rounding import estimate_text, estimate_texts
         (proportion(30, 1000), "0.030 [0.020, 0.043]"),
         (proportion(2, 1000), "0.0020 [0.0002, 0.0072]"),
         (Estimate(2.0, 0.0, 2.0, 2.0), "2"),
+        (Estimate(1 - 2**-53, 0.0, 1 - 2**-53, 1 - 2**-53), "0.9999999999999999"),
+        (Estimate(999.9999999999998, 0.0, 999.9999999999998, 999.9999999999998), "999.9999999999998"),
         (Estimate(1.0, 0.0, math.nan, math.nan), "1"),
         (Estimate(1 / 3, 0.0, math.nan, math.nan), "0.333333"),
         (Estimate(0.0, 0.0, 0.0, 0.0), "0"),
