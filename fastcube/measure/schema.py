@@ -27,15 +27,21 @@ _NEVER_PROBABILITY = 1e-200
 BOUNDS = ("least", "most", "proved")
 
 
-#: What files of before 0.1.0 call fields and kinds of statistics.
-_FORMER_NAMES = {"among": "condition", "PlainMean": "NormalMean", "PlainDifference": "NormalDifference"}
+#: The remedy for a file whose statistics are described in other terms than here.
+_REMEDY = "run its study again: the same seed and trials give the same counters"
 
 
 def _statistic_class(entry: Mapping[str, Any]) -> type[Statistic]:
-    """The kind of a statistic, from its entry in a file.  Raises ValueError for one that is not known here."""
-    kind = KINDS.get(_FORMER_NAMES.get(str(entry["kind"]), str(entry["kind"])))
+    """The kind of a statistic, from its entry in a file.  Raises ValueError for a kind or field that is not known here."""
+    kind = KINDS.get(str(entry["kind"]))
     if kind is None:
-        raise ValueError(f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know")
+        raise ValueError(
+            f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know; {_REMEDY}"
+        )
+    if unknown := sorted(entry.keys() - {"kind"} - {f.name for f in fields(kind)}):
+        raise ValueError(
+            f"statistic {entry['name']} has the field {unknown[0]}, which this fastcube does not know; {_REMEDY}"
+        )
     return kind
 
 
@@ -174,9 +180,7 @@ def parse_measure(
     statistics = []
     for entry in data["statistics"]:
         kind = _statistic_class(entry)
-        given: dict[str, Any] = {
-            _FORMER_NAMES.get(n, n): tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"
-        }
+        given: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in entry.items() if n != "kind"}
         values = table[given["name"]]
         for column, name in enumerate(NUMBERS):
             if name in {f.name for f in fields(kind)}:

@@ -157,6 +157,33 @@ def test_files_that_are_not_right_are_refused_in_one_line(file, change, error, m
     assert "toy" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("now", "former", "said"),
+    [
+        ('"condition":', '"among":', "has the field among, which this fastcube does not know; run its study again"),
+        (
+            '"kind": "Proportion"',
+            '"kind": "PlainShare"',
+            "is of the kind PlainShare, which this fastcube does not know; run",
+        ),
+    ],
+)
+def test_statistics_in_former_names_are_refused_in_one_line(file, now, former, said):
+    with h5py.File(file) as f:
+        stated = json.loads(f["study/json"][()])
+    text = json.dumps(stated)
+    assert now in text
+
+    def rename(f):
+        del f["study/json"]
+        f["study/json"] = text.replace(now, former)
+
+    edit_hdf5(file, rename)
+    with pytest.raises(fc.ResultFileError, match=said) as caught:
+        open_results(file)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_file_without_its_checksum_is_read_when_that_is_asked_for(done, file):
     file.write_bytes(file.read_bytes()[: -hdf5.TRAILER_SIZE])
     with pytest.raises(fc.ResultFileError, match="does not end in its checksum"):
@@ -166,7 +193,7 @@ def test_a_file_without_its_checksum_is_read_when_that_is_asked_for(done, file):
 
 def test_one_changed_byte_anywhere_is_refused_before_hdf5_sees_it(file, monkeypatch):
     whole = file.read_bytes()
-    monkeypatch.setattr(hdf5.h5py, "File", None)
+    monkeypatch.setattr(h5py, "File", None)
     for at in range(8, len(whole), 97):
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
         with pytest.raises(fc.ResultFileError, match=r"checksum"):
