@@ -97,10 +97,10 @@ def test_the_readme_counts_what_the_page_counts():
     hold, by = (sum(map(int, re.findall(pattern, every))) for pattern in (r"(\d+) holds?\b", r"holds? \((\d+) by"))
     undecided = sum(map(int, re.findall(r"(\d+) not decided", every)))
     assert (
-        f"Of {total} claims of these five papers {hold} hold in the ranges named, {by} of them by definition; "
-        f"{refuted} are refuted, which is {facts} facts; {counted('misprint')[0]} are misprints that the paper itself corrects, "
+        f"Of {total} claims of these five papers {hold - by} hold in the ranges named and {by} by definition; "
+        f"{refuted} are refuted, which is {facts} facts; {counted('misprint')[0]} are misprints in our transcription, "
         f"{counted('depends')[0]} depend "
-        f"on the reading, {counted('unreproduced')[0]} numbers are not reproduced, {undecided} claims are not decided."
+        f"on the interpretation, {counted('unreproduced')[0]} numbers are not reproduced, {undecided} claims are not decided."
     ) in readme
 
 
