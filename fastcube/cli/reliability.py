@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import completion, options, print_message
+
+if TYPE_CHECKING:
+    from ..measure.estimate import Estimate
 
 
 @click.command("reliability")
@@ -24,8 +27,7 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
     """
     from ..measure.grid import parse_values
     from ..measure.study import Axis
-    from ..results.reliability import crossing, group_by_network, reliability
-    from ..results.rounding import estimate_text
+    from ..results.reliability import count_known_faults, crossing, group_by_network, reliability
 
     if figure is not None:
         from ..plot import check_target
@@ -37,12 +39,18 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
     some = list(group_by_network(results))
     for name, n, own in some:
         for p in rates:
-            gain = "" if name == "hypercube" else estimate_text(reliability(own, p, against="hypercube"))
-            rows.append([name, str(n), f"{p:g}", estimate_text(reliability(own, p)), gain])
+            gain = "" if name == "hypercube" else _format_reliability(reliability(own, p, against="hypercube"), -1.0)
+            rows.append([name, str(n), f"{p:g}", _format_reliability(reliability(own, p), 0.0), gain])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     for name, n, own in some:
+        known, every = count_known_faults(own)
+        if known < every:
+            print_message(
+                f"{name}, n={n}: {known:,} of {every:,} numbers of faulty nodes are known or in the file, the others only bound "
+                f"the probability (run it with --set f=0:{every - 1})"
+            )
         if name != "hypercube":
             found = crossing(own)
             told = (
@@ -52,6 +60,14 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
     if figure is not None:
         _plot_reliability(some, rates, figure)
         print_message(f"figure in {figure}")
+
+
+def _format_reliability(e: Estimate, least: float) -> str:
+    """The estimate, or its limits alone where what the file lacks is most of the interval."""
+    from ..results.reliability import has_narrow_interval
+    from ..results.rounding import estimate_text
+
+    return estimate_text(e) if has_narrow_interval(e) else f"[{max(e.low, least):.4f}, {min(e.high, 1.0):.4f}]"
 
 
 def _plot_reliability(some: list[tuple[str, int, Any]], rates: list[float], figure: str) -> None:

@@ -128,6 +128,17 @@ def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> 
     return mean, max(share - (mean if gain else share) ** 2, 0.0) / trials, 0.0, 0.0
 
 
+def has_narrow_interval(e: Estimate) -> bool:
+    """Whether what the results lack widens the interval less than their trials do."""
+    return e.half_width <= 2 * _Z * e.stderr or e.half_width == 0
+
+
+def count_known_faults(results: Results, against: str | None = None) -> tuple[int, int]:
+    """Of how many numbers of faulty nodes the probability is known or sampled, and how many there are."""
+    _, strata = _strata(results, against is not None)
+    return sum(least == most for _, _, least, most in strata), len(strata)
+
+
 @dataclass(frozen=True)
 class Crossing:
     """Where the difference to the hypercube changes its sign, as far as the results decide.

@@ -88,6 +88,19 @@ def test_what_the_file_lacks_is_between_nothing_and_all(run):
     assert part.low < whole.value < part.high
 
 
+@pytest.mark.kernels
+def test_the_command_prints_limits_where_the_file_lacks_most(run, tmp_path, capsys):
+    results, _ = run
+    results.sel(network="moebius1", f=[4, 5]).save(tmp_path / "few.h5")
+    with pytest.raises(SystemExit):
+        main(["reliability", str(tmp_path / "few.h5"), "--rate", "0.5"])
+    shown = capsys.readouterr()
+    assert "[0." in shown.out and "±" not in shown.out
+    # f = 0 .. 3, 15 and 16 are known, 4 and 5 sampled
+    assert "moebius1, n=4: 8 of 17 numbers of faulty nodes are known or in the file" in shown.err
+    assert "--set f=0:16" in shown.err
+
+
 @pytest.mark.parametrize("name", fc.families())
 def test_the_connectivity_is_what_all_fault_sets_say(name):
     for n in (n for n in range(2, 5) if fc.families()[name].sizes(n)):
