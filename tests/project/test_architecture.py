@@ -342,3 +342,20 @@ def test_reading_does_not_import_numba(tmp_path):
         "print('numba' in sys.modules)"
     )
     assert run(code).strip() == "False"
+
+
+def test_paths_of_tests_in_documents_exist():
+    documents = dict.fromkeys([ROOT / "CONTRIBUTING.md", ROOT / "README.md", *(ROOT / "docs").glob("*.md")], "")
+    documents[ROOT / "tests" / "README.md"] = "tests/"
+    for document, base in documents.items():
+        pattern = r"`((?:[\w*]+/)+[\w*]+\.py)`" if base else r"\b(tests/[\w/*]+\.py)\b"
+        named = [name for name in re.findall(pattern, document.read_text()) if not re.search("SUBJECT|mystudies", name)]
+        missing = [name for name in named if not list(ROOT.glob(base + name))]
+        assert not missing, (document.name, missing)
+
+
+def test_no_test_file_imports_another():
+    for path in sources("tests"):
+        if path.name.startswith("test_"):
+            names = list(imported("tests", path))
+            assert not [name for name in names if name.split(".")[0].startswith("test_") or ".test_" in name], path
