@@ -51,6 +51,8 @@ from .kernels.tally.layout import Layout as Layout
 from .kernels.tally.layout import Moments as Moments
 from .measure.choice import Choice as Choice
 from .measure.fault_sets import fault_sets as fault_sets
+from .measure.given_faults import FaultSet as FaultSet
+from .measure.given_faults import read_fault_sets as read_fault_sets
 from .measure.outputs import Output as Output
 from .measure.paper import Paper as Paper
 from .measure.registry import study as study
@@ -80,6 +82,7 @@ from .networks.family import family as family
 from .networks.family import network as network
 from .networks.faults import RandomFaults as RandomFaults
 from .networks.faults import random_faults as random_faults
+from .networks.graphs import from_networkx as from_networkx
 from .networks.hypercube import Hypercube as Hypercube
 from .results.combining import merge as merge
 from .results.reading import open_results as open_results

@@ -35,6 +35,7 @@ COMMANDS = {
     "replay": "Show one trial in full.",
     "reproduce": "Everything that the papers print, measured, in one report.",
     "faults": "Write trials' own fault sets as CSV.",
+    "evaluate": "Run a study's algorithm on fault sets from CSV.",
     "claims": "The ledger of the papers' claims, decided by code.",
     "slurm": "Print a job-array script (does not submit).",
     "warmup": "Compile a study's kernels ahead of a job array.",

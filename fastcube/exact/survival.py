@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, as_number, check_integer, check_range, short_repr
 from ..networks.family import Family, find_family
+from ..resources import read_json
+from ..running.progress import Progress
 
-#: Largest n of which all sets of faulty nodes are looked at, and most links of which all sets are counted.
-_SMALL, _MOST_LINKS = 4, 32
+#: Largest n of which all sets of faulty nodes are looked at here, and by the kernel; most links of which all sets are counted.
+_SMALL, _LARGEST, _MOST_LINKS = 4, 5, 32
 
 #: Largest n at which pairs of nodes are counted for a network that has no formula.
 _LARGEST_COUNTED = 16
@@ -34,6 +36,10 @@ class ExactSurvival:
     ----------
     nodes : list of int
         ``nodes[f]``: of the sets of f faulty nodes, f = 0 .. 2^n - 1 (of 2^n none: no node is left).
+    extra_1, extra_2, extra_3 : list of int
+        The same of sets that disconnect it into components of more than 1, 2 or 3 nodes each; the last two for n <= 4.
+    components_3, components_4 : list of int
+        The same of sets that leave at least 3 or 4 components; n <= 4.
     links : list of int
         ``links[k]``: of the sets of k faulty links; ParameterError for a network of more than 32 links.
     """
@@ -41,15 +47,52 @@ class ExactSurvival:
     family: Family
     n: int
 
-    @functools.cached_property
+    @property
     def nodes(self) -> list[int]:
+        return self._counts["nodes"]
+
+    @property
+    def extra_1(self) -> list[int]:
+        return self._counts["extra_1"]
+
+    @property
+    def extra_2(self) -> list[int]:
+        return self._small_counts("extra_2")
+
+    @property
+    def extra_3(self) -> list[int]:
+        return self._small_counts("extra_3")
+
+    @property
+    def components_3(self) -> list[int]:
+        return self._small_counts("components_3")
+
+    @property
+    def components_4(self) -> list[int]:
+        return self._small_counts("components_4")
+
+    def _small_counts(self, name: str) -> list[int]:
+        check_range("n", self.n, 1, _SMALL, f"for {name}")
+        return self._counts[name]
+
+    @functools.cached_property
+    def _counts(self) -> dict[str, list[int]]:
+        if self.n > _SMALL:
+            if self.family.own is None:
+                return read_json("exact-survival")["networks"][self.family.name]  # type: ignore[no-any-return]
+            return dict(zip(("nodes", "extra_1"), count_all_node_sets(self.family), strict=True))
         near = [0] * 2**self.n
         for u, v in _list_links(self.family, self.n):
             near[u] |= 1 << v
             near[v] |= 1 << u
-        connected = _connected_sets(near)
-        faults = 2**self.n - np.bitwise_count(np.flatnonzero(connected))
-        return np.bincount(faults, minlength=2**self.n).tolist()  # type: ignore[no-any-return]
+        number, smallest = _component_counts(near)
+        chosen = {
+            "nodes": number == 1,
+            **{f"extra_{g}": (number > 1) & (smallest > g) for g in (1, 2, 3)},
+            **{f"components_{r}": number >= r for r in (3, 4)},
+        }
+        faults = {name: 2**self.n - np.bitwise_count(np.flatnonzero(some)) for name, some in chosen.items()}
+        return {name: np.bincount(f, minlength=2**self.n).tolist() for name, f in faults.items()}
 
     @functools.cached_property
     def links(self) -> list[int]:
@@ -70,7 +113,8 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     name : str or Family
         One of :func:`fastcube.families`, or a family of your own.
     n : int
-        At most 4.
+        At most 5.  The counts of the built-in networks at n = 5 come with the package; a network of your own takes about a
+        minute there.
 
     Examples
     --------
@@ -80,7 +124,7 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     [1, 4, 0, 0, 0]
     """
     family = find_family(name)
-    check_range("n", check_integer("n", n, 1, 62), 1, _SMALL, "to look at all sets of faults")
+    check_range("n", check_integer("n", n, 1, 62), 1, _LARGEST, "to look at all sets of faults")
     return ExactSurvival(family, family.check_size(n))
 
 
@@ -92,18 +136,34 @@ def _list_links(family: Family, n: int) -> list[tuple[int, int]]:
     )
 
 
-def _connected_sets(near: list[int]) -> NDArray[np.bool_]:
-    """Whether each set of nodes, a bitmask, is connected and not empty."""
-    sets = np.arange(1 << len(near), dtype=np.int64)
-    reached = sets & -sets
-    while True:
-        more = reached.copy()
-        for v, others in enumerate(near):
-            more |= np.where(more >> v & 1, others, 0) & sets
-        if (more == reached).all():
-            whole: NDArray[np.bool_] = (reached == sets) & (sets > 0)
-            return whole
-        reached = more
+def count_all_node_sets(family: Family) -> list[list[int]]:
+    """The counts ``nodes`` and ``extra_1`` of all 2^32 sets of faulty nodes at n = 5, with progress."""
+    from ..kernels.survival.all_sets import DIMENSIONS, GROUPS, count_node_sets
+
+    table, progress = family.table(DIMENSIONS), Progress()
+    total, step = np.zeros((2, 33), np.int64), GROUPS // 256
+    progress.start(0)
+    for first in range(0, GROUPS, step):
+        total += count_node_sets(table, first, first + step)
+        if progress.is_due(final := first + step == GROUPS):
+            progress.update(512 * (first + step), 512 * GROUPS, f"fault sets of {family.name}", final=final)
+    return total[:, :32].tolist()  # type: ignore[no-any-return]
+
+
+def _component_counts(near: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of components of each set of nodes, a bitmask, and the nodes of its smallest one."""
+    left: NDArray[np.int64] = np.arange(1 << len(near), dtype=np.int64)
+    number, smallest = np.zeros_like(left), np.full_like(left, len(near))
+    while left.any():
+        reached, before = left & -left, np.zeros_like(left)
+        while (reached != before).any():
+            before = reached.copy()
+            for v, others in enumerate(near):
+                reached |= np.where(reached >> v & 1, others, 0) & left
+        number += reached > 0
+        smallest = np.where(reached > 0, np.minimum(smallest, np.bitwise_count(reached)), smallest)
+        left ^= reached
+    return number, smallest
 
 
 def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
@@ -173,8 +233,8 @@ def isolated_node_bounds(
         The hypercube at every n; another network at n <= 16, where pairs of its nodes are counted, but for ``links`` alone.
     n : int
     f, rate, links : int, float, int
-        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``; ``links`` distinct faulty links of a
-        matched network (N3), alone or together with ``f``.
+        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``; ``links`` distinct faulty links alone,
+        at every n where all nodes have as many, or together with ``f``.
 
     Raises
     ------
@@ -195,18 +255,13 @@ def isolated_node_bounds(
         some = ", ".join(f"{what}={short_repr(x)}" for what, x in given.items())
         raise ParameterError(f"one of f, rate and links, or f and links, must be given, got {some or 'none'}")
     nodes = 1 << n
-    if links is not None and not family.matched:
-        raise ParameterError(
-            f"links must be left out for {family.name}, whose links have no names in common with others (N3)"
-        )
-    many = n * nodes // 2
-    faulty_links = check_integer("links", 0 if links is None else links, 0, many, f"for n={n}")
+    many = family.links(n) if links is not None else 0
+    faulty_links = check_integer("links", links or 0, 0, many, f"for {family.name} at n={n}")
     faulty_nodes = check_integer("f", 0 if f is None else f, 0, nodes, f"for n={n}")
     cut = _fault_weights_by_number(faulty_links, many)
     alone = _fault_weights_by_number(faulty_nodes, nodes) if rate is None else _fault_weights_by_rate(rate)
-    if faulty_links and not faulty_nodes:  # a neighbour of both is cut off by two links, as two neighbours of one are
-        near = {(1, 2 * n - 2, 0): many, (0, 2 * n, 0): nodes * (nodes - 1) // 2 - many}
-        degrees, pairs = {n: nodes}, {kind: count for kind, count in near.items() if count}
+    if faulty_links and not faulty_nodes:
+        degrees, pairs = _link_counts(family, n)
     else:
         degrees, pairs = _degree_counts(family, n, faulty_links > 0)
     first = sum((count * _isolation(1, 0, d, 0, alone, cut) for d, count in degrees.items()), Fraction(0))
@@ -271,11 +326,40 @@ def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, in
     shared = count_shared_neighbours(table).tolist()
     if not adjacent:  # a neighbour of both must be faulty as one of one must
         return dict(degrees), {(0, b, 0): count for b, count in enumerate(shared) if count}
-    kinds = Counter({(0, 2 * (b - n), 2 * n - b): count for b, count in enumerate(shared) if count})
-    for d in range(n):  # a matched network: every node has n neighbours
+    if not family.is_regular(n):
+        raise ParameterError(
+            f"f must be left out with links for {family.name}, whose nodes differ in their numbers of links"
+        )
+    degree = family.degree(n)
+    kinds = Counter({(0, 2 * (b - degree), 2 * degree - b): count for b, count in enumerate(shared) if count})
+    for d in range(table.shape[1]):
         both = (table[:, :, None] == table[table[:, d]][:, None, :]).sum(axis=(1, 2))
-        kinds.update(Counter((1, 2 * (n - 1 - c), c) for c in both[table[:, d] > np.arange(nodes)].tolist()))
+        kinds.update(Counter((1, 2 * (degree - 1 - c), c) for c in both[table[:, d] > np.arange(nodes)].tolist()))
     return dict(degrees), dict(kinds)
+
+
+def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
+    """Numbers of nodes by degree, and of pairs as in :func:`_degree_counts`, where links alone fail.
+
+    A neighbour of both nodes is then cut off by two links, as two neighbours of one are.
+    """
+    if family.is_regular(n):
+        degrees, near = {family.degree(n): 1 << n}, {2 * family.degree(n): family.links(n)}
+    else:
+        check_range("n", n, 1, _LARGEST_COUNTED, f"to count links of {family.name}")
+        table = family.table(n)
+        joined = table != np.arange(len(table))[:, None]
+        by_node = joined.sum(axis=1)
+        degrees = dict(Counter(by_node.tolist()))
+        together = Counter((by_node[:, None] + by_node[table])[joined].tolist())  # each link from both ends
+        near = {b: count // 2 for b, count in together.items()}
+    pairs: Counter[tuple[int, int, int]] = Counter()
+    for a, b in itertools.combinations_with_replacement(degrees, 2):
+        pairs[0, a + b, 0] += degrees[a] * degrees[b] if a != b else degrees[a] * (degrees[a] - 1) // 2
+    for b, count in near.items():
+        pairs[0, b, 0] -= count
+        pairs[1, b - 2, 0] += count
+    return degrees, {kind: count for kind, count in pairs.items() if count}
 
 
 def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> Isolated:

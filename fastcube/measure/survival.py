@@ -6,6 +6,7 @@ faulty nodes, the same names of faulty links and the same s and t at the same tr
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from .statistics import ComplementProportion, PairedDifference, Point, Proportio
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
+#: Most links of a network on 2^MOST_DIMENSIONS nodes with as many slots as a network of a user's can have.
+_MOST_LINKS = 62 * 2 ** (MOST_DIMENSIONS - 1)
+
 N = Axis("n", "dimension: labels have n bits", int, 1, MOST_DIMENSIONS)
 
 #: The axes of ``survival``.
@@ -25,7 +29,7 @@ AXES: tuple[Axis | Choice, ...] = (
     NETWORK,
     N,
     Axis("f", "faulty nodes", int, 0, 2**MOST_DIMENSIONS),
-    Axis("links", "faulty links, of matched networks", int, 0, MOST_DIMENSIONS * 2 ** (MOST_DIMENSIONS - 1)),
+    Axis("links", "faulty links", int, 0, _MOST_LINKS),
 )
 
 #: The axes of ``survival-rate``.
@@ -33,7 +37,7 @@ AXES_RATE: tuple[Axis | Choice, ...] = (
     NETWORK,
     N,
     Axis("rate", "node failure rate", float, 0, 1),
-    Axis("link_rate", "link failure rate, of matched networks", float, 0, 1),
+    Axis("link_rate", "link failure rate", float, 0, 1),
 )
 
 
@@ -46,47 +50,66 @@ def _is_not_hypercube(point: Point) -> int:
     return int(str(point["network"]) != "hypercube")
 
 
-def _difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
-    return PairedDifference(
-        name=f"{name}_diff",
-        description=f"{description}: network less hypercube, on the same faults",
-        total=f"{counter}_gain",
-        nonzero=f"{counter}_differs",
-        bound=_is_not_hypercube,
-        **more,
-    )
+def _has_faulty_links(point: Point) -> bool:
+    return bool(point["links" if "links" in point else "link_rate"])
+
+
+def is_compared(point: Point, family: Family | None = None) -> bool:
+    """Whether the hypercube has the faults of the point too, so that there are paired differences."""
+    chosen = family or families()[str(point["network"])]
+    return not _has_faulty_links(point) or chosen.is_compared(int(point["n"]))
+
+
+def is_compared_with_pair(point: Point, family: Family | None = None) -> bool:
+    """:func:`is_compared`, where s and t are drawn."""
+    return _has_pair(point) and is_compared(point, family)
 
 
 _PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
-STATISTICS: tuple[Statistic, ...] = (
-    ComplementProportion(name="disconnected", description="the nonfaulty nodes are not connected", events="connected"),
-    Proportion(name="connected", description="the nonfaulty nodes are connected"),
-    Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
-    Proportion(name="extra_1", description="disconnected, and no node is isolated", events="hidden"),
-    Proportion(name="st_connected", description="t can be reached from s", events="pair", **_PAIR),
-    _difference_statistic("connected", "connected", "connected"),
-    _difference_statistic("extra_1", "hidden", "disconnected, no node isolated", shown=False),
-    _difference_statistic("st_connected", "pair", "t reached from s", shown=False, **_PAIR),
-)
+
+def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
+    """The statistics of ``survival``, of the point's network unless one is given."""
+
+    def difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
+        return PairedDifference(
+            name=f"{name}_diff",
+            description=f"{description}: network less hypercube, on the same faults",
+            total=f"{counter}_gain",
+            nonzero=f"{counter}_differs",
+            bound=_is_not_hypercube,
+            **{"defined": functools.partial(is_compared, family=family), **more},
+        )
+
+    pair = {**_PAIR, "defined": functools.partial(is_compared_with_pair, family=family)}
+    return (
+        ComplementProportion(
+            name="disconnected", description="the nonfaulty nodes are not connected", events="connected"
+        ),
+        Proportion(name="connected", description="the nonfaulty nodes are connected"),
+        Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
+        Proportion(name="extra_1", description="disconnected, and no node is isolated", events="hidden"),
+        Proportion(name="st_connected", description="t can be reached from s", events="pair", **_PAIR),
+        difference_statistic("connected", "connected", "connected"),
+        difference_statistic("extra_1", "hidden", "disconnected, no node isolated", shown=False),
+        difference_statistic("st_connected", "pair", "t reached from s", shown=False, **pair),
+    )
+
+
+STATISTICS = make_statistics()
 
 
 # ---------------------------------------------------------------- points
 
 
 def check_point(point: Point, family: Family | None = None) -> None:
-    """Raise ParameterError for a size that the network does not have, too many faults, or links of one without names."""
+    """Raise ParameterError for a size that the network does not have, or too many faults."""
     chosen = family or families()[str(point["network"])]
     n = chosen.check_size(point["n"], MOST_DIMENSIONS)
     if "f" in point:
         check_range("f", point["f"], 0, 2**n, f"for n={n}")
-        check_range("links", point["links"], 0, n * 2 ** (n - 1), f"for n={n}")
-    some = "links" if "links" in point else "link_rate"
-    if point[some] and not (chosen.matched and chosen.slots(n) == n):  # matched is found up to n = 10
-        raise ParameterError(
-            f"{some} must be 0 for {chosen.name}, whose links have no names in common with others (N3), "
-            f"got {point[some]}"
-        )
+        if point["links"]:
+            check_range("links", point["links"], 0, chosen.links(n), f"for {chosen.name} at n={n}")
 
 
 def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[dict[str, Value]]:
@@ -103,21 +126,29 @@ def networks_of_size(n: int, matched: bool = False) -> list[str]:
 # ---------------------------------------------------------------- one trial in full
 
 
+def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:
+    """The faulty nodes of a trial, the names (v, d) of its faulty links, and s and t where there are two to draw."""
+    from ..kernels.cube.link_numbers import link_names
+    from ..kernels.survival import replay
+
+    n, table = int(point["n"]), family.table(int(point["n"]))
+    if "f" in point:
+        nodes, names, ends = replay.sample_survival(key, trial, n, int(point["f"]), int(point["links"]), table)
+        return nodes, names.tolist(), ends
+    nodes, numbers, ends = replay.sample_survival_rate(
+        key, trial, n, float(point["rate"]), float(point["link_rate"]), table
+    )
+    return nodes, link_names(table, n)[numbers].tolist(), ends
+
+
 def make_draw(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
     """The ``draw`` of a study, of the point's network unless one is given."""
 
     def draw(point: Point, key: int, trial: int) -> Draw:
-        from ..kernels.survival import replay
-
         chosen = family or families()[str(point["network"])]
         n = int(point["n"])
-        if "f" in point:
-            nodes, names, ends = replay.sample_survival(key, trial, n, int(point["f"]), int(point["links"]))
-        else:
-            nodes, names, ends = replay.sample_survival_rate(
-                key, trial, n, float(point["rate"]), float(point["link_rate"])
-            )
-        links = [(v, chosen.step(v, d, n)) for v, d in names.tolist()]
+        nodes, names, ends = _sample_faults(chosen, point, key, trial)
+        links = [(v, chosen.step(v, d, n)) for v, d in names]
         s, t = ends.tolist() if len(ends) else (-1, -1)
         return Draw(network(chosen, n, nodes, links), {"s": s, "t": t})
 
@@ -125,13 +156,12 @@ def make_draw(family: Family | None = None) -> Callable[[Point, int, int], Draw]
 
 
 def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Explanation]:
-    """The ``explain`` of a study: the trial in the network and, on the same faults, in the hypercube."""
+    """The ``explain`` of a study: the trial in the network and, where it has the same faults, in the hypercube."""
     draw = make_draw(family)
 
     def explain(point: Point, key: int, trial: int) -> Explanation:
         drawn = draw(point, key, trial)
         net, ends = drawn.network, dict(drawn.others)
-        cube = make_draw(families()["hypercube"])(point, key, trial).network
         data: dict[str, Any] = {
             "faulty_nodes": sorted(net.faulty_nodes),
             "faulty_links": sorted(map(list, net.faulty_links)),
@@ -140,10 +170,15 @@ def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Ex
         lines = [f"  {len(net.faulty_nodes)} faulty nodes, {len(net.faulty_links)} faulty links"]
         lines += [f"  faulty {net.label(v)}" for v in data["faulty_nodes"][:40]]
         lines += [f"  faulty {net.label(u)} - {net.label(v)}" for u, v in data["faulty_links"][:40]]
-        found, there = _network_summary(net, ends), _network_summary(cube, ends)
+        found, there = _network_summary(net, ends), None
         lines.append(_network_lines("this network", found, net, ends))
-        if net != cube:
-            lines.append(_network_lines("the hypercube", there, cube, ends))
+        if is_compared(point, family):
+            chosen, n = family or families()[str(point["network"])], int(point["n"])
+            _, names, _ = _sample_faults(chosen, point, key, trial)
+            cube = network("hypercube", n, net.faulty_nodes, [(v, v ^ 1 << d) for v, d in names if d < n])
+            there = _network_summary(cube, ends)
+            if net != cube:
+                lines.append(_network_lines("the hypercube", there, cube, ends))
         return Explanation("\n".join(lines), {**data, **found, "hypercube": there})
 
     return explain
@@ -208,7 +243,7 @@ def survival_study(family: Family) -> Study:
         revision=1,
         axes=axes,
         tally=TALLY,
-        statistics=STATISTICS,
+        statistics=make_statistics(family),
         code=hash_functions(step, slots),
         kernel=lambda point: user_survival_kernel(step, slots, point["links"] > 0),
         grids=(Grid("nodes", make_points([family.name], n, f=most, links=[0]), 100_000),),

@@ -60,8 +60,12 @@ class Family(PickledByName):
     matched : bool
         Whether slot d flips bit d (N3): then each link has one end with bit d clear, and is named by it and d, in all such
         networks alike, so that they fail on the same links.
+    contains_hypercube : bool
+        Whether slots 0 .. n - 1 are the hypercube's, which then sees the faulty links of these slots.
     most_links : callable, optional
         Largest number of links of a node at n, where that is not the number of slots.
+    count_links : callable, optional
+        Number of links at n, where some nodes have no link in some slots.
     own : callable, optional
         A user's step.
     """
@@ -72,7 +76,9 @@ class Family(PickledByName):
     slots: Callable[[int], int]
     sizes: Callable[[int], bool] = _is_any_size
     matched: bool = False
+    contains_hypercube: bool = False
     most_links: Callable[[int], int] | None = field(default=None, repr=False)
+    count_links: Callable[[int], int] | None = field(default=None, repr=False)
     own: Callable[[int, int, int], int] | None = field(default=None, repr=False)
 
     def _maker(self) -> tuple[str, str, tuple[Any, ...]] | None:
@@ -85,8 +91,24 @@ class Family(PickledByName):
         return (self.most_links or self.slots)(self.check_size(n))
 
     def links(self, n: int) -> int:
-        """Number of links, n <= 20."""
+        """Number of links; n <= 20 for a network of your own."""
+        if self.own is None:
+            many = self.slots(n) << self.check_size(n) - 1
+            return self.count_links(n) if self.count_links else many
         return int(self._links_of(n).sum()) // 2
+
+    def is_regular(self, n: int) -> bool:
+        """Whether all nodes have as many links."""
+        return self.degree(n) << n == 2 * self.links(n)
+
+    def is_compared(self, n: int) -> bool:
+        """Whether faulty links are links of the hypercube too (N3), so that both fail on the same faults."""
+        if self.own is None:
+            return self.matched or self.contains_hypercube
+        table, d = self.table(n)[:, :n], np.arange(n)
+        flipped = table ^ np.arange(len(table), dtype=np.int32)[:, None]
+        flips_bit = table.shape[1] == n and bool((flipped >> d & 1).all())
+        return flips_bit and (self.slots(n) == n or bool((flipped == 1 << d).all()))
 
     def _links_of(self, n: int) -> NDArray[np.int64]:
         table = self.table(self.check_size(n, LARGEST_TABLED))
@@ -150,8 +172,10 @@ _HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
 #: The fifteen of reading N2; each is one line here, one in ``kernels/cube/slots.py`` and one step in ``kernels/cube/steps.py``.
 _FAMILIES = (
     _make_family("hypercube", "hypercube", "tradition", matched=True),
-    _make_family("folded", "folded hypercube", "El-Amawy & Latifi 1991", _sizes_from(2)),
-    _make_family("enhanced-2", "enhanced hypercube, k = 2", "Tzeng & Wei 1991", _sizes_from(3)),
+    _make_family("folded", "folded hypercube", "El-Amawy & Latifi 1991", _sizes_from(2), contains_hypercube=True),
+    _make_family(
+        "enhanced-2", "enhanced hypercube, k = 2", "Tzeng & Wei 1991", _sizes_from(3), contains_hypercube=True
+    ),
     _make_family("crossed", "crossed cube", "Efe 1992", matched=True),
     _make_family("locally-twisted", "locally twisted cube", "Yang, Evans & Megson 2005", matched=True),
     _make_family("moebius0", "0-Moebius cube", "Cull & Larson 1995", matched=True),
@@ -159,9 +183,14 @@ _FAMILIES = (
     _make_family(
         "twisted", "twisted cube", "Hilbers, Koopman & van de Snepscheut 1987", _sizes_from(1, 2, 1), matched=True
     ),
-    _make_family("augmented", "augmented cube", "Choudum & Sunitha 2002", _sizes_from(2)),
+    _make_family("augmented", "augmented cube", "Choudum & Sunitha 2002", _sizes_from(2), contains_hypercube=True),
     _make_family(
-        "exchanged", "exchanged hypercube", "Loh, Hsu & Pan 2005", _sizes_from(3), most_links=lambda n: 1 + n // 2
+        "exchanged",
+        "exchanged hypercube",
+        "Loh, Hsu & Pan 2005",
+        _sizes_from(3),
+        most_links=lambda n: 1 + n // 2,
+        count_links=lambda n: (n + 1) << (n - 2),
     ),
     _make_family("balanced", "balanced hypercube", "Wu & Huang 1997", _sizes_from(2, 2)),
     _make_family("torus-8", "torus of rings of 8 nodes", "k-ary n-cubes", _sizes_from(3, 3)),
@@ -256,7 +285,7 @@ def family(
         rows = [[_apply_step(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
         _check_step(name, rows, n)
         matched &= many == n and all((v ^ w) >> d & 1 for v, row in enumerate(rows) for d, w in enumerate(row))
-    return Family(name, check_line("title", title), "a user's own", slots, sizes, matched, None, step)
+    return Family(name, check_line("title", title), "a user's own", slots, sizes, matched, own=step)
 
 
 def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:

@@ -1,8 +1,8 @@
 """Faults of 512 trials at once, a bit each: row v of an array, 8 words, has bit t of a group of 512 where node or link v works.
 
 The laws are those of ``nodes``, ``links`` and ``bernoulli`` of the shared draws, and reading N4, but for rates from 1/64 on,
-whose digits are read for 64 trials at once (``_draw_dense``).  Trial t of a group is bit t & 63 of word t >> 6.  A
-link of a matched network has the number ``d 2^(n-1)`` + its end with bit d clear, without bit d.
+whose digits are read for 64 trials at once (``_draw_dense``).  Trial t of a group is bit t & 63 of word t >> 6.  Links
+have the numbers of ``cube/link_numbers.py``.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws import bernoulli, philox
-from ..draws.links import LinkDraws, distinct_links, link_draws_for
+from ..draws.links import LinkDraws, link_draws_for, link_field_width
 from ..draws.nodes import (
     Draws,
     complement_labels,
     count_sampled_labels,
     distinct_nodes,
     draws_for,
+    field_position,
     field_width,
+    next_fields,
+    next_labels,
     node_label,
+    store_interleaved,
 )
 from ..machine import simd
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, lowest, popcount
@@ -39,8 +43,7 @@ class DrawingWorkspace(NamedTuple):
     rows16: Any  #: the same as uint16
     slices: Any  #: uint64: of each 64 trials a word a node
     place: Any  #: uint64 of 512: the place of each trial's sequence where its pair begins
-    labels: Any  #: uint64: one trial's nodes, or lower ends of links
-    dims: Any  #: uint64: their dimensions
+    labels: Any  #: uint64: one trial's nodes
     draws: Draws
     link_draws: LinkDraws
 
@@ -65,8 +68,8 @@ def lane_places(n, f):
 
 
 @scratch
-def drawing_workspace_for(n, f, links):
-    """For f faulty nodes (-1: not a number of them) and at most so many links."""
+def drawing_workspace_for(n, f):
+    """For f faulty nodes (-1: not a number of them)."""
     rows = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
     wide = n > 8
     return DrawingWorkspace(
@@ -74,10 +77,9 @@ def drawing_workspace_for(n, f, links):
         np.empty(rows if wide else 0, np.uint16),
         rows_for(max(np.int64(1) << n, 8) if f >= 0 else np.int64(0)),
         np.zeros(GROUP_TRIALS, np.uint64),
-        np.empty(max(f, links, np.int64(1) << n) + 16, np.uint64),
-        np.empty(links + 16, np.uint64),
+        np.empty(max(f, np.int64(1) << n) + 16, np.uint64),
         draws_for(np.int64(1) << n),
-        link_draws_for(links),
+        link_draws_for(np.int64(0)),
     )
 
 
@@ -166,21 +168,46 @@ def draw_nodes(key, group, n, f, rows, room):
 
 
 @block
-def _mark_links(key, t, n, count, word, bit, rows, room):
-    distinct_links(key, t, n, count, room.labels, room.dims, room.link_draws)
-    for i in range(count):
-        d = room.dims[i]
-        below = (ONE << d) - ONE
-        x = (room.labels[i] & below) | ((room.labels[i] & ~below) >> ONE)
-        rows[8 * np.int64(d << np.uint64(n - 1) | x) + word] &= ~bit
+def propose_links(key, t, n, slots, halves, draws):
+    """Sixteen places of trial ``t``'s sequence: a node and a slot each, or ``slots`` in a skipped place.
+
+    The sampling scheme of ``draws/links.py``, with slots in place of dimensions.
+    """
+    width = link_field_width(n)
+    block, shift = field_position(t, width)
+    low = (ONE << np.uint64(width)) - ONE
+    many = np.uint64(slots)
+    least = (low + ONE) % many
+    next_labels(key, block, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
+    even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
+    mask, times = simd.splat(low), simd.splat(many)
+    store_interleaved((even & mask) * times, (odd & mask) * times, draws.links)
+    for i in range(16):
+        product = draws.links[i]
+        draws.links[i] = product >> np.uint64(width) if product & low >= least else many
 
 
 @block
-def draw_links(key, group, n, count, rows, room):
-    """Write the links that work in 512 trials, ``count`` faulty ones each, to the n 2^(n-1) ``rows``."""
-    _fill_rows(rows, n << (n - 1), ALL_BITS)
+def _mark_links(key, t, n, count, numbers, word, bit, rows, draws):
+    """Clear the bit of a trial in the rows of ``count`` distinct links."""
+    halves = simd.iota(simd.splat(ZERO))
+    taken = np.int64(0)
+    while taken < count:
+        propose_links(key, t, n, numbers.shape[1] - 1, halves, draws)
+        for i in range(16):
+            number = np.int64(numbers[np.int64(draws.nodes[i]), np.int64(draws.links[i])])
+            if number >= 0 and taken < count and rows[8 * number + word] & bit:
+                rows[8 * number + word] &= ~bit
+                taken += 1
+        halves = halves + 8
+
+
+@block
+def draw_links(key, group, n, count, numbers, rows, room):
+    """Write the links that work in 512 trials, ``count`` faulty ones each, to as many ``rows`` as there are links."""
+    _fill_rows(rows, rows.size >> 3, ALL_BITS)
     for i in range(GROUP_TRIALS):
-        _mark_links(key, group + i, n, count, i >> 6, ONE << np.uint64(i & 63), rows, room)
+        _mark_links(key, group + i, n, count, numbers, i >> 6, ONE << np.uint64(i & 63), rows, room.link_draws)
 
 
 # ---------------------------------------------------------------- every one at a rate
@@ -310,13 +337,13 @@ def _draw_sparse_nodes(key, group, n, law, rows, room):
 
 
 @block
-def _draw_sparse_links(key, group, n, law, rows, room):
+def _draw_sparse_links(key, group, n, law, numbers, rows, room):
     """Write the links that work in 512 trials for a rate below 1/64."""
-    _fill_rows(rows, n << (n - 1), ALL_BITS)
+    _fill_rows(rows, law.many, ALL_BITS)
     for i in range(_count_faulty_trials(law)):
         t = group + i
         k = bernoulli.sample_fault_count(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
-        _mark_links(key, t, n, k, i >> 6, ONE << np.uint64(i & 63), rows, room)
+        _mark_links(key, t, n, k, numbers, i >> 6, ONE << np.uint64(i & 63), rows, room.link_draws)
 
 
 @block
@@ -329,9 +356,9 @@ def draw_nodes_by_rate(key, group, n, law, rows, room):
 
 
 @block
-def draw_links_by_rate(key, group, n, law, rows, room):
+def draw_links_by_rate(key, group, n, law, numbers, rows, room):
     """Write the links that work in 512 trials to ``rows``."""
     if law.head:
         _draw_dense(key, group, law, philox.LINK_ROWS, philox.LINK_TAILS, rows)
     else:
-        _draw_sparse_links(key, group, n, law, rows, room)
+        _draw_sparse_links(key, group, n, law, numbers, rows, room)

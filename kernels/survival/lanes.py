@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.link_numbers import contains_hypercube, is_matched, names_link, number_links
 from ..cube.tables import make_tabulate, named_slots, named_step
 from ..draws import philox
 from ..draws.lanes import valid_lanes
@@ -48,11 +49,61 @@ class Sweeps(NamedTuple):
     later: Any  #: uint64: where those begin that stand later than it
     near: Any  #: uint32: neighbours, the earlier ones first, both filled up to an even number by the row of no node
     over: Any  #: uint32: the rows of the links to them; empty where no links fail
+    numbers: Any  #: int32 (2^n, slots + 1): see ``number_links``; no rows where no links fail
+    links: Any  #: int64: how many links there are, 0 where none fail
+    paired: Any  #: bool: its faulty links are links of the hypercube too
     listed: Any  #: int64: nodes with lanes not reached
     left: Any  #: uint64: rows of those lanes but where the node is isolated, in the order of ``listed``
     reached: Any  #: uint64: rows of the lanes in which a node is in the seed's part
     verdict: Any  #: uint64: five vectors
     seen: Any  #: uint64: a bitmask of nodes
+
+
+@scratch
+def prepare_table(table, n, links):
+    """The Sweeps of the network of a table, whose links fail unless ``links`` is 0."""
+    nodes, slots = table.shape
+    none = drawing.empty_row_index(n)
+    begin = np.zeros(nodes + 1, np.uint64)
+    later = np.zeros(nodes, np.uint64)
+    near = np.full(nodes * (slots + 2), 8 * none, np.uint32)
+    over = np.zeros(near.size if links else 0, np.uint32)
+    matched = is_matched(table, n)
+    numbers, many = np.empty((0, 0), np.int32), np.int64(0)
+    if links:
+        numbers, many = number_links(table, n)
+    at = np.int64(0)
+    for v in range(nodes):
+        begin[v] = at
+        for half in range(2):
+            if half:
+                at = (at + 1) & ~1
+                later[v] = at
+            for d in range(slots):
+                w = np.int64(table[v, d])
+                if w != v and (w > v) == (half == 1):
+                    near[at] = 8 * w
+                    if links:
+                        over[at] = 8 * numbers[v if names_link(v, w, d, matched) else w, d]
+                    at += 1
+        at = (at + 1) & ~1
+    begin[nodes] = at
+    empty = drawing.rows_for(none + 1)
+    empty[:] = 0
+    return Sweeps(
+        begin,
+        later,
+        near[:at],
+        over[: at if links else 0],
+        numbers,
+        many,
+        matched or contains_hypercube(table, n),
+        np.empty(nodes, np.int64),
+        drawing.rows_for(nodes),
+        empty,
+        np.empty(40, np.uint64),
+        np.zeros((nodes + 63) // 64, np.uint64),
+    )
 
 
 def make_preparation(step: Any) -> Any:
@@ -61,45 +112,9 @@ def make_preparation(step: Any) -> Any:
 
     @scratch
     def prepare_sweeps(index, n, slots, links):
-        nodes = np.int64(1) << n
-        table = np.empty((nodes, slots), np.int32)
+        table = np.empty((np.int64(1) << n, slots), np.int32)
         tabulate(index, n, table)
-        none = drawing.empty_row_index(n)
-        begin = np.zeros(nodes + 1, np.uint64)
-        later = np.zeros(nodes, np.uint64)
-        near = np.full(nodes * (slots + 2), 8 * none, np.uint32)
-        over = np.zeros(near.size if links else 0, np.uint32)
-        at = np.int64(0)
-        for v in range(nodes):
-            begin[v] = at
-            for half in range(2):
-                if half:
-                    at = (at + 1) & ~1
-                    later[v] = at
-                for d in range(slots):
-                    w = np.int64(table[v, d])
-                    if w != v and (w > v) == (half == 1):
-                        near[at] = 8 * w
-                        if links:
-                            low = v if (v >> d) & 1 == 0 else w
-                            below = (np.int64(1) << d) - 1
-                            over[at] = 8 * (d << (n - 1) | (low & below) | (low & ~below) >> 1)
-                        at += 1
-            at = (at + 1) & ~1
-        begin[nodes] = at
-        empty = drawing.rows_for(none + 1)
-        empty[:] = 0
-        return Sweeps(
-            begin,
-            later,
-            near[:at],
-            over[: at if links else 0],
-            np.empty(nodes, np.int64),
-            drawing.rows_for(nodes),
-            empty,
-            np.empty(40, np.uint64),
-            np.zeros((nodes + 63) // 64, np.uint64),
-        )
+        return prepare_table(table, n, links)
 
     return prepare_sweeps
 
@@ -231,6 +246,13 @@ def _fill_verdict(alive, works, links, net):
     simd.store(net.verdict, 8 * _EXTRA_1, apart & ~isolated)
     simd.store(net.verdict, 8 * _PAIR_CONNECTED, two & ~apart)
     simd.store(net.verdict, 8 * _TWO_SURVIVORS, two)
+
+
+@block
+def evaluate_node_sets(alive, net):
+    """Lanes in which the nonfaulty nodes are connected, and those that are 1-extra."""
+    _fill_verdict(alive, alive, False, net)
+    return simd.load(net.verdict, 8 * _CONNECTED), simd.load(net.verdict, 8 * _EXTRA_1)
 
 
 @block
@@ -401,23 +423,25 @@ def _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, pla
 
 
 @block(always=True)
-def _count_bits(x):
+def count_bits(x):
     return np.int64(simd.total(simd.popcount(x)))
 
 
 @block
-def _count_verdicts(valid, own, cube, tally):
-    """Enter the verdicts of the valid lanes into the tally."""
+def _count_verdicts(valid, own, cube, compared, tally):
+    """Enter the verdicts of the valid lanes into the tally, of the network alone unless it is ``compared``."""
     mask = simd.load(valid, 0)
-    tally[_PAIRS] += _count_bits(mask & simd.load(own.verdict, 8 * _TWO_SURVIVORS))
+    tally[_PAIRS] += count_bits(mask & simd.load(own.verdict, 8 * _TWO_SURVIVORS))
     for i in range(4):
         x = mask & simd.load(own.verdict, 8 * i)
-        y = mask & simd.load(cube.verdict, 8 * i)
-        a, b = _count_bits(x), _count_bits(y)
+        a = count_bits(x)
         tally[_COUNTS[i]] += a
-        tally[_CUBE[i]] += b
-        tally[_GAIN[i]] += a - b
-        tally[_DIFFERS[i]] += _count_bits(x ^ y)
+        if compared:
+            y = mask & simd.load(cube.verdict, 8 * i)
+            b = count_bits(y)
+            tally[_CUBE[i]] += b
+            tally[_GAIN[i]] += a - b
+            tally[_DIFFERS[i]] += count_bits(x ^ y)
 
 
 @block
@@ -452,23 +476,24 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
     @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
     def survival(key, first, stop, params, tally):
         index, n = np.int64(params[0]), np.int64(params[1])
-        nodes, many = np.int64(1) << n, n << (n - 1)
+        nodes = np.int64(1) << n
         f = np.int64(-1) if by_rate else np.int64(params[2])
         k = np.int64(params[3]) if links and not by_rate else np.int64(0)
         own = prepare(index, n, slots(index, n), of_links)
-        same = named and index == 0
+        compared = not links or own.paired
+        same = (named and index == 0) or not compared
         cube = own if same else prepare_cube(np.int64(0), n, n, of_links)
         if named and not links and 0 <= f < min(n, _min_degree(own)):
             count_surely_connected(stop - first, nodes - f >= 2, tally)
             return
         few = not same and not links and 0 <= f <= _most_faults_examined(n)
-        room = drawing.drawing_workspace_for(n, f, many if links and by_rate else k)
+        room = drawing.drawing_workspace_for(n, f)
         law = drawing.rate_sampling_for(nodes, params[2] if by_rate else 1.0)
-        link_law = drawing.rate_sampling_for(many, params[3] if by_rate and links else 1.0)
+        link_law = drawing.rate_sampling_for(own.links, params[3] if by_rate and links else 1.0)
         none = drawing.empty_row_index(n)
         alive = drawing.rows_for(none + 1)
         alive[8 * none :] = 0
-        works = drawing.rows_for(many if links else 0)
+        works = drawing.rows_for(own.links)
         valid = np.empty(8, np.uint64)
         pairs = np.empty(24 + drawing.GROUP_TRIALS + 8, np.uint64)
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
@@ -478,9 +503,9 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 drawing.draw_nodes(key, group, n, f, alive, room)
             if links:
                 if by_rate:
-                    drawing.draw_links_by_rate(key, group, n, link_law, works, room)
+                    drawing.draw_links_by_rate(key, group, n, link_law, own.numbers, works, room)
                 else:
-                    drawing.draw_links(key, group, n, k, works, room)
+                    drawing.draw_links(key, group, n, k, own.numbers, works, room)
             _fill_verdict(alive, works, links, own)
             if few and _is_surely_connected(alive, n, f):
                 _set_connected_verdict(cube)
@@ -489,7 +514,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
             _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
-            _count_verdicts(valid, own, cube, tally)
+            _count_verdicts(valid, own, cube, compared, tally)
 
     return survival
 

@@ -23,6 +23,9 @@ SURVIVAL = Layout(
     ),
 )
 
+#: Each g of g-extra connectivity, and least numbers of components, that are counted.
+EXTRA_NODES, LEAST_COMPONENTS = (2, 3), (3, 4)
+
 SURVIVAL_COMPONENTS = Layout(
     Moments("largest", "nodes of the largest part", squared="largest_squares"),
     Moments("parts", "parts", squared="parts_squares"),
@@ -34,5 +37,8 @@ SURVIVAL_COMPONENTS = Layout(
     Counter("both", "trials in which t can be reached in the network and in the hypercube"),
     Moments("both_length", "links from s to t in the network in these", squared="both_squares"),
     Moments("gain", "links from s to t in these, network less hypercube", 1, 1, "gain_squares", "gain_nonzero"),
+    *(Counter(f"extra_{g}", f"trials with several parts, each of more than {g} nodes") for g in EXTRA_NODES),
+    *(Counter(f"parts_{r}", f"trials with at least {r} parts") for r in LEAST_COMPONENTS),
+    Moments("second", "nodes of the second largest part", squared="second_squares", nonzero="second_some"),
     Extreme("parts", "most parts"),
 )

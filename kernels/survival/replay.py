@@ -6,33 +6,51 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.enumerate_sets import decode_link
+from ..cube.link_numbers import is_matched, names_link, number_links
 from ..draws.faults import trial_faults
+from ..draws.links import link_draws_for
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
 from . import drawing
 from .lanes import draw_pairs
+from .scalar import draw_cuts
 
 
-def sample_survival(key: int, t: int, n: int, f: int, links: int) -> tuple[Any, Any, Any]:
-    """Trial ``t``: faulty nodes, faulty links as rows (end with bit d clear, d), s and t where there are two to draw."""
-    nodes, pairs, ends = trial_faults(np.uint64(key), t, n, f, links, 2 if 2**n - f >= 2 else 0)
-    below = (pairs[:, 0] ^ pairs[:, 1]) - ONE
-    return nodes, np.column_stack((pairs[:, 0], np.bitwise_count(below))), ends
+def sample_survival(key: int, t: int, n: int, f: int, links: int, table: Any) -> tuple[Any, Any, Any]:
+    """Trial ``t``: faulty nodes, names of faulty links of the network of a ``table``, s and t where there are two to draw."""
+    nodes, _, ends = trial_faults(np.uint64(key), t, n, f, 0, 2 if 2**n - f >= 2 else 0)
+    return nodes, sample_network_links(np.uint64(key), t, n, links, table), ends
 
 
-@kernel("Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))(uint64, int64, int64, float64, float64)")
-def sample_survival_rate(key, t, n, rate, link_rate):
-    """The same where nodes and links fail at rates: both ascending, links by number (N4)."""
-    nodes, many = np.int64(1) << n, n << (n - 1)
+@kernel("int64[:, ::1](uint64, int64, int64, int64, int32[:, ::1])")
+def sample_network_links(key, t, n, count, table):
+    """The names (v, d) of so many distinct faulty links of trial ``t``, in the order of their numbers."""
+    cut = np.zeros(table.shape[0], np.uint64)
+    matched = is_matched(table, n)
+    draw_cuts(key, t, n, count, table, matched, cut, link_draws_for(np.int64(0)))
+    names = np.empty((count, 2), np.int64)
+    k = np.int64(0)
+    for d in range(table.shape[1]):
+        for v in range(table.shape[0]):
+            if (cut[v] >> np.uint64(d)) & ONE and names_link(np.int64(v), np.int64(table[v, d]), d, matched):
+                names[k, 0], names[k, 1] = v, d
+                k += 1
+    return names
+
+
+@kernel("Tuple((uint64[::1], int64[::1], uint64[::1]))(uint64, int64, int64, float64, float64, int32[:, ::1])")
+def sample_survival_rate(key, t, n, rate, link_rate, table):
+    """The same where nodes and links fail at rates: both ascending, links by their numbers."""
+    nodes = np.int64(1) << n
+    numbers, many = number_links(table, n)
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
-    room = drawing.drawing_workspace_for(n, np.int64(-1), many)
+    room = drawing.drawing_workspace_for(n, np.int64(-1))
     law, link_law = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(many, link_rate)
     rows = np.empty(8 * nodes, np.uint64)
     drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
     works = np.empty(8 * many, np.uint64)
-    drawing.draw_links_by_rate(key, group, n, link_law, works, room)
+    drawing.draw_links_by_rate(key, group, n, link_law, numbers, works, room)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)
     f = np.int64(0)
@@ -40,15 +58,14 @@ def sample_survival_rate(key, t, n, rate, link_rate):
         if rows[8 * v + word] & bit == ZERO:
             labels[f] = v
             f += 1
-    names = np.empty((many, 2), np.uint64)
+    dead = np.empty(many, np.int64)
     k = np.int64(0)
     for number in range(many):
         if works[8 * number + word] & bit == ZERO:
-            names[k, 0] = decode_link(n, number)[0]
-            names[k, 1] = number >> (n - 1)
+            dead[k] = number
             k += 1
     ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)
     if ends.size:
         s, other = draw_pairs(key, group, n, True, simd.splat(np.uint64(lane)), room.place, rows)
         ends[0], ends[1] = simd.union(s), simd.union(other)
-    return labels[:f].copy(), names[:k].copy(), ends
+    return labels[:f].copy(), dead[:k].copy(), ends

@@ -6,13 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cube.link_numbers import contains_hypercube, is_matched
 from ..cube.tables import FAULTY, OPEN, make_tabulate, named_slots, named_step, search_nodes
 from ..draws.faults import Faults, draw, faults_for
+from ..draws.links import LinkDraws, link_draws_for
+from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from .layout import COMPARED_EVENTS, SURVIVAL
+from .drawing import propose_links
+from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, SURVIVAL
 from .layout import SURVIVAL_COMPONENTS as PARTS
 
 _NOT_SEARCHED = np.uint8(255)
@@ -21,6 +25,8 @@ _LARGEST, _PARTS, _SOME = PARTS.moments("largest"), PARTS.moments("parts"), PART
 _REACHED, _LENGTH, _INTACT = PARTS.counter("reached"), PARTS.moments("length"), PARTS.moments("intact")
 _LENGTH_INTACT = PARTS.counter("length_intact")
 _BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("gain")
+_EXTRA, _PARTS_AT_LEAST = PARTS.family("extra_{}", EXTRA_NODES), PARTS.family("parts_{}", LEAST_COMPONENTS)
+_SECOND = PARTS.moments("second")
 _MOST_PARTS = PARTS.extreme("parts")
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
@@ -47,6 +53,10 @@ class SurvivalScratch(NamedTuple):
     own: SearchNetwork
     cube: SearchNetwork
     same: Any  #: bool: the network is the hypercube
+    matched: Any  #: bool: see ``cube/link_numbers.py``
+    compared: Any  #: bool: the hypercube has the same faults
+    links: Any  #: int64: number of faulty links
+    link_draws: LinkDraws
 
 
 class SearchResult(NamedTuple):
@@ -54,6 +64,8 @@ class SearchResult(NamedTuple):
 
     parts: Any
     largest: Any
+    second: Any  #: nodes of the second largest part
+    smallest: Any  #: nodes of the smallest part
     isolated: Any
     length: Any  #: from s to t; -1 where there is no path, or no pair
 
@@ -67,15 +79,13 @@ def _search_components(n, faults, net):
         net.length[v] = OPEN
     for i in range(count):
         net.length[np.int64(faults.labels[i])] = FAULTY
-    for i in range(faults.lower.size):  # faulty links by their names: the end with bit d clear, and d
-        v, d = np.int64(faults.lower[i]), faults.dims[i]
-        net.cut[v] |= ONE << d
-        net.cut[net.table[v, np.int64(d)]] |= ONE << d
-    parts = largest = isolated = np.int64(0)
+    parts = largest = second = isolated = np.int64(0)
+    smallest = nodes
     length = np.int64(-1)
     if ends.size:
         largest = search_nodes(net.table, net.cut, np.int32(ends[0]), net.length, net.queue)
         parts += 1
+        smallest = largest
         isolated += largest == 1
         length = max(np.int64(net.length[np.int64(ends[1])]), np.int64(-1))
     for v in range(nodes):
@@ -83,11 +93,52 @@ def _search_components(n, faults, net):
             size = search_nodes(net.table, net.cut, np.int32(v), net.length, net.queue)
             parts += 1
             isolated += size == 1
+            second = max(second, min(largest, size))
             largest = max(largest, size)
-    for i in range(faults.lower.size):
-        v, d = np.int64(faults.lower[i]), np.int64(faults.dims[i])
-        net.cut[v] = net.cut[net.table[v, d]] = ZERO
-    return SearchResult(parts, largest, isolated, length)
+            smallest = min(smallest, size)
+    return SearchResult(parts, largest, second, smallest, isolated, length)
+
+
+@block
+def draw_cuts(key, t, n, count, table, matched, cut, draws):
+    """Write ``count`` distinct faulty links of trial ``t`` to ``cut`` of a network."""
+    cut[:] = ZERO
+    halves = simd.iota(simd.splat(ZERO))
+    taken = np.int64(0)
+    while taken < count:
+        propose_links(key, t, n, table.shape[1], halves, draws)
+        for i in range(16):
+            v, d = np.int64(draws.nodes[i]), draws.links[i]
+            if matched:
+                v &= ~(np.int64(1) << np.int64(d))  # the end that names it
+            if taken == count or d == np.uint64(table.shape[1]) or (cut[v] >> d) & ONE:
+                continue
+            w = np.int64(table[v, np.int64(d)])
+            if w != v:
+                cut[v] |= ONE << d
+                cut[w] |= ONE << d
+                taken += 1
+        halves = halves + 8
+
+
+@block
+def _copy_cuts(own, cube, n):
+    """The faulty links of a network in the hypercube: the end with bit d clear names both."""
+    cube.cut[:] = ZERO
+    for v in range(cube.cut.size):
+        for d in range(n):
+            if (v >> d) & 1 == 0 and (own.cut[v] >> np.uint64(d)) & ONE:
+                cube.cut[v] |= ONE << np.uint64(d)
+                cube.cut[v ^ (1 << d)] |= ONE << np.uint64(d)
+
+
+@block
+def _draw_faults(key, t, n, scratch):
+    draw(key, t, n, scratch.faults)
+    if scratch.links:
+        draw_cuts(key, t, n, scratch.links, scratch.own.table, scratch.matched, scratch.own.cut, scratch.link_draws)
+        if scratch.compared and not scratch.same:
+            _copy_cuts(scratch.own, scratch.cube, n)
 
 
 @block
@@ -123,8 +174,17 @@ def _make_set_up(intact: bool) -> Any:
     def set_up(params):
         index, n, f, k = np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3])
         ends = 2 if (np.int64(1) << n) - f >= 2 else 0
+        own = network_for(index, n, k)
+        matched = is_matched(own.table, n)
         return SurvivalScratch(
-            faults_for(n, f, k, ends), network_for(index, n, k), network_for(np.int64(0), n, k), index == 0
+            faults_for(n, f, np.int64(0), ends),
+            own,
+            network_for(np.int64(0), n, k),
+            index == 0,
+            matched,
+            k == 0 or matched or contains_hypercube(own.table, n),
+            k,
+            link_draws_for(np.int64(0)),
         )
 
     return set_up
@@ -136,6 +196,10 @@ def _count_parts(t, own, cube, intact, tally):
     add_quantity(tally, _PARTS, own.parts)
     tally[_SOME] += own.parts > 0
     offer(tally, _MOST_PARTS, own.parts, t)
+    for i in range(2):
+        tally[_EXTRA[i]] += own.parts > 1 and own.smallest > EXTRA_NODES[i]
+        tally[_PARTS_AT_LEAST[i]] += own.parts >= LEAST_COMPONENTS[i]
+    add_quantity(tally, _SECOND, own.second)
     if own.length < 0:
         return
     tally[_REACHED] += 1
@@ -154,9 +218,9 @@ def _count_parts(t, own, cube, intact, tally):
 def _parts_trial(key, t, params, scratch, tally):
     n = np.int64(params[1])
     faults = scratch.faults
-    draw(key, t, n, faults)
+    _draw_faults(key, t, n, scratch)
     own = _search_components(n, faults, scratch.own)
-    cube = own if scratch.same else _search_components(n, faults, scratch.cube)
+    cube = own if scratch.same or not scratch.compared else _search_components(n, faults, scratch.cube)
     intact = np.int64(0)
     if own.length >= 0:
         intact = _intact_distance(scratch.own, np.int64(faults.ends[0]), np.int64(faults.ends[1]))
@@ -177,15 +241,18 @@ def _verdict_of(found):
 @block
 def survival_trial(key, t, params, scratch, tally):
     n = np.int64(params[1])
-    draw(key, t, n, scratch.faults)
+    _draw_faults(key, t, n, scratch)
     own = _verdict_of(_search_components(n, scratch.faults, scratch.own))
-    cube = own if scratch.same else _verdict_of(_search_components(n, scratch.faults, scratch.cube))
+    cube = own
+    if scratch.compared and not scratch.same:
+        cube = _verdict_of(_search_components(n, scratch.faults, scratch.cube))
     tally[_DEFINED] += (np.int64(1) << n) - scratch.faults.size[0] >= 2
     for i in range(4):
         tally[_COUNTS[i]] += own[i]
-        tally[_CUBE[i]] += cube[i]
-        tally[_GAINS[i]] += own[i] - cube[i]
-        tally[_DIFFERS[i]] += own[i] != cube[i]
+        if scratch.compared:
+            tally[_CUBE[i]] += cube[i]
+            tally[_GAINS[i]] += own[i] - cube[i]
+            tally[_DIFFERS[i]] += own[i] != cube[i]
 
 
 set_up_survival = _make_set_up(False)

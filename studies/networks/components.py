@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
+from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
-from fastcube.measure.statistics import Difference, Mean, NormalMean, Point, Ratio
+from fastcube.measure.statistics import Difference, Mean, NormalMean, Point, Proportion, Ratio
 from fastcube.measure.study import Grid, Study, point_text
-from fastcube.measure.survival import AXES, check_point, make_draw, make_explain
+from fastcube.measure.survival import AXES, check_point, is_compared_with_pair, make_draw, make_explain
 
 from .survival import NODES
 
@@ -41,14 +42,20 @@ STATISTICS = (
          squares="largest_squares", nonzero="some", unit=_nonfaulty_count),
     Mean(name="components", description="number of parts", total="parts", squares="parts_squares",
          nonzero="some", bound=_nonfaulty_count),
-    NormalMean(name="distance", description="links from s to t where both the network and the hypercube have a path",
+    NormalMean(name="distance", description="links from s to t where the network has a path, and the hypercube if compared",
               total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
     Difference(name="distance_diff", description="distance: network less hypercube, on the same faults", total="gain",
                squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links",
-               bound=_nonfaulty_count, defined=_has_pair),
+               bound=_nonfaulty_count, defined=is_compared_with_pair),
     Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
+    *(Proportion(name=f"extra_{g}", description=f"disconnected, and every part has more than {g} nodes")
+      for g in EXTRA_NODES),
+    *(Proportion(name=f"components_{r}", description=f"at least {r} parts", events=f"parts_{r}")
+      for r in LEAST_COMPONENTS),
+    Mean(name="second_component", description="share of the nonfaulty nodes in the second largest part",
+         total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
 )  # a table, row by row # fmt: skip
 
 
@@ -78,7 +85,7 @@ SURVIVAL_PARTS = Study(
     name="survival-components",
     title="Parts and distances of networks on 2^n nodes under f faulty nodes and K faulty links",
     source="docs/readings/networks.md, N4, N5",
-    revision=1,
+    revision=2,
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,

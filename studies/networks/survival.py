@@ -21,6 +21,7 @@ from fastcube.measure.survival import (
     AXES_RATE,
     STATISTICS,
     check_point,
+    is_compared,
     make_draw,
     make_explain,
     make_points,
@@ -47,11 +48,13 @@ def _size_points() -> Points:
 
 
 def _link_points() -> Points:
-    of = ((8, 1024), (7, 448))
+    """At n = 8, 9 and 7, up to 70% of each network's links; of the matched ones all at the same numbers."""
     return [
         p
-        for n, many in of
-        for p in make_points(networks_of_size(n, True), n, f=(0,), links=[many * i // 20 for i in range(1, 15)])
+        for n in (8, 9, 7)
+        for i in range(1, 15)
+        for name in networks_of_size(n)
+        for p in make_points([name], n, f=(0,), links=[families()[name].links(n) * i // 20])
     ]
 
 
@@ -69,12 +72,12 @@ def _polynomial_points() -> Points:
 
 
 def _half_rate_points() -> Points:
-    """Nodes at 1/2, and links at 1/2 of matched networks."""
+    """Nodes at 1/2 of matched networks, folded and augmented ones, and links at 1/2 of all."""
     out: Points = []
     for n in range(3, 13):
         matched = networks_of_size(n, True)
         out += make_points([*matched, "folded", "augmented"], n, rate=(0.5,), link_rate=(0.0,))
-        out += make_points(matched, n, rate=(0.0,), link_rate=(0.5,))
+        out += make_points(networks_of_size(n), n, rate=(0.0,), link_rate=(0.5,))
     return out
 
 
@@ -210,7 +213,8 @@ def rank_notes(results: Results) -> list[str]:
         points = [point for point in group if str(point["network"]) != "hypercube"]
         if points and len(lines) < 2 * _BRACKETS:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
-            lines += [f"{where}: {line}" for line in _compare_networks(results, points)]
+            lines += [f"{where}: {line}" for line in _compare_networks(results, [p for p in points if is_compared(p)])]
+            lines += [f"{where}: {line}" for line in _list_unpaired(results, [p for p in points if not is_compared(p)])]
     heading = "P(connected) less the hypercube's on the same faults, by degree, each with its own 95% interval:"
     return [heading, *lines] if lines else []
 
@@ -230,10 +234,27 @@ def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[
     ]
 
 
+def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str]:
+    """P(connected) of networks whose faulty links are not the hypercube's, by degree, the best first."""
+    known = families()
+    estimates = [(results.estimates(point)["connected"], known[str(point["network"])]) for point in points]
+    texts = estimate_texts([estimate for estimate, _ in estimates])
+    rows = [
+        (family.degree(int(point["n"])), -estimate.value, f"{family.name} {text}")
+        for point, (estimate, family), text in zip(points, estimates, texts, strict=True)
+    ]
+    return [
+        f"degree {degree}, P(connected) without pairs: " + ", ".join(text for _, _, text in some)
+        for degree, some in groupby(sorted(rows), key=lambda row: row[0])
+    ]
+
+
 def pairing_notes(results: Results) -> list[str]:
     """The unpaired standard error of the difference over the paired one: as many times as the square more trials would do."""
     gains: dict[str, list[float]] = {}
     for point, tally in results:
+        if not is_compared(point):
+            continue
         paired = results.estimates(point)["connected_diff"].stderr
         if str(point["network"]) != "hypercube" and tally.trials > 1 and paired > 0:
             shares = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
@@ -273,6 +294,8 @@ def bracket_notes(results: Results) -> list[str]:
 def _fault_arguments(point: Point) -> dict[str, Any]:
     """The faults of a point as ``isolated_node_bounds`` takes them; nothing where both fail at rates."""
     if "f" in point:
+        if point["f"] and point["links"] and not families()[str(point["network"])].is_regular(int(point["n"])):
+            return {}
         return {"f": point["f"]} | ({"links": point["links"]} if point["links"] else {})
     return {"rate": point["rate"]} if not point["link_rate"] else {}
 

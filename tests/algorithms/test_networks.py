@@ -225,9 +225,10 @@ def test_moments_of_isolated_nodes():
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("name", ["hypercube", "crossed"])
+@pytest.mark.parametrize("name", ["hypercube", "crossed", "exchanged"])
 def test_isolated_by_rate_and_by_links_are_sums_over_all_sets(name):
     n, joined = 3, sorted(map(tuple, map(sorted, twin.links(name, 3))))
+    links = len(joined)
     for k in (3, 5, 7):
         mean = some = 0
         for dead in itertools.combinations(joined, k):
@@ -235,8 +236,8 @@ def test_isolated_by_rate_and_by_links_are_sums_over_all_sets(name):
             mean += 8 - len(met)
             some += len(met) < 8
         found = fc.isolated_node_bounds(name, n, links=k)
-        assert found.mean == Fraction(mean, comb(12, k))
-        assert found.low <= Fraction(some, comb(12, k)) <= found.high
+        assert found.mean == Fraction(mean, comb(links, k))
+        assert found.low <= Fraction(some, comb(links, k)) <= found.high
     p = Fraction(1, 4)
     mean = sum(comb(8, f) * p**f * (1 - p) ** (8 - f) * fc.isolated_node_bounds(name, n, f=f).mean for f in range(9))
     assert fc.isolated_node_bounds(name, n, rate=float(p)).mean == mean
@@ -278,6 +279,105 @@ def test_isolated_in_the_largest_cubes():
         <= fc.isolated_node_bounds("moebius1", 60, links=10**18).high
     )
     assert fc.isolated_node_bounds("hypercube", 30, rate=0.5).mean == Fraction(1, 2)
+
+
+# ---------------------------------------------------------------- the shape of what is left
+
+
+def first_count(counts):
+    return next(f for f, count in enumerate(counts) if count)
+
+
+def test_extra_connectivity_is_what_papers_prove():
+    """The least f of a 1-extra set: 2n - 2, folded 2n, augmented 4n - 8, balanced 4k - 4 for n = 2k."""
+    proved = dict.fromkeys(("hypercube", "crossed", "locally-twisted", "moebius0", "moebius1"), 6)
+    proved |= {"folded": 8, "augmented": 8, "balanced": 4}
+    assert {name: first_count(fc.exact_survival(name, 4).extra_1) for name in proved} == proved
+    assert first_count(fc.exact_survival("hypercube", 3).extra_1) == 4
+
+
+@pytest.mark.parametrize("name", ["hypercube", "exchanged", "augmented"])
+def test_shapes_are_those_of_all_sets(name):
+    exact, near = fc.exact_survival(name, 3), twin.neighbours(twin.links(name, 3), 3)
+    for f in range(8):
+        sizes = [
+            [len(part) for part in plain.parts(near, set(range(8)) - set(faulty))]
+            for faulty in itertools.combinations(range(8), f)
+        ]
+        for g, counts in ((1, exact.extra_1), (2, exact.extra_2), (3, exact.extra_3)):
+            assert counts[f] == sum(len(s) > 1 and min(s) > g for s in sizes)
+        for r, counts in ((3, exact.components_3), (4, exact.components_4)):
+            assert counts[f] == sum(len(s) >= r for s in sizes)
+
+
+def test_component_edge_connectivity():
+    """Fewest links whose loss leaves r = 2, 3, 4 components of Q_3: n, 2n - 1, 3n - 2; of the folded cube 4, 7."""
+    for name, proved in (("hypercube", [3, 5, 7]), ("folded", [4, 7])):
+        joined = sorted(map(tuple, map(sorted, twin.links(name, 3))))
+        found = {}
+        for k in range(proved[-1] + 1):
+            for dead in itertools.combinations(joined, k):
+                near = twin.neighbours(set(map(frozenset, joined)) - set(map(frozenset, dead)), 3)
+                if min(map(len, near)) < 2 and len(parts := plain.parts(near, set(range(8)))) > 1:
+                    found.setdefault(len(parts), k)
+        assert [min(k for r, k in found.items() if r >= least) for least in range(2, len(proved) + 2)] == proved
+
+
+EXACT_5 = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-survival.json").read_text())["networks"]
+
+
+def test_every_network_of_32_nodes_has_its_exact_row():
+    assert list(EXACT_5) == [name for name, family in FAMILIES.items() if family.sizes(5)]
+    q = fc.exact_survival("hypercube", 5)
+    assert sum(q.nodes) == 2524817935 and q.nodes[:6] == [1, 32, 496, 4960, 35960, 201344]  # OEIS A369605
+    assert first_count(q.extra_1) == 8 and q.extra_1[8] == 80
+    for name, row in EXACT_5.items():
+        degree = min(len(set(line) - {v}) for v, line in enumerate(FAMILIES[name].table(5).tolist()))
+        for f, (connected, extra) in enumerate(zip(row["nodes"], row["extra_1"], strict=True)):
+            assert connected + extra <= comb(32, f)
+            assert f >= degree or connected == comb(32, f)
+        assert row["nodes"][31] == 32 and row["nodes"][30] == FAMILIES[name].links(5)
+
+
+def test_the_hypercube_and_moebius1_cross_where_the_page_says():
+    for n, crossing in ((4, 0.1029), (5, 0.3545)):
+        rows = [fc.exact_survival(name, n).nodes for name in ("hypercube", "moebius1")]
+        signs = [
+            plain.probability(rows[0], 2**n, p) > plain.probability(rows[1], 2**n, p)
+            for p in (Fraction(str(crossing)) - Fraction(1, 10**4), Fraction(str(crossing)) + Fraction(1, 10**4))
+        ]
+        assert signs == [True, False]
+
+
+@pytest.mark.slow
+def test_a_row_of_32_nodes_counted_again():
+    from fastcube.exact.survival import count_all_node_sets
+
+    assert count_all_node_sets(FAMILIES["moebius1"]) == [EXACT_5["moebius1"]["nodes"], EXACT_5["moebius1"]["extra_1"]]
+
+
+def test_sets_counted_by_the_kernel_are_those_of_a_plain_search():
+    from fastcube.kernels.survival.all_sets import count_node_sets
+
+    near = twin.neighbours(twin.links("exchanged", 5), 5)
+    group, found = 0b1011_0110_0101_1101_0011_011, np.zeros((2, 33), int)
+    for low in range(512):
+        alive = {v for v in range(32) if (group << 9 | low) >> v & 1}
+        parts = plain.parts(near, alive)
+        found[0, 32 - len(alive)] += len(parts) == 1
+        found[1, 32 - len(alive)] += len(parts) > 1 and min(map(len, parts)) > 1
+    assert count_node_sets(FAMILIES["exchanged"].table(5), group, group + 1).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize(("name", "bits"), [("hypercube", 1), ("torus-8", 3), ("hyperx-4", 2), ("hyperx-8", 3)])
+def test_a_fault_of_boards_is_a_fault_of_the_quotient(name, bits):
+    """Without whole boards of 2^bits nodes, the lowest digit, a network is connected exactly if that of n - bits is."""
+    n, rng = 6, random.Random(1)
+    for _ in range(30):
+        boards = rng.sample(range(2 ** (n - bits)), rng.randrange(2 ** (n - bits)))
+        nodes = [board << bits | v for board in boards for v in range(2**bits)]
+        whole, quotient = fc.network(name, n, nodes), fc.network(name, n - bits, boards)
+        assert fc.survival(whole).connected == fc.survival(quotient).connected
 
 
 # ---------------------------------------------------------------- a network of one's own, and bad input
@@ -342,9 +442,11 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
         (lambda: fc.eccentricity(fc.Hypercube(3, [1]), 1), "v must be a nonfaulty node, got 1"),
         (lambda: fc.distance(fc.network("crossed", 3, [1]), 0, 1), "t must be a nonfaulty node"),
         (lambda: fc.survival("crossed"), "network must be a network, got 'crossed'"),
-        (lambda: fc.exact_survival("crossed", 5), r"n must be in \[1, 4\]"),
+        (lambda: fc.exact_survival("crossed", 6), r"n must be in \[1, 5\]"),
+        (lambda: fc.exact_survival("crossed", 5).extra_2, r"n must be in \[1, 4\] for extra_2, got 5"),
         (lambda: fc.exact_survival("augmented", 4).links, "links of augmented at n=4 must be at most 32"),
-        (lambda: fc.isolated_node_bounds("folded", 4, links=3), "links must be left out for folded"),
+        (lambda: fc.isolated_node_bounds("folded", 4, links=41), r"links must be in \[0, 40\] for folded at n=4"),
+        (lambda: fc.isolated_node_bounds("exchanged", 17, links=3), r"n must be in \[1, 16\]"),
         (lambda: fc.isolated_node_bounds("crossed", 17, f=3), r"n must be in \[1, 16\]"),
         (
             lambda: fc.isolated_node_bounds("crossed", 4),

@@ -20,9 +20,6 @@ KEY = 0x5EED0123456789AB
 FAMILIES = fc.families()
 
 
-MATCHED = [name for name, family in FAMILIES.items() if family.matched]
-
-
 def count_trials(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SURVIVAL):
     slots = layout.new_tally()
     params = np.array([list(SLOTS).index(name), n, f, k], np.float64)
@@ -36,12 +33,20 @@ def reference_outcomes(name, n, drawn):
     for faulty, dead, ends in drawn:
         pair = tuple(int(x) for x in ends) if len(ends) else None
         links = [(int(v), int(d)) for v, d in dead]
-        yield [survival.survival(which, n, map(int, faulty), links, pair) for which in (name, "hypercube")]
+        own = survival.survival(name, n, map(int, faulty), links, pair)
+        cube = [(v, d) for v, d in links if d < n]  # only asked where these are links of the hypercube
+        yield own, survival.survival("hypercube", n, map(int, faulty), cube, pair)
+
+
+def sample_trials(name, n, f, k, trials):
+    """What trials draw: faulty nodes, names of faulty links, and s and t."""
+    table = FAMILIES[name].table(n)
+    return [replay.sample_survival(np.uint64(KEY), t, n, f, k, table) for t in trials]
 
 
 def check_parts(name, n, f, k, first, trials):
     """So many trials of ``survival-components`` by the kernel and by the twin."""
-    drawn = (replay.sample_survival(np.uint64(KEY), t, n, f, k) for t in range(first, first + trials))
+    drawn = sample_trials(name, n, f, k, range(first, first + trials))
     found = count_trials(
         tables.SURVIVAL_COMPONENTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS
     )
@@ -54,6 +59,13 @@ def check_parts(name, n, f, k, first, trials):
         out["parts"] += own.parts
         out["parts_squares"] += own.parts**2
         out["some"] += own.parts > 0
+        for g in (2, 3):
+            out[f"extra_{g}"] += own.parts > 1 and min(own.sizes) > g
+            out[f"parts_{g + 1}"] += own.parts >= g + 1
+        second = own.sizes[1] if own.parts > 1 else 0
+        out["second"] += second
+        out["second_squares"] += second**2
+        out["second_some"] += second > 0
         most = max(most, (own.parts, t), key=lambda pair: (pair[0], -pair[1]))
         if own.distance is not None:
             out["reached"] += 1
@@ -62,8 +74,9 @@ def check_parts(name, n, f, k, first, trials):
             out["intact"] += own.intact
             out["intact_squares"] += own.intact**2
             out["length_intact"] += own.distance * own.intact
-            if cube.distance is not None:
-                gain = own.distance - cube.distance
+            other = cube if not k or FAMILIES[name].is_compared(n) else own
+            if other.distance is not None:
+                gain = own.distance - other.distance
                 out["both"] += 1
                 out["both_length"] += own.distance
                 out["both_squares"] += own.distance**2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -14,10 +15,11 @@ import numba
 import numpy as np
 import pytest
 from helpers.documented import load_documented_sampler
-from helpers.survival_trials import FAMILIES, KEY, MATCHED, check_parts, count_trials, reference_outcomes
+from helpers.survival_trials import FAMILIES, KEY, check_parts, count_trials, reference_outcomes, sample_trials
 from reference import networks
 from scipy.special import bdtr, bdtrc
 
+from fastcube.kernels.cube.link_numbers import link_names
 from fastcube.kernels.cube.slots import SLOTS
 from fastcube.kernels.draws.links import link_set
 from fastcube.kernels.draws.nodes import fault_set
@@ -39,12 +41,16 @@ def single(name, n, f, k=0, **others):
 
 def expected(name, n, drawn):
     """The tally of those trials."""
+    drawn = list(drawn)
+    compared = FAMILIES[name].is_compared(n) or not any(len(dead) for _, dead, _ in drawn)
     out = Counter(dict.fromkeys((counter.name for counter in SURVIVAL.counters), 0))
     for own, cube in reference_outcomes(name, n, drawn):
         out["pairs"] += own.pair is not None
         for what in COMPARED_EVENTS:
             a, b = bool(getattr(own, what)), bool(getattr(cube, what))
             out[what] += a
+            if not compared:
+                continue
             out[f"cube_{what}"] += b
             out[f"{what}_gain"] += a - b
             out[f"{what}_differs"] += a != b
@@ -58,11 +64,11 @@ def points(name, most):
             yield n, f
 
 
-@pytest.mark.parametrize("name", ["hypercube", "moebius1", "augmented"])
+@pytest.mark.parametrize("name", ["hypercube", "moebius1", "augmented", "exchanged"])
 def test_single_on_the_twins_trials(name):
     for n, f in points(name, 6):
-        for k in {0, min(f, 9, n * 2 ** (n - 1)) * FAMILIES[name].matched}:
-            drawn = [replay.sample_survival(np.uint64(KEY), t, n, f, k) for t in range(100, 104)]
+        for k in {0, min(f, 9, FAMILIES[name].links(n))}:
+            drawn = sample_trials(name, n, f, k, range(100, 104))
             assert single(name, n, f, k, first=100, trials=4) == expected(name, n, drawn), (n, f, k)
 
 
@@ -71,28 +77,28 @@ def test_single_on_the_twins_trials(name):
 def test_lanes_on_the_twins_trials(name):
     for n, f in points(name, 8):
         first, trials = 1000 + f, 12 if n < 6 else 4
-        drawn = [replay.sample_survival(np.uint64(KEY), t, n, f, 0) for t in range(first, first + trials)]
+        drawn = sample_trials(name, n, f, 0, range(first, first + trials))
         assert lanes(name, n, f, first=first, trials=trials) == expected(name, n, drawn), (n, f)
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("name", MATCHED)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_faulty_links_on_the_twins_trials(name):
     for n in (n for n in range(1, 9) if FAMILIES[name].sizes(n)):
-        links = n * 2 ** (n - 1)
+        links = FAMILIES[name].links(n)
         for f, k in {(0, 1), (0, links // 4), (2**n // 4, links // 4), (0, links // 2), (1, links)}:
             if k == 0 or f > 2**n:
                 continue
-            drawn = [replay.sample_survival(np.uint64(KEY), t, n, f, k) for t in range(70, 76)]
+            drawn = sample_trials(name, n, f, k, range(70, 76))
             assert lanes(name, n, f, k, first=70, trials=6) == expected(name, n, drawn), (n, f, k)
 
 
 @pytest.mark.parametrize(("n", "f", "k"), [(5, 9, 0), (6, 40, 0), (3, 0, 7), (9, 100, 30), (9, 12, 0)])
 def test_cases_are_the_faults_of_the_house(n, f, k):
     for t in (0, 513, 2**40 + 3):
-        faulty, dead, ends = replay.sample_survival(np.uint64(KEY), t, n, f, k)
+        ((faulty, dead, ends),) = sample_trials("crossed", n, f, k, [t])
         assert sorted(faulty.tolist()) == sorted(fault_set(np.uint64(KEY), t, n, f).tolist())
-        assert dead.tolist() == link_set(np.uint64(KEY), t, n, k).tolist()
+        assert sorted(dead.tolist()) == sorted(link_set(np.uint64(KEY), t, n, k).tolist())
         assert len(set(ends.tolist()) - set(faulty.tolist())) == 2
 
 
@@ -106,10 +112,39 @@ def test_lanes_and_single_on_the_same_trials(name, f):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("name", MATCHED)
+@pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize(("f", "k"), [(0, 200), (0, 20), (10, 100), (64, 150), (0, 448), (128, 3)])
 def test_lanes_and_single_on_the_same_links(name, f, k):
-    assert lanes(name, 7, f, k, first=5, trials=1000) == single(name, 7, f, k, first=5, trials=1000)
+    n = next(n for n in (7, 6, 8) if FAMILIES[name].sizes(n))
+    f, k = min(f, 2**n), min(k, FAMILIES[name].links(n))
+    assert lanes(name, n, f, k, first=5, trials=1000) == single(name, n, f, k, first=5, trials=1000)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sampled_links_are_those_of_the_documented_sampler(name):
+    sampler, family = load_documented_sampler(), FAMILIES[name]
+    n = next(n for n in (5, 6, 8) if family.sizes(n))
+    joined = networks.links(name, n)
+    for t, k in ((3, 9), (2**40 + 7, len(joined))):
+        ((_, dead, _),) = sample_trials(name, n, 0, k, [t])
+        if family.matched:
+            assert set(map(tuple, dead.tolist())) == set(sampler["link_set"](KEY, t, n, k))
+        else:
+            step = functools.partial(networks.step, name, n=n)
+            assert set(map(tuple, dead.tolist())) == set(
+                sampler["network_link_set"](KEY, t, n, k, family.slots(n), step)
+            )
+            assert all(v < step(v, d) for v, d in dead.tolist())
+        named = {networks.link_of(name, v, d, n) for v, d in dead.tolist()}
+        assert len(named) == k and named <= joined
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_names_of_links_are_one_each_in_order(name):
+    for n in (n for n in range(1, 10) if FAMILIES[name].sizes(n)):
+        names = link_names(FAMILIES[name].table(n), n).tolist()
+        assert len(names) == FAMILIES[name].links(n) == len({networks.link_of(name, v, d, n) for v, d in names})
+        assert names == sorted(names, key=lambda link: link[::-1])
 
 
 FEW = [
@@ -219,12 +254,20 @@ def test_any_split_counts_the_same():
 
 def check_rate(name, n, rate, link_rate, trials):
     """So many trials of ``survival-rate`` by the kernel and by the twin, beginning near the end of a group."""
-    first = 512 - trials // 2
-    drawn = [replay.sample_survival_rate(np.uint64(KEY), t, n, rate, link_rate) for t in range(first, first + trials)]
+    first, table = 512 - trials // 2, FAMILIES[name].table(n)
+    names = link_names(table, n)
+    drawn = []
+    for t in range(first, first + trials):
+        faulty, numbers, ends = replay.sample_survival_rate(np.uint64(KEY), t, n, rate, link_rate, table)
+        drawn.append((faulty, names[numbers], ends))
     for t, (faulty, dead, ends) in enumerate(drawn, first):
         nodes, links, *pair = load_documented_sampler()["network_case"](KEY, t, n, rate, link_rate)
         assert faulty.tolist() == nodes, (n, t)
-        assert [tuple(link) for link in dead.tolist()] == sorted(links, key=lambda link: (link[1], link[0])), (n, t)
+        if FAMILIES[name].matched:
+            assert [tuple(link) for link in dead.tolist()] == sorted(links, key=lambda link: (link[1], link[0])), (n, t)
+        elif link_rate >= 1 / 64:
+            numbers = load_documented_sampler()["at_a_rate"](KEY, t, len(names), link_rate, 11, 12)
+            assert dead.tolist() == names[numbers].tolist(), (n, t)
         assert ends.tolist() == (pair if len(nodes) <= 2**n - 2 else []), (n, t)
     kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)
     found = count_trials(kernel, name, n, rate, link_rate, first=first, trials=trials)
@@ -252,8 +295,8 @@ def test_rates_of_every_network_on_the_twins_trials(name):
     for n in (n for n in range(1, 9) if FAMILIES[name].sizes(n)):
         for rate in (0.1, 0.5):
             check_rate(name, n, rate, 0.0, 6)
-        if FAMILIES[name].matched:
-            check_rate(name, n, 0.1, 0.4, 6)
+        for link_rate in (0.4, 0.01):
+            check_rate(name, n, 0.1, link_rate, 6)
 
 
 # ---------------------------------------------------------------- exact counts
@@ -275,7 +318,7 @@ def test_counts_beside_exact_ones(name, n):
         found = lanes(name, n, f, trials=trials)
         assert agrees(found["connected"], trials, Fraction(connected, comb(2**n, f)))
         assert agrees(found["cube_connected"], trials, Fraction(cube["connected_by_faulty_nodes"][f], comb(2**n, f)))
-    if FAMILIES[name].matched:
+    if "connected_by_faulty_links" in known:
         for k in range(1, known["links"] + 1, 3):
             found = lanes(name, n, 0, k, trials=trials)
             p = Fraction(known["connected_by_faulty_links"][k], comb(known["links"], k))
@@ -314,7 +357,7 @@ QUICK = {"crossed", "augmented", "enhanced-2"}
 def check_sizes(name, sizes):
     """``survival-components`` at these n, faulty links at some of the points."""
     for n, f in (p for p in points(name, max(sizes)) if p[0] in sizes):
-        k = n * 2 ** (n - 1) // 5 if FAMILIES[name].matched and f % 3 == 1 else 0
+        k = FAMILIES[name].links(n) // 5 if f % 3 == 1 else 0
         check_parts(name, n, f, k, 200, 6)
 
 

@@ -68,8 +68,7 @@ def links(name: str, n: int) -> set[frozenset[int]]:
 
 
 def link_of(name: str, v: int, d: int, n: int) -> frozenset[int]:
-    """The link of a matched network that is called (v, d): v is its end with bit d clear (N3)."""
-    assert not v >> d & 1
+    """The link that is called (v, d): v is its end with bit d clear in a matched network, elsewhere the smaller one (N3)."""
     return frozenset((v, step(name, v, d, n)))
 
 

@@ -21,6 +21,7 @@ class Survival(NamedTuple):
     parts: int
     distance: int | None
     intact: int | None
+    sizes: list[int]
 
 
 def parts(near: list[set[int]], alive: set[int]) -> list[set[int]]:
@@ -55,6 +56,7 @@ def survival(
         parts=len(found),
         distance=length,
         intact=intact,
+        sizes=sorted(map(len, found), reverse=True),
     )
 
 

@@ -1,0 +1,72 @@
+"""Numbers of the links of a network from its table (:mod:`.tables`), and whether its faulty links are the hypercube's too.
+
+A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (reading N3).  Where slot d flips bit d,
+in all of n slots, v is the end with bit d clear, so that all such networks have the same names; elsewhere v is the smaller end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine.jit import block, kernel, scratch
+
+
+@block
+def is_matched(table, n):
+    """Whether there are n slots, and slot d flips bit d."""
+    found = table.shape[1] == n
+    for v in range(table.shape[0]):
+        for d in range(table.shape[1]):
+            found &= ((v ^ np.int64(table[v, d])) >> d) & 1 == 1
+    return found
+
+
+@block
+def contains_hypercube(table, n):
+    """Whether slots 0 .. n - 1 are the hypercube's."""
+    found = table.shape[1] >= n
+    for v in range(table.shape[0]):
+        for d in range(min(n, table.shape[1])):
+            found &= np.int64(table[v, d]) == v ^ (np.int64(1) << d)
+    return found
+
+
+@block
+def names_link(v, w, d, matched):
+    """Whether the link from v over slot d to w is named by v."""
+    return w != v and ((v >> d) & 1 == 0 if matched else v < w)
+
+
+@scratch
+def number_links(table, n):
+    """The number of the link that node v and slot d propose when links are sampled, and how many links there are.
+
+    In matched networks it is the link that v without bit d names, elsewhere that of v in slot d.  The number is -1 where there is
+    none, and in a column behind the slots.
+    """
+    nodes, slots = table.shape
+    numbers = np.full((nodes, slots + 1), -1, np.int32)
+    matched = is_matched(table, n)
+    count = np.int64(0)
+    for d in range(slots):
+        for v in range(nodes):
+            w = np.int64(table[v, d])
+            if names_link(np.int64(v), w, d, matched):
+                numbers[v, d] = numbers[v ^ (1 << d) if matched else w, d] = count
+                count += 1
+    return numbers, count
+
+
+@kernel("int64[:, ::1](int32[:, ::1], int64)")
+def link_names(table, n):
+    """The names (v, d) of all links of a network on 2^n nodes, in the order of their numbers."""
+    _, count = number_links(table, n)
+    out = np.empty((count, 2), np.int64)
+    matched = is_matched(table, n)
+    at = np.int64(0)
+    for d in range(table.shape[1]):
+        for v in range(table.shape[0]):
+            if names_link(np.int64(v), np.int64(table[v, d]), d, matched):
+                out[at, 0], out[at, 1] = v, d
+                at += 1
+    return out

@@ -1,0 +1,92 @@
+"""Fault sets of a user's own: graphs of NetworkX, CSV, and ``fastcube evaluate``."""
+
+from __future__ import annotations
+
+import csv
+
+import networkx as nx
+import pytest
+
+import fastcube as fc
+
+
+def write_sets(path, study, point, stop, seed=0):
+    from fastcube.measure.fault_sets import iter_csv_rows
+
+    chosen = fc.study(study)
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(iter_csv_rows(chosen, [chosen.point(point)], seed, 0, stop))
+    return path
+
+
+@pytest.mark.parametrize("name", ["hypercube", "exchanged"])
+def test_a_thousand_sets_go_through_networkx_and_back(name, tmp_path):
+    point = {"network": name, "n": 5, "f": 3, "links": 6}
+    given = fc.read_fault_sets(write_sets(tmp_path / "sets.csv", "survival", point, 500))
+    assert [row.trial for row in given] == list(range(500))
+    drawn = fc.fault_sets("survival", stop=500, what="faulty_links", **point)
+    for row, links in zip(given, drawn.tolist(), strict=True):
+        net = row.network
+        assert net.faulty_links == frozenset(map(tuple, links)) and len(net.faulty_nodes) == 3
+        graph = net.to_networkx()
+        as_text = nx.relabel_nodes(graph, lambda v: format(v, "05b"))
+        as_tuples = nx.relabel_nodes(graph, lambda v: tuple(map(int, format(v, "05b"))))
+        for some in (graph, as_text, as_tuples):
+            again = fc.from_networkx(some, family=name, n=5)
+            assert again.faulty_nodes == net.faulty_nodes
+            assert again.faulty_links == {link for link in net.faulty_links if not net.faulty_nodes & {*link}}
+            assert fc.survival(again) == fc.survival(net)
+
+
+def test_a_graph_that_is_none_of_the_family_is_refused():
+    cube = nx.hypercube_graph(3)
+    assert fc.from_networkx(cube) == fc.Hypercube(3)
+    for graph, n, message in (
+        (nx.Graph([(0, 3)]), None, "links of graph must be links of hypercube for n=2, got 0 - 3"),
+        (nx.Graph([("00", "010")]), None, "bit strings of one length, got 2 and 3"),
+        (nx.Graph([("a", "b")]), None, "nodes of graph must be an integer"),
+        (nx.Graph([(0, 9)]), 3, r"nodes of graph must be in \[0, 7\] for n=3, got 9"),
+        (nx.DiGraph([(0, 1)]), None, "graph must be an undirected networkx.Graph"),
+        (nx.Graph([(1, 1)]), 3, "links of graph must be links of hypercube"),
+        ("graph", None, "graph must be an undirected networkx.Graph, got 'graph'"),
+    ):
+        with pytest.raises(fc.ParameterError, match=message):
+            fc.from_networkx(graph, n=n)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "must have the columns n"),
+        ("n,faulty_nodes\n3,8\n", r"line 2: faulty_nodes must be in \[0, 7\] for n=3, got 8"),
+        ("n,faulty_nodes\n3,x\n", "line 2: faulty_nodes must be an integer from 0, got 'x'"),
+        ("n,faulty_links\n3,0-3\n", r"line 2: faulty_links must be pairs"),
+        ("n,faulty_nodes\n3,1,2\n", "line 2: a row must have as many cells as the header"),
+        ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
+        ("n,faulty_nodes\n3,lazy\n", "got 'lazy'"),
+        ("", "must have the columns n"),
+    ],
+)
+def test_what_is_no_fault_set_is_one_line(text, message, tmp_path):
+    (tmp_path / "some.csv").write_text(text)
+    with pytest.raises(fc.ParameterError, match=message) as caught:
+        fc.read_fault_sets(tmp_path / "some.csv")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(fc.ParameterError, match="path must be a CSV file that can be read"):
+        fc.read_fault_sets(tmp_path / "none.csv")
+
+
+def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
+    point = {"network": "torus-8", "n": 6, "f": 12, "links": 10}
+    write_sets(tmp_path / "sets.csv", "survival", point, 50)
+    code, out, _ = run("evaluate sets.csv --study survival")
+    rows = list(csv.DictReader(out.splitlines()))
+    counts = fc.study("survival").count(point, 50).counts
+    assert code == 0 and [row["trial"] for row in rows] == [str(t) for t in range(50)]
+    assert sum(row["connected"] == "1" for row in rows) == counts["connected"]
+    assert sum(row["distance"] != "" for row in rows) == counts["pair"]
+    (tmp_path / "own.csv").write_text("n,faulty_nodes\n3,1 2\n3,\n")
+    code, out, _ = run("evaluate own.csv --study unsafe-fraction")
+    assert code == 0 and out.splitlines()[0] == "trial,unsafe,unsafe_fraction,rounds" and len(out.splitlines()) == 3
+    code, _, said = run("evaluate sets.csv --study spanning")
+    assert code == 2 and "study must be survival, unsafe-fraction or find-tree, got 'spanning'" in said
