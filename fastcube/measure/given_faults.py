@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..errors import ParameterError, as_integer, check_path, join_alternatives, short_repr
 from ..networks.dualcube import DualCube
 from ..networks.family import network
+from ..networks.hypercube import check_cube
 from ..networks.network import Network
 
 #: Longest cell: the faulty links of a large network.
@@ -115,14 +116,14 @@ def _evaluate_survival(given: FaultSet) -> dict[str, Any]:
 def _evaluate_unsafe(given: FaultSet) -> dict[str, Any]:
     from ..algorithms.unsafe import find_unsafe
 
-    found = find_unsafe(given.network)
+    found = find_unsafe(check_cube(given.network))
     return {"unsafe": found.count, "unsafe_fraction": found.fraction, "rounds": found.rounds}
 
 
 def _evaluate_trees(given: FaultSet) -> dict[str, Any]:
     from ..algorithms.trees import find_tree
 
-    found = find_tree(given.network)
+    found = find_tree(check_cube(given.network))
     return {"tree": int(found is not None), "sink": "" if found is None else found.sink}
 
 

@@ -76,6 +76,7 @@ def test_what_is_no_fault_set_is_one_line(text, message, tmp_path):
         fc.read_fault_sets(tmp_path / "none.csv")
 
 
+@pytest.mark.kernels
 def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     point = {"network": "torus-8", "n": 6, "f": 12, "links": 10}
     write_sets(tmp_path / "sets.csv", "survival", point, 50)
