@@ -364,7 +364,7 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
             3e-3,
             lost,
             remote=True,
-            scheduler=plain_text(str(client.scheduler.address)),
+            scheduler=plain_text(str(client.scheduler_info()["address"])),
             # twice as long as Dask tries to connect: 60 s by default
             patience=2 * dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")),
         )
