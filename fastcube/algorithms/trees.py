@@ -143,7 +143,9 @@ def dead_links(cube: Hypercube) -> tuple[Array, Array]:
 
 
 def detect(cube: Hypercube) -> Array:
-    """The FAULT words of all nodes, as Algorithm DETECT leaves them (readings R1 and R2).
+    """Return the FAULT words of all nodes, as Algorithm DETECT leaves them (readings R1 and R2).
+
+    DETECT is the paper's name: it finds the faults around each node.
 
     Parameters
     ----------

@@ -123,7 +123,9 @@ def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree |
 
 
 def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
-    """All fault-free trees (Algorithm EXHAUST, Figure 4), by sink, then by (d_{n-1}, ..., d_0).
+    """Iterate over all fault-free trees (Algorithm EXHAUST, Figure 4), by sink, then by (d_{n-1}, ..., d_0).
+
+    EXHAUST is the paper's name: it searches all orders of dimensions.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Value
     from ..measure.tally import Tally
-    from .run import CheckedRun
+    from .checked_run import CheckedRun
 
 
 def _targets_text(goal: Goal) -> str:

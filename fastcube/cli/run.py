@@ -2,144 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..errors import FastcubeError, ParameterError, parse_count
-from . import completion, exit_process, exit_unfinished, is_logging_on, line_width, options, print_message, sweep
-
-if TYPE_CHECKING:
-    from ..measure.goal import Goal
-    from ..measure.study import Study, Value
-
-
-def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
-    """Every task of an array would compute the same trials; say what each should be given instead."""
-    if "SLURM_ARRAY_TASK_ID" not in os.environ or goal.shard is not None:
-        return
-    part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {name}-"$SLURM_ARRAY_TASK_ID".h5'
-    raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
-
-
-def _check_single_task(runs: list[CheckedRun], study: str) -> None:
-    """Every task of a step would compute the same trials; say what each should be given instead."""
-    from ..running.engines import launched_tasks
-
-    launched = launched_tasks()
-    if launched is None or launched[0] < 2:
-        return
-    count, rank = launched
-    launcher = f"{'srun' if rank.startswith('SLURM') else 'mpiexec'} -n {count}"
-    for one in runs:
-        if one.goal.shard is None and one.options["engine"] != "mpi":
-            output = "" if sweep.is_sweep(study) else f' -o {one.output.removesuffix(".h5")}-"${rank}".h5'
-            shards = f'fastcube run {study} --shard "${rank}/{count}"{output}'
-            raise ParameterError(
-                f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c '{shards}', "
-                f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m fastcube run {study} --engine mpi"
-            )
-
-
-def _check_slurm_restart(force: bool) -> None:
-    """Refuse ``--force`` in a job that Slurm has started again: it would throw away what the job has done."""
-    if force and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
-        raise ParameterError(
-            "force must be left out of a job script: Slurm has started this job again, and its work stays"
-        )
-
-
-@dataclass
-class CheckedRun:
-    """One run, checked: all that can be refused before the first trial was."""
-
-    study: Study
-    goal: Goal
-    points: list[dict[str, Value]]
-    seed: int
-    output: str
-    options: dict[str, Any]
-
-    def plan(self) -> None:
-        """Print what it would do."""
-        from ..running.driver import check_run
-        from ..running.engines import open_engine
-        from .dry_run import show_plan
-
-        given = self.options
-        check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
-        with open_engine(given["engine"], given["workers"]):
-            pass
-        show_plan(self)
-
-    def run(self) -> None:
-        """Run it and print its table; where work remains, or a signal comes, the process ends."""
-        from ..plot import draw_figure
-        from ..results.table import as_table
-        from ..running.driver import run_study
-        from ..running.engines import has_running_threads
-        from ..running.progress import Progress
-
-        given, output = self.options, self.output
-        progress = given["progress"]
-        report = Progress("lines" if progress == "auto" and is_logging_on() else progress)
-        try:
-            results, code = run_study(
-                self.study,
-                self.points,
-                self.goal,
-                grid=given["grid"],
-                seed=self.seed,
-                output=output,
-                engine_name=given["engine"],
-                workers=given["workers"],
-                max_seconds=given["max_seconds"],
-                progress=report,
-                force=given["force"],
-                checkpoint=given["checkpoint"],
-            )
-        except FastcubeError as error:
-            if not has_running_threads():
-                raise
-            print_message(f"fastcube: {error}")
-            exit_process(2)
-        if code:
-            again = "the same mpiexec command" if given["engine"] == "mpi" else None
-            kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
-            exit_unfinished(code, kept, again)
-        click.echo(as_table(results, line_width()))
-        tallies = [(point, results.tallies[tuple(point.values())]) for point in self.points]
-        if few := self.goal.few_events(self.study, tallies):
-            print_message(few)
-        print_message(f"results in {output}")
-        if given["plot"] is not None:
-            draw_figure(results, given["plot"])
-            print_message(f"figure in {given['plot']}")
-        for line in self.goal.reached_lines(self.study, tallies):
-            print_message(line)
-
-
-def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
-    """A run from the command's parameters.  Raises ParameterError."""
-    from ..measure import registry
-    from ..measure.goal import make_goal
-    from ..measure.grid import build_points
-    from ..plot import check_target
-
-    given = dict(options_of_run)
-    chosen = registry.study(given["study"])
-    targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
-    goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
-    name = options.default_name(chosen, given["grid"])
-    _check_slurm_array(chosen, name, goal)
-    _check_slurm_restart(given["force"])
-    points = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
-    seed = parse_count("seed", given["seed"])
-    if given["plot"] is not None:
-        check_target(given["plot"])
-    return CheckedRun(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)
+from . import completion, options, sweep
+from .checked_run import CheckedRun, check_single_task, prepare_run
 
 
 @click.command("run")
@@ -182,7 +50,7 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
     points or a tighter target extend what the output holds.
     """
     runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
-    _check_single_task(runs, study)
+    check_single_task(runs, study)
     for i, one in enumerate(runs):
         if i:
             click.echo()

@@ -9,9 +9,10 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb, perm
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,26 +206,38 @@ def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int
 # ---------------------------------------------------------------- isolated nodes
 
 
-@dataclass(frozen=True)
-class Isolated:
-    """The number X of isolated nodes of a network under random faults (N11).
-
-    Attributes
-    ----------
-    mean : Fraction
-        E X.
-    low, high : Fraction
-        A bracket of P(X >= 1), from E X and E C(X, 2): of isolation, not of being apart, for which ``hidden`` comes on top.
-    """
+class ExactBounds(NamedTuple):
+    """The numbers of :class:`IsolatedNodeBounds` as fractions."""
 
     mean: Fraction
     low: Fraction
     high: Fraction
 
 
+@dataclass(frozen=True)
+class IsolatedNodeBounds:
+    """Bounds on the number X of isolated nodes of a network under random faults (N11).
+
+    Attributes
+    ----------
+    mean : float
+        E X.
+    low, high : float
+        A bracket of P(X >= 1), from E X and E C(X, 2).  It bounds isolation alone: a network can be disconnected without an
+        isolated node.
+    exact : ExactBounds
+        The three numbers as fractions.
+    """
+
+    mean: float
+    low: float
+    high: float
+    exact: ExactBounds = field(repr=False)
+
+
 def isolated_node_bounds(
     name: str | Family, n: int, *, f: int | None = None, rate: float | None = None, links: int | None = None
-) -> Isolated:
+) -> IsolatedNodeBounds:
     """Mean of the number of isolated nodes under random faults, and a bracket of the probability that there is one.
 
     Parameters
@@ -243,9 +256,9 @@ def isolated_node_bounds(
 
     Examples
     --------
-    >>> fc.isolated_node_bounds("hypercube", 3, f=3).mean  # each of 8 nodes by one of the 56 fault sets
+    >>> fc.isolated_node_bounds("hypercube", 3, f=3).exact.mean  # each of 8 nodes by one of the 56 fault sets
     Fraction(1, 7)
-    >>> float(fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean)
+    >>> fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean
     2.284172501581799e-21
     """
     family = find_family(name)
@@ -362,7 +375,7 @@ def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int
     return degrees, {kind: count for kind, count in pairs.items() if count}
 
 
-def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> Isolated:
+def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> IsolatedNodeBounds:
     """From S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
-    low, high = max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1))
-    return Isolated(first, low, high)
+    exact = ExactBounds(first, max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1)))
+    return IsolatedNodeBounds(float(exact.mean), float(exact.low), float(exact.high), exact)

@@ -46,6 +46,16 @@ class Hypercube(Network):
         """Number of bits of a label: n."""
         return self._size
 
+    @property
+    def degree(self) -> int:
+        """Number of links of a node: n."""
+        return self._size
+
+    def step(self, v: int, d: int) -> int:
+        """The neighbour of node ``v`` across dimension ``d`` in [0, n - 1]."""
+        v = self.check_node("v", v)
+        return v ^ (1 << check_integer("d", d, 0, self._size - 1, self._context))
+
     def neighbours(self, label: int) -> tuple[int, ...]:
         """The n neighbours, across dimension 0 (the least significant bit) first."""
         if type(label) is not int or not 0 <= label <= self._last:

@@ -275,12 +275,12 @@ def bracket_notes(results: Results) -> list[str]:
             left += 1
             continue
         found = isolated_node_bounds(str(point["network"]), int(point["n"]), **faults)
-        low, high = float(found.low), float(found.high)
+        low, high = found.low, found.high
         if (low, high) == (0.0, 1.0):
             continue
         sampled = results.estimates(point)["no_isolated"]
         narrower = f", narrower than {tally.trials:,} trials can be" if high - low < 2 * sampled.half_width else ""
-        lines.append(f"  {point_text(point)}: [{low:.6g}, {high:.6g}], mean number {float(found.mean):.4g}{narrower}")
+        lines.append(f"  {point_text(point)}: [{low:.6g}, {high:.6g}], mean number {found.mean:.4g}{narrower}")
     if not lines:
         return []
     heading = "exact brackets of P(some node is isolated); disconnected is as probable as that and extra_1 together:"

@@ -64,6 +64,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
                                                            "--seed": ["0", "7"], "--first": ["0", "2"], "--stop": ["3", "0"]}),
     "reproduce": ([], {"-o": ["out", "r.h5"], "--quick": None, "--paper": ["nobody"], "--workers": ["1", "0"],
                        "--progress": ["none", "loud"], "--force": None}),
+    "evaluate": ([["faults.csv", "r.h5", "nobody"]], {"--study": ["survival", "find-tree", "nobody"]}),
     "info": ([FILES], {"--unchecked": None}),
     "run": ([STUDIES], {"-o": NEW, **POINTS, **GOAL, "--seed": ["0", "7", "1e3"], "--workers": ["1", "2", "0"],
                         "--engine": ["threads", "threads", "dask:no.json", "gpu"], "--checkpoint": ["1", "15", "0"],
@@ -103,6 +104,7 @@ NEEDED = {
     "slurm": ["--array"],
     "run": ["-o", "--progress"],
     "faults": ["--stop", "--set"],
+    "evaluate": ["--study"],
     "reproduce": ["-o"],
 }
 

@@ -42,7 +42,7 @@ def test_each_table_is_a_command_line(sweep, capsys):
     assert run("run", "s.toml") == 0
     out, err = capsys.readouterr()
     assert out.count("Bits of a word") == 2
-    assert err.splitlines() == ["results in toy.h5", "results in seven.h5"]
+    assert err.splitlines() == ["results in toy.h5", "results in seven.h5", "relative 20% was reached on octal"]
     first, second = open_results(sweep / "toy.h5"), open_results(sweep / "seven.h5")
     assert first.digest() == fc.run(TOY_FILE, a=[1, 2], work=0, trials=3000, seed=5).digest()
     assert second.digest() == fc.run(TOY_FILE, a=7, relative="20%", target="octal").digest()

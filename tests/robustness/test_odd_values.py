@@ -261,7 +261,7 @@ OF_NETWORKS = {"label": 1, "check_node": 2, "source": 1}
 
 #: Methods of what they return.
 METHODS = {
-    "Hypercube": (CUBE, {"neighbours": 1, "is_link": 2, "intact_distance": 2, "is_faulty": 1, "is_faulty_link": 2,
+    "Hypercube": (CUBE, {"neighbours": 1, "step": 2, "is_link": 2, "intact_distance": 2, "is_faulty": 1, "is_faulty_link": 2,
                          **OF_NETWORKS}),
     "lazy Hypercube": (fc.Hypercube(4, LAZY), {"is_faulty": 1}),
     "DualCube": (DUAL, {"class_of": 1, "cluster_dims": 1, "cluster": 1, "position": 1, "same_cluster": 2, "cross": 1,
