@@ -44,6 +44,16 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     ------
     ParameterError
         With the line of the file, for what is not a fault set.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "faults.csv")
+    ...     with open(path, "w") as file:
+    ...         print("n,faulty_nodes,faulty_links", "3,0 5,1-3", sep=os.linesep, file=file)
+    ...     fc.read_fault_sets(path)[0].network
+    Hypercube(3, faulty_nodes=[0b000, 0b101], faulty_links=[(0b001, 0b011)])
     """
     return list(iter_fault_sets(path))
 

@@ -93,16 +93,17 @@ class Family(PickledByName):
     def links(self, n: int) -> int:
         """Number of links; n <= 20 for a network of your own."""
         if self.own is None:
-            many = self.slots(n) << self.check_size(n) - 1
-            return self.count_links(n) if self.count_links else many
+            size = self.check_size(n)
+            return self.count_links(size) if self.count_links else self.slots(size) << size - 1
         return int(self._links_of(n).sum()) // 2
 
     def is_regular(self, n: int) -> bool:
         """Whether all nodes have as many links."""
-        return self.degree(n) << n == 2 * self.links(n)
+        return self.degree(n) << self.check_size(n) == 2 * self.links(n)
 
     def is_compared(self, n: int) -> bool:
         """Whether faulty links are links of the hypercube too (N3), so that both fail on the same faults."""
+        n = self.check_size(n)
         if self.own is None:
             return self.matched or self.contains_hypercube
         table, d = self.table(n)[:, :n], np.arange(n)

@@ -26,7 +26,7 @@ def check_words(n, faults, links):
     shown, own, rounds = twin.levels()
     levels = fc.safety_levels(cube)
     assert levels.levels.tolist() == [own[v] for v in range(2**n)], (n, faults, links)
-    assert [levels.shown(v) for v in range(2**n)] == [shown[v] for v in range(2**n)]
+    assert [levels.shown_level(v) for v in range(2**n)] == [shown[v] for v in range(2**n)]
     assert levels.rounds == rounds
     u, rounds = twin.vectors()
     vectors = fc.safety_vectors(cube)

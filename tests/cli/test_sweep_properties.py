@@ -41,9 +41,9 @@ TEXTS = st.text(st.characters(codec="ascii", exclude_characters="\x00"), max_siz
 AXES = st.dictionaries(st.sampled_from("nfp"), NUMBERS | st.lists(NUMBERS, min_size=1, max_size=4), max_size=3)
 
 
-@given(AXES, NUMBERS, TEXTS, st.booleans())
-def test_a_table_is_a_command_line(sweep_file, axes, trials, target, force):
-    (found,) = parse(sweep_file, {"study": "routing", "set": axes, "trials": trials, "target": target, "force": force})
+@given(AXES, NUMBERS, TEXTS)
+def test_a_table_is_a_command_line(sweep_file, axes, trials, target):
+    (found,) = parse(sweep_file, {"study": "routing", "set": axes, "trials": trials, "target": target})
     words = [
         f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}" for name, value in axes.items()
     ]
@@ -51,7 +51,6 @@ def test_a_table_is_a_command_line(sweep_file, axes, trials, target, force):
         *(word for text in words for word in ("--set", text)),
         f"--trials={trials}",
         f"--target={target}",
-        *["--force"] * force,
     ]
     with click.Context(command) as context:
         assert found == command.make_context("run", [*line, "--", "routing"], parent=context).params

@@ -1,6 +1,7 @@
 """A paper of a user's own that prints what the toy study counts: for the report's tests."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from toy import TOY
 
@@ -54,14 +55,21 @@ class Toy(Paper):
 
     inventory = INVENTORY
 
-    def stated(self):
+    def import_module(self, name):
+        """Stand for the modules of a package: one for each claim, and the examples."""
+        if name == "examples":
+            return SimpleNamespace(EXAMPLES={"three": example_cube})
         known = {claim.id: claim for claim in ledgers.claims(FILE)}
-        return tuple(known[name] for name in self.claims)
+        return SimpleNamespace(__name__=name, registry=ToyRegistry(known[name] for name in self.claims))
 
-    def worked_examples(self):
-        return {"three": example_cube}
+
+class ToyRegistry(tuple):
+    """Some claims, in their order."""
+
+    def sort_by_modules(self, modules):
+        """Leave the claims in their order: every claim is a module."""
 
 
 def paper(*claims: str) -> Paper:
     """The paper with these claims."""
-    return Toy("toy", (TOY,), claims)
+    return Toy("toy", (TOY,), claims, "examples")

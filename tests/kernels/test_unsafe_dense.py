@@ -16,7 +16,7 @@ from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_
 from fastcube.kernels.cube import subcubes
 from fastcube.kernels.draws import bernoulli
 from fastcube.kernels.draws.nodes import fault_set, mark_faults, rows_for
-from fastcube.kernels.machine import vectors
+from fastcube.kernels.machine import target
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unsafe import replay
 from fastcube.kernels.unsafe.dispatch import UNSAFE_CRITICAL as TABLE
@@ -242,7 +242,7 @@ def merging(bases, frees, count):
 )
 def test_kernels_compile_to_vectors_of_512_bits(part, instructions):
     wanted = ("avx512f", "avx512bw", "avx512vpopcntdq", "avx512vbmi2")
-    missing = [name for name in wanted if not vectors.FEATURES.get(name)]
+    missing = [name for name in wanted if name not in target.FEATURES]
     if missing:
         pytest.skip(f"this CPU has no {', '.join(missing)}")
     (assembly,) = part.compiled.inspect_asm().values()

@@ -13,6 +13,7 @@ import inspect
 from decimal import Decimal
 from fractions import Fraction
 
+import networkx
 import numpy as np
 import pytest
 from helpers.compiled import mark_others_slow
@@ -167,6 +168,9 @@ CALLS = {
                {"name": {"digit"}, "title": TEXTS, "step": CALLABLE, "slots": CALLABLE, "sizes": {"None"} | CALLABLE}),
     "network": (fc.network, {"name": "crossed", "n": 4, "faulty_nodes": [3, 5], "faulty_links": [(0, 1)]}),
     "survival": (fc.survival, {"network": CUBE}),
+    "from_networkx": (fc.from_networkx, {"graph": networkx.hypercube_graph(3), "family": "hypercube", "n": None},
+                      {"n": {"None"}}),
+    "read_fault_sets": (fc.read_fault_sets, {"path": "faults.csv"}),
     "diameter": (fc.diameter, {"network": CUBE}),
     "eccentricity": (fc.eccentricity, {"network": CUBE, "v": 2}),
     "exact_survival": (fc.exact_survival, {"name": "crossed", "n": 3}),
@@ -463,7 +467,7 @@ def positional(method):
 
 #: Public names that are not called with values to be checked: a module, what packages declare, what takes anything; and one
 #: that needs a study's file, in ``test_reliability``.
-NOT_HERE = {"blocks", "Paper", "RandomFaults", "product_grid", "reliability"}
+NOT_HERE = {"blocks", "FaultSet", "Paper", "RandomFaults", "product_grid", "reliability"}
 
 
 def test_every_public_name_is_tried():
