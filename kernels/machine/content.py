@@ -1,9 +1,14 @@
-"""What a kernel's machine code is made of, as one name: the bytecode of all that it reaches, and the values that this freezes.
+"""Name a kernel's machine code by what it is compiled from: bytecode and the values that it captures.
 
-A cache that names machine code by files is wrong whenever a file is not what was imported, and compiles all anew for a word in
-a docstring.  What numba compiles is in memory: the functions' bytecode, without their docstrings and line numbers, the values
-of their globals, closures and defaults, and how each is declared.  The vectors and passes of this room are no functions that a
-kernel calls, but what makes code of them: they count whole, whoever uses them.
+The cache (``cache.py``) uses this name.  Names by source files are wrong whenever a file is not what was imported, and change
+with every docstring.  The name is a hash of everything that numba compiles, which is in memory:
+
+- the bytecode of all functions that the kernel reaches, without docstrings and line numbers;
+- the values of their globals, closures and defaults;
+- the settings of their decorators, and the kernel's signature.
+
+The modules that give vectors and blocks their machine code (``_MAKERS``) are not reached by calls.  They count as a whole, for
+every kernel.
 """
 
 from __future__ import annotations
