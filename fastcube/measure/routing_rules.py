@@ -240,7 +240,7 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
 
         if tuple(names) == NAMES:
             return RIVALS.load_kernel(name)
-        if name.startswith("whole."):
+        if name.startswith("whole_cube."):
             from ..kernels.unicast.whole_cube import make_whole_cube_kernel
 
             return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
@@ -259,7 +259,7 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
             *point.values()
         )
         in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
-        return build_kernel(fastest if straight or in_lanes else "single.RIVALS_SINGLE")
+        return build_kernel(fastest if straight or in_lanes else "scalar.RIVALS_SINGLE")
 
     return choose_kernel
 

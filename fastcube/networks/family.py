@@ -104,7 +104,7 @@ class Family(PickledByName):
     def is_compared(self, n: int) -> bool:
         """Whether faulty links are links of the hypercube too (N3), so that both fail on the same faults."""
         n = self.check_size(n)
-        if self.own is None:
+        if self.own is None and (self.matched or self.contains_hypercube or n > 2):
             return self.matched or self.contains_hypercube
         table, d = self.table(n)[:, :n], np.arange(n)
         flipped = table ^ np.arange(len(table), dtype=np.int32)[:, None]

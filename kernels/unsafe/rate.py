@@ -96,9 +96,10 @@ def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
 def _has_label(labels, count, x):
     """Whether ``x`` is among the first ``count`` labels."""
     vector = simd.splat_like(simd.load(labels, 0), x)
-    return any(
-        simd.bits(vector == simd.load(labels, at)) & bits.first_lanes(count - at, 16) for at in range(0, count, 16)
-    )
+    for at in range(0, count, 16):  # noqa: SIM110  (compiled code has no generators)
+        if simd.bits(vector == simd.load(labels, at)) & bits.first_lanes(count - at, 16):
+            return True
+    return False
 
 
 @block

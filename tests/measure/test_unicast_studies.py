@@ -167,7 +167,7 @@ def test_a_rule_of_ones_own_stands_in_the_table():
     assert study.key(0, here) == RIVALS.key(0, here)
     ours, whole = study.count(here, 2000), RIVALS.count(here, 2000)
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
-    for name in ("levels_delivered", "a1_minus_levels", "levels_refused", "a1_loss", "reachable", "minimal_exists"):
+    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "minimal_exists"):
         assert ours.counts[name] == whole.counts[name]
     told = study.explain(here, study.key(0, here), 4)
     assert told.data["straight"]["outcome"] in ("delivered", "failed")
