@@ -22,9 +22,8 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube import cli
-from fastcube.cli import COMMANDS, group, main
+from fastcube.cli import COMMANDS, checked_run, group, main
 from fastcube.cli import claims as claims_command
-from fastcube.cli import run as run_command
 from fastcube.results.reading import open_results
 
 LEDGER = str(Path(__file__).parents[1] / "helpers/toy_ledger.py")
@@ -203,7 +202,7 @@ def leaves(code):
 def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     folder = Path(shutil.copytree(place, tmp_path / "a" / "b"))
     monkeypatch.chdir(folder)
-    for module in (cli, run_command, claims_command):
+    for module in (cli, checked_run, claims_command):
         monkeypatch.setattr(module, "leave", leaves)
     rng, log = random.Random(seed), logging.getLogger("fastcube")
     for _ in range(100):

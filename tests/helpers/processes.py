@@ -65,10 +65,10 @@ def run_in_process(capsys, *arguments):
 
     A run that fails while another of its threads still works would end the process.
     """
-    from fastcube.cli import main, run
+    from fastcube.cli import checked_run, main
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(run, "exit_process", sys.exit)
+        patch.setattr(checked_run, "exit_process", sys.exit)
         main([*map(str, arguments)])
     said = capsys.readouterr()
     return ended.value.code, said.out, said.err
