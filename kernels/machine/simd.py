@@ -54,14 +54,6 @@ from .vectors import (
 )
 
 
-def _compare_type(a: Any, b: Any) -> Any:
-    return Mask(a.lanes) if isinstance(a, Vector) and a == b else None
-
-
-def _common_mask_type(*args: Any) -> Any:
-    return args[0] if isinstance(args[0], Mask) and all(a == args[0] for a in args) else None
-
-
 def _emit_not(b: Any, x: Any) -> Any:
     return b.xor(x, ir.Constant(x.type, [-1] * x.type.count))
 
