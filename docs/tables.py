@@ -29,14 +29,16 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _networks(name: str, n: int, faults: Sequence[int], statistic: str) -> str:
-    """A row a network, by degree; a difference to the hypercube whose interval holds 0 is not told."""
+def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[str, int]]], statistic: str) -> str:
+    """A row a network, by degree, a column each of ``faults``; a difference whose interval holds 0 is not told."""
     results = load_results(name)
     known = fc.families()
-    names = dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n)
+    names = list(dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n))
+    if name == "survival-links" and statistic == "connected_diff":
+        names = [name for name in names if known[name].is_compared(n)]
     columns = []
-    for f in faults:
-        found = [results.estimate(statistic, network=name, n=n, f=f) for name in names]
+    for chosen in faults.values():
+        found = [results.estimate(statistic, network=name, n=n, **chosen(known[name])) for name in names]
         texts = estimate_texts(found)
         if statistic == "connected_diff":
             same = [compare_with_hypercube(e).startswith("not") for e in found]
@@ -45,7 +47,17 @@ def _networks(name: str, n: int, faults: Sequence[int], statistic: str) -> str:
     order = sorted(names, key=lambda name: known[name].degree(n))
     shown = [name for name in order if statistic == "connected" or name != "hypercube"]
     rows = [[str(known[x].degree(n)), str(known[x].links(n)), x, *(column[x] for column in columns)] for x in shown]
-    return _markdown(["degree", "links", "network", *(f"f = {f}" for f in faults)], rows)
+    return _markdown(["degree", "links", "network", *faults], rows)
+
+
+def _nodes(*numbers: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
+    """Columns of these numbers of faulty nodes."""
+    return {f"f = {f}": lambda family, f=f: {"f": f} for f in numbers}
+
+
+def _links(n: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
+    """Columns of shares of each network's links, of the grid ``links``."""
+    return {f"{5 * i}%": lambda family, i=i: {"f": 0, "links": family.links(n) * i // 20} for i in (4, 6, 8, 10, 12)}
 
 
 def _rules(statistic: str, scale: float, digits: int) -> str:
@@ -78,12 +90,19 @@ def _status(statistic: str, digits: int) -> str:
 
 #: What makes each table, by the name in its page.
 TABLES: dict[str, Callable[[], str]] = {
-    "networks-8": lambda: _networks("survival", 8, (32, 64, 96, 128), "connected"),
-    "networks-8-difference": lambda: _networks("survival", 8, (32, 64, 96, 128), "connected_diff"),
-    "networks-9": lambda: _networks("survival-nine", 9, (64, 128, 192), "connected"),
-    "networks-9-difference": lambda: _networks("survival-nine", 9, (64, 128, 192), "connected_diff"),
-    "networks-12": lambda: _networks("survival-sizes", 12, (1024, 2048), "connected"),
-    "networks-12-difference": lambda: _networks("survival-sizes", 12, (1024, 2048), "connected_diff"),
+    "networks-8": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected"),
+    "networks-8-difference": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected_diff"),
+    "networks-9": lambda: _networks("survival-nine", 9, _nodes(64, 128, 192), "connected"),
+    "networks-9-difference": lambda: _networks("survival-nine", 9, _nodes(64, 128, 192), "connected_diff"),
+    "networks-12": lambda: _networks("survival-sizes", 12, _nodes(1024, 2048), "connected"),
+    "networks-12-difference": lambda: _networks("survival-sizes", 12, _nodes(1024, 2048), "connected_diff"),
+    **{
+        f"networks-links-{n}{suffix}": lambda n=n, statistic=statistic: _networks(
+            "survival-links", n, _links(n), statistic
+        )
+        for n in (8, 9)
+        for suffix, statistic in (("", "connected"), ("-difference", "connected_diff"))
+    },
     "rules-delivered": lambda: _rules("delivered", 100, 3),
     "rules-minimal": lambda: _rules("minimal", 100, 3),
     "rules-extra": lambda: _rules("extra", 1, 5),

@@ -86,14 +86,20 @@ class Goal:
                 )
 
     def check_points(self, study: Measure, points: Iterable[Point]) -> None:
-        """Raise ParameterError for a point where only events would end the run, and none can be."""
-        if not self.adaptive or self.trials is not None or self.precision is not None:
+        """Raise ParameterError for a point that lacks the target named, or where only events end the run and none can be."""
+        if not self.adaptive:
             return
         statistic = study.target(self.target)
         for point in points:
             with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
-                vain = statistic.defined(point) and not statistic.can_occur(point)
-            if vain:
+                defined = statistic.defined(point)
+                vain = defined and not statistic.can_occur(point)
+            if self.target is not None and not defined:
+                raise ParameterError(
+                    f"target {statistic.name} is not defined at {point_text(point)}: leave the point out, or name "
+                    "another statistic"
+                )
+            if vain and self.trials is None and self.precision is None:
                 what = "relative" if self.events is None else "events"
                 raise ParameterError(
                     f"{what} of {statistic.name} would never be reached at {point_text(point)}, "

@@ -16,6 +16,7 @@ from ..errors import StudyError, wrap_study_errors
 from ..measure.estimate import UNDEFINED
 from ..measure.registry import code_of
 from ..measure.schema import RecordedMeasure
+from ..measure.statistics import Distribution
 from .export import columns_of
 from .results import Results
 from .rounding import estimate_texts
@@ -117,6 +118,10 @@ def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | N
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
     lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))
     remarks = _remarks(results, kept, statistics is not None)
+    if statistics is not None:
+        shown = {column[0].partition("=")[0] for column in columns}
+        names = [s.label if isinstance(s, Distribution) else s.name for s in results.chosen(statistics)]
+        remarks += [f"{name} is not known at any of these points" for name in names if name not in shown]
     if len(kept) < len(columns):
         left_out = [column[0] for column in columns[len(kept) :]]
         remarks.append(f"left out for width, {len(left_out)}, in csv and json: {', '.join(left_out)}")

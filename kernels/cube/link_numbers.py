@@ -57,10 +57,9 @@ def number_links(table, n):
     return numbers, count
 
 
-@kernel("int64[:, ::1](int32[:, ::1], int64)")
-def link_names(table, n):
-    """The names (v, d) of all links of a network on 2^n nodes, in the order of their numbers."""
-    _, count = number_links(table, n)
+@scratch
+def list_link_names(table, n, count):
+    """The names (v, d) of the ``count`` links of a network on 2^n nodes, in the order of their numbers."""
     out = np.empty((count, 2), np.int64)
     matched = is_matched(table, n)
     at = np.int64(0)
@@ -70,3 +69,10 @@ def link_names(table, n):
                 out[at, 0], out[at, 1] = v, d
                 at += 1
     return out
+
+
+@kernel("int64[:, ::1](int32[:, ::1], int64)")
+def link_names(table, n):
+    """The names (v, d) of all links of a network on 2^n nodes, in the order of their numbers."""
+    _, count = number_links(table, n)
+    return list_link_names(table, n, count)

@@ -168,23 +168,31 @@ def draw_nodes(key, group, n, f, rows, room):
 
 
 @block
-def propose_links(key, t, n, slots, halves, draws):
-    """Sixteen places of trial ``t``'s sequence: a node and a slot each, or ``slots`` in a skipped place.
+def propose_links(key, t, n, numbers, many, halves, draws):
+    """Sixteen places of trial ``t``'s sequence, n <= 16: the number of one of ``many`` links each, or -1 in a skipped place.
 
-    The sampling scheme of ``draws/links.py``, with slots in place of dimensions.
+    The sampling scheme of ``draws/links.py``, with slots in place of dimensions.  Where a slot of some node has no link, the
+    node and the field of the dimension are the high and the low bits of one field, and give the number itself.
     """
-    width = link_field_width(n)
-    block, shift = field_position(t, width)
-    low = (ONE << np.uint64(width)) - ONE
-    many = np.uint64(slots)
-    least = (low + ONE) % many
+    slots = numbers.shape[1] - 1
+    by_number = 2 * many < numbers.shape[0] * slots
+    width = np.uint64(link_field_width(n))
+    block, shift = field_position(t, np.int64(width))
+    low = (ONE << (width + np.uint64(n) if by_number else width)) - ONE
+    count = np.uint64(many if by_number else slots)
+    least = (low + ONE) % count
     next_labels(key, block, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
     even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
-    mask, times = simd.splat(low), simd.splat(many)
-    store_interleaved((even & mask) * times, (odd & mask) * times, draws.links)
+    mask = simd.splat((ONE << width) - ONE)
+    store_interleaved(even & mask, odd & mask, draws.links)
     for i in range(16):
-        product = draws.links[i]
-        draws.links[i] = product >> np.uint64(width) if product & low >= least else many
+        if by_number:
+            product = ((draws.nodes[i] << width) | draws.links[i]) * count
+            draws.links[i] = product >> (width + np.uint64(n)) if product & low >= least else ALL_BITS
+        else:
+            product = draws.links[i] * count
+            slot = np.int64(product >> width) if product & low >= least else slots
+            draws.links[i] = np.uint64(numbers[np.int64(draws.nodes[i]), slot])
 
 
 @block
@@ -193,9 +201,9 @@ def _mark_links(key, t, n, count, numbers, word, bit, rows, draws):
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
-        propose_links(key, t, n, numbers.shape[1] - 1, halves, draws)
+        propose_links(key, t, n, numbers, rows.size >> 3, halves, draws)
         for i in range(16):
-            number = np.int64(numbers[np.int64(draws.nodes[i]), np.int64(draws.links[i])])
+            number = np.int64(draws.links[i])
             if number >= 0 and taken < count and rows[8 * number + word] & bit:
                 rows[8 * number + word] &= ~bit
                 taken += 1

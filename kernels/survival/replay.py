@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cube.link_numbers import is_matched, names_link, number_links
+from ..cube.link_numbers import list_link_names, number_links
 from ..draws.faults import trial_faults
 from ..draws.links import link_draws_for
 from ..machine import simd
@@ -27,16 +27,15 @@ def sample_survival(key: int, t: int, n: int, f: int, links: int, table: Any) ->
 def sample_network_links(key, t, n, count, table):
     """The names (v, d) of so many distinct faulty links of trial ``t``, in the order of their numbers."""
     cut = np.zeros(table.shape[0], np.uint64)
-    matched = is_matched(table, n)
-    draw_cuts(key, t, n, count, table, matched, cut, link_draws_for(np.int64(0)))
-    names = np.empty((count, 2), np.int64)
+    numbers, many = number_links(table, n)
+    names = list_link_names(table, n, many)
+    draw_cuts(key, t, n, count, table, numbers, names, cut, link_draws_for(np.int64(0)))
     k = np.int64(0)
-    for d in range(table.shape[1]):
-        for v in range(table.shape[0]):
-            if (cut[v] >> np.uint64(d)) & ONE and names_link(np.int64(v), np.int64(table[v, d]), d, matched):
-                names[k, 0], names[k, 1] = v, d
-                k += 1
-    return names
+    for v, d in names:
+        if (cut[v] >> np.uint64(d)) & ONE:
+            names[k, 0], names[k, 1] = v, d
+            k += 1
+    return names[:k].copy()
 
 
 @kernel("Tuple((uint64[::1], int64[::1], uint64[::1]))(uint64, int64, int64, float64, float64, int32[:, ::1])")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.link_numbers import contains_hypercube, is_matched
+from ..cube.link_numbers import contains_hypercube, is_matched, list_link_names, number_links
 from ..cube.tables import FAULTY, OPEN, make_tabulate, named_slots, named_step, search_nodes
 from ..draws.faults import Faults, draw, faults_for
 from ..draws.links import LinkDraws, link_draws_for
@@ -53,7 +53,8 @@ class SurvivalScratch(NamedTuple):
     own: SearchNetwork
     cube: SearchNetwork
     same: Any  #: bool: the network is the hypercube
-    matched: Any  #: bool: see ``cube/link_numbers.py``
+    numbers: Any  #: int32 (2^n, slots + 1): see ``number_links``
+    names: Any  #: int64 (links, 2): see ``list_link_names``
     compared: Any  #: bool: the hypercube has the same faults
     links: Any  #: int64: number of faulty links
     link_draws: LinkDraws
@@ -100,23 +101,21 @@ def _search_components(n, faults, net):
 
 
 @block
-def draw_cuts(key, t, n, count, table, matched, cut, draws):
-    """Write ``count`` distinct faulty links of trial ``t`` to ``cut`` of a network."""
+def draw_cuts(key, t, n, count, table, numbers, names, cut, draws):
+    """Write ``count`` distinct faulty links of trial ``t`` to ``cut`` of a network; see ``cube/link_numbers.py``."""
     cut[:] = ZERO
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
-        propose_links(key, t, n, table.shape[1], halves, draws)
+        propose_links(key, t, n, numbers, np.int64(names.shape[0]), halves, draws)
         for i in range(16):
-            v, d = np.int64(draws.nodes[i]), draws.links[i]
-            if matched:
-                v &= ~(np.int64(1) << np.int64(d))  # the end that names it
-            if taken == count or d == np.uint64(table.shape[1]) or (cut[v] >> d) & ONE:
+            number = np.int64(draws.links[i])
+            if number < 0 or taken == count:
                 continue
-            w = np.int64(table[v, np.int64(d)])
-            if w != v:
-                cut[v] |= ONE << d
-                cut[w] |= ONE << d
+            v, d = names[number, 0], names[number, 1]
+            if (cut[v] >> np.uint64(d)) & ONE == ZERO:
+                cut[v] |= ONE << np.uint64(d)
+                cut[table[v, d]] |= ONE << np.uint64(d)
                 taken += 1
         halves = halves + 8
 
@@ -136,7 +135,8 @@ def _copy_cuts(own, cube, n):
 def _draw_faults(key, t, n, scratch):
     draw(key, t, n, scratch.faults)
     if scratch.links:
-        draw_cuts(key, t, n, scratch.links, scratch.own.table, scratch.matched, scratch.own.cut, scratch.link_draws)
+        own = scratch.own
+        draw_cuts(key, t, n, scratch.links, own.table, scratch.numbers, scratch.names, own.cut, scratch.link_draws)
         if scratch.compared and not scratch.same:
             _copy_cuts(scratch.own, scratch.cube, n)
 
@@ -175,14 +175,15 @@ def _make_set_up(intact: bool) -> Any:
         index, n, f, k = np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3])
         ends = 2 if (np.int64(1) << n) - f >= 2 else 0
         own = network_for(index, n, k)
-        matched = is_matched(own.table, n)
+        numbers, many = number_links(own.table, n)
         return SurvivalScratch(
             faults_for(n, f, np.int64(0), ends),
             own,
             network_for(np.int64(0), n, k),
             index == 0,
-            matched,
-            k == 0 or matched or contains_hypercube(own.table, n),
+            numbers,
+            list_link_names(own.table, n, many),
+            k == 0 or is_matched(own.table, n) or contains_hypercube(own.table, n),
             k,
             link_draws_for(np.int64(0)),
         )

@@ -221,12 +221,11 @@ def rank_notes(results: Results) -> list[str]:
 
 def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[str]:
     known = families()
-    n = int(points[0]["n"])
     by_degree: dict[int, dict[str, list[str]]] = {}
     differences = [results.estimates(point)["connected_diff"] for point in points]
     for point, difference, text in zip(points, differences, estimate_texts(differences), strict=True):
         family = known[str(point["network"])]
-        standing = by_degree.setdefault(family.degree(n), {_AHEAD: [], _EVEN: [], _BEHIND: []})
+        standing = by_degree.setdefault(family.degree(int(point["n"])), {_AHEAD: [], _EVEN: [], _BEHIND: []})
         standing[compare_with_hypercube(difference)].append(f"{family.name} {text}")
     return [
         f"degree {degree}: " + "; ".join(f"{what}: {', '.join(some)}" for what, some in standing.items() if some)

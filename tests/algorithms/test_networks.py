@@ -326,6 +326,14 @@ def test_component_edge_connectivity():
         assert [min(k for r, k in found.items() if r >= least) for least in range(2, len(proved) + 2)] == proved
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_edge_connectivity_is_the_least_degree(name):
+    for n in (n for n in range(2, 7) if FAMILIES[name].sizes(n)):
+        net = fc.network(name, n).to_networkx()
+        assert nx.edge_connectivity(net) == min(degree for _, degree in net.degree)
+        assert name == "exchanged" or nx.edge_connectivity(net) == FAMILIES[name].degree(n)
+
+
 EXACT_5 = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-survival.json").read_text())["networks"]
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 from reference import survival
+from scipy.special import bdtr, bdtrc
 
 import fastcube as fc
 from fastcube.kernels.cube.slots import SLOTS
@@ -18,6 +19,12 @@ KEY = 0x5EED0123456789AB
 
 
 FAMILIES = fc.families()
+
+
+def agrees(events, trials, p):
+    """Whether a binomial count is within its two-sided 1e-6 limits."""
+    p = float(p)
+    return min(bdtr(events, trials, p), bdtrc(events - 1, trials, p) if events else 1.0) > 5e-7
 
 
 def count_trials(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SURVIVAL):

@@ -15,9 +15,8 @@ import numba
 import numpy as np
 import pytest
 from helpers.documented import load_documented_sampler
-from helpers.survival_trials import FAMILIES, KEY, check_parts, count_trials, reference_outcomes, sample_trials
+from helpers.survival_trials import FAMILIES, KEY, agrees, check_parts, count_trials, reference_outcomes, sample_trials
 from reference import networks
-from scipy.special import bdtr, bdtrc
 
 from fastcube.kernels.cube.link_numbers import link_names
 from fastcube.kernels.cube.slots import SLOTS
@@ -300,12 +299,6 @@ def test_rates_of_every_network_on_the_twins_trials(name):
 
 
 # ---------------------------------------------------------------- exact counts
-
-
-def agrees(events, trials, p):
-    """Whether a binomial count is within its two-sided 1e-6 limits."""
-    p = float(p)
-    return min(bdtr(events, trials, p), bdtrc(events - 1, trials, p) if events else 1.0) > 5e-7
 
 
 @pytest.mark.kernels

@@ -9,6 +9,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.survival_trials import agrees
 from reference import survival as plain
 
 import fastcube as fc
@@ -18,6 +19,7 @@ from fastcube.measure.study import product_grid
 from fastcube.measure.survival import networks_of_size
 from fastcube.measure.tally import Tally
 from fastcube.networks.family import CubeNetwork
+from fastcube.results.table import as_table
 from fastcube.studies.networks.survival import asymptotic_survival
 
 STUDY, RATE, PARTS = (fc.study(name) for name in ("survival", "survival-rate", "survival-components"))
@@ -227,6 +229,34 @@ def test_differences_are_refused_where_the_hypercube_has_other_links():
                 paired = name not in ("exchanged", "balanced", "torus-16", "hyperx-4")
                 assert statistic.defined(point) == (paired or not statistic.name.endswith("_diff"))
                 assert statistic.defined({**point, "links": 0})
+
+
+def test_a_difference_that_is_refused_is_no_target():
+    for study in (STUDY, PARTS):
+        name = next(s.name for s in study.statistics if s.name.endswith("_diff"))
+        with pytest.raises(
+            fc.ParameterError, match=f"target {name} is not defined at network=torus-16,.*links=9: leave"
+        ):
+            fc.run(study, network=["crossed", "torus-16"], n=8, f=3, links=9, precision=0.1, target=name)
+
+
+@pytest.mark.kernels
+def test_unpaired_networks_alone_have_notes_and_no_difference():
+    results = fc.run(STUDY, network="exchanged", n=4, f=0, links=[1, 2], trials=300)
+    lines = as_table(results, 120, ["connected", "connected_diff"]).splitlines()
+    assert "connected_diff is not known at any of these points" in lines
+    assert sum("P(connected) without pairs: exchanged " in line for line in lines) == 2
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", networks_of_size(5))
+def test_every_f_beside_all_sets_of_32_nodes(name):
+    """At level 1e-6, seed 0: no f of the exact rows is left out."""
+    exact, trials = fc.exact_survival(name, 5), 20_000
+    for f, (connected, extra) in enumerate(zip(exact.nodes, exact.extra_1, strict=True)):
+        counts = STUDY.count({"network": name, "n": 5, "f": f, "links": 0}, trials).counts
+        for what, sets in (("connected", connected), ("hidden", extra)):
+            assert agrees(counts[what], trials, sets / math.comb(32, f)), (f, what)
 
 
 #: Counters of 5,000 trials before links of all networks could fail: seed 7, of network, n, f, links.
