@@ -74,11 +74,18 @@ def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, An
         for axis, used in zip(measure.axes, columns, strict=True)
     ]
     return {
-        "axes": [{**asdict(axis), "kind": axis.kind.__name__} for axis in axes],
+        "axes": [_describe_axis(axis) for axis in axes],
         "counters": [asdict(counter) for counter in measure.tally.counters],
         "extremes": [asdict(extreme) for extreme in measure.tally.extremes],
         "statistics": [_describe_statistic(s) for s in measure.statistics],
     }
+
+
+def _describe_axis(axis: Axis | Choice) -> dict[str, Any]:
+    entry = {**asdict(axis), "kind": axis.kind.__name__}
+    if not entry.get("swept", True):
+        del entry["swept"]  # only a swept axis says that it is one
+    return entry
 
 
 def _describe_statistic(s: Statistic) -> dict[str, Any]:

@@ -83,6 +83,10 @@ class Axis:
         Inclusive range.  Of an int axis at most 2^53 in size, because kernels get float64 (ParameterError).
     open_above : bool
         Leave ``high`` out.
+    swept : bool
+        Count points that differ in this axis alone by one call of the kernel, from the same trials.  The axis is in no random
+        key.  Only the last axis of a study can be swept.  The kernel finds the other values behind the point in ``params``, and
+        the slots of the layout once for each value in its tally.
 
     Examples
     --------
@@ -98,9 +102,12 @@ class Axis:
     low: Value
     high: Value
     open_above: bool = False
+    swept: bool = False
 
-    #: It is part of every random key.
-    keyed = True
+    @property
+    def keyed(self) -> bool:
+        """Whether it is part of every random key."""
+        return not self.swept
 
     def __post_init__(self) -> None:
         if self.kind is not int and self.kind is not float:
@@ -120,7 +127,8 @@ class Axis:
             )
         check_line("name", self.name)
         check_line("description", self.description)
-        object.__setattr__(self, "open_above", check_flag("open_above", self.open_above))
+        for flag in ("open_above", "swept"):
+            object.__setattr__(self, flag, check_flag(flag, getattr(self, flag)))
         if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
             raise ParameterError(
                 f"{self.name} must have a range within [-2^53, 2^53], beyond which float64 rounds integers, "
@@ -277,6 +285,8 @@ class Measure:
             raise ParameterError(f"tally of {self.name} must be a Layout, got {short_repr(self.tally)}")
         object.__setattr__(self, "revision", check_integer("revision", self.revision, 0, 2**31))
         self._check_names("axes", [a.name for a in self.axes])
+        if any(isinstance(a, Axis) and a.swept for a in self.axes[:-1]):
+            raise ParameterError(f"axes of {self.name} must not be swept, but for the last one")
         self._check_names("statistics", [s.name for s in self.statistics])
         if isinstance(self.statistics[0], Distribution):
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
@@ -341,9 +351,20 @@ class Measure:
         """What sorts points given by their values: numbers by size, names in the order of their axis."""
         return tuple(axis.place(value) for axis, value in zip(self.axes, key, strict=True))
 
-    def parameters(self, point: Point) -> NDArray[np.float64]:
-        """A point as kernels get it."""
-        return np.array([axis.parameter(point[axis.name]) for axis in self.axes], np.float64)
+    def parameters(self, point: Point, swept: Sequence[Value] = ()) -> NDArray[np.float64]:
+        """A point as kernels get it, then the other values of its swept axis."""
+        return np.array([*(axis.parameter(point[axis.name]) for axis in self.axes), *swept], np.float64)
+
+    @property
+    def swept_axis(self) -> Axis | None:
+        """The axis whose values are counted together."""
+        last = self.axes[-1]
+        return last if isinstance(last, Axis) and last.swept else None
+
+    def curve_key(self, point: Point) -> tuple[Value, ...]:
+        """The values that a point shares with those counted by the same call of the kernel: all but a swept one."""
+        values = tuple(point.values())
+        return values[:-1] if self.swept_axis else values
 
     def axis(self, name: str) -> Axis | Choice:
         """The axis of that name.  Raises ParameterError."""
@@ -435,6 +456,11 @@ class Study(PickledByName, Measure):
         if self.path is None and not self.distribution:
             return None
         return "fastcube.measure.registry", "study_of_mark", (self.name, self.path, self.mark())
+
+    @property
+    def has_verify(self) -> bool:
+        """Whether it has a ``verify`` of its own."""
+        return self.verify is not type(self).verify
 
     def grid(self, name: str | None = None) -> Grid:
         """The grid of that name; the first by default.  Raises ParameterError."""

@@ -228,6 +228,8 @@ def trial_study(
     for what, given in (("axes", axes), ("outputs", outputs), ("points", points)):
         if not is_many(given):
             raise ParameterError(f"{what} of {name} must be a list, got {short_repr(given)}")
+    if any(isinstance(axis, Axis) and axis.swept for axis in axes):
+        raise ParameterError(f"axes of {name} must not be swept: its trial counts one value")
     _check_trial(name, trial, set_up)
     check_outputs(name, outputs)
     layout = Layout(

@@ -25,13 +25,13 @@ def is_builtin_study(study: Study, point: Point) -> bool:
     return not study.code and loop is not None and loop.__module__.startswith("fastcube.kernels.")
 
 
-def check_repeats(count: Callable[[int, int], Tally], first: int, most: int, seconds: float, what: str) -> None:
+def check_repeats(count: Callable[[int, int], list[Tally]], first: int, most: int, seconds: float, what: str) -> None:
     """Raise RepeatError unless trials from ``first`` on count the same again in another order.
 
     Parameters
     ----------
     count : callable
-        ``count(first, stop)`` gives the tally of these trials.
+        ``count(first, stop)`` gives the tallies of these trials, of each point that they count.
     first, most : int
         The first trial, and how many there are.
     seconds : float
@@ -49,7 +49,8 @@ def check_repeats(count: Callable[[int, int], Tally], first: int, most: int, sec
         seconds = time.thread_time() - begin
     half = first + (trials // 2 | 1)  # odd: a trial that minds every second one would not be seen
     parts = [(half, first + trials), (first, half)]
-    if Tally.total([count(a, b) for a, b in parts if a < b]) != once:
+    again = zip(*(count(a, b) for a, b in parts if a < b), strict=True)
+    if [Tally.total(of_point) for of_point in again] != once:
         raise NondeterminismError(
             f"trials {first}..{first + trials - 1} of {what} count otherwise a second time: a trial may depend "
             "on key, t and params alone, and on nothing that trials before it left in scratch"

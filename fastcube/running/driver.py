@@ -85,11 +85,16 @@ class _Driver:
         empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
-        self.point_works = {
-            key: PointWork(p, results.tallies[key], study.together) for key, p in zip(keys, points, strict=True)
-        }
+        alike: dict[Any, list[dict[str, Value]]] = {}  # points that differ in a swept axis alone, with the same trials
+        for key, point in zip(keys, points, strict=True):
+            wanted = None if goal.adaptive else goal.bounds(point)
+            alike.setdefault((study.curve_key(point), results.tallies[key].ranges, wanted), []).append(point)
+        self.point_works = [
+            PointWork(study.tally, some, [results.tallies[tuple(p.values())] for p in some], study.together)
+            for some in alike.values()
+        ]
         self.open: list[PointWork] = []
-        for of_point in self.point_works.values():
+        for of_point in list(self.point_works):
             self._first_stage(of_point)
         progress.start(self._count_done())
 
@@ -97,9 +102,10 @@ class _Driver:
 
     def _first_stage(self, of_point: PointWork) -> None:
         if not self.goal.adaptive:
-            of_point.plan(*self.goal.bounds(of_point.point))
+            of_point.plan(*self.goal.bounds(of_point.points[0]))
         else:
-            last = of_point.tally.ranges[-1][1] if of_point.tally.ranges else 0
+            ranges = of_point.tallies[0].ranges
+            last = ranges[-1][1] if ranges else 0
             of_point.plan(0, self._limit_stop(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
         if of_point.todo or (self.goal.adaptive and self._next_stage(of_point)):
             self.open.append(of_point)
@@ -110,10 +116,14 @@ class _Driver:
     def _next_stage(self, of_point: PointWork) -> bool:
         """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
         while not of_point.todo:
-            if of_point.stop >= self._limit_stop(MOST_TRIALS) or self.goal.reached(
-                self.study, of_point.point, of_point.tally
-            ):
+            if of_point.stop >= self._limit_stop(MOST_TRIALS):
                 return False
+            known = zip(of_point.points, of_point.tallies, strict=True)
+            reached = [self.goal.reached(self.study, point, tally) for point, tally in known]
+            if all(reached):
+                return False
+            if any(reached):
+                self.point_works.append(of_point.split(reached))
             of_point.plan(0, self._limit_stop(2 * of_point.stop))
         return True
 
@@ -128,10 +138,10 @@ class _Driver:
                 first, stop = of_point.take(length)
                 begins, self.has_begun_feeding = not self.has_begun_feeding, True
                 again = of_point.stop - first if begins else 0
-                others = tuple(tuple(w.point.items()) for w in self.open) if begins else ()
-                item = WorkUnit(
-                    self.study_payload, self.results.seed, tuple(of_point.point.items()), first, stop, again, others
-                )
+                others = tuple(tuple(w.points[0].items()) for w in self.open) if begins else ()
+                point = tuple(of_point.points[0].items())
+                swept = tuple(list(p.values())[-1] for p in of_point.points[1:])
+                item = WorkUnit(self.study_payload, self.results.seed, point, first, stop, again, others, swept)
                 try:
                     future = self.on.executor.submit(run_unit, item)
                 except Exception as error:  # of many types: the client has noticed that its scheduler is gone
@@ -158,7 +168,7 @@ class _Driver:
         except self.on.lost as error:
             if isinstance(error, CancelledError):
                 self._check_scheduler(error)
-            trials = f"trials {first}..{stop - 1} of {point_text(of_point.point)}"
+            trials = f"trials {first}..{stop - 1} of {point_text(of_point.points[0])}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
         except FastcubeError as error:
             self._fail(of_point, first, error)
@@ -168,8 +178,8 @@ class _Driver:
             self.progress.note_first_trials(done.seconds)
         else:
             self.progress.note_compiling(done.compiling / self.on.workers())
-        _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.point), done.seconds)
-        of_point.count(Tally.from_slots(self.study.tally, first, stop, done.slots), done.seconds)
+        _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.points[0]), done.seconds)
+        of_point.count(first, stop, done.slots, done.seconds)
         self.unsaved = self.counted = True
         if not of_point.todo and not of_point.running:
             of_point.settle()
@@ -182,7 +192,7 @@ class _Driver:
         The trials of a point are handed out in order, so the smallest of it that fails is named, whatever the number of workers.
         """
         self.failure, self.next_checkpoint = error, math.inf
-        order = list(self.point_works.values())
+        order = self.point_works
         before = order.index(of_point), first
         for future, (other, begin, _) in list(self.running.items()):
             if (order.index(other), begin) > before:
@@ -218,9 +228,10 @@ class _Driver:
         return None
 
     def _collect_tallies(self) -> None:
-        for key, of_point in self.point_works.items():
+        for of_point in self.point_works:
             of_point.settle()
-            self.results.tallies[key] = of_point.tally
+            for point, tally in zip(of_point.points, of_point.tallies, strict=True):
+                self.results.tallies[tuple(point.values())] = tally
 
     def _checkpoint(self) -> None:
         begun = time.monotonic()
@@ -257,7 +268,7 @@ class _Driver:
         return code
 
     def _count_done(self) -> int:
-        return sum(w.done for w in self.point_works.values())
+        return sum(w.done for w in self.point_works)
 
     def _report(self, final: bool = False) -> None:
         done = self._count_done()
@@ -265,18 +276,19 @@ class _Driver:
         if not self.goal.adaptive:
             wanted = (
                 done
-                + sum(count_trials(w.todo) for w in self.open)
-                + sum(stop - first for _, first, stop in self.running.values())
+                + sum(len(w.points) * count_trials(w.todo) for w in self.open)
+                + sum(len(w.points) * (stop - first) for w, first, stop in self.running.values())
             )
         at = next((w for w in self.open if w.running), None)
         where = ""
         if at is not None and not final:
-            where = point_text(at.point)
-            tally = Tally.total([at.tally, *at.parts])
+            middle = len(at.points) // 2
+            point, tally = at.points[middle], at.tally(middle)
+            where = point_text(point)
             if tally.trials:
                 statistic = self.study.target(self.goal.target)
                 with contextlib.suppress(Exception):  # a study's own code may fail here as it likes
-                    estimate = statistic.estimate(tally.counts, tally.trials, at.point)
+                    estimate = statistic.estimate(tally.counts, tally.trials, point)
                     if statistic.count_events(tally.counts, tally.trials):
                         where += f" {statistic.name} {estimate_text(estimate)}"
                     else:
@@ -448,7 +460,7 @@ def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
     workers = driver.on.workers()
     unit = "thread" if engine_name == "threads" else "worker"
     done = driver._count_done()
-    wanted = done + sum(count_trials(of_point.todo) for of_point in driver.open)
+    wanted = done + sum(len(w.points) * count_trials(w.todo) for w in driver.open)
     share = f"{done:,} trials" if driver.goal.adaptive else f"{100 * done / max(1, wanted):.1f}%"
     return (
         f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  fastcube {package_version()}, {driver.study.name}, {task}{shard}job {job} on "

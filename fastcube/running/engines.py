@@ -76,6 +76,7 @@ class StudyReference(NamedTuple):
 class WorkUnit:
     """One piece of work: trials ``first .. stop - 1`` of a point; the study itself, or for other processes a reference.
 
+    ``swept`` are other values of a swept axis, whose points are counted together with the point.
     Of the first of a run ``again`` is the number of trials, from ``first`` on, that may be counted a second time, and ``others``
     are the points whose set-ups are tried before.
     """
@@ -87,11 +88,17 @@ class WorkUnit:
     stop: int
     again: int = 0
     others: tuple[tuple[tuple[str, Value], ...], ...] = ()
+    swept: tuple[Value, ...] = ()
+
+    def points(self) -> list[dict[str, Value]]:
+        """The points that are counted."""
+        last = self.point[-1][0]
+        return [dict(self.point), *({**dict(self.point), last: value} for value in self.swept)]
 
 
 @dataclass(frozen=True)
 class FinishedUnit:
-    """A finished item: the kernel's tally and the seconds it took, after the seconds of compiling, or waiting for, its kernel."""
+    """A finished item: the kernel's tally, a row for each point, and its seconds after those of compiling, or waiting for, it."""
 
     item: WorkUnit
     slots: np.ndarray
@@ -180,17 +187,21 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
     kernel = _load_kernel(study, point)
     compiling = time.perf_counter() - begin
     check_set_ups(study, map(dict, item.others))
-    params = study.parameters(point)
+    params, many = study.parameters(point, item.swept), 1 + len(item.swept)
     key = np.uint64(study.key(item.seed, point))
 
     def run_range(first: int, stop: int) -> np.ndarray:
-        slots = study.tally.new_tally()
+        slots = study.tally.new_tally(many)
         kernel(key, np.int64(first), np.int64(stop), params, slots)
-        study.verify(point, Tally.from_slots(study.tally, first, stop, slots))
-        return slots
+        rows = slots.reshape(many, -1)
+        if study.has_verify:
+            for each, own in zip(item.points(), rows, strict=True):
+                study.verify(each, Tally.from_slots(study.tally, first, stop, own))
+        return rows
 
-    def tally_range(first: int, stop: int) -> Tally:
-        return Tally.from_slots(study.tally, first, stop, _run_trials(run_range, first, stop, where))
+    def tally_range(first: int, stop: int) -> list[Tally]:
+        rows = _run_trials(run_range, first, stop, where)
+        return [Tally.from_slots(study.tally, first, stop, own) for own in rows]
 
     begin, cpu = time.perf_counter(), time.thread_time()
     slots = _run_trials(run_range, item.first, item.stop, where)

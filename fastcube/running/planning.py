@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,16 +35,28 @@ def measured_seconds(
 
     Trials from 0 on run at up to MEASURED of the points, evenly spread, for ``seconds`` in all besides compiling, and no more
     than ``most`` trials at each point where that is given; between these points the logarithm is interpolated by their place.
+    Points that the same trials count take equal parts of their time.
     """
-    places = sorted({round(i * (len(points) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
+    curves: dict[Any, list[int]] = {}
+    for i, point in enumerate(points):
+        curves.setdefault(study.curve_key(point), []).append(i)
+    alike = list(curves.values())
+    places = sorted({round(i * (len(alike) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
     each = seconds / len(places)
-    logs = [math.log(_one_trial(study, points[at], each, most[at] if most else 2**30)) for at in places]
-    return [math.exp(v) for v in np.interp(range(len(points)), places, logs)]
+    logs = [
+        math.log(_one_trial(study, [points[i] for i in alike[at]], each, most[alike[at][0]] if most else 2**30))
+        for at in places
+    ]
+    out = np.empty(len(points))
+    for some, log in zip(alike, np.interp(range(len(alike)), places, logs), strict=True):
+        out[some] = math.exp(log) / len(some)
+    return out.tolist()
 
 
-def _one_trial(study: Study, point: Mapping[str, Value], seconds: float, most: int) -> float:
-    """CPU seconds per trial at one point, from the last of ever longer work units that take about ``seconds`` in all."""
-    count, first = 1, WorkUnit(study, 0, tuple(point.items()), 0, 1)
+def _one_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: float, most: int) -> float:
+    """CPU seconds per trial of points that the same trials count, from ever longer work units of about ``seconds`` in all."""
+    swept = tuple(list(p.values())[-1] for p in points[1:])
+    count, first = 1, WorkUnit(study, 0, tuple(points[0].items()), 0, 1, swept=swept)
     run_unit(first)  # compiles
     while True:
         begin = time.thread_time()  # other work on this machine does not count

@@ -1,12 +1,17 @@
-"""What is still to be done at one point, cut into items of about the length that an engine asks for."""
+"""What is still to be done at one point, or at points of a curve, cut into items of about the length that an engine asks for."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.tally.layout import Layout
 from ..measure.study import Value
-from ..measure.tally import Tally, missing_trials
+from ..measure.tally import Tally, count_trials, fuse_ranges, missing_trials
 
 #: A kernel's base-2^32 digits hold the sums of 2^31 trials.
 _MAX_UNIT_TRIALS = 2**30
@@ -14,16 +19,18 @@ _MAX_UNIT_TRIALS = 2**30
 
 @dataclass(eq=False)
 class PointWork:
-    """The part of one point still to be done, and how fast its trials run."""
+    """The part still to be done of one point, or of several that the same trials count, and how fast these trials run."""
 
-    point: dict[str, Value]
-    tally: Tally
+    layout: Layout
+    points: list[dict[str, Value]]
+    tallies: list[Tally]
     together: int = 1
     first: int = 0
     stop: int = 0
     todo: deque[tuple[int, int]] = field(default_factory=deque)
     running: int = 0
-    parts: list[Tally] = field(default_factory=list)
+    finished: list[tuple[int, int]] = field(default_factory=list)
+    slots: NDArray[np.int64] | None = None
     largest: int = 0
     timed: int = 0
     seconds: float = 0.0
@@ -31,7 +38,7 @@ class PointWork:
     def plan(self, first: int, stop: int) -> None:
         """Queue the missing trials of ``[first, stop)``."""
         self.first, self.stop = first, stop
-        self.todo = deque(missing_trials(self.tally.ranges, first, stop))
+        self.todo = deque(missing_trials(self.tallies[0].ranges, first, stop))
 
     def _trials_in_seconds(self, seconds: float) -> int:
         """Trials that take about ``seconds`` at the mean speed so far."""
@@ -59,21 +66,41 @@ class PointWork:
         self.running += 1
         return first, end
 
-    def count(self, part: Tally, seconds: float) -> None:
-        """Take in a finished item."""
+    def count(self, first: int, stop: int, slots: NDArray[np.int64], seconds: float) -> None:
+        """Take in a finished item: the kernel's tally, a row for each point."""
         self.running -= 1
-        self.parts.append(part)
-        self.largest = max(self.largest, part.trials)
-        self.timed += part.trials
+        self.finished.append((first, stop))
+        if self.slots is None:
+            self.slots = slots.copy()
+        else:
+            self.layout.add_rows(self.slots, slots)
+        self.largest = max(self.largest, stop - first)
+        self.timed += stop - first
         self.seconds += max(seconds, 1e-7)
 
+    def tally(self, i: int) -> Tally:
+        """The tally of one of the points so far."""
+        if self.slots is None:
+            return self.tallies[i]
+        return self.tallies[i] + Tally(fuse_ranges(self.finished), *self.layout.read(self.slots[i]))
+
     def settle(self) -> None:
-        """Add up the finished parts; one sum a stage instead of one an item."""
-        if self.parts:
-            self.tally = Tally.total([self.tally, *self.parts])
-            self.parts = []
+        """Make tallies of the sums, once a stage instead of once an item."""
+        self.tallies = [self.tally(i) for i in range(len(self.points))]
+        self.finished, self.slots = [], None
+
+    def split(self, apart: Iterable[bool]) -> PointWork:
+        """Take some of the points out, of a work that is settled; returns the work of these."""
+        taken = list(zip(self.points, self.tallies, apart, strict=True))
+        other = PointWork(self.layout, [], [], self.together)
+        self.points, self.tallies = [], []
+        for point, tally, moved in taken:
+            to = other if moved else self
+            to.points.append(point)
+            to.tallies.append(tally)
+        return other
 
     @property
     def done(self) -> int:
-        """Trials counted."""
-        return self.tally.trials + sum(part.trials for part in self.parts)
+        """Trials counted, of all points together."""
+        return sum(tally.trials for tally in self.tallies) + len(self.points) * count_trials(self.finished)

@@ -196,11 +196,29 @@ class Layout:
             )
         return places[name]
 
-    def new_tally(self) -> NDArray[np.int64]:
-        """The tally of no trial: counters 0, extremes (-1, -1)."""
-        slots = np.zeros(self.size, np.int64)
-        slots[self.size - 2 * len(self.extremes) :] = -1
-        return slots
+    def new_tally(self, points: int = 1) -> NDArray[np.int64]:
+        """The tally of no trial: counters 0, extremes (-1, -1); of ``points`` that are counted together one after another."""
+        slots = np.zeros((points, self.size), np.int64)
+        slots[:, self._first_extreme :] = -1
+        return slots.reshape(-1)
+
+    def add_rows(self, total: NDArray[np.int64], more: NDArray[np.int64]) -> None:
+        """Add what a kernel left at some points, a row each, to a sum of such rows, and carry its digits."""
+        least = self._first_extreme
+        total[:, :least] += more[:, :least]
+        for counter in self.counters:
+            at = self._counters[counter.name]
+            for i in range(at, at + counter.digits - 1):
+                total[:, i + 1] += total[:, i] >> DIGIT_BITS
+                total[:, i] &= (1 << DIGIT_BITS) - 1
+        for at in range(least, self.size, 2):
+            (value, trial), (other, later) = total[:, at : at + 2].T, more[:, at : at + 2].T
+            better = (other > value) | ((other == value) & (later < trial))
+            total[better, at : at + 2] = more[better, at : at + 2]
+
+    @property
+    def _first_extreme(self) -> int:
+        return self.size - 2 * len(self.extremes)
 
     def read(self, slots: Any) -> tuple[dict[str, int | tuple[int, ...]], dict[str, tuple[int, int]]]:
         """Counters (tuples where they have bins) and extremes that a kernel left in ``slots``, as exact integers.

@@ -104,7 +104,7 @@ def test_many_shards_merge_into_the_whole(tmp_path):
         for point in study.grid().points:
             first, stop = 5 * i, 5 * i + 5
             done = run_unit(WorkUnit(study, 0, tuple(point.items()), first, stop))
-            results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, first, stop, done.slots)
+            results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, first, stop, done.slots[0])
         paths.append(tmp_path / f"{i}.h5")
         results.save(paths[-1])
     merged = merge(paths)

@@ -195,7 +195,8 @@ def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):
     points = study.grids[0].points
     asked = []
 
-    def one(study, point, seconds, most):
+    def one(study, points, seconds, most):
+        (point,) = points
         asked.append(point)
         return 2.0 ** point["n"]
 

@@ -179,7 +179,7 @@ class Counts:
     def __call__(self, first, stop):
         self.asked.append((first, stop))
         self.clock.now += self.seconds * (stop - first)
-        return determinism_check.Tally(((first, stop),), {"x": stop - first}, {})
+        return [determinism_check.Tally(((first, stop),), {"x": stop - first}, {})]
 
 
 class Clock:

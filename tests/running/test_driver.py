@@ -37,7 +37,7 @@ def plain(study, points, trials, seed=0):
     results = Results(study, seed)
     for point in points:
         done = run_unit(WorkUnit(study, seed, tuple(point.items()), 0, trials))
-        results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, 0, trials, done.slots)
+        results.tallies[tuple(point.values())] = Tally.from_slots(study.tally, 0, trials, done.slots[0])
     return results
 
 
@@ -424,7 +424,7 @@ def test_items_grow_from_what_finished(monkeypatch):
 
 def test_trials_that_are_done_together_are_not_parted():
     """However slow: a lattice of 64 trials costs as much for one."""
-    work = point_work.PointWork({}, None, together=64)
+    work = point_work.PointWork(None, [{}], [], together=64)
     work.todo.append((5, 200))
     work.timed, work.seconds, work.largest = 1, 10.0, 1
     assert [work.take(0.2) for _ in range(4)] == [(5, 64), (64, 128), (128, 192), (192, 200)]
