@@ -12,6 +12,7 @@ import numpy as np
 from ..machine import neighbours, simd
 from ..machine.bits import ALL_BITS, CLEAR_BIT_MASKS, ONE, ZERO
 from ..machine.jit import block
+from ..machine.vectors import BITS
 
 _6 = np.uint64(6)
 _63 = np.uint64(63)
@@ -20,7 +21,7 @@ _63 = np.uint64(63)
 @block
 def count_words(n):
     """Words of an n-cube's bitmask, in whole vectors; an int64."""
-    return np.int64(max(1 << n, simd.BITS) >> 6)
+    return np.int64(max(1 << n, BITS) >> 6)
 
 
 @block

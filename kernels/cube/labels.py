@@ -14,10 +14,11 @@ Lanes keep sets as bitmasks or look at all earlier rows (a vector comparison a p
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import GOLDEN, ONE, ZERO
 from ..machine.jit import block, scratch
 
@@ -28,10 +29,10 @@ _40 = np.uint64(40)
 class LabelSet(NamedTuple):
     """A set of labels below 2^63, made by :func:`label_set`."""
 
-    table: Any  #: uint64: label + 1, or 0 where nothing is; at most half of it is filled
-    places: Any  #: int64: the filled places, in the order of entry
-    counts: Any  #: int64: number of labels; 1 once a label found no room
-    capacity: Any  #: int64: labels that it has room for
+    table: Words  #: label + 1, or 0 where nothing is; at most half of it is filled
+    places: Ints  #: the filled places, in the order of entry
+    counts: Ints  #: two entries: number of labels, and 1 once a label found no space
+    capacity: I64  #: most labels
 
 
 @block(always=True)

@@ -15,12 +15,13 @@ might have loops, is routed from the start by :func:`practical.route`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..draws.nodes import status_lanes
 from ..machine import simd
+from ..machine.array_types import U64, Words
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 from .practical import DualCubeStatus, append_hyp_path, next_exit, route
@@ -35,12 +36,12 @@ _REROUTE_NEEDED = np.uint64(0xFFFFFFFFFFFFFFFF)
 class DualCube(NamedTuple):
     """The dual-cube of a point."""
 
-    m: Any  #: uint64
-    limit: Any  #: uint64: ``nodes.threshold`` of the rate
+    m: U64
+    limit: U64  #: ``nodes.threshold`` of the rate
 
 
 class Walks(NamedTuple):
-    """Walks pressed together, a column each; uint64.
+    """Walks pressed together, a column each.
 
     keys        k0 k1 k2 ...    status key of its trial
     nodes       a0 a1 a2 ...    where it stands
@@ -49,20 +50,20 @@ class Walks(NamedTuple):
     numbers     w0 w1 w2 ...    2 i + 0 or 1: first or second walk of trial i of the batch
     """
 
-    keys: Any
-    nodes: Any
-    rests: Any
-    extras: Any
-    numbers: Any
+    keys: Words
+    nodes: Words
+    rests: Words
+    extras: Words
+    numbers: Words
 
 
 class RouteBatch(NamedTuple):
-    """What becomes of a batch of trials, made by :func:`route_batch_for`; uint64."""
+    """What becomes of a batch of trials, made by :func:`route_batch_for`."""
 
     way: Walks  #: walks under way
     stuck: Walks  #: walks that found all wanted neighbours faulty
-    firsts: Any  #: shape (2, trials): rests with which each trial's two walks started
-    links: Any  #: each trial's links so far, or _AGAIN
+    firsts: Words  #: (2, trials): rests with which the two walks of each trial started
+    links: Words  #: links of each trial so far, or _AGAIN
 
 
 @scratch
@@ -323,9 +324,10 @@ def route_lengths(in_lanes, n, cube, pairs, lengths, batch, room):
             world = DualCubeStatus(stuck.keys[j], cube.limit, cube.m)
             at = append_hyp_path(world, node, node ^ rest, stuck.extras[j], ROOT, place)
             links[i] = links[i] + np.uint64(at - popcount(rest)) if at >= 0 else _REROUTE_NEEDED
-    for i in range(n):
-        if links[i] == _REROUTE_NEEDED:
-            nodes = route(DualCubeStatus(pairs.keys[i], cube.limit, cube.m), pairs.sources[i], pairs.targets[i], place)
-            lengths[i] = nodes - 1 if nodes > 0 else nodes
+    for trial in range(n):
+        if links[trial] == _REROUTE_NEEDED:
+            own = DualCubeStatus(pairs.keys[trial], cube.limit, cube.m)
+            nodes = route(own, pairs.sources[trial], pairs.targets[trial], place)
+            lengths[trial] = nodes - 1 if nodes > 0 else nodes
         else:
-            lengths[i] = np.int64(links[i])
+            lengths[trial] = np.int64(links[trial])

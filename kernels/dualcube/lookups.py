@@ -6,13 +6,14 @@ distinct labels whose status was asked.  ``practical.py`` takes the same paths a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..cube.paths import make_first_nonfaulty
 from ..draws.nodes import status
+from ..machine.array_types import I64, U64, Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from .routing import EXHAUSTED, LIMIT, PATH_NODES, TREE_COUNT, WALK_TREE, make_router
@@ -47,18 +48,18 @@ class LookupRecord(NamedTuple):
     """
 
     asked: LabelSet  #: the labels whose status was asked
-    events: Any  #: uint64, rows of four (kind, node, other node, nodes of the tree)
-    noted: Any  #: int64, one: how many rows there are
-    most: Any  #: int64: how many there is room for
+    events: Words  #: rows of four (kind, node, other node, nodes of the tree)
+    noted: Ints  #: one entry: number of rows in use
+    most: I64  #: most rows
 
 
 class RecordedDualCube(NamedTuple):
     """Which nodes of a dual-cube are nonfaulty, with a record of what is asked."""
 
-    key: Any  #: uint64: status key, and
-    limit: Any  #: uint64: ``nodes.threshold`` of the failure rate of what is lazily faulty
-    m: Any  #: uint64
-    faults: Any  #: uint64, sorted: further faulty nodes
+    key: U64  #: status key of the trial
+    limit: U64  #: ``nodes.threshold`` of the failure rate
+    m: U64
+    faults: Words  #: further faulty nodes, ascending
     record: LookupRecord
 
 
@@ -122,7 +123,7 @@ def _append_hyp_path(world, a, b, free, at, room):
             dims = free & ~want
             start_tree(WALK_TREE, dims, room.trees)
             n = SINGLE
-            i = 0
+            i = np.int64(0)
             while d == ZERO:
                 if n == LIMIT_NODES:
                     _append_event(world, LIMITED, a, b, n)

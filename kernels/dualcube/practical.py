@@ -21,13 +21,14 @@ neither can serve for the other.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.paths import make_first_nonfaulty
 from ..draws.nodes import status, status_lanes
 from ..machine import simd
+from ..machine.array_types import U64
 from ..machine.bits import ONE, ZERO, highest, highest_bit
 from ..machine.jit import block
 from .routing import EXHAUSTED, LIMIT, WALK_TREE, make_router
@@ -42,9 +43,9 @@ _FIVE, _EIGHT = np.int64(5), np.int64(8)
 class DualCubeStatus(NamedTuple):
     """Which nodes of which dual-cube are nonfaulty."""
 
-    key: Any  #: uint64: status key of the trial
-    limit: Any  #: uint64: ``nodes.threshold`` of the failure rate
-    m: Any  #: uint64
+    key: U64  #: status key of the trial
+    limit: U64  #: ``nodes.threshold`` of the failure rate
+    m: U64
 
 
 @block(always=True)

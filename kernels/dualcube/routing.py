@@ -6,11 +6,12 @@ statuses in the reading's order.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.paths import erase_loops
+from ..machine.array_types import I64, U64
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block
 from .trees import BEFORE_ROOT, SINGLE, append_path_down, append_path_up, node_offset, start_tree
@@ -33,10 +34,10 @@ PATH_NODES = 2048
 class ExitTree(NamedTuple):
     """A tree whose nodes are looked at for ways out of their cluster, or over to another."""
 
-    tree: Any  #: int64: its number
-    root: Any  #: uint64
-    dims: Any  #: uint64: it grows along these
-    apart: Any  #: uint64: the way over leads to v = u ^ apart; 0 for a way out
+    tree: I64  #: number of the tree
+    root: U64  #: its root
+    dims: U64  #: dimensions in which it grows
+    apart: U64  #: the way over leads to v = u ^ apart; 0 for a way out
 
 
 @block(always=True)

@@ -14,12 +14,13 @@ which gives the first of ``dims`` across which ``node`` has a nonfaulty neighbou
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.labels import find_slot
 from ..machine import simd
+from ..machine.array_types import Words
 from ..machine.bits import ZERO, highest_bit, lowest
 from ..machine.jit import block, scratch
 
@@ -47,8 +48,8 @@ UNKNOWN = np.uint64(2**63)
 class RouteWorkspace(NamedTuple):
     """What a route works in, made by :func:`route_workspace_for`; contents do not matter."""
 
-    path: Any  #: uint64: the nodes so far
-    trees: Any  #: uint64: trees side by side
+    path: Words  #: nodes of the route so far
+    trees: Words  #: nodes of the trees, side by side
 
 
 @scratch

@@ -9,26 +9,27 @@ data is handed out before the halves are added; a detour to the passive neighbou
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..machine import bits
+from ..machine.array_types import Bytes, Ints
 from ..machine.jit import block, scratch
 
 
 class GatheringWorkspace(NamedTuple):
     """Scratch of one trial's gathering, made by :func:`gathering_workspace_for`."""
 
-    fault: Any  #: int64: FAULT of the renamed nodes
-    held: Any  #: int64: what each node holds
-    stuck: Any  #: uint8: whether it waits for ever
-    length: Any  #: int64: links from where a search began, -1 elsewhere
-    queue: Any  #: int64: nodes of a search
-    failing: Any  #: int64: failing nodes, by stage
-    begin: Any  #: int64: where each stage's begin; n + 1 places
-    rename: Any  #: int64, 64: new labels of the low five bits, and of the others
-    place: Any  #: int64: the bit that a dimension becomes
+    fault: Ints  #: FAULT of the renamed nodes
+    held: Ints  #: number of data items that each node holds
+    stuck: Bytes  #: whether it waits for ever
+    length: Ints  #: links from where a search began, -1 elsewhere
+    queue: Ints  #: nodes of a search
+    failing: Ints  #: failing nodes, by stage
+    begin: Ints  #: n + 1 entries: where the failing nodes of each stage begin
+    rename: Ints  #: 64 entries: new labels of the low five bits, and of the other bits
+    place: Ints  #: the bit that a dimension becomes
 
 
 @scratch

@@ -6,12 +6,13 @@ up to three channels inside, so N, the depth and the detours follow from a walk 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import toggle_node
 from ..draws.endpoints import Candidates, candidates_for, choose_nodes, start_trial, take_next_node
+from ..machine.array_types import Bytes, Words
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
@@ -121,8 +122,8 @@ class MulticastEnds(NamedTuple):
     """The multicasts of a trial, made by :func:`multicast_ends_for`."""
 
     candidates: Candidates
-    sources: Any  #: uint64
-    nodes: Any  #: uint64, (source, 2^n): its destinations
+    sources: Words  #: source of each multicast
+    nodes: Words  #: (sources, 2^n): destinations of each source
 
 
 @scratch
@@ -160,7 +161,7 @@ class Scratch(NamedTuple):
     faults: FaultList
     ends: MulticastEnds
     net: Supercube
-    clean: Any  #: a net's faults when there are none
+    clean: Bytes  #: ``Supercube.fault`` without faults
 
 
 @scratch

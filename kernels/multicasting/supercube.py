@@ -7,12 +7,13 @@ mirror, where every label is complemented, which commutes with all of this.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import set_node, word_index
 from ..machine import bits
+from ..machine.array_types import Bytes, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 
@@ -20,9 +21,9 @@ from ..machine.jit import block, scratch
 class Supercube(NamedTuple):
     """A supercube with its faults and the destinations of one multicast, by label."""
 
-    fault: Any  #: uint8: mask of the faulty place, or 0
-    wanted: Any  #: uint8: mask of the wanted places
-    busy: Any  #: uint64 bitmap: labels with a wanted place
+    fault: Bytes  #: mask of the faulty place, or 0
+    wanted: Bytes  #: mask of the wanted places
+    busy: Words  #: bitmap: labels with a wanted place
 
 
 @scratch

@@ -134,7 +134,7 @@ def two_partition_marked(key, first, stop, params, tally):
     n = np.int64(params[0])
     f = np.int64(params[1])
     per_word = 64 // field_width(n)
-    state = np.zeros(8 << max(n - 9, 0), np.uint64)
+    state = np.zeros(8 << max(n - 9, np.int64(0)), np.uint64)
     source = word_buffer_for(f)
     where = np.int64(-1)
     for t in range(first, stop):

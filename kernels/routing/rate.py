@@ -170,7 +170,7 @@ def _finish_batch(ended, drawn, told, first, limit, whole, k, batch, tally):
         if k == 1:
             rest = batch.ended[0, j]
             links1 = walk1(world, t ^ rest, t, whole, k, batch.search)
-            links1 += h - popcount(rest) if links1 >= 0 else 0
+            links1 += h - popcount(rest) if links1 >= 0 else np.int64(0)
             links2 = links1
         else:
             links1 = walk1(world, s, t, whole, k, batch.search)
@@ -185,8 +185,8 @@ def _finish_batch(ended, drawn, told, first, limit, whole, k, batch, tally):
     least = ALL_BITS >> ONE
     (excess, trial1), (_, trial2) = read_extreme(tally, _EXCESS1), read_extreme(tally, _EXCESS2)
     if excess < 0 or trial1 > first or trial2 > first:
-        for i in range(drawn):
-            least = min(least, batch.pairs.trials[i])
+        for place in range(drawn):
+            least = min(least, batch.pairs.trials[place])
     tally[_VALID] += drawn
     tally[_ROUTE_DELIVERED] += drawn - told
     tally[_MINIMAL1] += minimal

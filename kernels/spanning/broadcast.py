@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..machine import bits
+from ..machine.array_types import Ints
 from ..machine.jit import block, kernel, scratch
 
 #: An entry that is not a parent.
@@ -22,9 +23,9 @@ ABSENT = np.int64(-2)
 class BroadcastWorkspace(NamedTuple):
     """Scratch of a trial on Q_n."""
 
-    parent: np.ndarray  # int64 (2^n): one tree
-    used: np.ndarray  # int64 (2^n): the dimensions of the directed links that leave each node in the trees so far
-    dims: np.ndarray  # int64 (n): the dimension at each position (S4)
+    parent: Ints  #: (2^n): parent of each node in one tree
+    used: Ints  #: (2^n): the dimensions of the directed links that leave each node in the trees so far
+    dims: Ints  #: (n): the dimension at each position (S4)
 
 
 @scratch

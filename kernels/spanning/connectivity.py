@@ -32,6 +32,7 @@ from ..cube.bitmask import (
     write_nonfaulty,
 )
 from ..machine import bits
+from ..machine.array_types import Words
 from ..machine.jit import block, kernel, scratch
 
 _ZERO = np.uint64(0)
@@ -40,15 +41,15 @@ _ZERO = np.uint64(0)
 class NonfaultyGraph(NamedTuple):
     """A nonfaulty graph and the room to work on it; sets of nodes are rows of words."""
 
-    nodes: np.ndarray  # uint64 (words): the nonfaulty nodes
-    links: np.ndarray  # uint64 (n, words): the nodes with a nonfaulty link to a nonfaulty node across each dimension
-    strong: np.ndarray  # uint64 (n, words): likewise, the links that no cut below delta can hold
-    flow: np.ndarray  # uint64 (n, words): tails of the directed links in use
-    came: np.ndarray  # uint64 (n, words): nodes that a search reached across each dimension
-    core: np.ndarray  # uint64 (words)
-    part: np.ndarray  # uint64 (words): scratch sets
-    near: np.ndarray  # uint64 (words)
-    planes: np.ndarray  # uint64 (4, words)
+    nodes: Words  #: the nonfaulty nodes
+    links: Words  #: (n, words): the nodes with a nonfaulty link to a nonfaulty node across each dimension
+    strong: Words  #: (n, words): those nodes whose link no cut below delta can hold
+    flow: Words  #: (n, words): tails of the directed links in use
+    came: Words  #: (n, words): nodes that a search reached across each dimension
+    core: Words  #: scratch: a set of nodes
+    part: Words  #: scratch: a set of nodes
+    near: Words  #: scratch: a set of nodes
+    planes: Words  #: (4, words): scratch, four sets of nodes
 
 
 @scratch
@@ -268,9 +269,9 @@ def _find_augmenting_path(g, target):
 def _max_flow(g, target, limit):
     """The most link-disjoint paths from the core to a node outside, ``limit`` at most: augmenting paths."""
     n, words = g.links.shape
-    for k in range(n):
+    for d in range(n):
         for w in range(words):
-            g.flow[k, w] = _ZERO
+            g.flow[d, w] = _ZERO
     for paths in range(limit):
         if not _find_augmenting_path(g, target):
             return np.int64(paths)

@@ -11,6 +11,7 @@ from ..draws import philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Rows, mark_faults, rows_for
 from ..machine import bits
+from ..machine.array_types import Words
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
@@ -116,8 +117,8 @@ class TreesScratch(NamedTuple):
     graph: NonfaultyGraph
     rows: Rows
     links: LinkDraws
-    lower: np.ndarray  # uint64 (links): the faulty links' lower ends
-    dims: np.ndarray  # uint64 (links): and dimensions
+    lower: Words  #: lower ends of the faulty links
+    dims: Words  #: dimensions of the faulty links
 
 
 @scratch

@@ -7,7 +7,7 @@ have the numbers of ``cube/link_numbers.py``.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ..draws.nodes import (
     store_interleaved,
 )
 from ..machine import simd
+from ..machine.array_types import I64, U64, Bytes, Ints, Words, Words16
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 
@@ -39,11 +40,11 @@ _3, _6 = np.uint64(3), np.uint64(6)
 class DrawingWorkspace(NamedTuple):
     """What drawing needs, for one point; made by :func:`drawing_workspace_for`."""
 
-    rows8: Any  #: uint8: labels of 64 trials, a place a row
-    rows16: Any  #: the same as uint16
-    slices: Any  #: uint64: of each 64 trials a word a node
-    place: Any  #: uint64 of 512: the place of each trial's sequence where its pair begins
-    labels: Any  #: uint64: one trial's nodes
+    rows8: Bytes  #: labels of 64 trials for n <= 8, one row per place of their sequences
+    rows16: Words16  #: labels of 64 trials for n > 8
+    slices: Words  #: one word per node for each 64 trials
+    place: Words  #: 512 entries: the place of each trial's sequence at which its pair begins
+    labels: Words  #: one trial's nodes
     draws: Draws
     link_draws: LinkDraws
 
@@ -51,13 +52,13 @@ class DrawingWorkspace(NamedTuple):
 class RateSampling(NamedTuple):
     """Every one of ``many`` numbers faulty at a rate; made by :func:`rate_sampling_for`."""
 
-    many: Any  #: int64
-    head: Any  #: uint64: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
-    tail: Any
-    base: Any  #: int64: see ``bernoulli.binomial_table``
-    thresholds: Any
-    guide: Any
-    waiting: Any  #: uint64: words of numbers not decided by their heads, and behind _PLACES their places in the rows
+    many: I64  #: how many nodes or links
+    head: U64  #: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
+    tail: U64  #: digits of the rate behind ``head``
+    base: I64  #: see ``bernoulli.binomial_table``
+    thresholds: Words  #: likewise
+    guide: Ints  #: likewise
+    waiting: Words  #: words of numbers not decided by their heads, and behind _PLACES their places in the rows
 
 
 @block

@@ -21,6 +21,7 @@ from ..draws import philox
 from ..draws.lanes import valid_lanes
 from ..draws.nodes import field_width
 from ..machine import simd
+from ..machine.array_types import I64, Ints, Ints32, Words, Words32
 from ..machine.bits import ALL_BITS, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
@@ -45,18 +46,18 @@ _UNCHECKED_NODES = 256
 class Sweeps(NamedTuple):
     """A network prepared for sweeps; every node and link as the place of its row."""
 
-    begin: Any  #: uint64, so that no index is asked whether it is negative: where each node's neighbours begin, in ``near``
-    later: Any  #: uint64: where those begin that stand later than it
-    near: Any  #: uint32: neighbours, the earlier ones first, both filled up to an even number by the row of no node
-    over: Any  #: uint32: the rows of the links to them; empty where no links fail
-    numbers: Any  #: int32 (2^n, slots + 1): see ``number_links``; no rows where no links fail
-    links: Any  #: int64: how many links there are, 0 where none fail
-    paired: Any  #: bool: its faulty links are links of the hypercube too
-    listed: Any  #: int64: nodes with lanes not reached
-    left: Any  #: uint64: rows of those lanes but where the node is isolated, in the order of ``listed``
-    reached: Any  #: uint64: rows of the lanes in which a node is in the seed's part
-    verdict: Any  #: uint64: five vectors
-    seen: Any  #: uint64: a bitmask of nodes
+    begin: Words  #: where each node's neighbours begin in ``near``; unsigned, so that Numba tests no index for a negative one
+    later: Words  #: where its neighbours of larger labels begin
+    near: Words32  #: neighbours, the earlier ones first, both filled up to an even number by the row of no node
+    over: Words32  #: the rows of the links to them; empty where no links fail
+    numbers: Ints32  #: (2^n, slots + 1): see ``number_links``; no rows where no links fail
+    links: I64  #: how many links there are, 0 where none fail
+    paired: bool  #: faulty links of the network are links of the hypercube too
+    listed: Ints  #: nodes with lanes not reached
+    left: Words  #: rows of those lanes but where the node is isolated, in the order of ``listed``
+    reached: Words  #: rows of the lanes in which a node is in the seed's part
+    verdict: Words  #: five vectors
+    seen: Words  #: a bitmask of nodes
 
 
 @scratch

@@ -11,6 +11,7 @@ from ..cube.tables import FAULTY, OPEN, make_tabulate, named_slots, named_step, 
 from ..draws.faults import Faults, draw, faults_for
 from ..draws.links import LinkDraws, link_draws_for
 from ..machine import simd
+from ..machine.array_types import I64, Bytes, Ints, Ints32, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -39,11 +40,11 @@ _DEFINED = SURVIVAL.counter("pairs")
 class SearchNetwork(NamedTuple):
     """A network, and what a search leaves in it."""
 
-    table: Any  #: int32 (2^n, slots): neighbours
-    cut: Any  #: uint64: the faulty links, see ``cube/tables.py``; empty where none fail
-    length: Any  #: int32: links from s, or from the first node of a part
-    queue: Any  #: int32
-    intact: Any  #: uint8 (2^n, 2^n): distances without faults, a row when it is first asked for; empty where none is
+    table: Ints32  #: (2^n, slots): neighbours
+    cut: Words  #: the faulty links, see ``cube/tables.py``; empty where none fail
+    length: Ints32  #: links from s, or from the first node of a part
+    queue: Ints32  #: nodes in the order in which the search reached them
+    intact: Bytes  #: (2^n, 2^n): distances without faults, a row when it is first asked for; empty where none is
 
 
 class SurvivalScratch(NamedTuple):
@@ -52,23 +53,23 @@ class SurvivalScratch(NamedTuple):
     faults: Faults
     own: SearchNetwork
     cube: SearchNetwork
-    same: Any  #: bool: the network is the hypercube
-    numbers: Any  #: int32 (2^n, slots + 1): see ``number_links``
-    names: Any  #: int64 (links, 2): see ``list_link_names``
-    compared: Any  #: bool: the hypercube has the same faults
-    links: Any  #: int64: number of faulty links
+    same: bool  #: the network is the hypercube
+    numbers: Ints32  #: (2^n, slots + 1): see ``number_links``
+    names: Ints  #: (links, 2): see ``list_link_names``
+    compared: bool  #: the hypercube has the same faults
+    links: I64  #: number of faulty links
     link_draws: LinkDraws
 
 
 class SearchResult(NamedTuple):
     """What one trial leaves of a network."""
 
-    parts: Any
-    largest: Any
-    second: Any  #: nodes of the second largest part
-    smallest: Any  #: nodes of the smallest part
-    isolated: Any
-    length: Any  #: from s to t; -1 where there is no path, or no pair
+    parts: I64  #: number of components
+    largest: I64  #: nodes of the largest component
+    second: I64  #: nodes of the second largest component
+    smallest: I64  #: nodes of the smallest component
+    isolated: I64  #: number of isolated nodes
+    length: I64  #: links from s to t; -1 where there is no path, or no pair
 
 
 @block

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..machine.array_types import I64
 from ..machine.errors import ParameterError
 
 #: Base of the digits of counters that an int64 could not hold.
@@ -115,11 +116,11 @@ class Moments:
 class Slots(NamedTuple):
     """Where a quantity is entered (``sums.add_quantity``); int64 all."""
 
-    total: Any  #: first slot of the total
-    squares: Any
-    nonzero: Any  #: -1 where it is not counted
-    digits: Any  #: of the total
-    square_digits: Any
+    total: I64  #: first slot of the sum
+    squares: I64  #: first slot of the sum of squares
+    nonzero: I64  #: slot of the number of trials where it is not 0; -1 where that is not counted
+    digits: I64  #: digits of the sum
+    square_digits: I64  #: digits of the sum of squares
 
 
 def _check_texts(entry: Counter | Extreme) -> None:

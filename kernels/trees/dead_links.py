@@ -15,6 +15,7 @@ from ..draws.enumerate_sets import decode_link, next_set
 from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
+from ..machine.array_types import Words, Words16
 from ..machine.bits import ONE
 from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
@@ -26,10 +27,10 @@ LANE_COUNT = 32
 class DeadLinks(NamedTuple):
     """Scratch of one trial, made by :func:`dead_links_for`."""
 
-    words: Any  #: uint16: FAULT of every node, then 0xFFFF up to a whole vector
-    low: Any  #: uint16: lower ends of the dead links
-    bit: Any  #: uint16: their dimensions, as single bits
-    nodes: Any  #: uint64: the faulty nodes
+    words: Words16  #: FAULT of every node, then 0xFFFF up to a whole vector
+    low: Words16  #: lower ends of the dead links
+    bit: Words16  #: their dimensions, as single bits
+    nodes: Words  #: the faulty nodes
     link_draws: LinkDraws
     node_draws: Draws
 

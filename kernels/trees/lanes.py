@@ -24,6 +24,7 @@ from ..draws import philox
 from ..draws.lanes import valid_lanes
 from ..draws.links import decode_link_lanes
 from ..machine import bits, simd
+from ..machine.array_types import Words, Words16
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links
 from .scalar import CLEAN_COUNTERS, count_dense, count_tree, set_up
@@ -35,11 +36,11 @@ _ZERO = np.uint64(0)
 class LinkRows(NamedTuple):
     """Scratch for 32 trials, made by :func:`link_rows_for`."""
 
-    low: Any  #: uint16: lower ends, row by row; relative to the sink from step 3 on
-    bit: Any  #: uint16: dimensions as single bits
-    ident: Any  #: uint16: a number of each link, the same for the same link; 0xFFFF where there is none
-    cells: Any  #: uint64: bit planes of the cells' counts, five for each of four groups of eight trials
-    faults: Any  #: uint16: faulty links of each tree
+    low: Words16  #: lower ends, row by row; relative to the sink from step 3 on
+    bit: Words16  #: dimensions as single bits
+    ident: Words16  #: a number of each link, the same for the same link; 0xFFFF where there is none
+    cells: Words  #: bit planes of the cells' counts, five for each of four groups of eight trials
+    faults: Words16  #: faulty links of each tree
 
 
 @block
@@ -307,8 +308,8 @@ def make_order_finder(planes: int) -> Any:
             least = cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero)
             used = least & (zero - least)  # ties: the lowest dimension (R5)
             rest = rest & ~used
-        for row in range(count):  # d_0's links
-            _, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
+        for last in range(count):  # links of the dimension d_0
+            _, faults = _target_of_row(rows, last * LANE_COUNT, used, zero, one, faults)
         simd.store(rows.faults, 0, faults)
 
     return find_orders

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine import simd
+from ..machine.array_types import Cells, Ints
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_quantity, offer
 from .dead_links import (
@@ -61,17 +62,17 @@ _CACHED_LEVELS = 6
 class SubcubeLattice(NamedTuple):
     """A vector of trials and their subcubes, made by :func:`lattice_for`."""
 
-    inside: Any  #: dead links by subcube
-    tail: Any  #: fewest faulty links of the stages to come, by subcube
-    ends: Any  #: all ones at nodes with a dead link, by node
-    clean: Any  #: fewest over sinks with FAULT = 0
-    least: Any  #: fewest over all sinks
-    trials: Any  #: int64: the trial in each lane
-    sinks: Any  #: int64: its sink
-    faults: Any  #: int64: the faulty links of its tree
-    places: Any  #: int64: base-3 number of each node
-    low_count: Any  #: int64, 27: number of fixed digits among the low ones
-    low_steps: Any  #: int64, 27 x 3 x 2: to the subcube with that digit free, and to its other half
+    inside: Cells  #: dead links inside each subcube
+    tail: Cells  #: fewest faulty links of the stages to come, of each subcube
+    ends: Cells  #: all ones at nodes with a dead link
+    clean: Cells  #: fewest faulty links over sinks with FAULT = 0
+    least: Cells  #: fewest faulty links over all sinks
+    trials: Ints  #: the trial in each lane
+    sinks: Ints  #: the sink in each lane
+    faults: Ints  #: faulty links of the tree in each lane
+    places: Ints  #: base-3 number of each node
+    low_count: Ints  #: 27 entries: number of fixed digits among the low ones
+    low_steps: Ints  #: (27, 3, 2), flat: step to the subcube with that digit free, and to its other half
 
 
 class OptimalTreeScratch(NamedTuple):

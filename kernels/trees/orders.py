@@ -8,11 +8,12 @@ drop out of the list on the way.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..machine import bits, simd
+from ..machine.array_types import Ints, Words16
 from ..machine.jit import block, scratch
 from .dead_links import LANE_COUNT
 
@@ -23,11 +24,11 @@ _NONE = np.uint16(0xFFFF)
 class OrderWorkspace(NamedTuple):
     """Scratch for a search in a list of dead links, made by :func:`order_workspace_for`."""
 
-    low: Any  #: uint16: lower ends of the links that still count
-    bit: Any  #: uint16: their dimensions, as single bits
-    hits: Any  #: uint16: what each of them counts for
-    cost: Any  #: int64, 32: COST by dimension, of links outside the tree and, 16 places on, inside
-    order: Any  #: int64: d_0, ..., d_{n-1}
+    low: Words16  #: lower ends of the links that still count
+    bit: Words16  #: their dimensions, as single bits
+    hits: Words16  #: what each of them counts for
+    cost: Ints  #: 32 entries: COST by dimension, of links outside the tree and, 16 places on, inside
+    order: Ints  #: d_0, ..., d_{n-1}
 
 
 @scratch

@@ -4,7 +4,7 @@ all fault sets.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_se
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits
+from ..machine.array_types import Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -85,16 +86,16 @@ FIND_TREE_DENSE, FIND_TREE_SETS = make_kernels(set_up, count_dense)
 class SparseScratch(NamedTuple):
     """Scratch of the trials for n > 16: lists and sets, nothing a node."""
 
-    lower: Any  #: uint64: lower ends of the faulty links
-    dims: Any  #: uint64: their dimensions
-    nodes: Any  #: uint64: the faulty nodes
-    faulty: LabelSet  #: they again
+    lower: Words  #: lower ends of the faulty links
+    dims: Words  #: their dimensions
+    nodes: Words  #: the faulty nodes
+    faulty: LabelSet  #: the faulty nodes as a set
     ends: LabelSet  #: the ends of the faulty links
-    low: Any  #: uint64: lower ends of the dead links
-    bit: Any  #: uint64: their dimensions, as single bits
-    rest: Any  #: uint64: lower ends relative to the sink
-    cost: Any  #: int64, 128: COST by dimension, of links outside the tree and, 64 places on, inside
-    order: Any  #: int64: d_0, ..., d_{n-1}
+    low: Words  #: lower ends of the dead links
+    bit: Words  #: their dimensions, as single bits
+    rest: Words  #: lower ends relative to the sink
+    cost: Ints  #: 128 entries: COST by dimension, of links outside the tree and, 64 places on, inside
+    order: Ints  #: d_0, ..., d_{n-1}
     link_draws: LinkDraws
     node_draws: Draws
 

@@ -127,7 +127,7 @@ def _add_subcube(scratch, i):
     for k in range(1, words.depth[LEVELS, i]):
         here = _count_plane_nodes(words, at + k * size, size)
         if here < last:  # some node has level k
-            least = k
+            least = np.int64(k)
         last = here
     safe[2] += last + _count_own_full(words, at, d, size, words.depth[LEVELS, i])
     rounds[2] = max(rounds[2], least)

@@ -77,7 +77,7 @@ class WholeCubeScratch(NamedTuple):
 def whole_cube_scratch_for(params):
     """Scratch for trials at (n, f)."""
     n = np.int64(params[0])
-    words = np.int64(1) << max(n - 6, 3)
+    words = np.int64(1) << max(n - 6, np.int64(3))
     return WholeCubeScratch(
         np.zeros(words, np.uint64),
         np.empty(words, np.uint64),

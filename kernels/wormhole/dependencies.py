@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..machine.array_types import Ints
 from ..machine.jit import block, scratch
 from ..multicasting.supercube import buddy_step, first_step_across
 from .channels import channel_number
@@ -20,12 +21,12 @@ _TWO = np.int64(2)
 class DependencyGraph(NamedTuple):
     """A graph by lists of arcs."""
 
-    head: Any  #: int64, a channel: its last arc, or -1
-    waits: Any  #: int64, a channel: arcs into it
-    following: Any  #: int64, an arc: the one before it in its list
-    asked: Any  #: int64, an arc: the channel that it leads to
-    stack: Any  #: int64, a channel
-    arcs: Any  #: int64, of length 1: number of arcs
+    head: Ints  #: last arc of each channel, or -1
+    waits: Ints  #: number of arcs into each channel
+    following: Ints  #: for each arc, the arc before it in the list of its channel
+    asked: Ints  #: for each arc, the channel that it leads to
+    stack: Ints  #: channels to visit
+    arcs: Ints  #: one entry: number of arcs
 
 
 @scratch

@@ -131,7 +131,7 @@ def set_up_wormhole(params):
     destinations = np.int64(params[3])
     # a multicast's requests are at most one at each node that it enters, and four at its source; a unicast's two for each channel
     requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
-    traffic = traffic_for(n, senders * max(4, destinations), requests)
+    traffic = traffic_for(n, senders * max(np.int64(4), destinations), requests)
     return WormholeScratch(
         fault_list_for(n, np.int64(params[1])), multicast_ends_for(n, senders), supercube_for(n), traffic
     )

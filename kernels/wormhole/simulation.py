@@ -6,10 +6,11 @@ node, and for each the request that waits at its end.  A message lets go of all 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..machine.array_types import Bytes, Ints, Ints32
 from ..machine.bits import highest
 from ..machine.jit import block, scratch
 from ..multicasting.supercube import buddy_step, first_step_across, first_steps, next_label, shortcut_label
@@ -22,13 +23,13 @@ _WAITING = np.int32(2**31 - 1)  # a request whose node no header has reached
 class Traffic(NamedTuple):
     """The messages of one trial."""
 
-    message: Any  #: int64, a message: its first request, and behind the last message the end
-    left: Any  #: int64, a message: requests that are not met
-    asked: Any  #: int64, (request, 3): channels, or -1
-    then: Any  #: int64, (request, 3): the requests at their ends, or -1
-    reached: Any  #: int32, a request: the step in which the header reached its node, or -1 once it is met
-    held: Any  #: uint8, a channel
-    counts: Any  #: int64, 2: messages and requests
+    message: Ints  #: first request of each message, and the number of requests at the end
+    left: Ints  #: requests of each message that are not met
+    asked: Ints  #: (request, 3): channels, or -1
+    then: Ints  #: (request, 3): the requests at their ends, or -1
+    reached: Ints32  #: for each request, the step in which the header reached its node, or -1 once it is met
+    held: Bytes  #: whether each channel is held
+    counts: Ints  #: two entries: number of messages, number of requests
 
 
 @scratch

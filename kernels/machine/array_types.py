@@ -1,0 +1,34 @@
+"""Names for the types of values in kernels, used in the fields of their NamedTuples.
+
+Numba compiles each kernel for the types of the values that it is called with and reads no annotation.  So these names are for
+readers and for mypy, which checks the bodies of kernels with them.  In plain Python (``NUMBA_DISABLE_JIT``) they are the
+types of NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: One number: ``U64`` holds labels, masks and random words, ``I64`` counts and indices.
+U64: TypeAlias = np.uint64
+I64: TypeAlias = np.int64
+
+#: Contiguous arrays by the type of an element.  ``Words`` are labels or masks of 64 bits.
+Words: TypeAlias = NDArray[np.uint64]
+Words32: TypeAlias = NDArray[np.uint32]
+Words16: TypeAlias = NDArray[np.uint16]
+Bytes: TypeAlias = NDArray[np.uint8]
+Ints: TypeAlias = NDArray[np.int64]
+Ints32: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+#: Array of unsigned elements as wide as the lanes of a kernel: 8, 16 or 32 bits.
+Cells: TypeAlias = NDArray[np.unsignedinteger[Any]]
+
+#: Values of ``simd``: unsigned lanes, and one bit per lane.
+Vector: TypeAlias = NDArray[np.unsignedinteger[Any]]
+Mask: TypeAlias = NDArray[np.bool_]
