@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import fastcube as fc
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import Effort
 from fastcube.measure import registry
 
@@ -52,7 +52,7 @@ def measure_studies() -> None:
 
 
 def measure_claims(full: bool) -> None:
-    for claim in ledgers.claims():
+    for claim in registries.claims():
         begun = time.process_time()
         try:
             claim.decide(Effort(quick=not full))

@@ -1,28 +1,29 @@
-"""The ledger: what a paper states, how code decides it, and what shows a refutation.
+"""The registry of claims: what a paper states, how code decides it, and what shows a refutation.
 
-A paper's package of studies keeps its claims in ``claims.py``, beside the code that decides them::
+A paper's package keeps its registry in ``claims/registry.py`` and its claims in modules beside it.  A claim about all cases of
+a range names the range, and its function judges one case::
 
-    registry = ClaimRegistry("lee_hayes")
+    FEW_FAULTS = Cases("all sets of at most ceil(n/2) faults of Q_1, ..., Q_{}", few_faults, full=6, quick=5)
 
 
-    @registry.claim("least-faults", where="appendix", states="The least number of faults needed is ...")
-    def least_faults(effort: Effort) -> Verdict:
-        \"\"\"All fault sets of at most ceil(n/2) faults, and one of ceil(n/2) + 1 for each n.\"\"\"
-        largest = effort.pick(full=6, quick=5)
-        for cube in effort.each(few_faults(largest)):
-            if find_unsafe(cube).all_unsafe:
-                return Verdict("refuted", f"fault sets up to Q_{cube.n}", witness(cube))
-        return Verdict("holds", f"all sets of at most ceil(n/2) faults of Q_1, ..., Q_{largest}")
+    @registry.forall("half-faults", FEW_FAULTS, where="section 3.2", states="No set of at most ceil(n/2) faults ...")
+    def half_faults(cube: Hypercube) -> Witness | None:
+        \"\"\"Whether some node is active.\"\"\"
+        return witness("no node is active", cube) if find_unsafe(cube).all_unsafe else None
 
-and its ``__init__.py`` declares the files, ``Paper(__name__, claims=("claims", "claims_routing"), ...)``; a second
-one imports the ledger from the first.  Claims stand in the order of the files declared, whichever is imported first,
-and of their lines.  A
-verdict is one of :data:`OUTCOMES`; nothing is ever decided by hand, and ``checked`` names what was looked at and no more.
-A statement begins at the smallest n for which it is meant, which stands in it: nothing below refutes it.
+Any other claim takes an effort and gives its verdict itself::
 
-``effort`` tells how much to look at and is told how far deciding has come: ``effort.pick(full, quick)`` chooses a
-range, ``effort.each(cases)`` passes cases on and shows progress, ``effort.applies(hypothesis)`` counts the cases that a
-statement is about.  Full is at most a minute or so a claim, quick half a minute for a whole paper; only the range may
+    @registry.claim("n-cubed", where="appendix", states="FIND_UNSAFE takes O(n^3) units of communication ...")
+    def n_cubed(effort: Effort) -> Verdict: ...
+
+``PAPER`` in the package's ``__init__.py`` lists the modules.  Claims stand in the order of these modules, whichever is
+imported first, and of their lines.  A verdict is one of :data:`OUTCOMES`.  Nothing is ever decided by hand, and ``checked``
+names what was looked at and no more.  A statement begins at the smallest n for which it is meant, which stands in it: nothing
+below refutes it.
+
+``effort`` tells how much to look at and is told how far deciding has come.  ``effort.by_effort(full, quick)`` chooses a range,
+``effort.each(cases)`` passes cases on and shows progress, and ``effort.count_if_applicable(hypothesis)`` counts the cases that
+a statement is about.  Full is at most a minute or so a claim, quick half a minute for a whole paper; only the range may
 differ, and a claim that is refuted by one effort is refuted by the other.  No ``assert`` decides: it is gone under
 ``python -O``.  What speaks against a claim is a witness; two computations of one thing that differ
 :func:`check_agreement` not, and stop the decider.
@@ -30,16 +31,18 @@ differ, and a claim that is refuted by one effort is refuted by the other.  No `
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from ..errors import ParameterError, suggest_name
 from .values import value_text
 
 Outcome = Literal["holds", "refuted", "misprint", "depends", "unreproduced", "undecided"]
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
 
 #: What a verdict can be, and what it is called.  *Misprint*: false by the letter, and the paper itself, or the proof beside
 #: it, has it right.  *Depends*: true under one admissible reading and false under another.  *Unreproduced*: a number of a
@@ -228,9 +231,61 @@ class Verdict:
         return self.more if self.witness is None else (self.witness, *self.more)
 
 
+class Domain(Protocol):
+    """All cases that a statement is about: gives the verdict, where a function judges one case."""
+
+    def decide(self, effort: Effort, check: Any) -> Verdict:
+        """The verdict when ``check`` judges each case."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A range of cases, in its order, that says what it is.
+
+    Parameters
+    ----------
+    text : str
+        The range and the method; ``{}`` is what the effort chooses, and ``{0[1]}`` a part of it.
+    make : callable
+        Takes what the effort chooses, and gives the cases, each the tuple of the arguments of a check.
+    full, quick : object
+        What each effort chooses: as a rule the largest size.
+    where : str
+        In a few words, what is being looked at.
+    """
+
+    text: str
+    make: Callable[[Any], Iterable[tuple[Any, ...]]]
+    full: Any = None
+    quick: Any = None
+    where: str = ""
+
+    def after(self, proof: str) -> Self:
+        """The same cases, said after a proof or an explanation."""
+        return replace(self, text=proof + self.text)
+
+    def text_for(self, effort: Effort) -> str:
+        """The range that an effort looks at."""
+        return self.text.format(effort.by_effort(self.full, self.quick))
+
+    def make_for(self, effort: Effort) -> Iterable[tuple[Any, ...]]:
+        """The cases that an effort looks at."""
+        return self.make(effort.by_effort(self.full, self.quick))
+
+    def decide(self, effort: Effort, check: Callable[..., Witness | None]) -> Verdict:
+        """Refuted by the first case in which ``check`` finds a witness; without one the claim holds in the range."""
+        found = effort.first(self.make_for(effort), lambda case: check(*case), self.where)
+        return Verdict.refuted_if(found, self.text_for(effort))
+
+
+def sizes(least: int, full: int, quick: int, text: str, where: str = "") -> Cases:
+    """The sizes from ``least`` to what the effort chooses."""
+    return Cases(text, lambda most: ((n,) for n in range(least, most + 1)), full, quick, where)
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper and the function that decides it; made by :meth:`Ledger.claim`.
+    """A statement of a paper and the function that decides it; made by :meth:`ClaimRegistry.claim`.
 
     Parameters
     ----------
@@ -330,29 +385,30 @@ class ClaimRegistry:
         self._claims: dict[str, Claim] = {}
 
     def claim(
-        self,
-        name: str,
-        *,
-        where: str,
-        states: str,
-        ours: bool = False,
-        correction: str = "",
-        group: str = "",
-        fact: str = "",
-        slip: str = "",
-        definition: bool = False,
+        self, name: str, *, where: str, states: str, **more: Any
     ) -> Callable[[Callable[[Effort], Verdict]], Callable[[Effort], Verdict]]:
         """Enter the claim that the decorated function decides; ``name`` is its id, the rest as of :class:`Claim`."""
 
         def register_claim(decider: Callable[[Effort], Verdict]) -> Callable[[Effort], Verdict]:
             if name in self._claims:
                 raise ValueError(f"{self.paper} has two claims {name}")
-            self._claims[name] = Claim(
-                self.paper, name, where, states, decider, ours, correction, group, fact, slip, definition
-            )
+            self._claims[name] = Claim(self.paper, name, where, states, decider, **more)
             return decider
 
         return register_claim
+
+    def forall(self, name: str, domain: Domain, *, where: str, states: str, **more: Any) -> Callable[[C], C]:
+        """Enter the claim that the decorated function judges in each case of a domain; the rest as of :meth:`claim`."""
+
+        def register_check(check: C) -> C:
+            @functools.wraps(check)
+            def decide_cases(effort: Effort) -> Verdict:
+                return domain.decide(effort, check)
+
+            self.claim(name, where=where, states=states, **more)(decide_cases)
+            return check
+
+        return register_check
 
     def sort_by_modules(self, modules: Sequence[str]) -> None:
         """Put the claims in the order of the modules that declare them."""

@@ -3,7 +3,7 @@
 Deciding is mostly Python, so threads would take turns.  A worker says which package it runs, and one that runs another is
 given no work.  Then it takes claims, decides them, and answers how far it is and then the report, all as JSON.  So a caller
 needs no ``if __name__ == "__main__"``, a worker that dies costs one claim, and stopping is ending the workers at once: a
-verdict is given or it is not.  Reports come in the ledger's order whichever is ready first.  What this very code has
+verdict is given or it is not.  Reports come in the order of their registry whichever is ready first.  What this very code has
 decided before is taken from the cache (``cache.py``).
 """
 
@@ -24,7 +24,7 @@ from ..results.provenance import PACKAGE, available_cpus, hash_sources
 from ..results.worker_process import WorkerProcess
 from ..running.progress import Progress
 from ..running.signals import FINISHED, WORK_REMAINS, handle_signals
-from . import cache, ledgers
+from . import cache, registries
 from .claims import Claim, Effort, Verdict
 
 Report = dict[str, Any]
@@ -219,7 +219,7 @@ def decide_claims(
     Parameters
     ----------
     claims : sequence of Claim
-        Claims of ``ledgers.claims()``.
+        Claims of ``registries.claims()``.
     take : callable
         Called with each :meth:`Claim.report`, in the order of ``claims``.
     quick : bool
@@ -277,7 +277,7 @@ def serve_claims(receive: Callable[[], Any], send: Callable[[Any], None]) -> Non
     while True:
         job = receive()
         try:
-            (claim,) = ledgers.claims(job["paper"], job["id"])
+            (claim,) = registries.claims(job["paper"], job["id"])
             effort = Effort(job["quick"], lambda cases, where: send_json({"cases": cases, "where": where}))
             send_json({"report": claim.report(effort)})
         except BrokenPipeError:

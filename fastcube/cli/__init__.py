@@ -36,7 +36,7 @@ COMMANDS = {
     "reproduce": "Everything that the papers print, measured, in one report.",
     "faults": "Write trials' own fault sets as CSV.",
     "evaluate": "Run a study's algorithm on fault sets from CSV.",
-    "claims": "The ledger of the papers' claims, decided by code.",
+    "claims": "The papers' claims, decided by code.",
     "slurm": "Print a job-array script (does not submit).",
     "warmup": "Compile a study's kernels ahead of a job array.",
     "info": "Environment and cache folder; identity and digest of a file.",

@@ -50,13 +50,16 @@ def _wall_seconds(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float
 
 def _list_claims(style: str, workers: int) -> None:
     """What can be decided: papers, numbers of claims, how long deciding takes here, and what is kept of it."""
-    from ..audit import ledgers
+    from ..audit import registries
     from ..audit.deciding import cached_verdicts
     from ..audit.report.plan import claim_seconds
 
     rows: list[dict[str, Any]] = []
-    known = ledgers.claim_registries()
-    for name, claims in [*((name, list(ledger)) for name, ledger in known.items()), (ALL_PAPERS, ledgers.claims())]:
+    known = registries.claim_registries()
+    for name, claims in [
+        *((name, list(registry)) for name, registry in known.items()),
+        (ALL_PAPERS, registries.claims()),
+    ]:
         row: dict[str, Any] = {"paper": name, "claims": len(claims), "ours": sum(claim.ours for claim in claims)}
         for effort, quick in (("quick", True), ("full", False)):
             row[f"{effort}_seconds"] = round(_wall_seconds(claims, claim_seconds(claims, quick), workers), 1)
@@ -86,7 +89,7 @@ def _list_claims(style: str, workers: int) -> None:
 
 def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The paper's claims."""
-    from ..audit.ledgers import stated
+    from ..audit.registries import stated
     from ..measure.paper import PAPERS, installed_paper
 
     paper = ctx.params.get("paper")
@@ -133,12 +136,12 @@ def command(
     A claim holds in the range that is named, is refuted with its smallest witness, is a misprint that the paper itself
     corrects, depends on the reading, is a number that is not reproduced, or is not decided.
 
-    Those of one PAPER (or of a Python file with a Ledger), of `all`, or the one called ID.  Verdicts are kept in the
+    Those of one PAPER (or of a Python file with a ClaimRegistry), of `all`, or the one called ID.  Verdicts are kept in the
     cache folder for as long as no source of the package changes.  A witness is a Python expression in the names of
     `import fastcube as fc`, with the value it gives.  A claim marked [ours] is a repair, a case of a vague remark, or
     about an algorithm that the paper does not give.
     """
-    from ..audit import ledgers
+    from ..audit import registries
     from ..audit.claims import OUTCOMES
     from ..audit.deciding import cached_verdicts, decide_claims
     from ..audit.report.plan import claim_seconds
@@ -159,7 +162,7 @@ def command(
         return 0
     if paper == ALL_PAPERS and name is not None:
         raise ParameterError(f"the one claim {name} is a paper's: give the paper's name in the place of all")
-    claims = ledgers.claims(None if paper == ALL_PAPERS else paper, name)
+    claims = registries.claims(None if paper == ALL_PAPERS else paper, name)
     reports: list[dict[str, Any]] = []
 
     def print_report(report: dict[str, Any]) -> None:

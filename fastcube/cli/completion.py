@@ -88,7 +88,7 @@ def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: 
 
 
 def complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Papers that have a ledger; files where none begins so."""
+    """Papers that have claims; files where none begins so."""
     from ..measure.paper import PAPERS
 
     return matching_items(PAPERS.points, incomplete) or complete_files(ctx, param, incomplete)

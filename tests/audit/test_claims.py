@@ -12,7 +12,7 @@ from helpers.decided import decide_claims
 from reference import unsafe as twin
 
 import fastcube as fc
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import Verdict
 from fastcube.exact.unsafe import exact_unsafe
 from fastcube.studies import lee_hayes
@@ -48,7 +48,7 @@ COUNTED = {"theorem-3-links", "fifteen-percent"}
 def some(names: Iterable[str], quick: bool = True) -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("all fault sets of Q_5 take hours without compiled code")
-    return decide_claims((claim for claim in ledgers.ledger(lee_hayes.PAPER) if claim.id in names), quick)
+    return decide_claims((claim for claim in registries.registry_of(lee_hayes.PAPER) if claim.id in names), quick)
 
 
 @pytest.fixture(scope="module")

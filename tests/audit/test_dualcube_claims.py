@@ -11,7 +11,7 @@ import pytest
 from helpers.decided import decide_claims
 from reference import dualcube as twin
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.networks.dualcube import DualCube
 from fastcube.studies import li_peng_chu
 from fastcube.studies.li_peng_chu.claims import choices
@@ -81,11 +81,11 @@ OURS = {
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("simulations need compiled code")
-    return decide_claims(ledgers.ledger(li_peng_chu.PAPER), request.param == "quick")
+    return decide_claims(registries.registry_of(li_peng_chu.PAPER), request.param == "quick")
 
 
 def test_claims_of_ours_are_marked():
-    assert {claim.id for claim in ledgers.ledger(li_peng_chu.PAPER) if claim.ours} == OURS
+    assert {claim.id for claim in registries.registry_of(li_peng_chu.PAPER) if claim.ours} == OURS
 
 
 def test_every_claim_is_decided_as_known(verdicts):

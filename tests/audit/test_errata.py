@@ -1,4 +1,4 @@
-"""docs/errata.md tells every refuted fact, what is true instead, and every misprint, as ledgers and inventories have them."""
+"""docs/errata.md tells every refuted fact, what is true instead, and every misprint, as registries and inventories have them."""
 
 import re
 from collections import Counter
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import OUTCOMES
 from fastcube.audit.deciding import decide_claims
 from fastcube.audit.verdicts import escape_markdown, markdown, misprints
@@ -49,9 +49,9 @@ def told(name):
     return {claim: outcome for fact in entries(name).values() for claim, outcome in fact.items()}
 
 
-@pytest.mark.parametrize("name", ledgers.claim_registries())
+@pytest.mark.parametrize("name", registries.claim_registries())
 def test_the_page_tells_claims_as_the_ledgers_have_them(name):
-    ledger = ledgers.claim_registries()[name]
+    ledger = registries.claim_registries()[name]
     words = flat(section(name))
     for fact, outcomes in entries(name).items():
         for claim, outcome in ((ledger[claim], outcome) for claim, outcome in outcomes.items()):
@@ -66,9 +66,9 @@ def test_the_page_tells_claims_as_the_ledgers_have_them(name):
 
 def test_the_index_names_every_entry_once_in_order():
     rows = re.findall(r"^\| \[(\S+) `(.+)`\]\(#(\S+)\) \| .* \| (\d+) \| .* \|$", PAGE, re.MULTILINE)
-    order = [*papers(), *(name for name in ledgers.claim_registries() if name not in papers())]
+    order = [*papers(), *(name for name in registries.claim_registries() if name not in papers())]
     every = [(name, fact, list(claims)) for name in order for fact, claims in entries(name).items()]
-    every.sort(key=lambda entry: ledgers.claim_registries()[entry[0]][entry[2][0]].ours)
+    every.sort(key=lambda entry: registries.claim_registries()[entry[0]][entry[2][0]].ours)
     assert [(name, fact, int(number)) for name, fact, _, number in rows] == [(n, fact, len(c)) for n, fact, c in every]
     headings = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
     anchors = {"".join(c for c in h.lower() if c.isalnum() or c in "_- ").replace(" ", "-") for h in headings}
@@ -78,10 +78,10 @@ def test_the_index_names_every_entry_once_in_order():
 def counted(outcome, ours=False):
     """Claims of the page with an outcome, and the facts that they are about."""
     some = [
-        (paper, ledgers.claim_registries()[paper][name])
+        (paper, registries.claim_registries()[paper][name])
         for paper in papers()
         for name, found in told(paper).items()
-        if found == TOLD[outcome] and ledgers.claim_registries()[paper][name].ours == ours
+        if found == TOLD[outcome] and registries.claim_registries()[paper][name].ours == ours
     ]
     return len(some), len({(paper, claim.fact or claim.id) for paper, claim in some})
 
@@ -108,10 +108,10 @@ def test_the_readme_counts_what_the_page_counts():
 _COUNTED = {"refuted": "refuted", "misprint": "misprint", "depends": "depends? on", "unreproduced": "not reproduced"}
 
 
-@pytest.mark.parametrize("name", ledgers.claim_registries())
+@pytest.mark.parametrize("name", registries.claim_registries())
 def test_the_page_counts_the_claims_that_the_ledgers_have(name):
     """Without deciding any: how many there are, how many by definition, and of the outcomes that the page tells."""
-    ledger = ledgers.claim_registries()[name]
+    ledger = registries.claim_registries()[name]
     lines = dict(re.findall(r"\d+ claims? of (the papers?|ours): ([^;]*?)(?=; |\.\n)", section(name) + "\n"))
     numbers = {whose: int(n) for n, whose in re.findall(r"(\d+) claims? of (the papers?|ours): ", section(name))}
     assert numbers == Counter("ours" if c.ours else "the paper" + "s" * (name not in papers()) for c in ledger)
@@ -127,8 +127,8 @@ def test_the_page_counts_the_claims_that_the_ledgers_have(name):
 
 @pytest.mark.parametrize("paper", papers())
 def test_corrections_are_sentences_that_name_claims_that_there_are(paper):
-    known = {claim.id for claim in ledgers.claim_registries()[paper]}
-    for claim in ledgers.claim_registries()[paper]:
+    known = {claim.id for claim in registries.claim_registries()[paper]}
+    for claim in registries.claim_registries()[paper]:
         if claim.correction:
             assert claim.correction.endswith("."), claim.id
             named = set(re.findall(r"\b[a-z]+\d?(?:-[a-z0-9]+)+\b", claim.correction)) & ({*known} | {"theorem-1"})
@@ -144,8 +144,8 @@ def test_misprints_are_those_of_the_inventory(paper):
 def test_the_page_is_what_the_command_prints():
     """What it tells by full effort; what it only counts by quick effort, which says the same of less."""
     quick, full = [], []
-    assert decide_claims(ledgers.claims(), quick.append, quick=True) == 0
-    some = [claim for claim, r in zip(ledgers.claims(), quick, strict=True) if r["outcome"] in TOLD]
+    assert decide_claims(registries.claims(), quick.append, quick=True) == 0
+    some = [claim for claim, r in zip(registries.claims(), quick, strict=True) if r["outcome"] in TOLD]
     assert decide_claims(some, full.append) == 0
     known = {(r["paper"], r["id"]): r for r in full}
     reports = [known.get((r["paper"], r["id"]), {**r, "effort": "full"}) for r in quick]

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from fastcube import resources
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.errors import ParameterError, join_alternatives
 from fastcube.measure import inventory as inv
 from fastcube.measure import registry
@@ -68,8 +68,8 @@ def missing(found):
     """What an inventory names and is not there, and which of the paper's studies and claims it does not name; one line each."""
     own = installed_papers()[found.paper]
     every = registry.studies()
-    claims = {claim.id for claim in ledgers.stated(own)}
-    examples = ledgers.worked_examples(own)
+    claims = {claim.id for claim in registries.stated(own)}
+    examples = registries.worked_examples(own)
     out = []
     for item, shown in found.evidence_by_item():
         if shown.study:
@@ -131,7 +131,7 @@ def test_all_that_is_named_is_there_and_all_that_is_there_is_named(paper):
     "paper", [pytest.param(p, marks=[pytest.mark.kernels] * (p == "li_peng_chu")) for p in WRITTEN]
 )
 def test_examples_replay(paper):
-    for name, made in ledgers.worked_examples(installed_papers()[paper]).items():
+    for name, made in registries.worked_examples(installed_papers()[paper]).items():
         example = made()
         assert example.is_reproduced(), name
         for cube in example.cubes:

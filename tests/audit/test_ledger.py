@@ -13,8 +13,17 @@ from helpers.compiled import mark_others_slow
 from helpers.processes import STUCK_SECONDS, BackgroundRun, run_fastcube, run_in_process
 
 import fastcube as fc
-from fastcube.audit import ledgers
-from fastcube.audit.claims import ClaimRegistry, DisagreementError, Effort, Verdict, Witness, check_agreement
+from fastcube.audit import registries
+from fastcube.audit.claims import (
+    Cases,
+    ClaimRegistry,
+    DisagreementError,
+    Effort,
+    Verdict,
+    Witness,
+    check_agreement,
+    sizes,
+)
 from fastcube.audit.deciding import decide_claims
 from fastcube.audit.verdicts import fold_expression, markdown, summary
 
@@ -73,6 +82,51 @@ def test_effort_counts_what_a_statement_applies_to():
     assert Verdict.refuted_if(witness, "all") == Verdict("refuted", "in this order: all", witness)
 
 
+def _evens(most):
+    return ((n, n + 1) for n in range(0, most + 1, 2))
+
+
+def test_a_claim_for_all_cases_says_its_range_and_counts_them():
+    registry = ClaimRegistry("paper")
+    evens = Cases("even numbers up to {}", _evens, full=8, quick=4)
+
+    @registry.forall(
+        "few", evens.after("tried: "), where="here", states="All are less than 6.", correction="Some are not."
+    )
+    def is_few(n, following):
+        """Looked at one by one."""
+        return Witness("the number after", str(following), following, {}) if n >= 6 else None
+
+    claim, effort = registry["few"], Effort()
+    assert (claim.where, claim.statement, claim.correction) == ("here", "All are less than 6.", "Some are not.")
+    assert (claim.decider.__doc__, claim.decider.__module__) == ("Looked at one by one.", __name__)
+    assert claim.decide(effort) == Verdict(
+        "refuted", "in this order: tried: even numbers up to 8", Witness("the number after", "7", 7, {})
+    )
+    assert (effort.applied, effort.cases) == (4, 4)
+    quick = Effort(quick=True)
+    assert claim.decide(quick) == Verdict("holds", "tried: even numbers up to 4")
+    assert quick.applied == 3
+    assert is_few(2, 3) is None
+
+
+def test_sizes_tell_their_largest():
+    judged = []
+    verdict = sizes(2, full=5, quick=3, text="n = 2, ..., {}").decide(Effort(quick=True), judged.append)
+    assert (verdict, judged) == (Verdict("holds", "n = 2, ..., 3"), [2, 3])
+
+
+def test_another_domain_decides_by_itself():
+    class Alone:
+        def decide(self, effort, check):
+            return Verdict("holds" if effort.count_if_applicable(check(7)) else "refuted", "7")
+
+    registry = ClaimRegistry("paper")
+    registry.forall("odd", Alone(), where="", states="")(lambda n: n % 2 == 1)
+    assert registry["odd"].report()["outcome"] == "holds"
+    assert registry["odd"].report()["applied"] == 1
+
+
 def test_a_wrong_witness_does_not_replay():
     assert not Witness("", "fc.Hypercube(3).n", 4, {}).is_reproduced()
     assert Witness.of("", "fc.Hypercube(3).n", {}) == Witness("", "fc.Hypercube(3).n", 3, {})
@@ -80,7 +134,7 @@ def test_a_wrong_witness_does_not_replay():
 
 
 def test_claims_keep_their_order_and_names_are_taken_once():
-    claims = ledgers.claims(TOY)
+    claims = registries.claims(TOY)
     assert [claim.id for claim in claims] == NAMES
     ledger = ClaimRegistry("paper")
     for name in ("b", "a"):
@@ -94,13 +148,13 @@ def test_claims_keep_their_order_and_names_are_taken_once():
 
 
 def test_a_report_is_json():
-    (claim,) = ledgers.claims(TOY, "false")
+    (claim,) = registries.claims(TOY, "false")
     report = claim.report(Effort(quick=True))
     assert json.loads(json.dumps(report)) == report
     assert report["correction"] == "Q_n has 2^n nodes."
     assert (report["effort"], report["ours"], report["outcome"]) == ("quick", False, "refuted")
     assert [w["value"] for w in report["witnesses"]] == [4, 4]
-    (last,) = ledgers.claims(TOY, "last")
+    (last,) = registries.claims(TOY, "last")
     assert last.report()["witnesses"] == []
 
 
@@ -123,12 +177,12 @@ def test_effort_counts_cases_and_tells_now_and_then():
         (("lee_hayes", "theorm-3"), "claim must be one of lee_hayes's, got theorm-3; did you mean theorem-3?"),
         (("lee_hayes", "zzz"), "claim must be one of lee_hayes's, got zzz; it has theorem-3-printed, "),
         (("none.py",), "none.py does not exist"),
-        ((__file__,), "must hold one Ledger, it holds 0"),
+        ((__file__,), "must hold one ClaimRegistry, it holds 0"),
     ],
 )
 def test_unknown_papers_and_claims(asked, message):
     with pytest.raises(fc.ParameterError) as error:
-        ledgers.claims(*asked)
+        registries.claims(*asked)
     assert message in str(error.value)
 
 
@@ -138,7 +192,7 @@ def test_unknown_papers_and_claims(asked, message):
 @pytest.mark.parametrize("workers", mark_others_slow([3, 1]))
 def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
     reports = []
-    assert decide_claims(ledgers.claims(TOY), reports.append, quick=True, workers=workers) == 0
+    assert decide_claims(registries.claims(TOY), reports.append, quick=True, workers=workers) == 0
     assert [report["id"] for report in reports] == NAMES
     outcomes = {report["id"]: report["outcome"] for report in reports}
     assert outcomes["slowest-first"] == outcomes["again"] == outcomes["repaired"] == "holds"
@@ -170,7 +224,7 @@ def test_one_claim_as_json(capsys):
 
 def test_claims_as_markdown_read_as_they_are_printed():
     words = "|N(T)| >= 2^k * [k] " + "of n " * 13 + "so and - 1 < 2"
-    reports = [ledgers.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
+    reports = [registries.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
     page = markdown([{**reports[0], "statement": words}, reports[1]], "refuted")
     assert "\n**Stated** (section 2): \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
     assert "\n\\- 1 \\< 2\n" in page
@@ -182,7 +236,7 @@ def test_claims_as_markdown_read_as_they_are_printed():
 
 
 def test_several_claims_of_a_fact_are_one_entry():
-    report = ledgers.claims(TOY, "false")[0].report(Effort(quick=True))
+    report = registries.claims(TOY, "false")[0].report(Effort(quick=True))
     other = {
         **report,
         "id": "other",
@@ -279,10 +333,10 @@ def _runs(pid: int) -> bool:
     return state != "Z"
 
 
-# ---------------------------------------------------------------- the ledgers there are
+# ---------------------------------------------------------------- the registries there are
 
 
-@pytest.mark.parametrize("claim", ledgers.claims(), ids=lambda claim: f"{claim.paper} {claim.id}")
+@pytest.mark.parametrize("claim", registries.claims(), ids=lambda claim: f"{claim.paper} {claim.id}")
 def test_claims_say_where_and_what(claim):
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", claim.id)
     assert claim.where

@@ -9,7 +9,7 @@ import pytest
 from helpers.decided import decide_claims
 from reference import gathering, trees
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.studies import leu_kuo
 
 OUTCOMES = {
@@ -69,7 +69,7 @@ OUTCOMES = {
 def verdicts(request):
     if numba.config.DISABLE_JIT:
         pytest.skip("enumerations need compiled code")
-    return decide_claims(ledgers.ledger(leu_kuo.PAPER), request.param == "quick")
+    return decide_claims(registries.registry_of(leu_kuo.PAPER), request.param == "quick")
 
 
 def test_every_claim_is_decided_as_known(verdicts):

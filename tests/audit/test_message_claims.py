@@ -11,7 +11,7 @@ from helpers.decided import decide_claims
 from reference.broadcasting import broadcast
 from reference.routing import Cube
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import Effort, Verdict
 from fastcube.studies import lee_hayes
 from fastcube.studies.lee_hayes.claims.cases import climbing_messages
@@ -64,7 +64,7 @@ COMPILED = "fifteen-percent-messages"
 
 
 def some(quick: bool, names: Iterable[str]) -> dict[str, Verdict]:
-    return decide_claims((claim for claim in ledgers.ledger(lee_hayes.PAPER) if claim.id in names), quick)
+    return decide_claims((claim for claim in registries.registry_of(lee_hayes.PAPER) if claim.id in names), quick)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from reference import partition as twin
 import fastcube as fc
 from fastcube.algorithms.multicasting import PATHS
 from fastcube.algorithms.partition import Supercube, greedy_two_partition
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import Verdict
 from fastcube.studies import wang_lin_kuo
 from fastcube.studies.wang_lin_kuo.claims import as_printed
@@ -63,7 +63,7 @@ OUTCOMES = {
 def verdicts() -> dict[str, Verdict]:
     if numba.config.DISABLE_JIT:
         pytest.skip("thousands of multicasts in Q_10 need compiled code")
-    return decide_claims(ledgers.ledger(wang_lin_kuo.PAPER))
+    return decide_claims(registries.registry_of(wang_lin_kuo.PAPER))
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -72,7 +72,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 @pytest.mark.exhaustive
 def test_full_effort_says_the_same_of_more(verdicts):
-    full = decide_claims(ledgers.ledger(wang_lin_kuo.PAPER), quick=False)
+    full = decide_claims(registries.registry_of(wang_lin_kuo.PAPER), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
     for name in ("lemma-1", "worst-case", "repair-graph", "table-3-row-4"):
         assert full[name].checked != verdicts[name].checked
@@ -157,6 +157,6 @@ def test_finite_messages_stop_as_long_ones_do(verdicts):
 
 
 def test_statements_name_the_papers_places():
-    for claim in ledgers.ledger(wang_lin_kuo.PAPER):
+    for claim in registries.registry_of(wang_lin_kuo.PAPER):
         assert claim.where.startswith("section")
         assert claim.ours == claim.id.startswith(("repair", "fault-overhead-relative", "table-3-pattern"))

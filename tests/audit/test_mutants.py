@@ -633,8 +633,8 @@ def test_no_assert_decides():
         "import fastcube as fc, fastcube.studies.leu_kuo.claims.gathering as g\n"
         "from fastcube.algorithms.trees import CommunicationTree\n"
         "g.find_tree = lambda cube: CommunicationTree(cube, 0, range(cube.n))\n"
-        "from fastcube.audit import ledgers\nfrom fastcube.audit.claims import Effort\n"
-        "print(__debug__, ledgers.claim_registries()['leu_kuo']['last-stage'].decide(Effort(quick=True)).outcome)"
+        "from fastcube.audit import registries\nfrom fastcube.audit.claims import Effort\n"
+        "print(__debug__, registries.claim_registries()['leu_kuo']['last-stage'].decide(Effort(quick=True)).outcome)"
     )
     done = subprocess.run([sys.executable, "-O", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "refuted"]

@@ -20,7 +20,7 @@ from helpers.compiled import mark_others_slow
 from helpers.toy_paper import paper
 
 import fastcube as fc
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.examples import Drawing
 from fastcube.audit.report import build_maker, duals, running
 from fastcube.audit.report import plan as planning
@@ -507,7 +507,7 @@ def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_the
 def test_the_budget_knows_what_there_is():
     studies = [registry.study(name) for p in papers_with_inventory() for name in p.studies]
     grids = {(study.name, grid.name) for study in studies for grid in study.grids}
-    claims = {(p.name, claim.id) for p in papers_with_inventory() for claim in ledgers.stated(p)}
+    claims = {(p.name, claim.id) for p in papers_with_inventory() for claim in registries.stated(p)}
     assert {(study, grid) for study, held in budget.__wrapped__()["studies"].items() for grid in held} == grids
     assert {(p, claim) for p, held in budget.__wrapped__()["claims"].items() for claim in held} <= claims
 

@@ -1,4 +1,4 @@
-"""Words of the report's page: formulas, values, readings, and findings that the ledgers and README bear out."""
+"""Words of the report's page: formulas, values, readings, and findings that the registries and README bear out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from helpers import report_page
 
 from fastcube import resources
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.readings import parse_readings, readings
 from fastcube.measure import registry
 from fastcube.measure.paper import papers_with_inventory
@@ -86,7 +86,7 @@ def test_lists_of_lists_have_no_writing_of_their_own():
 
 def test_every_example_is_written_as_a_person_does_or_drawn():
     for paper in papers_with_inventory():
-        for name, make in ledgers.worked_examples(paper).items():
+        for name, make in registries.worked_examples(paper).items():
             example = make()
             assert example.text or any(cube.arrows for cube in example.cubes), (paper.name, name)
             assert report_page.python_fragments(f"{example.words}: {example.text}") == [], (paper.name, name)
@@ -98,7 +98,7 @@ def test_no_statement_caption_or_description_is_raw():
         texts = [text for item in (*held.items, *held.beyond) for text in (item.stated, item.drawing, item.concept)]
         texts += [
             text
-            for claim in ledgers.stated(paper)
+            for claim in registries.stated(paper)
             for text in (claim.statement, claim.where, claim.correction, claim.slip)
         ]
         texts += [s.description for study in map(registry.study, paper.studies) for s in study.statistics]
@@ -140,10 +140,10 @@ def test_the_weightiest_findings_are_the_facts_that_errata_refutes():
     facts = {
         (paper.name, claim.id): claim.fact or claim.id
         for paper in papers_with_inventory()
-        for claim in ledgers.stated(paper)
+        for claim in registries.stated(paper)
     }
     ours = {
-        (paper.name, claim.id) for paper in papers_with_inventory() for claim in ledgers.stated(paper) if claim.ours
+        (paper.name, claim.id) for paper in papers_with_inventory() for claim in registries.stated(paper) if claim.ours
     }
     listed = [(f["paper"], f["claim"]) for f in resources.read_json("findings")["weightiest"]]
     assert len(listed) == 10

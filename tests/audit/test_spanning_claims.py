@@ -10,7 +10,7 @@ from helpers.decided import decide_claims
 from reference import spanning as twin
 
 import fastcube as fc
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import Verdict
 from fastcube.studies import sui_wang_lee
 from fastcube.studies.sui_wang_lee.claims import bases, edmonds
@@ -52,7 +52,7 @@ pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="exhaustive sea
 
 @pytest.fixture(scope="module", params=[pytest.param("quick", marks=pytest.mark.slow)])
 def verdicts() -> dict[str, Verdict]:
-    return decide_claims(ledgers.ledger(sui_wang_lee.PAPER))
+    return decide_claims(registries.registry_of(sui_wang_lee.PAPER))
 
 
 def test_every_claim_is_decided_as_known(verdicts):
@@ -61,7 +61,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 
 @pytest.mark.slow
 def test_full_effort_says_the_same_of_more(verdicts):
-    full = decide_claims(ledgers.ledger(sui_wang_lee.PAPER), quick=False)
+    full = decide_claims(registries.registry_of(sui_wang_lee.PAPER), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
     for name in ("lemma-4", "theorem-2", "few-faulty-nodes", "smallest-nodes"):
         assert full[name].checked != verdicts[name].checked

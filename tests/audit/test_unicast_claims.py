@@ -6,7 +6,7 @@ import numba
 import pytest
 from helpers.decided import decide_claims
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 
 OUTCOMES = {
     "unicast": {
@@ -37,7 +37,7 @@ OUTCOMES = {
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all messages need compiled code")
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_every_claim_is_decided_as_known(name):
-    verdicts = decide_claims(ledgers.claim_registries()[name])
+    verdicts = decide_claims(registries.claim_registries()[name])
     assert {claim: verdict.outcome for claim, verdict in verdicts.items()} == OUTCOMES[name]
     for verdict in verdicts.values():
         assert all(witness.is_reproduced() for witness in verdict.witnesses)

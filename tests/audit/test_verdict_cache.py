@@ -9,7 +9,7 @@ import os
 import pytest
 from helpers.processes import run_in_process
 
-from fastcube.audit import cache, ledgers
+from fastcube.audit import cache, registries
 from fastcube.audit.claims import Effort
 from fastcube.audit.deciding import decide_claims
 from fastcube.results import provenance
@@ -25,7 +25,7 @@ def claim(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
     cache._cache_folder.cache_clear()
     cache._code_fingerprint.cache_clear()
-    (found,) = ledgers.claims("wang_lin_kuo", "still-minimal")
+    (found,) = registries.claims("wang_lin_kuo", "still-minimal")
     yield found
     cache._cache_folder.cache_clear()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.claims import DisagreementError, Effort
 from fastcube.studies.li_peng_chu.claims import routing
 from fastcube.studies.sui_wang_lee.claims import edmonds
@@ -34,7 +34,7 @@ def isolated_caches():
 def decide_claim(paper: str, claim: str) -> tuple[str, str]:
     """What a claim's decider comes to: a verdict, or that two computations differed; and the first witness."""
     try:
-        verdict = ledgers.claim_registries()[paper][claim].decide(Effort(quick=True))
+        verdict = registries.claim_registries()[paper][claim].decide(Effort(quick=True))
     except DisagreementError:
         return "stopped", ""
     if verdict.outcome in ("refuted", "misprint"):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from toy import TOY
 
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.audit.examples import Drawing, Example
 from fastcube.measure.inventory import parse_inventory
 from fastcube.measure.paper import Paper
@@ -59,7 +59,7 @@ class Toy(Paper):
         """Stand for the modules of a package: one for each claim, and the examples."""
         if name == "examples":
             return SimpleNamespace(EXAMPLES={"three": example_cube})
-        known = {claim.id: claim for claim in ledgers.claims(FILE)}
+        known = {claim.id: claim for claim in registries.claims(FILE)}
         return SimpleNamespace(__name__=name, registry=ToyRegistry(known[name] for name in self.claims))
 
 

@@ -63,7 +63,7 @@ def test_a_study_loads_its_own_package_alone(call):
 def test_a_claim_loads_its_own_paper_alone(call):
     told = call(
         "-c",
-        "import sys; from fastcube.audit import ledgers; ledgers.claims('li_peng_chu'); "
+        "import sys; from fastcube.audit import registries; registries.claims('li_peng_chu'); "
         "print(sorted({m.split('.')[2] for m in sys.modules if m.startswith('fastcube.studies.')}))",
     )
     assert told.stdout.strip() == "['li_peng_chu']"

@@ -13,7 +13,7 @@ from helpers.survival_trials import agrees
 from reference import survival as plain
 
 import fastcube as fc
-from fastcube.audit import ledgers
+from fastcube.audit import registries
 from fastcube.cli import main
 from fastcube.measure.study import product_grid
 from fastcube.measure.survival import networks_of_size
@@ -357,7 +357,7 @@ def test_claims(name):
     from fastcube.audit.claims import Effort
     from fastcube.studies.networks import PAPER
 
-    verdict = ledgers.ledger(PAPER)[name].decide(Effort(quick=True))
+    verdict = registries.registry_of(PAPER)[name].decide(Effort(quick=True))
     assert verdict.outcome == ("refuted" if name == "nodes-nobody" else "holds")
     if verdict.witness:
         assert verdict.witness.is_reproduced() and verdict.witness.value == [7120, 7136]

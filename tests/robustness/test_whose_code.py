@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, run_fastcube, run_in_process
 
-from fastcube.audit import deciding, ledgers
+from fastcube.audit import deciding, registries
 from fastcube.errors import EngineError
 from fastcube.results import worker_process
 
@@ -59,11 +59,11 @@ def test_a_worker_of_another_package_gets_no_work(monkeypatch):
     with pytest.raises(
         EngineError, match=r"a worker of the claims runs the package \S+ \w{16}, this process .*-meanwhile"
     ):
-        deciding.decide_claims(ledgers.claims(LEDGER, "last"), taken.append)
+        deciding.decide_claims(registries.claims(LEDGER, "last"), taken.append)
     assert taken == []
 
 
 def test_a_worker_that_cannot_begin_ends_the_deciding(monkeypatch):
     monkeypatch.setattr(worker_process, "_START", "raise SystemExit(3)")
     with pytest.raises(EngineError, match="a worker of the claims ended with status 3 before it began"):
-        deciding.decide_claims(ledgers.claims(LEDGER, "last"), [].append, workers=1)
+        deciding.decide_claims(registries.claims(LEDGER, "last"), [].append, workers=1)

@@ -17,7 +17,7 @@ from ...errors import check_integer
 from ...measure import registry
 from ...measure.goal import MOST_TRIALS, Goal, make_goal
 from ...measure.study import point_text
-from .. import ledgers
+from .. import registries
 
 if TYPE_CHECKING:
     from ...measure.inventory import Evidence
@@ -141,8 +141,8 @@ def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
         own = [registry.study(name) for name in paper.studies]
         with resources.wrap_damage_errors("budget"):
             studies += [_study_piece(paper, study, grid, quick) for study in own for grid in study.grids]
-        stated = ledgers.stated(paper)
+        stated = registries.stated(paper)
         costs = claim_seconds(stated, quick)
         claims += [ClaimPiece(paper, claim, costs[claim.key]) for claim in stated]
-        examples += [ExamplePiece(paper, key, make) for key, make in ledgers.worked_examples(paper).items()]
+        examples += [ExamplePiece(paper, key, make) for key, make in registries.worked_examples(paper).items()]
     return Plan(tuple(chosen), quick, tuple(studies), tuple(claims), tuple(examples))

@@ -12,7 +12,7 @@ from fastcube.networks.hypercube import Hypercube
 
 from . import small_cubes
 from .cases import BROADCASTS, SAFE, CheckResult, Objective, World, decide_attained, decide_by_search
-from .ledger import registry
+from .registry import registry
 
 #: What a claim says of a broadcast from a node; in the expression ``b`` is the broadcast.
 Check = Callable[[World, int], CheckResult]

@@ -1,4 +1,4 @@
-"""Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; ledger and style as in ``unsafe``."""
+"""Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; registry and style as in ``unsafe``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.exact.unsafe import enumerate_fault_sets, exact_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from .ledger import registry, witness
+from .registry import registry, witness
 
 #: Fault sets that FIND_UNSAFE marks slowly: floor(n^2/3) rounds, the most there can be (Przykucki 2012, on
 #: 2-neighbour bootstrap percolation).  Found by adding one fault at a time at distance 1 or 2 from the subcube that

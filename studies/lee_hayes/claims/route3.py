@@ -14,7 +14,7 @@ from fastcube.networks.network import descending_bits
 
 from . import small_cubes
 from .cases import MESSAGES, SAFE, CheckResult, World, decide_attained, worlds_of_two_squares
-from .ledger import registry
+from .registry import registry
 from .routing import ROUTE_FORM, decide_messages, outcome_text, route_expression, witness
 
 

@@ -17,7 +17,7 @@ from fastcube.networks.hypercube import Hypercube
 
 from . import small_cubes
 from .cases import MESSAGES, Check, CheckResult, Objective, World, decide_by_search
-from .ledger import registry
+from .registry import registry
 from .small_cubes import MessageClass
 
 

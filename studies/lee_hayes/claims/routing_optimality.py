@@ -13,7 +13,7 @@ from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
 from .cases import MESSAGES, CheckResult, World, decide_attained
-from .ledger import registry
+from .registry import registry
 from .routing import route_expression, witness
 
 

@@ -19,7 +19,7 @@ from fastcube.measure.inventory import inventory
 from fastcube.networks.hypercube import Hypercube
 
 from .closed_sets import closed_sets, connected_subcubes
-from .ledger import registry, witness
+from .registry import registry, witness
 
 #: Maximal subcubes of faulty and unsafe nodes.
 _SUBCUBES = "[str(part) for part in u.subcubes]"

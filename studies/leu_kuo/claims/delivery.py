@@ -15,7 +15,7 @@ from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
 from .gathering import HELPER, decide_all_runs, gather_on_tree, gather_witness, is_lossy_without_isolated, refute_by_run
-from .ledger import example_verdict, registry, witness
+from .registry import example_verdict, registry, witness
 from .trees import refute_by_first
 
 

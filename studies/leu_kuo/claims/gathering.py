@@ -18,7 +18,7 @@ from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
 from .asynchronous import simulate_run
-from .ledger import registry, witness
+from .registry import registry, witness
 from .trees import random_cubes, refute_by_first
 
 #: Link sets in the order in which a smallest witness is looked for.

@@ -13,7 +13,7 @@ from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
 from .. import enumeration
-from .ledger import registry, witness
+from .registry import registry, witness
 from .trees import find_first_cube, random_cubes, refute_by_first
 
 #: Link sets in the order in which the smallest missed tree is looked for.

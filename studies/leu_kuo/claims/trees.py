@@ -19,7 +19,7 @@ from fastcube.audit.cubes import links_of
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
-from .ledger import example_verdict, registry, tree_witness, witness
+from .registry import example_verdict, registry, tree_witness, witness
 
 
 def find_first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool]) -> Hypercube | None:

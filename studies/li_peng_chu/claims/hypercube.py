@@ -21,7 +21,7 @@ from fastcube.networks.hypercube import Hypercube
 from .cases import STOP_10_4, check_route, fault_limit, is_k_safe, reachable_distances
 from .cases import hypercube_path as across
 from .choices import is_crossing_possible
-from .ledger import dual_witness, registry
+from .registry import dual_witness, registry
 
 CONDITIONS = "a k-safe n-cube with |F| < 2^k (n - k)"
 

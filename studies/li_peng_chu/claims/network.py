@@ -23,7 +23,7 @@ from .cases import (
     tree_faults,
 )
 from .choices import trees
-from .ledger import dual_witness, registry
+from .registry import dual_witness, registry
 
 # ---------------------------------------------------------------- the network
 

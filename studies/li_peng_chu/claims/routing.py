@@ -30,7 +30,7 @@ from .cases import (
     reachable_distances,
 )
 from .choices import entry_nodes, exit_nodes, faults_around, has_edge, is_route_possible
-from .ledger import dual_witness, registry
+from .registry import dual_witness, registry
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
 RANDOM_SIZES = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]

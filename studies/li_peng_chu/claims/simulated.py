@@ -8,7 +8,7 @@ from fastcube.audit.claims import Effort, Verdict
 from fastcube.measure.estimate import Estimate, proportion
 
 from ..routing import DUALCUBE_ROUTING, printed_fraction
-from .ledger import registry
+from .registry import registry
 
 SIZES = range(5, 10)
 

@@ -11,7 +11,7 @@ from math import comb
 from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.exact.survival import exact_survival
 
-from .ledger import registry
+from .registry import registry
 
 
 @registry.claim(

@@ -13,7 +13,7 @@ from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from ..packets import printed_steps
-from .ledger import registry
+from .registry import registry
 from .schedules import search_schedule
 from .trees import cases, cube_at, cube_data_at, decide_over_bases, heights_witness, largest_dimension
 

@@ -18,7 +18,7 @@ from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import cube_witness, links_of
 from fastcube.networks.hypercube import Hypercube
 
-from .ledger import registry
+from .registry import registry
 
 #: Fault sets that the kernel is handed at a time.
 _CHUNK = 1 << 16

@@ -32,7 +32,7 @@ from .bases import (
     reroot_trees,
     tree_heights,
 )
-from .ledger import registry
+from .registry import registry
 
 #: Heights of trees in a witness's expression, of which ``{}`` are the trees as lists of parents.
 HEIGHTS = (

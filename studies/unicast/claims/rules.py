@@ -1,4 +1,4 @@
-"""Claims about what rival rules do with messages (V10); ledger and style as in ``status``."""
+"""Claims about what rival rules do with messages (V10); registry and style as in ``status``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
 from . import exhaustive
-from .ledger import registry
+from .registry import registry
 from .status import checked_range, cubes_with_links, decide_with_links, largest_fault_count, nonfaulty_targets
 
 # ---------------------------------------------------------------- rules, by the kernels

@@ -19,7 +19,7 @@ from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
 from . import exhaustive
-from .ledger import registry
+from .registry import registry
 
 #: Finds in rows of fault sets of Q_n with f faults the rows and nodes where something is wrong: (sets, 2^n) or (sets,).
 Predicate = Callable[[int, int, exhaustive.Bools], exhaustive.Bools]

@@ -12,8 +12,8 @@ from fastcube.measure.inventory import inventory
 from fastcube.measure.tally import Tally
 
 from ..channels import MULTICAST, table_3, trial_deviation
-from .ledger import example_verdict, registry
 from .partition import cube_data, cut_cubes
+from .registry import example_verdict, registry
 
 # Deviations of a mean of 10 by which the paper's figure must lie away from a reading's mean to refute it.
 _FAR_STDERRS = 6.0

@@ -15,8 +15,8 @@ from fastcube.networks.hypercube import Hypercube
 from ..channels import MULTICAST
 from ..deadlock_search import Message, deadlocking_messages
 from .as_printed import buddy_choices, buddy_rules, has_cycle
-from .ledger import registry
 from .partition import cube_data
+from .registry import registry
 
 #: Two multicasts that stop in Q_3 without a fault, with one virtual channel or two.  At 110 the first, and at 111
 #: the second, needs the

@@ -1,4 +1,4 @@
-"""Claims of the paper about 2-partitions and about routing among supernodes (sections 3 and 4); the ledger itself.
+"""Claims of the paper about 2-partitions and about routing among supernodes (sections 3 and 4).
 
 Statements are in our words; what a reading (A1-A16) adds stands in square brackets.
 """
@@ -17,7 +17,7 @@ from fastcube.networks.hypercube import Hypercube
 
 from .. import partition
 from .as_printed import split_in_supernode
-from .ledger import example_verdict, registry
+from .registry import example_verdict, registry
 
 EXAMPLE = Hypercube(6, [0b000000, 0b100001, 0b111000, 0b000100])
 FIGURE_18 = Hypercube(5, [0b00100, 0b01001, 0b11110, 0b10011])

@@ -1,4 +1,4 @@
-"""Finding what is claimed: the ledgers of installed packages, one's own by file."""
+"""Finding what is claimed: the registries of installed packages, and one's own by file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .claims import Claim, ClaimRegistry
 from .examples import Example
 
 
-def ledger(paper: Paper) -> ClaimRegistry:
+def registry_of(paper: Paper) -> ClaimRegistry:
     """The claims of a paper that has some, in the order of its modules and, in each, of their lines.  Raises ParameterError."""
     modules = [paper.import_module(name) for name in paper.claims]
     registry: ClaimRegistry = modules[0].registry
@@ -24,7 +24,7 @@ def ledger(paper: Paper) -> ClaimRegistry:
 
 def stated(paper: Paper) -> tuple[Claim, ...]:
     """The claims of a paper; none of a question without claims.  Raises ParameterError."""
-    return tuple(ledger(paper)) if paper.claims else ()
+    return tuple(registry_of(paper)) if paper.claims else ()
 
 
 def worked_examples(paper: Paper) -> Mapping[str, Callable[[], Example]]:
@@ -36,19 +36,19 @@ def worked_examples(paper: Paper) -> Mapping[str, Callable[[], Example]]:
 
 
 def claim_registries() -> dict[str, ClaimRegistry]:
-    """The ledgers of all installed papers and questions that claim something, by name; broken ones are left out."""
+    """The registries of all installed papers and questions that claim something, by name; broken ones are left out."""
     out = {}
     for name, paper in installed_papers().items():
         if paper.claims:
             try:
-                out[name] = ledger(paper)
+                out[name] = registry_of(paper)
             except ParameterError as error:
                 warn_of_package(PAPERS.points[name], str(error))
     return out
 
 
 def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
-    """The claims of all ledgers, of one paper's (or of a Python file that holds a Ledger), or the one called ``name``.
+    """The claims of all registries, of one paper (or of a Python file that holds a ClaimRegistry), or the one called ``name``.
 
     Of one paper nothing else is imported.  Raises ParameterError, with the nearest name, where there is no such paper or claim.
     """
@@ -60,7 +60,7 @@ def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
     chosen = installed_paper(paper)
     if not chosen.claims:
         raise ParameterError(f"paper must be one with claims, got {paper}")
-    return [*ledger(chosen)] if name is None else [ledger(chosen)[name]]
+    return [*registry_of(chosen)] if name is None else [registry_of(chosen)[name]]
 
 
 def _registry_of_file(path: str) -> ClaimRegistry:
@@ -70,5 +70,5 @@ def _registry_of_file(path: str) -> ClaimRegistry:
         value for value in vars(module_of_file(str(Path(path).resolve()))).values() if isinstance(value, ClaimRegistry)
     ]
     if len(found) != 1:
-        raise ParameterError(f"{path} must hold one Ledger, it holds {len(found)}")
+        raise ParameterError(f"{path} must hold one ClaimRegistry, it holds {len(found)}")
     return found[0]
