@@ -22,9 +22,12 @@ from ..measure.statistics import (
 from ..measure.study import Measure, point_text
 from .columns import Columns
 
+#: More than rounding changes the product of a unit and a bound.
+_ROUNDING = 1 + 1e-9
 
-def check_counts(measure: Measure, defined: Mapping[str, Any], columns: Columns) -> None:
-    """Raise ValueError where counters say what no trials can have counted; ``defined`` tells where each statistic is.
+
+def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns) -> None:
+    """Raise ValueError where counters say what no trials can have counted; ``numbers`` has each statistic's at each point.
 
     All points are checked at once.
     """
@@ -53,12 +56,16 @@ def check_counts(measure: Measure, defined: Mapping[str, Any], columns: Columns)
         ran[point[(first <= pairs[point, 1]) & (pairs[point, 1] < stop)]] = True
         raise_error(name, ~ran)
     for s in measure.statistics:
-        for name, bad in _find_impossible(s, counts, trials).items():
-            raise_error(name, bad & defined[s.name])  # what it is among may not have been counted elsewhere
+        defined, unit, bound = numbers[s.name].T[:3]
+        for name, bad in _find_impossible(s, counts, trials, unit * bound).items():
+            raise_error(name, bad & (defined == 1))  # what it is among may not have been counted elsewhere
 
 
-def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> dict[str, Any]:
-    """At which points what a statistic reads cannot be, by what is to blame; counters with bins by their sums."""
+def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any, most: Any) -> dict[str, Any]:
+    """At which points what a statistic reads cannot be, by what is to blame; counters with bins by their sums.
+
+    ``most`` is the most that a trial can add to the total of a :class:`Mean`.
+    """
     among = s.trials(counts, trials)
     out = {s.condition or s.name: (among < 0) | (among > trials)}
     if isinstance(s, Proportion):
@@ -75,6 +82,8 @@ def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any) -> di
         out[s.squares] = squares * among < total**2
         if not isinstance(s, (Difference, NormalDifference)) and getattr(s, "base", 0) >= 0:
             out[s.squares] |= squares > total**2  # of numbers that are none below 0
+            if isinstance(s, Mean):
+                out[s.squares] |= squares > total * most * _ROUNDING
     if isinstance(s, PairedDifference):  # each trial gives -1, 0 or 1
         differs = counts[s.nonzero]
         out[s.nonzero] = (abs(counts[s.total]) > differs) | (differs > among) | ((differs + counts[s.total]) % 2 != 0)

@@ -100,12 +100,14 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
 def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
     import h5py
 
-    if isinstance(values, str):  # JSON, which is ASCII: text of a fixed length is what Octave reads too
+    # JSON in ASCII: Octave reads texts of a fixed length alone, and netCDF 4.9.0 reads on behind a text without a NUL
+    if isinstance(values, str):
         values = values.encode("ascii")
         return target.create_dataset(
-            name, data=values, dtype=h5py.string_dtype("ascii", len(values)), track_times=False
+            name, data=values, dtype=h5py.string_dtype("ascii", len(values) + 1), track_times=False
         )
     data = np.asarray(values)
+    # of variable length: netCDF 4.9.0 crashes at an array of fixed-length texts
     if data.dtype.kind in "UO":
         data = data.astype(object)
         return target.create_dataset(name, data=data, dtype=h5py.string_dtype("utf-8"), track_times=False)

@@ -194,7 +194,7 @@ class _FileHeader:
     numbers: str | None
     axes: list[dict[str, Any]]
     keys: list[Key]
-    defined: dict[str, Any]
+    rows: dict[str, Any]
     about: Results
     words: Identity
     places: dict[int, dict[str, ArrayLocation]] = field(default_factory=dict)
@@ -255,10 +255,11 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
     measure = parse_measure(head, data, table)
     for key in keys:
         measure.point(dict(zip((a.name for a in measure.axes), key, strict=True)))
-    defined = {name: values[:, 0] == 1 for name, values in rows.items()}
-    about = Results(_use_local_study(measure, data, head, keys), _read_integer(file, "seed", 0, 2**63 - 1))
+    study = _use_local_study(measure, data, head, keys)
+    rows = {name: np.array([study.table[name][key] for key in keys]).reshape(rows[name].shape) for name in rows}
+    about = Results(study, _read_integer(file, "seed", 0, 2**63 - 1))
     words = identity_of_points(about, keys)
-    return _FileHeader(text, _column_bytes(columns), ranges, numbers, data["axes"], keys, defined, about, words)
+    return _FileHeader(text, _column_bytes(columns), ranges, numbers, data["axes"], keys, rows, about, words)
 
 
 def _parse_description(text: Any) -> dict[str, Any]:
@@ -347,7 +348,7 @@ def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
         counts[counter.name] = values if counter.bins or len(shape) == 1 else _join_limbs(values)
     extremes = {e.name: _read_integers(raw, "max_" + e.name, (points, 2)) for e in layout.extremes}
     columns = Columns(stated.keys, _parse_ranges(ranges, points), counts, extremes)
-    check_counts(stated.about.study, stated.defined, columns)
+    check_counts(stated.about.study, stated.rows, columns)
     return columns
 
 

@@ -176,6 +176,9 @@ def test_a_hostile_file_is_refused_in_one_line(what, file):
 IMPOSSIBLE = {
     "bit_nonzero": {"bit_nonzero": 101},
     "octal_squares": {"octal_squares": 0},
+    "squares above all": {"octal_squares": 2**63 - 1},
+    "squares above the total's": {"octal_total": 300, "octal_squares": 300**2 + 1},
+    "squares above the largest value's": {"octal_total": 300, "octal_squares": 7 * 300 + 1},
     "octal": {"octal": (7, 100)},
     "bit": {"bit": (1, -2)},
 }
@@ -188,6 +191,7 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
     first = min(results.tallies)
     tally = results.tallies[first]
     change = IMPOSSIBLE[broken]
+    broken = list(change)[-1]
     of = "counts" if broken in tally.counts else "extremes"
     results.tallies[first] = replace(tally, **{of: {**getattr(tally, of), **change}})
     results.save(file)

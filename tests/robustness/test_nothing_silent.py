@@ -2,9 +2,12 @@
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 import threading
 import time
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -105,6 +108,30 @@ def test_json_is_text_that_octave_reads(tmp_path):
         for name in ("study", "provenance"):
             assert h5py.check_string_dtype(file[name]["json"].dtype).encoding == "ascii"
             assert file[name]["json"].dtype.kind == "S"
+
+
+@pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
+@pytest.mark.kernels
+def test_octave_reads_fields_by_name_beside_an_axis_of_names(tmp_path):
+    """The call that docs/format.md prints; without the names of fields ``load`` stops at the axis."""
+    results = fc.run("survival", network=["exchanged", "torus-16"], n=4, f=[2, 3], trials=100, output=tmp_path / "r.h5")
+    names = re.search(r'load\("-hdf5", "r.h5", (.*?)\)', (Path(__file__).parents[2] / "docs/format.md").read_text())[1]
+    script = f'x = load("-hdf5", "r.h5", {names}); printf("%.17g ", x.f, x.connected, x.connected_low)'
+    command = ["octave-cli", "--quiet", "--eval", script]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # 1 where it has no home
+    # the first index varies fastest in Octave, which has the last axis first: the order of our rows
+    kept = [results.estimate("connected", **point) for point, _ in results]
+    assert [float(number) for number in told.stdout.split()] == [2, 3, *(e.value for e in kept), *(e.low for e in kept)]
+
+
+@pytest.mark.skipif(shutil.which("ncdump") is None, reason="needs the netCDF library's ncdump")
+@pytest.mark.kernels
+def test_ncdump_and_nccopy_keep_an_axis_of_names(tmp_path):
+    fc.run("survival", network=["exchanged", "torus-16"], n=4, f=2, trials=100, output=tmp_path / "r.h5")
+    subprocess.run(["nccopy", "r.h5", "copy.h5"], cwd=tmp_path, check=True)
+    told = subprocess.run(["ncdump", "copy.h5"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert told.count('network = "exchanged", "torus-16" ;') == 2  # at the root and in raw
+    assert fc.open_results(tmp_path / "copy.h5", unchecked=True).digest() == fc.open_results(tmp_path / "r.h5").digest()
 
 
 # ---------------------------------------------------------------- missing shards
