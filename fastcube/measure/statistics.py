@@ -440,7 +440,7 @@ class NormalDifference(NormalMean):
     """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: normal interval, asymptotic.
 
     ``total`` counts A - B with its sign, ``nonzero`` the trials where they differ: those that a run waits for, since sums
-    with signs cancel.
+    with signs cancel.  Where ``bound`` is 0, A is B: the difference is 0, and nothing is uncertain.
     """
 
     nonzero: str
@@ -452,6 +452,8 @@ class NormalDifference(NormalMean):
 
     def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
         bound = self.bound(point)
+        if trials and not bound:
+            return Estimate(0.0, 0.0, 0.0, 0.0)
         return normal_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
 
 

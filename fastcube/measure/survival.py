@@ -45,7 +45,7 @@ def _has_pair(point: Point) -> bool:
     return "f" not in point or int(point["f"]) <= 2 ** int(point["n"]) - 2
 
 
-def _is_not_hypercube(point: Point) -> int:
+def is_not_hypercube(point: Point) -> int:
     """The bound of a difference to the hypercube: nothing differs where the network is the hypercube itself."""
     return int(str(point["network"]) != "hypercube")
 
@@ -77,7 +77,7 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
             description=f"{description}: network less hypercube, on the same faults",
             total=f"{counter}_gain",
             nonzero=f"{counter}_differs",
-            bound=_is_not_hypercube,
+            bound=is_not_hypercube,
             **{"defined": functools.partial(is_compared, family=family), **more},
         )
 

@@ -40,5 +40,7 @@ SURVIVAL_COMPONENTS = Layout(
     *(Counter(f"extra_{g}", f"trials with several parts, each of more than {g} nodes") for g in EXTRA_NODES),
     *(Counter(f"parts_{r}", f"trials with at least {r} parts") for r in LEAST_COMPONENTS),
     Moments("second", "nodes of the second largest part", squared="second_squares", nonzero="second_some"),
+    Moments("joined", "pairs of nodes that a path connects", 1, 2, "joined_squares", "joined_some"),
+    Moments("joined_gain", "such pairs, network less hypercube", 1, 2, "joined_gain_squares", "joined_differs"),
     Extreme("parts", "most parts"),
 )

@@ -15,7 +15,7 @@ from ..machine.array_types import I64, Bytes, Ints, Ints32, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
-from ..tally.sums import add_quantity, offer
+from ..tally.sums import add_quantity, add_wide, offer
 from .drawing import propose_links
 from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, SURVIVAL
 from .layout import SURVIVAL_COMPONENTS as PARTS
@@ -28,6 +28,7 @@ _LENGTH_INTACT = PARTS.counter("length_intact")
 _BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("gain")
 _EXTRA, _PARTS_AT_LEAST = PARTS.family("extra_{}", EXTRA_NODES), PARTS.family("parts_{}", LEAST_COMPONENTS)
 _SECOND = PARTS.moments("second")
+_JOINED, _JOINED_GAIN = PARTS.moments("joined"), PARTS.moments("joined_gain")
 _MOST_PARTS = PARTS.extreme("parts")
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
@@ -68,6 +69,7 @@ class SearchResult(NamedTuple):
     largest: I64  #: nodes of the largest component
     second: I64  #: nodes of the second largest component
     smallest: I64  #: nodes of the smallest component
+    joined: I64  #: pairs of nodes in one component
     isolated: I64  #: number of isolated nodes
     length: I64  #: links from s to t; -1 where there is no path, or no pair
 
@@ -81,13 +83,14 @@ def _search_components(n, faults, net):
         net.length[v] = OPEN
     for i in range(count):
         net.length[np.int64(faults.labels[i])] = FAULTY
-    parts = largest = second = isolated = np.int64(0)
+    parts = largest = second = isolated = joined = np.int64(0)
     smallest = nodes
     length = np.int64(-1)
     if ends.size:
         largest = search_nodes(net.table, net.cut, np.int32(ends[0]), net.length, net.queue)
         parts += 1
         smallest = largest
+        joined = largest * (largest - 1) // 2
         isolated += largest == 1
         length = max(np.int64(net.length[np.int64(ends[1])]), np.int64(-1))
     for v in range(nodes):
@@ -98,7 +101,8 @@ def _search_components(n, faults, net):
             second = max(second, min(largest, size))
             largest = max(largest, size)
             smallest = min(smallest, size)
-    return SearchResult(parts, largest, second, smallest, isolated, length)
+            joined += size * (size - 1) // 2
+    return SearchResult(parts, largest, second, smallest, joined, isolated, length)
 
 
 @block
@@ -193,7 +197,7 @@ def _make_set_up(intact: bool) -> Any:
 
 
 @block
-def _count_parts(t, own, cube, intact, tally):
+def _count_parts(t, own, cube, compared, intact, tally):
     add_quantity(tally, _LARGEST, own.largest)
     add_quantity(tally, _PARTS, own.parts)
     tally[_SOME] += own.parts > 0
@@ -202,6 +206,12 @@ def _count_parts(t, own, cube, intact, tally):
         tally[_EXTRA[i]] += own.parts > 1 and own.smallest > EXTRA_NODES[i]
         tally[_PARTS_AT_LEAST[i]] += own.parts >= LEAST_COMPONENTS[i]
     add_quantity(tally, _SECOND, own.second)
+    add_quantity(tally, _JOINED, own.joined)
+    if compared:
+        gain = own.joined - cube.joined
+        tally[_JOINED_GAIN.total] += gain
+        add_wide(tally, _JOINED_GAIN.squares, np.uint64(gain * gain))
+        tally[_JOINED_GAIN.nonzero] += gain != 0
     if own.length < 0:
         return
     tally[_REACHED] += 1
@@ -226,7 +236,7 @@ def _parts_trial(key, t, params, scratch, tally):
     intact = np.int64(0)
     if own.length >= 0:
         intact = _intact_distance(scratch.own, np.int64(faults.ends[0]), np.int64(faults.ends[1]))
-    _count_parts(t, own, cube, intact, tally)
+    _count_parts(t, own, cube, scratch.compared, intact, tally)
 
 
 @block

@@ -11,9 +11,16 @@ from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
-from fastcube.measure.statistics import Difference, Mean, NormalMean, Point, Proportion, Ratio
+from fastcube.measure.statistics import Difference, Mean, NormalDifference, NormalMean, Point, Proportion, Ratio
 from fastcube.measure.study import Grid, Study, point_text
-from fastcube.measure.survival import AXES, check_point, is_compared_with_pair, make_draw, make_explain
+from fastcube.measure.survival import (
+    AXES,
+    check_point,
+    is_compared_with_pair,
+    is_not_hypercube,
+    make_draw,
+    make_explain,
+)
 
 from .survival import NODES
 
@@ -33,6 +40,14 @@ def _nonfaulty_count(point: Point) -> float:
     return float(max(2 ** int(point["n"]) - int(point["f"]), 1))
 
 
+def _distance_bound(point: Point) -> float:
+    return _nonfaulty_count(point) * is_not_hypercube(point)
+
+
+def _pair_count(point: Point) -> float:
+    return max(_nonfaulty_count(point) * (_nonfaulty_count(point) - 1) / 2, 1.0)
+
+
 def _has_pair(point: Point) -> bool:
     return _nonfaulty_count(point) >= 2
 
@@ -46,7 +61,7 @@ STATISTICS = (
               total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
     Difference(name="distance_diff", description="distance: network less hypercube, on the same faults", total="gain",
                squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links",
-               bound=_nonfaulty_count, defined=is_compared_with_pair),
+               bound=_distance_bound, defined=is_compared_with_pair),
     Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
@@ -56,6 +71,11 @@ STATISTICS = (
       for r in LEAST_COMPONENTS),
     Mean(name="second_component", description="share of the nonfaulty nodes in the second largest part",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
+    Mean(name="connected_pairs", description="share of the pairs of nonfaulty nodes that a path connects", total="joined",
+         squares="joined_squares", nonzero="joined_some", unit=_pair_count, defined=_has_pair),
+    NormalDifference(name="connected_pairs_diff", description="connected_pairs: network less hypercube, on the same faults",
+                     total="joined_gain", squares="joined_gain_squares", nonzero="joined_differs", unit=_pair_count,
+                     bound=is_not_hypercube, defined=is_compared_with_pair, shown=False),
 )  # a table, row by row # fmt: skip
 
 
@@ -85,7 +105,7 @@ SURVIVAL_PARTS = Study(
     name="survival-components",
     title="Parts and distances of networks on 2^n nodes under f faulty nodes and K faulty links",
     source="docs/readings/networks.md, N4, N5",
-    revision=2,
+    revision=3,
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,

@@ -51,6 +51,11 @@ def sample_trials(name, n, f, k, trials):
     return [replay.sample_survival(np.uint64(KEY), t, n, f, k, table) for t in trials]
 
 
+def count_pairs(sizes):
+    """Pairs of nodes of one component."""
+    return sum(size * (size - 1) // 2 for size in sizes)
+
+
 def check_parts(name, n, f, k, first, trials):
     """So many trials of ``survival-components`` by the kernel and by the twin."""
     drawn = sample_trials(name, n, f, k, range(first, first + trials))
@@ -73,6 +78,15 @@ def check_parts(name, n, f, k, first, trials):
         out["second"] += second
         out["second_squares"] += second**2
         out["second_some"] += second > 0
+        joined = count_pairs(own.sizes)
+        out["joined"] += joined
+        out["joined_squares"] += joined**2
+        out["joined_some"] += joined > 0
+        if not k or FAMILIES[name].is_compared(n):
+            gain = joined - count_pairs(cube.sizes)
+            out["joined_gain"] += gain
+            out["joined_gain_squares"] += gain**2
+            out["joined_differs"] += gain != 0
         most = max(most, (own.parts, t), key=lambda pair: (pair[0], -pair[1]))
         if own.distance is not None:
             out["reached"] += 1

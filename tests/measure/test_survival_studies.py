@@ -295,6 +295,7 @@ def test_faulty_links_beside_networkx():
         assert counts["second"] == sum(s[1] for s in sizes if len(s) > 1)
         for r in (3, 4):
             assert counts[f"parts_{r}"] == sum(len(s) >= r for s in sizes)
+        assert counts["joined"] == sum(size * (size - 1) // 2 for some in sizes for size in some)
 
 
 # ---------------------------------------------------------------- a network of one's own
