@@ -13,10 +13,6 @@ import signal
 import sys
 import threading
 
-gc.set_threshold(
-    50_000, 20, 20
-)  # imports and compiling allocate much and leave few cycles: 5% of a short command's time
-
 _CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGHUP: 129, signal.SIGXCPU: 75}
 
 

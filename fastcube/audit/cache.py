@@ -4,7 +4,8 @@ An entry is JSON.  Its name is a hash of the inputs of its verdict: every source
 the libraries, the claim and the effort.  The sources are hashed before the worker that decides the claim starts.  A verdict
 is stored only if no source was touched from then until the verdict came, because the worker imports modules when it needs them.
 Claims of code outside of the package are not stored, because the hash does not hold their code.  The folder belongs to the user
-and nobody else can write to it (``kernels/machine/cache.py``).  An entry that was damaged, or is of another claim, is ignored.
+and nobody else can write to it (``kernels/machine/cache_roots.py``).  An entry that was damaged, or is of another claim, is
+ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _PACKAGE_PREFIX = f"{__name__.partition('.')[0]}."
 @functools.cache
 def _cache_folder() -> Path | None:
     """Where verdicts are kept, made if need be; None when no folder of the user can be written."""
-    from ..kernels.machine.cache import explain_unusable, list_cache_roots
+    from ..kernels.machine.cache_roots import explain_unusable, list_cache_roots
 
     for named in list_cache_roots():
         root = Path(os.path.realpath(named))

@@ -50,7 +50,7 @@ def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, i
 
 def _check_root(into: str) -> Path:
     """The folder that is copied to.  Raises ParameterError for a place whose content nobody would load."""
-    from ..kernels.machine.cache import explain_distrust
+    from ..kernels.machine.cache_roots import explain_distrust
 
     root = Path(os.path.realpath(into))
     try:

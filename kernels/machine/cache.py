@@ -20,7 +20,6 @@ path is resolved first, because caches are often links to scratch.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 import logging
@@ -28,13 +27,9 @@ import os
 import platform
 import re
 import socket
-import stat
 import sys
-import sysconfig
-import tempfile
 import time
-import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +39,7 @@ import numpy as np
 
 import fastcube.kernels
 
+from .cache_roots import choose_folder, explain_distrust, read_regular_file, trusted_roots, write_file
 from .locks import try_lock
 from .target import read_target
 
@@ -61,105 +57,15 @@ def build_cache_tag() -> str:
     return f"{digest}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
 
 
-def list_cache_roots() -> Iterator[Path]:
-    """Where the folder of a cache may be, best first."""
-    if named := os.environ.get("FASTCUBE_CACHE_DIR"):
-        yield Path(named)
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        yield Path(xdg) / "fastcube"
-    with contextlib.suppress(RuntimeError):  # no home folder
-        yield Path.home() / ".cache" / "fastcube"
-    # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
-    with contextlib.suppress(OSError):  # no temporary folder either
-        yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
-
-
-def explain_distrust(path: Path, owners: Collection[int] | None = None) -> str | None:
-    """Why nothing is loaded from a file or folder; None when it may be.  Raises OSError when there is none.
-
-    ``owners`` are the users whose files may be loaded, by default root, this user and the owner of site-packages.
-    """
-    owners = owners or _trusted_owners()
-    status = path.lstat()
-    if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
-        return "is a link or no folder"
-    if status.st_uid not in owners:
-        return "belongs to another user"
-    if status.st_mode & 0o022:
-        return "can be written by others"
-    return None
-
-
-def explain_unusable(folder: Path) -> str | None:
-    """Why a folder may not hold what is loaded again, made if need be; None when it may."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (why := explain_distrust(folder, {os.getuid()})) is not None:
-            return why
-        with tempfile.TemporaryFile(dir=folder):
-            return None
-    except OSError as error:
-        return (error.strerror or str(error)).lower()
-
-
-def _warn_refused(folder: Path, why: str) -> None:
-    warn_once(f"compiled kernels are not kept in {folder}: it {why}")
-
-
-@functools.cache
-def _choose_folder(tag: str) -> Path | None:
-    for named in list_cache_roots():
-        root = Path(os.path.realpath(named))
-        for folder in (root, root / tag):
-            if (why := explain_unusable(folder)) is not None:
-                if folder.exists() and why.startswith(("is", "belongs", "can")) and explain_distrust(folder):
-                    _warn_refused(folder, why)
-                break
-        else:
-            return root / tag
-    warn_once("no folder for compiled kernels can be written, each run compiles anew; set FASTCUBE_CACHE_DIR")
-    return None
-
-
 def cache_folder() -> Path | None:
     """Folder that new machine code goes to, made if need be; None when no root is writable."""
-    return _choose_folder(build_cache_tag())
-
-
-@functools.cache
-def _trusted_owners() -> frozenset[int]:
-    """Users whose files may be loaded: root, this user, and the owner of site-packages."""
-    owners = {0, os.getuid()}
-    with contextlib.suppress(OSError):
-        owners.add(Path(sysconfig.get_path("purelib")).stat().st_uid)
-    return frozenset(owners)
-
-
-@functools.cache
-def _trusted_roots() -> tuple[Path, ...]:
-    """Roots that entries may be loaded from without writing there, in the order of the search; the writable root is one."""
-    named = [Path(place) for place in os.environ.get("FASTCUBE_CACHE_PATH", "").split(os.pathsep) if place]
-    out = []
-    for place in [*named, Path(sys.prefix) / "share" / "fastcube", *list_cache_roots()]:
-        root = Path(os.path.realpath(place))
-        with contextlib.suppress(OSError):  # there is no such folder
-            if (why := explain_distrust(root)) is None:
-                out.append(root)
-            elif place in named:
-                warn_once(f"compiled kernels are not loaded from {root}: it {why}")
-    return tuple(dict.fromkeys(out))
+    return choose_folder(build_cache_tag())
 
 
 def list_read_only_folders() -> list[Path]:
     """The folders besides :func:`cache_folder` that may hold this process's machine code."""
     tag, own = build_cache_tag(), cache_folder()
-    return [root / tag for root in _trusted_roots() if root / tag != own and (root / tag).is_dir()]
-
-
-@functools.cache  # once each
-def warn_once(text: str) -> None:
-    """Say something once."""
-    warnings.warn(text, RuntimeWarning, stacklevel=3)
+    return [root / tag for root in trusted_roots() if root / tag != own and (root / tag).is_dir()]
 
 
 def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
@@ -189,14 +95,6 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
     for path in sources:
         digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
     return f"code-{digest.hexdigest()[:16]}"
-
-
-def _read_regular_file(path: Path) -> bytes:
-    """The bytes of a regular file: a FIFO in its place would keep its reader waiting for ever.  Raises OSError."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path} is not a regular file")
-        return file.read()
 
 
 #: Seconds between two looks at a lock that another process holds.
@@ -270,7 +168,7 @@ class CacheEntry:
         return [self.index, *sorted(self.index.parent.glob(f"{self.index.stem}.*.nbc"))]
 
     def _hash_files(self) -> dict[str, str]:
-        return {path.name: hashlib.sha256(_read_regular_file(path)).hexdigest() for path in self._names()}
+        return {path.name: hashlib.sha256(read_regular_file(path)).hexdigest() for path in self._names()}
 
     def _is_trusted(self) -> bool:
         """Whether nobody but those who may have written to the folders from the root down, and to the files."""
@@ -282,7 +180,7 @@ class CacheEntry:
         if not self.index.exists():
             return False
         with contextlib.suppress(OSError, ValueError):
-            if self._is_trusted() and json.loads(_read_regular_file(self.sums)) == self._hash_files():
+            if self._is_trusted() and json.loads(read_regular_file(self.sums)) == self._hash_files():
                 return True
         for path in (*self._names(), self.sums) if self.writable else ():
             with contextlib.suppress(OSError):
@@ -293,7 +191,7 @@ class CacheEntry:
         """Write the checksums of what numba has just stored."""
         with contextlib.suppress(OSError):
             sums = json.dumps(self._hash_files())  # another process may just be replacing them
-            _write_file(self.sums, sums.encode(), 0o600)
+            write_file(self.sums, sums.encode(), 0o600)
 
     def copy_into(self, root: Path) -> None:
         """Copy the entry to the cache below ``root``, where every user may read it.  Raises OSError."""
@@ -303,7 +201,7 @@ class CacheEntry:
                 folder.mkdir()
                 folder.chmod(0o755)  # whatever the umask is
         for path in (*reversed(self._names()), self.sums):  # checksums last: without them nothing is loaded
-            _write_file(copy.index.parent / path.name, _read_regular_file(path), 0o644)
+            write_file(copy.index.parent / path.name, read_regular_file(path), 0o644)
 
 
 def _is_file_at(handle: int, path: Path) -> bool:
@@ -311,12 +209,3 @@ def _is_file_at(handle: int, path: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), path.stat())
     return False
-
-
-def _write_file(path: Path, content: bytes, mode: int) -> None:
-    """Replace a file whole.  Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        os.fchmod(handle, mode)
-    os.replace(name, path)  # noqa: PTH105

@@ -36,7 +36,8 @@ from typing import Any
 import numba
 
 from . import cache, numba_internals
-from .cache import CacheEntry, cache_folder, code_subfolder, list_read_only_folders, warn_once
+from .cache import CacheEntry, cache_folder, code_subfolder, list_read_only_folders
+from .cache_roots import warn_once
 from .content import name_of
 from .forbidden_calls import reject_forbidden_calls
 

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, lowering, runtime, typed_passes
 
-from .cache import warn_once
+from .cache_roots import warn_once
 
 #: What blocks hook, and what the cache hooks: owner and name of each.
 BLOCK_HOOKS: tuple[tuple[Any, str], ...] = (
