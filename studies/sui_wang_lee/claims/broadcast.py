@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from fastcube.algorithms.spanning import broadcast_packets
 from fastcube.algorithms.spanning_flows import NonfaultyGraph, list_members
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from ..packets import printed_steps
@@ -50,7 +50,7 @@ def theorem_2(effort: Effort) -> Verdict:
         tallest = tuple(sorted(heights, reverse=True))
         return all(steps_on_trees(tallest, m) == printed_steps(n, d, m) for m in range(1, 4 * n + 1))
 
-    dealt = decide_over_bases(effort, is_as_printed, "heights of the trees rooted at s")
+    dealt = decide_over_bases(effort, is_as_printed)
     if dealt.outcome != "depends":
         return dealt
     own = [
@@ -239,9 +239,7 @@ def spanning_graph_height(effort: Effort) -> Verdict:
         trees = list(_spanning_trees_of_q3(d))
         pairs = effort.each(itertools.combinations(trees, 2), f"pairs of trees, H(f,s) = {d}")
         best[d] = min(max(a, b) for (a, one), (b, other) in pairs if not one & other)
-    found = decide_over_bases(
-        effort, lambda n, d, heights: n > 3 or max(heights) == best[d], "heights of the trees rooted at s"
-    )
+    found = decide_over_bases(effort, lambda n, d, heights: n > 3 or max(heights) == best[d])
     told = ", ".join(f"{height} at distance {d}" for d, height in best.items())
     checked = (
         f"{found.checked}; n = 3, every pair of spanning trees: the least greatest height is {told}; n >= 4: {_PROOF}"
@@ -280,20 +278,20 @@ def latifi(effort: Effort) -> Verdict:
     return Verdict("holds" if attained == list(range(4, most + 2)) else "undecided", checked)
 
 
-@registry.claim(
+@registry.forall(
     "johnsson-ho",
+    Cases(
+        "M = 1, ..., 3n in Q_2, ..., Q_{}",
+        lambda most: ((n, packets) for n in range(2, most + 1) for packets in range(1, 3 * n + 1)),
+        full=12,
+        quick=8,
+    ),
     where="section II, after Johnsson and Ho [3]",
     states="Dealt to Johnsson and Ho's n trees of Q_n, n >= 2, M >= 1 packets take ceil(M/n) + n steps.",
 )
-def johnsson_ho(effort: Effort) -> Verdict:
+def johnsson_ho(n: int, packets: int) -> Witness | None:
     """Steps on the n trees without a fault; by translation one source does."""
-    most = effort.by_effort(full=12, quick=8)
-    for n in effort.each(range(2, most + 1), "Johnsson and Ho's trees"):
-        for packets in range(1, 3 * n + 1):
-            effort.count_if_applicable()
-            steps = broadcast_packets(Hypercube(n), 0, packets)
-            if steps != printed_steps(n, 0, packets):
-                python = f"fc.broadcast_packets(fc.Hypercube({n}), 0, packets={packets})"
-                data = {"n": n, "source": 0, "packets": packets}
-                return Verdict("refuted", f"Q_{n}", Witness.of("steps", python, data))
-    return Verdict("holds", f"M = 1, ..., 3n in Q_2, ..., Q_{most}")
+    if broadcast_packets(Hypercube(n), 0, packets) == printed_steps(n, 0, packets):
+        return None
+    python = f"fc.broadcast_packets(fc.Hypercube({n}), 0, packets={packets})"
+    return Witness.of("steps", python, {"n": n, "source": 0, "packets": packets})
