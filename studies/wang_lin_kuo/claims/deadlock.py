@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fastcube.algorithms.multicasting import PATHS
 from fastcube.algorithms.partition import Pair, Supercube, two_partition
 from fastcube.algorithms.wormhole import Channel, dependency_cycle
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.networks.hypercube import Hypercube
 
 from ..channels import MULTICAST
@@ -188,30 +188,35 @@ def theorem_2_replication(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- the repair
 
 
-def _decide_no_cycle(effort: Effort, unicast: bool) -> Verdict:
-    """Every fault set of Q_3 and Q_4 and random ones to n = 8, with two virtual channels."""
+def _cut_cubes(chosen: tuple[tuple[int, ...], int, str]) -> Iterator[tuple[Hypercube]]:
+    """Fault sets with a partition: all of small cubes, and random ones to n = 8."""
     from fastcube.kernels.partition.dispatch import most_faults
 
-    sizes, many = effort.by_effort(full=(3, 4), quick=(3,)), effort.by_effort(full=200, quick=20)
+    small, many, _ = chosen
+    rng = random.Random(0)
+    all_sets = (
+        Hypercube(n, faults)
+        for n in small
+        for f in range(most_faults(n) + 1)
+        for faults in itertools.combinations(range(2**n), f)
+    )
+    drawn = (Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n))) for n in range(4, 9) for _ in range(many))
+    return ((cube,) for cube in itertools.chain(all_sets, drawn) if two_partition(cube, exhaustive=True) is not None)
 
-    def cubes() -> Iterator[tuple[Hypercube, str]]:
-        for n in sizes:
-            for f in range(most_faults(n) + 1):
-                for faults in effort.each(itertools.combinations(range(2**n), f), f"Q_{n}"):
-                    yield Hypercube(n, faults), f"Q_{n}"
-        rng = random.Random(0)
-        for n in range(4, 9):
-            for _ in effort.each(range(many), f"random fault sets of Q_{n}"):
-                yield Hypercube(n, rng.sample(range(2**n), rng.randrange(1, 2 * n))), "random fault sets"
 
-    for cube, where in cubes():
-        if effort.count_if_applicable(two_partition(cube, exhaustive=True) is not None) and _has_cycle(cube, unicast):
-            python = (
-                f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
-            )
-            return Verdict("refuted", where, Witness.of("a cycle", python, cube_data(cube)))
-    what = " and ".join(f"Q_{n}" for n in sizes)
-    return Verdict("holds", f"all fault sets of {what} with a partition, and {many} random ones for each n = 4, ..., 8")
+CUT_CUBES = Cases(
+    "all fault sets of {0[2]} with a partition, and {0[1]} random ones for each n = 4, ..., 8",
+    _cut_cubes,
+    full=((3, 4), 200, "Q_3 and Q_4"),
+    quick=((3,), 20, "Q_3"),
+)
+
+
+def _find_cycle(cube: Hypercube, unicast: bool) -> Witness | None:
+    if not _has_cycle(cube, unicast):
+        return None
+    python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
+    return Witness.of("a cycle", python, cube_data(cube))
 
 
 def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
@@ -240,7 +245,7 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
 )
 def repair_unicast(effort: Effort) -> Verdict:
     """No cycle, hence no deadlock of messages that never split (Dally & Seitz 1987); and what it costs."""
-    verdict = _decide_no_cycle(effort, True)
+    verdict = CUT_CUBES.decide(effort, lambda cube: _find_cycle(cube, True))
     tally = MULTICAST.count({"n": 10, "f": 8, "destinations": 128}, effort.by_effort(full=20_000, quick=2_000))
     price = int(tally.counts["separate"]) / int(tally.counts["channels"])
     checked = (
@@ -249,8 +254,9 @@ def repair_unicast(effort: Effort) -> Verdict:
     return Verdict(verdict.outcome, checked, verdict.witness)
 
 
-@registry.claim(
+@registry.forall(
     "repair-graph",
+    CUT_CUBES,
     where="section 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, the dependency graph of all multicasts of "
@@ -259,9 +265,9 @@ def repair_unicast(effort: Effort) -> Verdict:
     ours=True,
     group="repair",
 )
-def repair_graph(effort: Effort) -> Verdict:
+def repair_graph(cube: Hypercube) -> Witness | None:
     """No cycle."""
-    return _decide_no_cycle(effort, False)
+    return _find_cycle(cube, False)
 
 
 @registry.claim(

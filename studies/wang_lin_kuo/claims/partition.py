@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube, find_conflict, greedy_two_partition, two_partition
 from fastcube.algorithms.wormhole import dependency_cycle
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement, sizes
 from fastcube.networks.hypercube import Hypercube
 
 from .. import partition
@@ -183,59 +183,61 @@ def figure_2_complexity(effort: Effort) -> Verdict:
     return Verdict("depends", checked, words, (passes,)) if quadratic else Verdict("holds", checked, passes)
 
 
-@registry.claim(
+def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int, int]]:
+    """Nonfaulty nodes whose neighbour across an external link is faulty, in order of n and of the number of faults."""
+    for n in range(3, largest + 1):
+        for f in range(min(n, 2 ** (n - 2) + 1)):
+            for cube, net in cut_cubes(n, f):
+                for x, bit in itertools.product(range(2**n), net.external):
+                    if x not in net.faults and x ^ bit in net.faults:
+                        yield cube, net, x, bit
+
+
+@registry.forall(
     "theorem-1",
+    Cases(
+        "all sets of at most n - 1 faults of Q_3, ..., Q_{} with all their fault-tolerant 2-partitions; for "
+        "every n: Y has no other fault than that neighbour, and at most one of the two buddies is faulty",
+        _faulty_neighbours,
+        full=4,
+        quick=3,
+    ),
     where="section 3.1, Theorem 1",
     states=(
         "Where the neighbour of a nonfaulty node x in an adjacent 2-cube Y of a fault-tolerant 2-partition of Q_n, n "
         ">= 3, is faulty, a nonfaulty buddy of x has a nonfaulty neighbour in Y: two hops lead there."
     ),
 )
-def theorem_1(effort: Effort) -> Verdict:
+def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Witness | None:
     """Every fault set, pair, node and external dimension."""
-    largest = effort.by_effort(full=4, quick=3)
-    for n in range(3, largest + 1):
-        for f in range(min(n, 2 ** (n - 2) + 1)):
-            for cube, net in effort.each(cut_cubes(n, f), f"Q_{n}"):
-                for x, bit in itertools.product(range(2**n), net.external):
-                    if not effort.count_if_applicable(x not in net.faults and x ^ bit in net.faults):
-                        continue
-                    buddies = (x ^ net.low, x ^ net.high)
-                    if not any(b not in net.faults and b ^ bit not in net.faults for b in buddies):
-                        python = f"[[fc.{cube.source()}.is_faulty(v) for v in (b, b ^ {bit})] for b in {buddies}]"
-                        words = f"whether the buddies of {x:0{n}b} and their neighbours are faulty"
-                        return Verdict("refuted", f"up to Q_{n}", Witness.of(words, python, cube_data(cube)))
-    return Verdict(
-        "holds",
-        f"all sets of at most n - 1 faults of Q_3, ..., Q_{largest} with all their fault-tolerant 2-partitions; for "
-        "every n: Y has no other fault than that neighbour, and at most one of the two buddies is faulty",
-    )
+    buddies = (x ^ net.low, x ^ net.high)
+    if any(b not in net.faults and b ^ bit not in net.faults for b in buddies):
+        return None
+    python = f"[[fc.{cube.source()}.is_faulty(v) for v in (b, b ^ {bit})] for b in {buddies}]"
+    words = f"whether the buddies of {x:0{cube.n}b} and their neighbours are faulty"
+    return Witness.of(words, python, cube_data(cube))
 
 
 # ---------------------------------------------------------------- labels and supernodes
 
 
-@registry.claim(
+@registry.forall(
     "hamilton-path",
+    sizes(3, 14, 10, "n = 3, ..., {} with P = {{0, 1}}"),
     where="section 3.2",
     states=(
         "l() numbers the supernodes of Q_n, n >= 3, from 0 to 2^(n-2) - 1, each once, along a Hamilton path of neighbours [A2]."
     ),
 )
-def hamilton_path(effort: Effort) -> Verdict:
+def hamilton_path(n: int) -> Witness | None:
     """Supernodes in the order of their labels."""
-    largest = effort.by_effort(full=14, quick=10)
-    for n in effort.each(range(3, largest + 1), "Q_n"):
-        effort.count_if_applicable()
-        net = Supercube(n, frozenset(), (0, 1))
-        by_label = sorted(range(0, 2**n, 4), key=net.label)
-        labels = [net.label(v) for v in by_label]
-        if labels != list(range(2 ** (n - 2))) or any(
-            (u ^ v).bit_count() != 1 for u, v in itertools.pairwise(by_label)
-        ):
-            python = f"fc.multicast(fc.Hypercube({n}), 0, range(1, {2**n}), (0, 1), 'hamilton').N"
-            return Verdict("refuted", f"up to n = {n}", Witness.of("the labels are no path", python, {"n": n}))
-    return Verdict("holds", f"n = 3, ..., {largest} with P = {{0, 1}}")
+    net = Supercube(n, frozenset(), (0, 1))
+    by_label = sorted(range(0, 2**n, 4), key=net.label)
+    numbered = [net.label(v) for v in by_label] == list(range(2 ** (n - 2)))
+    if numbered and all((u ^ v).bit_count() == 1 for u, v in itertools.pairwise(by_label)):
+        return None
+    python = f"fc.multicast(fc.Hypercube({n}), 0, range(1, {2**n}), (0, 1), 'hamilton').N"
+    return Witness.of("the labels are no path", python, {"n": n})
 
 
 def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
@@ -249,98 +251,83 @@ def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
     return 99
 
 
-@registry.claim(
+@registry.forall(
     "still-minimal",
+    Cases("all pairs of nodes of a fault-free supernode", lambda _: itertools.permutations(range(4), 2)),
     where="section 4.2, Figures 8(d) and 9",
     states="R takes a shortest way between any two nodes of a fault-free supernode, though it never turns at 01.",
 )
-def still_minimal(effort: Effort) -> Verdict:
+def still_minimal(v: int, u: int) -> Witness | None:
     """All pairs of places."""
     net = Supercube(2, frozenset(), (0, 1))
-    effort.applied += 4 * 3
-    bad = [
-        (v, u)
-        for v, u in itertools.permutations(range(4), 2)
-        if _hops_in_supernode(net, v, u) != (v ^ u).bit_count() or net.within(v, u) == 0b01 != u
-    ]
-    if bad:
-        v, u = bad[0]
-        python = f"fc.multicast(fc.Hypercube(2), {v}, [{u}]).channels"
-        words = "a longer way, or a turn at 01"
-        return Verdict("refuted", "all pairs of nodes of Q_2", Witness.of(words, python, {"n": 2}))
-    return Verdict("holds", "all pairs of nodes of a fault-free supernode")
+    if _hops_in_supernode(net, v, u) == (v ^ u).bit_count() and not net.within(v, u) == 0b01 != u:
+        return None
+    return Witness.of("a longer way, or a turn at 01", f"fc.multicast(fc.Hypercube(2), {v}, [{u}]).channels", {"n": 2})
 
 
-@registry.claim(
+@registry.forall(
     "two-hops-inside",
+    Cases(
+        "all four places of the fault and all pairs of nonfaulty nodes",
+        lambda _: itertools.permutations(range(4), 3),
+    ),
     where="section 4.2, Figure 13",
     states="Figure 13 takes two hops at the most between any two nonfaulty nodes of a supernode with one fault.",
 )
-def two_hops_inside(effort: Effort) -> Verdict:
+def two_hops_inside(fault: int, v: int, u: int) -> Witness | None:
     """All places of the fault, all pairs of nonfaulty places."""
-    for fault in range(4):
-        net = Supercube(2, frozenset([fault]), (0, 1))
-        for v, u in itertools.permutations(set(range(4)) - {fault}, 2):
-            effort.count_if_applicable()
-            if _hops_in_supernode(net, v, u) > 2:
-                cube = Hypercube(2, [fault])
-                python = f"fc.multicast(fc.{cube.source()}, {v}, [{u}]).N"
-                return Verdict(
-                    "refuted", "faulty supernodes", Witness.of("more than two hops", python, cube_data(cube))
-                )
-    return Verdict("holds", "all four places of the fault and all pairs of nonfaulty nodes")
+    if _hops_in_supernode(Supercube(2, frozenset([fault]), (0, 1)), v, u) <= 2:
+        return None
+    cube = Hypercube(2, [fault])
+    return Witness.of("more than two hops", f"fc.multicast(fc.{cube.source()}, {v}, [{u}]).N", cube_data(cube))
 
 
-@registry.claim(
+@registry.forall(
     "no-cycle-inside",
+    Cases(
+        "a fault-free supernode and all four places of a fault",
+        lambda _: ((Hypercube(2, faults),) for faults in ((), (0,), (1,), (2,), (3,))),
+    ),
     where="section 4.2, Figures 8(d) and 12",
     states=(
         "Inside one supernode, taken alone, no circle of channels waits: neither with a faulty node, nor without one "
         "after the two turns are forbidden."
     ),
 )
-def no_cycle_inside(effort: Effort) -> Verdict:
+def no_cycle_inside(cube: Hypercube) -> Witness | None:
     """Q_2 is one supernode: without a fault, and with one at each place."""
-    for faults in ((), (0,), (1,), (2,), (3,)):
-        cube = Hypercube(2, faults)
-        effort.count_if_applicable()
-        if dependency_cycle(cube) is not None:
-            python = f"fc.dependency_cycle(fc.{cube.source()}) is not None"
-            return Verdict("refuted", "one supernode", Witness.of("a cycle", python, cube_data(cube)))
-    return Verdict("holds", "a fault-free supernode and all four places of a fault")
+    if dependency_cycle(cube) is None:
+        return None
+    return Witness.of("a cycle", f"fc.dependency_cycle(fc.{cube.source()}) is not None", cube_data(cube))
 
 
-@registry.claim(
+@registry.forall(
     "networks-disjoint",
+    Cases(
+        "by the labels of its ends; all sets of at most 2 faults of Q_3 and {} of Q_4 with all pairs, from everywhere to "
+        "everyone and, among one fault at most, to each node alone",
+        lambda most: (case for n, top in ((3, 2), (4, most)) for f in range(top + 1) for case in cut_cubes(n, f)),
+        full=3,
+        quick=0,
+    ),
     where="section 4.2, Theorem 2, proof",
     states="No channel between supernodes of Q_n, n >= 3, is both in the high-channel network and in the low-channel network.",
     definition=True,
 )
-def networks_disjoint(effort: Effort) -> Verdict:
+def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
     """The external channels of D_H and D_L of multicasts to everyone and, where a shortcut is longest, to each node alone."""
-
-    def wrong(case: tuple[Hypercube, Supercube]) -> Witness | None:
-        cube, net = case
-        nonfaulty = [v for v in range(2**cube.n) if v not in net.faults]
-        used: dict[str, set[tuple[int, int]]] = {"H": set(), "L": set(), "E": set()}
-        alone = [{w} for w in nonfaulty] if len(net.faults) <= 1 else []
-        for v, wanted in itertools.product(nonfaulty, [set(nonfaulty), *alone]):
-            for use in multicast(cube, v, wanted - {v}, net.partition).uses:
-                if (use.u ^ use.v) & ~net.inside:
-                    used[use.kind].add((use.u, use.v))
-        if not used["H"] & used["L"]:
-            return None
-        u, v = min(used["H"] & used["L"])
-        python = f"fc.multicast(fc.{cube.source()}, {u}, [{v}], {net.partition}).channels"
-        return Witness.of(f"a channel of D_H and of D_L: {u} to {v}", python, cube_data(cube))
-
-    most = effort.by_effort(full=3, quick=0)
-    cubes = (case for n, top in ((3, 2), (4, most)) for f in range(top + 1) for case in cut_cubes(n, f))
-    return Verdict.refuted_if(
-        effort.first(cubes, wrong),
-        f"by the labels of its ends; all sets of at most 2 faults of Q_3 and {most} of Q_4 with all pairs, from everywhere to "
-        "everyone and, among one fault at most, to each node alone",
-    )
+    nonfaulty = [v for v in range(2**cube.n) if v not in net.faults]
+    used: dict[str, set[tuple[int, int]]] = {"H": set(), "L": set(), "E": set()}
+    alone = [{w} for w in nonfaulty] if len(net.faults) <= 1 else []
+    for v, wanted in itertools.product(nonfaulty, [set(nonfaulty), *alone]):
+        for use in multicast(cube, v, wanted - {v}, net.partition).uses:
+            if (use.u ^ use.v) & ~net.inside:
+                used[use.kind].add((use.u, use.v))
+    if not used["H"] & used["L"]:
+        return None
+    u, v = min(used["H"] & used["L"])
+    python = f"fc.multicast(fc.{cube.source()}, {u}, [{v}], {net.partition}).channels"
+    return Witness.of(f"a channel of D_H and of D_L: {u} to {v}", python, cube_data(cube))
 
 
 @registry.claim(
@@ -433,34 +420,38 @@ def example_5_3(effort: Effort) -> Verdict:
     return example_verdict(effort, found, [[wanted, others], [0, 1]], "the example's fault set")
 
 
-@registry.claim(
+def _multicasts_among_four(every_set: int, every_source: int) -> Iterator[tuple[Hypercube, Supercube, int, set[int]]]:
+    """Source and destinations of multicasts of Q_4 with four faults: to everyone, and to two nodes alone."""
+    for cube, net in itertools.islice(cut_cubes(4, 4), 0, None, every_set):
+        nonfaulty = [v for v in range(16) if v not in net.faults]
+        for s in nonfaulty[::every_source]:
+            others = set(nonfaulty) - {s}
+            yield from ((cube, net, s, wanted) for wanted in (others, {max(others)}, {min(others)}))
+
+
+@registry.forall(
     "beyond-n-1",
+    Cases(
+        "{0[0]} of 4 faults of Q_4 with their fault-tolerant pairs, to everyone and to two single nodes from {0[1]} "
+        "nonfaulty source",
+        lambda chosen: _multicasts_among_four(*chosen[2:]),
+        full=("all sets", "every", 1, 1),
+        quick=("every twelfth set", "every fourth", 12, 4),
+    ),
     where="section 5.3",
     states=(
         "With at most 2^(n-2) faults of Q_n, n >= 2, a multicast reaches every destination wherever a fault-tolerant "
         "2-partition exists."
     ),
 )
-def beyond_n_1(effort: Effort) -> Verdict:
-    """All sets of four faults of Q_4 with all their pairs, from every source to everyone and to each alone, past no fault."""
-    step = effort.by_effort(full=1, quick=12)
-    for cube, net in effort.each(itertools.islice(cut_cubes(4, 4), 0, None, step), "Q_4, 4 faults"):
-        nonfaulty = [v for v in range(16) if v not in net.faults]
-        for s in nonfaulty[:: effort.by_effort(full=1, quick=4)]:
-            others = set(nonfaulty) - {s}
-            for wanted in (others, {max(others)}, {min(others)}):
-                effort.count_if_applicable()
-                cast = multicast(cube, s, wanted, net.partition)
-                if cast.delivered != wanted or any(v in net.faults for _, v in cast.channels):
-                    python = (
-                        "(lambda m: [sorted(m.delivered), sorted({v for _, v in m.channels})])"
-                        f"(fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition}))"
-                    )
-                    words = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
-                    return Verdict("refuted", "sets of 4 faults of Q_4", Witness.of(words, python, cube_data(cube)))
-    how = effort.by_effort(full="all sets", quick="every twelfth set")
-    return Verdict(
-        "holds",
-        f"{how} of 4 faults of Q_4 with their fault-tolerant pairs, to everyone and to two single nodes from "
-        f"{effort.by_effort(full='every', quick='every fourth')} nonfaulty source",
+def beyond_n_1(cube: Hypercube, net: Supercube, s: int, wanted: set[int]) -> Witness | None:
+    """Sets of four faults of Q_4 with all their pairs, to everyone and to each of two nodes alone, past no fault."""
+    cast = multicast(cube, s, wanted, net.partition)
+    if cast.delivered == wanted and not any(v in net.faults for _, v in cast.channels):
+        return None
+    python = (
+        "(lambda m: [sorted(m.delivered), sorted({v for _, v in m.channels})])"
+        f"(fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition}))"
     )
+    words = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
+    return Witness.of(words, python, cube_data(cube))
