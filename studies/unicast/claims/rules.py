@@ -11,7 +11,7 @@ import numpy as np
 
 from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
@@ -119,19 +119,20 @@ def nothing_refused(effort: Effort) -> Verdict:
     )
 
 
-@registry.claim(
+@registry.forall(
     "nothing-refused-links",
+    Cases(
+        "all sets of fewer than n faulty links of Q_2 and Q_3",
+        lambda _: ((cube,) for cube in cubes_with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n),
+    ),
     where="ours: faulty links as reading V6 takes them",
     states="With fewer than n faulty links LEVELS and VECTORS refuse nothing that a path joins.",
     ours=True,
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
 )
-def nothing_refused_links(effort: Effort) -> Verdict:
-    """All sets of fewer than n faulty links of Q_2 and Q_3, every destination from node 0."""
-    cases = (cube for cube in cubes_with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n)
-    return Verdict.refuted_if(
-        effort.first(cases, _find_refused), "all sets of fewer than n faulty links of Q_2 and Q_3"
-    )
+def nothing_refused_links(cube: Hypercube) -> Witness | None:
+    """Every destination from node 0."""
+    return _find_refused(cube)
 
 
 @registry.claim(

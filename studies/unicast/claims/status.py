@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,33 +34,50 @@ def checked_range(effort: Effort) -> str:
     return f"all fault sets of Q_1, ..., Q_4, and of up to {largest_fault_count(effort, 5)} faulty nodes of Q_5, without node 0"
 
 
-def decide_fault_sets(
-    effort: Effort,
-    wrong: Predicate,
-    words: str,
-    python: str | Callable[[int, exhaustive.Bools], str],
-    most: Callable[[int], int] = lambda n: 2**n,
-) -> Verdict:
-    """Refuted by the first fault set, in the order of n and f, where ``wrong`` finds a node.
+@dataclass(frozen=True)
+class FaultSets:
+    """All fault sets of small cubes, in the order of n and f; a check finds in rows of them where something is wrong.
 
-    ``python`` has ``c`` and ``{t}``, or is made of n and the one set.
+    Parameters
+    ----------
+    words : str
+        What a witness shows.
+    python : str or callable
+        Has ``c`` and ``{t}``, or is made of n and the one set.
+    within : str
+        Of which sets the claim speaks, if not of all with up to so many faults.
+    most : callable
+        Most faults of Q_n.
+    find : callable, optional
+        Finds a witness in a cube, which small cubes with faulty links are asked for besides.
     """
-    cases = 0
-    for n in range(1, 6):
-        for f, faulty in exhaustive.fault_sets(n, min(largest_fault_count(effort, n), most(n))):
-            effort.step(f"Q_{n}, f={f}")
-            effort.applied += len(faulty)
-            found = wrong(n, f, faulty)
-            cases += len(faulty)
-            if found.any():
-                row, *node = np.argwhere(found)[0].tolist()
-                cube = Hypercube(n, np.flatnonzero(faulty[row]).tolist())
-                t = node[0] if node else 0
-                shown = python.format(t=t) if isinstance(python, str) else python(n, faulty[row : row + 1])
-                return Verdict(
-                    "refuted", f"in the order of n and f; {checked_range(effort)}", cube_witness(words, cube, shown)
-                )
-    return Verdict("holds", f"{checked_range(effort)}: {cases:,} sets looked through")
+
+    words: str
+    python: str | Callable[[int, exhaustive.Bools], str]
+    within: str = ""
+    most: Callable[[int], int] = lambda n: 2**n
+    find: Callable[[Hypercube], Witness | None] | None = None
+
+    def decide(self, effort: Effort, check: Predicate) -> Verdict:
+        """Refuted by the first fault set where ``check`` finds a node."""
+        for n in range(1, 6):
+            for f, faulty in exhaustive.fault_sets(n, min(largest_fault_count(effort, n), self.most(n))):
+                effort.step(f"Q_{n}, f={f}")
+                effort.applied += len(faulty)
+                found = check(n, f, faulty)
+                if found.any():
+                    row, *node = np.argwhere(found)[0].tolist()
+                    cube = Hypercube(n, np.flatnonzero(faulty[row]).tolist())
+                    t = node[0] if node else 0
+                    shown = (
+                        self.python.format(t=t)
+                        if isinstance(self.python, str)
+                        else self.python(n, faulty[row : row + 1])
+                    )
+                    checked = f"in the order of n and f; {checked_range(effort)}"
+                    return Verdict("refuted", checked, cube_witness(self.words, cube, shown))
+        verdict = Verdict("holds", f"{self.within or checked_range(effort)}: {effort.applied:,} sets looked through")
+        return decide_with_links(effort, verdict, self.find) if self.find else verdict
 
 
 def cubes_with_links(numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
@@ -113,216 +130,190 @@ def _broken_promise(cube: Hypercube, promised: Callable[[int], bool], python: st
     return None
 
 
-@registry.claim(
+_LEVEL_EXPRESSION = "[fc.safety_levels(c).level(0), fc.distance(c, 0, {t})]"
+_VECTOR_EXPRESSION = "[fc.safety_vectors(c).vector(0).tolist(), fc.distance(c, 0, {t})]"
+
+
+def _find_broken_level(cube: Hypercube) -> Witness | None:
+    """The first promise that a level breaks; it promises nothing over a faulty link (V6)."""
+    level = safety_levels(cube).level(0)
+    kept = lambda t: t.bit_count() <= level and not cube.is_faulty_link(0, t)  # noqa: E731
+    return _broken_promise(cube, kept, _LEVEL_EXPRESSION)
+
+
+def _find_broken_vector(cube: Hypercube) -> Witness | None:
+    vector = safety_vectors(cube).vector(0)
+    return _broken_promise(cube, lambda t: bool(vector[t.bit_count() - 1]), _VECTOR_EXPRESSION)
+
+
+@registry.forall(
     "level-path",
+    FaultSets(_NO_PATH, _LEVEL_EXPRESSION, find=_find_broken_level),
     where="Wu 1997, abstract",
     states=(
         "A node of safety level k is joined by a path of H links to every nonfaulty node at Hamming distance H <= k [with faulty "
         "links, V6, but to a node across one]."
     ),
 )
-def level_path(effort: Effort) -> Verdict:
-    """Node 0's level against all minimal paths from it; its own level promises nothing over a faulty link (V6)."""
-
-    def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-        promised = exhaustive.safety_levels(n, faulty)[0][:, :1] >= _hamming_weights(n)
-        return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
-
-    def broken(cube: Hypercube) -> Witness | None:
-        level = safety_levels(cube).level(0)
-        return _broken_promise(cube, lambda t: t.bit_count() <= level and not cube.is_faulty_link(0, t), python)
-
-    python = "[fc.safety_levels(c).level(0), fc.distance(c, 0, {t})]"
-    return decide_with_links(effort, decide_fault_sets(effort, wrong, _NO_PATH, python), broken)
+def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+    """Node 0's level against all minimal paths from it."""
+    promised = exhaustive.safety_levels(n, faulty)[0][:, :1] >= _hamming_weights(n)
+    return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
 
 
-@registry.claim(
+@registry.forall(
     "vector-path",
+    FaultSets(_NO_PATH, _VECTOR_EXPRESSION, find=_find_broken_vector),
     where="Wu 1998, abstract",
     states="A node whose safety vector has bit k is joined by a path of k links to every nonfaulty node at Hamming distance k.",
 )
-def vector_path(effort: Effort) -> Verdict:
+def vector_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Node 0's vector against all minimal paths from it."""
-
-    def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-        promised = exhaustive.safety_vectors(n, faulty)[:, 0, :][:, _hamming_weights(n)]
-        return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
-
-    def broken(cube: Hypercube) -> Witness | None:
-        vector = safety_vectors(cube).vector(0)
-        return _broken_promise(cube, lambda t: bool(vector[t.bit_count() - 1]), python)
-
-    python = "[fc.safety_vectors(c).vector(0).tolist(), fc.distance(c, 0, {t})]"
-    return decide_with_links(effort, decide_fault_sets(effort, wrong, _NO_PATH, python), broken)
+    promised = exhaustive.safety_vectors(n, faulty)[:, 0, :][:, _hamming_weights(n)]
+    return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
 
 
-@registry.claim(
+@registry.forall(
     "levels-rounds",
+    FaultSets("too many rounds", "fc.safety_levels(c).rounds"),
     where="Wu 1995, abstract",
     states="Safety levels settle after at most n - 1 rounds.",
 )
-def levels_rounds(effort: Effort) -> Verdict:
+def levels_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Rounds of all sets."""
-    return decide_fault_sets(
-        effort,
-        lambda n, f, faulty: exhaustive.safety_levels(n, faulty)[1] > n - 1,
-        "too many rounds",
-        "fc.safety_levels(c).rounds",
-    )
+    return exhaustive.safety_levels(n, faulty)[1] > n - 1
 
 
-@registry.claim(
+def _show_other_levels(n: int, faulty: exhaustive.Bools) -> str:
+    level = "next((k for k, x in enumerate(sorted(S[w] for w in c.neighbours(v))) if x < k), c.n)"
+    asked = f"[0 if c.is_faulty(v) else {level} for v in range(2**c.n)]"
+    found = exhaustive.safety_levels(n, faulty, first=0)[0][0].tolist()
+    return f"(lambda S: [S == {asked}, S, fc.safety_levels(c).levels.tolist()])({found})"
+
+
+@registry.forall(
     "levels-unique",
+    FaultSets("whether it is as the definition asks, another assignment, and the levels", _show_other_levels),
     where="Wu 1995, as the literature gives it",
     states="One assignment of safety levels to the nodes is as the definition asks.",
 )
-def levels_unique(effort: Effort) -> Verdict:
+def levels_unique(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Beginning with n and with 0: levels grow with neighbours' levels, so every assignment lies between what these come to."""
-
-    def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-        differ: exhaustive.Bools = (
-            exhaustive.safety_levels(n, faulty)[0] != exhaustive.safety_levels(n, faulty, first=0)[0]
-        )
-        return differ
-
-    def check_other_start(n: int, faulty: exhaustive.Bools) -> str:
-        level = "next((k for k, x in enumerate(sorted(S[w] for w in c.neighbours(v))) if x < k), c.n)"
-        asked = f"[0 if c.is_faulty(v) else {level} for v in range(2**c.n)]"
-        found = exhaustive.safety_levels(n, faulty, first=0)[0][0].tolist()
-        return f"(lambda S: [S == {asked}, S, fc.safety_levels(c).levels.tolist()])({found})"
-
-    return decide_fault_sets(
-        effort, wrong, "whether it is as the definition asks, another assignment, and the levels", check_other_start
-    )
+    above, below = (exhaustive.safety_levels(n, faulty, first=first)[0] for first in (None, 0))
+    differ: exhaustive.Bools = above != below
+    return differ
 
 
-@registry.claim(
+def _fewer_than_n(python: str) -> FaultSets:
+    within = "all sets of fewer than n faulty nodes of Q_1, ..., Q_5, without node 0"
+    return FaultSets("none near", python, within, lambda n: n - 1)
+
+
+def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> exhaustive.Bools:
+    """Nonfaulty nodes that are not ``good`` and have no neighbour that is."""
+    alone: exhaustive.Bools = ~faulty & ~good & (exhaustive.neighbour_counts(n, good) == 0)
+    return alone
+
+
+@registry.forall(
     "levels-near",
+    _fewer_than_n("[fc.safety_levels(c).level(v) for v in c.neighbours({t})]"),
     where="Wu 1995, 1997, as the literature gives it",
     states="With fewer than n faulty nodes every nonfaulty node has level n or a neighbour of level n.",
 )
-def levels_near(effort: Effort) -> Verdict:
+def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """All sets of fewer than n nodes."""
-    python = "[fc.safety_levels(c).level(v) for v in c.neighbours({t})]"
-    return _decide_near(effort, lambda n, faulty: exhaustive.safety_levels(n, faulty)[0] == n, python)
+    return _has_none_near(n, faulty, exhaustive.safety_levels(n, faulty)[0] == n)
 
 
-def _decide_near(effort: Effort, good: Callable[[int, exhaustive.Bools], exhaustive.Bools], python: str) -> Verdict:
-    """Whether every nonfaulty node is ``good`` or has a neighbour that is, in all sets of fewer than n nodes."""
-
-    def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-        found = good(n, faulty)
-        alone: exhaustive.Bools = ~faulty & ~found & (exhaustive.neighbour_counts(n, found) == 0)
-        return alone
-
-    verdict = decide_fault_sets(effort, wrong, "none near", python, lambda n: n - 1)
-    if verdict.witness:
-        return verdict
-    sets = verdict.checked.rpartition(": ")[2]
-    return replace(verdict, checked=f"all sets of fewer than n faulty nodes of Q_1, ..., Q_5, without node 0: {sets}")
-
-
-@registry.claim(
+@registry.forall(
     "words-chain",
+    FaultSets("not in this order", "[fc.safety_levels(c).level({t}), fc.wu_fernandez(c).marked.tolist()]"),
     where="Wu 1995, 1998, as the literature gives it",
     states="A node that is not unsafe (Lee & Hayes) is not marked (Wu & Fernandez); one that is not marked has level n; one of "
     "level k has bits 1 .. k of the safety vector.",
 )
-def words_chain(effort: Effort) -> Verdict:
+def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """All words of all sets."""
-
-    def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-        marked, own = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
-        bits = exhaustive.safety_vectors(n, faulty)[:, :, 1:]
-        promised = own[:, :, None] >= np.arange(1, n + 1)
-        broken = (promised & ~bits).any(axis=2)
-        return ~faulty & ((marked & ~exhaustive.unsafe_nodes(n, faulty)) | (~marked & (own < n)) | broken)
-
-    return decide_fault_sets(
-        effort, wrong, "not in this order", "[fc.safety_levels(c).level({t}), fc.wu_fernandez(c).marked.tolist()]"
-    )
+    marked, own = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
+    bits = exhaustive.safety_vectors(n, faulty)[:, :, 1:]
+    promised = own[:, :, None] >= np.arange(1, n + 1)
+    broken = (promised & ~bits).any(axis=2)
+    return ~faulty & ((marked & ~exhaustive.unsafe_nodes(n, faulty)) | (~marked & (own < n)) | broken)
 
 
-@registry.claim(
+@registry.forall(
     "unsafe-near",
+    _fewer_than_n("fc.find_unsafe(c).nodes.tolist()"),
     where="contrast: Lee & Hayes's nodes in place of Wu's",
     states="With fewer than n faulty nodes every nonfaulty node is not unsafe or has such a neighbour.",
     ours=True,
     correction="Of level n there is one (levels-near).",
 )
-def unsafe_near(effort: Effort) -> Verdict:
+def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """All sets of fewer than n nodes."""
-    return _decide_near(
-        effort, lambda n, faulty: ~faulty & ~exhaustive.unsafe_nodes(n, faulty), "fc.find_unsafe(c).nodes.tolist()"
-    )
+    return _has_none_near(n, faulty, ~faulty & ~exhaustive.unsafe_nodes(n, faulty))
 
 
-@registry.claim(
+@registry.forall(
     "marking-rounds",
+    FaultSets("too many rounds", "fc.wu_fernandez(c).rounds"),
     where="contrast: the marking in place of levels",
     states="Wu and Fernandez's marking settles after at most n - 1 rounds.",
     ours=True,
     correction="That holds of levels (levels-rounds).",
 )
-def marking_rounds(effort: Effort) -> Verdict:
+def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Rounds of all sets; n >= 2, for a cube of one link has no rounds to count."""
-    return decide_fault_sets(
-        effort,
-        lambda n, f, faulty: exhaustive.marked_nodes(n, faulty)[1] > n - 1,
-        "too many rounds",
-        "fc.wu_fernandez(c).rounds",
-    )
+    return exhaustive.marked_nodes(n, faulty)[1] > n - 1
 
 
 # ---------------------------------------------------------------- Gu & Peng: distances
 
 
-def _distance_decider(least: int, more: int, most: Callable[[int], int]) -> Callable[[Effort], Verdict]:
-    def decide_distances(effort: Effort) -> Verdict:
-        """Node 0's distances in all sets within the hypothesis."""
-
-        def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-            found = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + more
-            if least > 1:
-                return found & ~faulty & (_least_degree(n, faulty) >= least)[:, None]
-            own = exhaustive.neighbour_counts(n, ~faulty) > 0
-            return found & ~faulty & own & own[:, :1]
-
-        return decide_fault_sets(effort, wrong, "too far", "fc.distance(c, 0, {t})", most)
-
-    return decide_distances
+def _too_far(most: Callable[[int], int]) -> FaultSets:
+    return FaultSets("too far", "fc.distance(c, 0, {t})", most=most)
 
 
-registry.claim(
+@registry.forall(
     "gu-peng-4",
+    _too_far(lambda n: 2 * n - 3),
     where="Gu & Peng, abstract",
     states="With at most 2n - 3 faulty nodes, s and t each with a nonfaulty neighbour, their distance is at most H + 4.",
-)(_distance_decider(1, 4, lambda n: 2 * n - 3))
+)
+def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+    """Node 0's distances in all sets within the hypothesis."""
+    far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 4
+    own = exhaustive.neighbour_counts(n, ~faulty) > 0
+    return far & ~faulty & own & own[:, :1]
 
-registry.claim(
+
+@registry.forall(
     "gu-peng-6",
+    _too_far(lambda n: 4 * n - 9),
     where="Gu & Peng 1999, abstract, of cubes in which every node has 2 nonfaulty neighbours; ours asks it of nonfaulty nodes",
     states="With at most 4n - 9 faulty nodes, every nonfaulty node with at least 2 nonfaulty neighbours, distances are at "
     "most H + 6.",
-)(_distance_decider(2, 6, lambda n: 4 * n - 9))
+)
+def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+    """Node 0's distances in all sets within the hypothesis."""
+    far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 6
+    return far & ~faulty & (_least_degree(n, faulty) >= 2)[:, None]
 
 
-@registry.claim(
+@registry.forall(
     "gu-peng-connected",
+    FaultSets("apart", "fc.distance(c, 0, {t})"),
     where="Latifi et al., as the abstract of Gu & Peng 1999 quotes it for k <= n/2 and all nodes; ours asks more",
     states="With at most 2^k (n - k) - 1 faulty nodes, every nonfaulty node with at least k nonfaulty neighbours, the rest is "
     "connected.",
 )
-def gu_peng_connected(effort: Effort) -> Verdict:
+def gu_peng_connected(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """k = 1, 2, 3 on all sets."""
-
-    def wrong(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-        apart: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
-        degree = _least_degree(n, faulty)
-        applies = np.zeros(len(faulty), np.bool_)
-        for k in range(1, n):
-            if f <= 2**k * (n - k) - 1:
-                applies |= degree >= k
-        return apart & applies[:, None]
-
-    return decide_fault_sets(effort, wrong, "apart", "fc.distance(c, 0, {t})")
+    apart: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
+    degree = _least_degree(n, faulty)
+    applies = np.zeros(len(faulty), np.bool_)
+    for k in range(1, n):
+        if f <= 2**k * (n - k) - 1:
+            applies |= degree >= k
+    return apart & applies[:, None]
