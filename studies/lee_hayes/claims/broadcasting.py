@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from fastcube.algorithms.broadcasting import broadcast
-from fastcube.audit.claims import Effort, Verdict, Witness
+from fastcube.audit.claims import Effort, Witness, sizes
 from fastcube.audit.cubes import cube_data
 from fastcube.networks.hypercube import Hypercube
 
 from . import small_cubes
-from .cases import BROADCASTS, SAFE, CheckResult, Objective, World, decide_attained, decide_by_search
+from .cases import SAFE, Attained, CheckResult, Objective, Search, World
 from .registry import registry
-
-#: What a claim says of a broadcast from a node; in the expression ``b`` is the broadcast.
-Check = Callable[[World, int], CheckResult]
 
 
 def _witness(algorithm: str, world: World, s: int, _: int, wrong: tuple[str, ...]) -> Witness:
@@ -35,29 +33,19 @@ def _units_and_missed(algorithm: str) -> Objective:
     return units
 
 
-def _decide_broadcasts(
-    effort: Effort,
-    algorithm: str,
-    check: Check,
-    links: bool = False,
-    within: Callable[[World], bool] = SAFE,
-    more: small_cubes.CountedRange = ("", ()),
-    active: bool = False,
-) -> Verdict:
-    """Refuted by the first broadcast that ``check`` finds wrong in a world that is ``within`` the claim's hypothesis.
-
-    The sources may be the ``active`` ones alone.
-    """
-    return decide_by_search(
-        effort,
-        BROADCASTS,
-        lambda world, s, _: (not active or world.part(s) is None) and check(world, s),
+def _search_broadcasts(algorithm: str) -> Search:
+    """Broadcasts from node 0 where Q_n is not unsafe, hunted where they are long or miss nodes."""
+    return Search(
+        "broadcasts",
+        "in the order of n and of the faults",
+        lambda world: ((0, 0),),
         partial(_witness, algorithm),
         _units_and_missed(algorithm),
-        links,
-        within,
-        more,
+        within=SAFE,
     )
+
+
+BROADCASTS_1, BROADCASTS_2 = _search_broadcasts("BROADCAST1"), _search_broadcasts("BROADCAST2")
 
 
 def _check_all_within(world: World, s: int, algorithm: str, units: int) -> CheckResult:
@@ -71,188 +59,158 @@ def _check_all_within(world: World, s: int, algorithm: str, units: int) -> Check
     )
 
 
-def _check_theorem_6_bound(world: World, s: int) -> CheckResult:
-    """The bound of Theorem 6."""
-    return _check_all_within(world, s, "BROADCAST2", world.cube.n + 1)
+def _count_broadcasts_1(effort: Effort) -> small_cubes.CountedRange:
+    def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
+        return counts["broadcast1_complete"] == counts["broadcast1_trials"]
+
+    words, suspects = small_cubes.broadcasts(effort, is_sound, "broadcast1_trials")
+    return words and f"{words}, where it was counted that all are reached, not in which unit", suspects
 
 
-@registry.claim(
+def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
+    def is_sound(n: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
+        return counts["broadcast2_complete"] == counts["broadcast2_trials"] and most["broadcast2_steps"] <= n + 1
+
+    return small_cubes.broadcasts(effort, is_sound, "broadcast2_trials")
+
+
+@registry.forall(
     "theorem-5",
+    replace(BROADCASTS_1, more=_count_broadcasts_1),
     where="section 4, Theorem 5",
     states=(
         "Where Q_n is not unsafe, n >= 1, BROADCAST1(1) takes a message from any active node to all nonfaulty ones within n "
         "units."
     ),
 )
-def theorem_5(effort: Effort) -> Verdict:
+def theorem_5(world: World, s: int, _: int) -> CheckResult:
     """All active sources."""
-
-    def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
-        return counts["broadcast1_complete"] == counts["broadcast1_trials"]
-
-    words, suspects = small_cubes.broadcasts(effort, is_sound, "broadcast1_trials")
-    return _decide_broadcasts(
-        effort,
-        "BROADCAST1",
-        lambda world, s: _check_all_within(world, s, "BROADCAST1", world.cube.n),
-        active=True,
-        more=(words and f"{words}, where it was counted that all are reached, not in which unit", suspects),
-    )
+    return world.part(s) is None and _check_all_within(world, s, "BROADCAST1", world.cube.n)
 
 
-@registry.claim(
+@registry.forall(
     "theorem-6",
+    replace(BROADCASTS_2, more=_count_broadcasts_2),
     where="section 4, Theorem 6",
     states=(
         "Where Q_n is not unsafe, n >= 1, BROADCAST2(1) takes a message from any nonfaulty node to all others within n + 1 units."
     ),
 )
-def theorem_6(effort: Effort) -> Verdict:
+def theorem_6(world: World, s: int, _: int) -> CheckResult:
     """All nonfaulty sources."""
-
-    def is_sound(n: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
-        return counts["broadcast2_complete"] == counts["broadcast2_trials"] and most["broadcast2_steps"] <= n + 1
-
-    more = small_cubes.broadcasts(effort, is_sound, "broadcast2_trials")
-    return _decide_broadcasts(effort, "BROADCAST2", _check_theorem_6_bound, more=more)
+    return _check_all_within(world, s, "BROADCAST2", world.cube.n + 1)
 
 
-@registry.claim(
+@registry.forall(
     "theorem-6-attained",
+    Attained(BROADCASTS_2, BROADCASTS_2.order),
     where="section 4, Theorem 6",
     states="[Where Q_n is not unsafe some broadcast by BROADCAST2(1) takes n + 1 units.]",
     ours=True,
 )
-def theorem_6_attained(effort: Effort) -> Verdict:
+def theorem_6_attained(world: World, s: int, _: int) -> CheckResult:
     """The first broadcast of n + 1 units."""
-
-    def check_broadcast(world: World, s: int, _: int) -> CheckResult:
-        n = world.cube.n
-        late = world.safe and broadcast(world.cube, s, "BROADCAST2").steps == n + 1
-        return (f"{n + 1} units in Q_{n}", "b.steps") if late else world.safe
-
-    return decide_attained(effort, BROADCASTS, check_broadcast, partial(_witness, "BROADCAST2"), BROADCASTS.order)
+    n = world.cube.n
+    late = world.safe and broadcast(world.cube, s, "BROADCAST2").steps == n + 1
+    return (f"{n + 1} units in Q_{n}", "b.steps") if late else world.safe
 
 
-@registry.claim(
+@registry.forall(
     "no-node-twice",
+    BROADCASTS_2,
     where="section 4",
     states="[No node receives the message twice in BROADCAST2(1), nor is it sent back to the source.]",
     ours=True,
 )
-def no_node_twice(effort: Effort) -> Verdict:
+def no_node_twice(world: World, s: int, _: int) -> CheckResult:
     """The receivers of all copies."""
-
-    def check_broadcast(world: World, s: int) -> CheckResult:
-        targets = [v for _, _, v in broadcast(world.cube, s, "BROADCAST2").sends]
-        once = len(targets) == len(set(targets)) and s not in targets
-        return once or ("a node receives twice", "[v for _, _, v in b.sends]")
-
-    return _decide_broadcasts(effort, "BROADCAST2", check_broadcast)
+    targets = [v for _, _, v in broadcast(world.cube, s, "BROADCAST2").sends]
+    once = len(targets) == len(set(targets)) and s not in targets
+    return once or ("a node receives twice", "[v for _, _, v in b.sends]")
 
 
-@registry.claim(
+@registry.forall(
     "broadcast1-plain",
+    sizes(1, 10, 8, "Q_1, ..., Q_{}"),
     where="section 4",
     states="Without a fault BROADCAST1(1) sends what BROADCAST sends, copy by copy, in Q_n, n >= 1.",
 )
-def broadcast1_plain(effort: Effort) -> Verdict:
+def broadcast1_plain(n: int) -> Witness | None:
     """All copies from node 0; translations carry every source to it."""
-    most = effort.by_effort(full=10, quick=8)
-
-    def wrong(n: int) -> Witness | None:
-        python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
-        one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
-        return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
-
-    return Verdict.refuted_if(effort.first(range(1, most + 1), wrong), f"Q_1, ..., Q_{most}")
+    python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
+    one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
+    return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
 
 
-@registry.claim(
+@registry.forall(
     "broadcast2-active",
+    BROADCASTS_2,
     where="section 4",
     states="From an active node BROADCAST2(1) sends what BROADCAST1(1) sends, copy by copy, in Q_n, n >= 1.",
 )
-def broadcast2_active(effort: Effort) -> Verdict:
+def broadcast2_active(world: World, s: int, _: int) -> CheckResult:
     """All copies from active nodes."""
-
-    def check_broadcast(world: World, s: int) -> CheckResult:
-        one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
-        return one == other or ("copies (time, from, to) of BROADCAST2(1)", "[list(send) for send in b.sends]")
-
-    return _decide_broadcasts(effort, "BROADCAST2", check_broadcast, active=True)
+    if world.part(s) is not None:
+        return False
+    one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
+    return one == other or ("copies (time, from, to) of BROADCAST2(1)", "[list(send) for send in b.sends]")
 
 
-@registry.claim(
+@registry.forall(
     "unsafe-served-last",
+    BROADCASTS_1,
     where="section 4",
     states=(
         "In BROADCAST1(1) from an active node, where Q_n is not unsafe, n >= 1, a node that sends to an unsafe neighbour "
         "sends to it last."
     ),
 )
-def unsafe_served_last(effort: Effort) -> Verdict:
+def unsafe_served_last(world: World, s: int, _: int) -> CheckResult:
     """The receivers of each node's copies, in their order."""
-
-    def check_broadcast(world: World, s: int) -> CheckResult:
-        last: dict[int, int] = {}
-        for _, u, v in sorted(broadcast(world.cube, s, "BROADCAST1").sends):
-            if u in last and world.part(last[u]) is not None:
-                return f"{u} sends on after its unsafe neighbour", "[list(send) for send in sorted(b.sends)]"
-            last[u] = v
-        return True
-
-    return _decide_broadcasts(effort, "BROADCAST1", check_broadcast, active=True)
+    if world.part(s) is not None:
+        return False
+    last: dict[int, int] = {}
+    for _, u, v in sorted(broadcast(world.cube, s, "BROADCAST1").sends):
+        if u in last and world.part(last[u]) is not None:
+            return f"{u} sends on after its unsafe neighbour", "[list(send) for send in sorted(b.sends)]"
+        last[u] = v
+    return True
 
 
-@registry.claim(
+@registry.forall(
     "unsafe-nodes-are-silent",
+    BROADCASTS_1,
     where="section 4",
     states=(
         "In BROADCAST1(1) from an active node no unsafe node sends a copy, where Q_n is not unsafe, n >= 1: the CONTROL that it "
         "receives is 0."
     ),
 )
-def unsafe_nodes_are_silent(effort: Effort) -> Verdict:
+def unsafe_nodes_are_silent(world: World, s: int, _: int) -> CheckResult:
     """The senders of all copies."""
-
-    def check_broadcast(world: World, s: int) -> CheckResult:
-        senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}
-        silent = all(world.part(u) is None for u in senders)
-        return silent or ("an unsafe node sends", "sorted({u for _, u, _ in b.sends})")
-
-    return _decide_broadcasts(effort, "BROADCAST1", check_broadcast, active=True)
+    if world.part(s) is not None:
+        return False
+    senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}
+    silent = all(world.part(u) is None for u in senders)
+    return silent or ("an unsafe node sends", "sorted({u for _, u, _ in b.sends})")
 
 
-@registry.claim(
+registry.forall(
     "theorem-6-links",
+    replace(BROADCASTS_2, links=True),
     where="section 5",
     states="Theorem 6 holds with faulty links too, whose ends are unsafe: no copy goes over a faulty link; n >= 1.",
-)
-def theorem_6_links(effort: Effort) -> Verdict:
-    """All nonfaulty sources, with faulty links."""
-    return _decide_broadcasts(effort, "BROADCAST2", _check_theorem_6_bound, links=True)
-
-
-def _claim_sufficient(ident: str, where: str, states: str, most: Callable[[int], int], ours: bool = False) -> None:
-    @registry.claim(ident, where=where, states=states, ours=ours)
-    def sufficient(effort: Effort) -> Verdict:
-        """All broadcasts with so few faults, whether Q_n is unsafe or not."""
-        return _decide_broadcasts(
-            effort, "BROADCAST2", _check_theorem_6_bound, within=lambda world: world.f <= most(world.cube.n)
-        )
-
-
-_claim_sufficient(
+)(theorem_6)
+registry.forall(
     "floor-half-faults-broadcasting",
-    "section 3.2",
-    "[At most floor(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.]",
-    lambda n: n // 2,
+    replace(BROADCASTS_2, within=lambda world: world.f <= world.cube.n // 2),
+    where="section 3.2",
+    states="[At most floor(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.]",
     ours=True,
-)
-_claim_sufficient(
+)(theorem_6)
+registry.forall(
     "ceil-half-faults-broadcasting",
-    "section 5",
-    "At most ceil(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.",
-    lambda n: -(-n // 2),
-)
+    replace(BROADCASTS_2, within=lambda world: world.f <= -(-world.cube.n // 2)),
+    where="section 5",
+    states="At most ceil(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.",
+)(theorem_6)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import NamedTuple
 
 from fastcube.algorithms.paths import Route
 from fastcube.algorithms.routing import route3_in_subcubes
@@ -190,72 +189,84 @@ def searched_range(effort: Effort, what: str) -> str:
     )
 
 
-class Kind(NamedTuple):
-    """What a claim is about, in which order its small cases come, and the (s, t) of a world."""
-
-    what: str
-    order: str
-    ends: Callable[[World], Iterable[tuple[int, int]]]
-
-
-MESSAGES = Kind(
-    "messages",
-    "in the order of n and then of the number of faults",
-    lambda world: ((0, t) for t in range(1, 2**world.cube.n) if not world.cube.is_faulty(t)),
-)
-BROADCASTS = Kind("broadcasts", "in the order of n and of the faults", lambda world: ((0, 0),))
-
 #: What a claim says of a case: False where its hypothesis does not apply, True where it is as stated, else what is wrong:
 #: words, a Python expression that shows it, and perhaps a form.
 CheckResult = bool | tuple[str, ...]
 Check = Callable[[World, int, int], CheckResult]
 
 
-def decide_by_search(
-    effort: Effort,
-    kind: Kind,
-    check: Check,
-    witness: Callable[[World, int, int, tuple[str, ...]], Witness],
-    toward: Objective,
-    links: bool,
-    within: Callable[[World], bool],
-    more: tuple[str, Iterable[World]],
-) -> Verdict:
-    """Refuted by the first case that ``check`` finds wrong; where it applied to none nothing is decided.
+@dataclass(frozen=True)
+class Search:
+    """All small cases of a kind and, but for faulty links, hunted ones; a check judges the case (s, t) of a world.
 
-    Climbs go ``toward`` what the claim bounds, in worlds that it may apply to (``within``); ``more`` worlds, with what they are,
-    come after the small ones.
+    Where the statement applied to no case nothing is decided.
+
+    Parameters
+    ----------
+    kind : str
+        What a case is, in the plural.
+    order : str
+        The order of the small cases.
+    ends : callable
+        The (s, t) of a world.
+    witness : callable
+        Shows a case with what is wrong there.
+    toward : callable
+        What the claim bounds, which climbs go toward.
+    links : bool
+        Whether links are faulty, too.
+    within : callable
+        Whether the claim may apply in a world.
+    more : callable, optional
+        From the effort, text and worlds that come after the small ones.
     """
 
-    def wrong(world: World, s: int, t: int) -> Witness | None:
-        found = within(world) and check(world, s, t)
-        effort.count_if_applicable(found is not False)
-        return witness(world, s, t, found) if isinstance(found, tuple) else None
+    kind: str
+    order: str
+    ends: Callable[[World], Iterable[tuple[int, int]]]
+    witness: Callable[[World, int, int, tuple[str, ...]], Witness]
+    toward: Objective
+    links: bool = False
+    within: Callable[[World], bool] = lambda world: True
+    more: Callable[[Effort], tuple[str, Iterable[World]]] = lambda effort: ("", ())
 
-    where = checked_range(effort, links, kind.what) + more[0]
-    for world in effort.each(itertools.chain(worlds(effort, links), more[1])):
-        for s, t in kind.ends(world):
-            if shown := wrong(world, s, t):
-                return Verdict("refuted", f"{kind.order}; {where}", shown)
-    if not links:
-        before = effort.applied
-        for case in effort.each(
-            itertools.chain(crowded_messages(effort), climbing_messages(effort, within, toward)), "hunting"
-        ):
-            if shown := wrong(*case):
-                return Verdict("refuted", f"holds for {where}; hunted above", shown)
-        where += f"; {searched_range(effort, kind.what)}, of which it applied to {effort.applied - before:,}"
-    return Verdict("holds" if effort.applied else "undecided", where)
+    def decide(self, effort: Effort, check: Check) -> Verdict:
+        """Refuted by the first case that ``check`` finds wrong."""
 
-
-def decide_attained(
-    effort: Effort, kind: Kind, check: Check, witness: Callable[[World, int, int, tuple[str, ...]], Witness], order: str
-) -> Verdict:
-    """Holds by the first small case of which ``check`` has something to show; not decided where there is none."""
-    for world in effort.each(worlds(effort)):
-        for s, t in kind.ends(world):
-            found = check(world, s, t)
+        def wrong(world: World, s: int, t: int) -> Witness | None:
+            found = self.within(world) and check(world, s, t)
             effort.count_if_applicable(found is not False)
-            if isinstance(found, tuple):
-                return Verdict("holds", f"the first {order}", witness(world, s, t, found))
-    return Verdict("undecided", f"none in {checked_range(effort, what=kind.what)}")
+            return self.witness(world, s, t, found) if isinstance(found, tuple) else None
+
+        text, more = self.more(effort)
+        where = checked_range(effort, self.links, self.kind) + text
+        for world in effort.each(itertools.chain(worlds(effort, self.links), more)):
+            for s, t in self.ends(world):
+                if shown := wrong(world, s, t):
+                    return Verdict("refuted", f"{self.order}; {where}", shown)
+        if not self.links:
+            before = effort.applied
+            hunted = itertools.chain(crowded_messages(effort), climbing_messages(effort, self.within, self.toward))
+            for case in effort.each(hunted, "hunting"):
+                if shown := wrong(*case):
+                    return Verdict("refuted", f"holds for {where}; hunted above", shown)
+            where += f"; {searched_range(effort, self.kind)}, of which it applied to {effort.applied - before:,}"
+        return Verdict("holds" if effort.applied else "undecided", where)
+
+
+@dataclass(frozen=True)
+class Attained:
+    """A statement that some case shows: the small cases of a search, the first of which a check has something to show."""
+
+    search: Search
+    order: str
+
+    def decide(self, effort: Effort, check: Check) -> Verdict:
+        """Holds by the first case of which ``check`` has something to show; not decided where there is none."""
+        for world in effort.each(worlds(effort)):
+            for s, t in self.search.ends(world):
+                found = check(world, s, t)
+                effort.count_if_applicable(found is not False)
+                if isinstance(found, tuple):
+                    return Verdict("holds", f"the first {self.order}", self.search.witness(world, s, t, found))
+        return Verdict("undecided", f"none in {checked_range(effort, what=self.search.kind)}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from fastcube.algorithms.shortest import distance
 from fastcube.audit.claims import Effort, Verdict, Witness
@@ -13,9 +14,14 @@ from fastcube.measure.inventory import inventory
 from fastcube.networks.network import descending_bits
 
 from . import small_cubes
-from .cases import MESSAGES, SAFE, CheckResult, World, decide_attained, worlds_of_two_squares
+from .cases import SAFE, Attained, CheckResult, Search, World, worlds_of_two_squares
 from .registry import registry
-from .routing import ROUTE_FORM, decide_messages, outcome_text, route_expression, witness
+from .routing import MESSAGES, ROUTE_FORM, outcome_text, route_expression
+
+#: Messages in worlds in which some node is active.
+IN_SAFE_CUBES = replace(MESSAGES, within=SAFE)
+
+_TWO_SQUARES = ", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node"
 
 
 def _route3(world: World, s: int, t: int, beyond: int) -> CheckResult:
@@ -38,24 +44,15 @@ def _claim_optimal_between(
     states: str,
     between: Callable[[int | None, int | None], bool],
     by_active: bool = False,
-    more: tuple[str, Callable[[], Iterable[World]]] = ("", tuple),
+    messages: Search = IN_SAFE_CUBES,
 ) -> None:
-    @registry.claim(ident, where="section 3.2", states=states)
-    def optimal(effort: Effort) -> Verdict:
+    @registry.forall(ident, messages, where="section 3.2", states=states)
+    def optimal(world: World, s: int, t: int) -> CheckResult:
         """ROUTE3 between ends of these kinds, where Q_n is not unsafe."""
-
-        def check_message(world: World, s: int, t: int) -> CheckResult:
-            if not between(world.part(s), world.part(t)):
-                return False
-            judged = _route3(world, s, t, 0)
-            return _is_route_through_active(world, s, t) if by_active and judged is True else judged
-
-        return decide_messages(effort, check_message, within=SAFE, more=(more[0], more[1]()))
-
-
-def _check_within_two(world: World, s: int, t: int) -> CheckResult:
-    """Whether ROUTE3 takes at most two links more than a shortest feasible path."""
-    return _route3(world, s, t, 2)
+        if not between(world.part(s), world.part(t)):
+            return False
+        judged = _route3(world, s, t, 0)
+        return _is_route_through_active(world, s, t) if by_active and judged is True else judged
 
 
 _claim_optimal_between(
@@ -81,39 +78,38 @@ _claim_optimal_between(
     "of different maximal unsafe subcubes.",
     lambda a, b: a is not None and b is not None and a != b,
     by_active=True,
-    more=(", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node", worlds_of_two_squares),
+    messages=replace(IN_SAFE_CUBES, more=lambda effort: (_TWO_SQUARES, worlds_of_two_squares())),
 )
 
 
-@registry.claim(
+def _is_within_two(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
+    return counts["route3_delivered"] == counts["not_unsafe"] and most["route3_excess"] <= 2
+
+
+@registry.forall(
     "theorem-4",
+    replace(IN_SAFE_CUBES, more=lambda effort: small_cubes.messages(effort, _is_within_two, "not_unsafe")),
     where="section 3.2, Theorem 4",
     states=(
         "Where Q_n is not unsafe, n >= 1, ROUTE3(1) delivers every message over at most two links more than a shortest feasible "
         "path has."
     ),
 )
-def theorem_4(effort: Effort) -> Verdict:
-    """The excess over the shortest feasible path."""
-
-    def is_sound(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
-        return counts["route3_delivered"] == counts["not_unsafe"] and most["route3_excess"] <= 2
-
-    return decide_messages(
-        effort, _check_within_two, within=SAFE, more=small_cubes.messages(effort, is_sound, "not_unsafe")
-    )
+def theorem_4(world: World, s: int, t: int) -> CheckResult:
+    """Whether ROUTE3 takes at most two links more than a shortest feasible path."""
+    return _route3(world, s, t, 2)
 
 
-@registry.claim(
+@registry.forall(
     "theorem-4-attained",
+    Attained(MESSAGES, "in the order of n and of the number of faults"),
     where="section 3.2, Theorem 4",
     states="[Where Q_n is not unsafe some message of ROUTE3(1) takes two links more than a shortest feasible path.]",
     ours=True,
 )
-def theorem_4_attained(effort: Effort) -> Verdict:
+def theorem_4_attained(world: World, s: int, t: int) -> CheckResult:
     """The first route that is longer than the shortest feasible path."""
-    order = "in the order of n and of the number of faults"
-    return decide_attained(effort, MESSAGES, lambda world, s, t: world.safe and _route3(world, s, t, 0), witness, order)
+    return world.safe and _route3(world, s, t, 0)
 
 
 @registry.claim(
@@ -161,58 +157,44 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
     )
 
 
-@registry.claim(
+@registry.forall(
     "two-comparisons",
+    IN_SAFE_CUBES,
     where="section 3.2",
     states=(
         "Where Q_n is not unsafe, n >= 1, an active node looks at two of its neighbours at most before ROUTE3(1) sends a "
         "message on."
     ),
 )
-def two_comparisons(effort: Effort) -> Verdict:
+def two_comparisons(world: World, s: int, t: int) -> CheckResult:
     """The neighbours that ROUTE3 looks at on each active node, the source of a message."""
-
-    def check_message(world: World, s: int, t: int) -> CheckResult:
-        if world.part(s) is not None:
-            return False
-        looked = 0
-        for bit in descending_bits(s ^ t):
-            looked += 1
-            if world.part(s ^ bit) is None:
-                break
-        return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{route_expression('ROUTE3', s, t)}.path")
-
-    return decide_messages(effort, check_message, within=SAFE)
+    if world.part(s) is not None:
+        return False
+    looked = 0
+    for bit in descending_bits(s ^ t):
+        looked += 1
+        if world.part(s ^ bit) is None:
+            break
+    return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{route_expression('ROUTE3', s, t)}.path")
 
 
-@registry.claim(
+registry.forall(
     "theorem-4-links",
+    replace(IN_SAFE_CUBES, links=True),
     where="section 5",
     states=(
         "Theorem 4 holds with faulty links too, whose ends are unsafe, when ROUTE3(1) sends nothing over them; n >= 1."
     ),
-)
-def theorem_4_links(effort: Effort) -> Verdict:
-    """The excess over the shortest feasible path."""
-    return decide_messages(effort, _check_within_two, links=True, within=SAFE)
-
-
-def _claim_sufficient(ident: str, where: str, states: str, most: Callable[[int], int]) -> None:
-    @registry.claim(ident, where=where, states=states)
-    def sufficient(effort: Effort) -> Verdict:
-        """All messages with so few faults, whether Q_n is unsafe or not."""
-        return decide_messages(effort, _check_within_two, within=lambda world: world.f <= most(world.cube.n))
-
-
-_claim_sufficient(
+)(theorem_4)
+registry.forall(
     "floor-half-faults-routing",
-    "section 3.2",
-    "At most floor(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
-    lambda n: n // 2,
-)
-_claim_sufficient(
+    replace(MESSAGES, within=lambda world: world.f <= world.cube.n // 2),
+    where="section 3.2",
+    states="At most floor(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
+)(theorem_4)
+registry.forall(
     "ceil-half-faults-routing",
-    "section 5",
-    "At most ceil(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
-    lambda n: -(-n // 2),
-)
+    replace(MESSAGES, within=lambda world: world.f <= -(-world.cube.n // 2)),
+    where="section 5",
+    states="At most ceil(n/2) faulty nodes are enough for the bound of Theorem 4, n >= 1.",
+)(theorem_4)

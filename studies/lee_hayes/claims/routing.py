@@ -7,16 +7,17 @@ order, and where it holds there hunted above (``cases.py``).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from fastcube.algorithms.paths import Route, route
 from fastcube.algorithms.shortest import distance
 from fastcube.audit import cubes
-from fastcube.audit.claims import Effort, Verdict, Witness
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
 from . import small_cubes
-from .cases import MESSAGES, Check, CheckResult, Objective, World, decide_by_search
+from .cases import Check, CheckResult, Objective, Search, World
 from .registry import registry
 from .small_cubes import MessageClass
 
@@ -38,19 +39,18 @@ def excess_links(algorithm: str, k: int = 1) -> Objective:
     return count_excess
 
 
-_ROUTE3_EXCESS = excess_links("ROUTE3")
+def _messages_to_nonfaulty(world: World) -> Iterator[tuple[int, int]]:
+    return ((0, t) for t in range(1, 2**world.cube.n) if not world.cube.is_faulty(t))
 
 
-def decide_messages(
-    effort: Effort,
-    check: Check,
-    links: bool = False,
-    toward: Objective = _ROUTE3_EXCESS,
-    within: Callable[[World], bool] = lambda world: True,
-    more: small_cubes.CountedRange = ("", ()),
-) -> Verdict:
-    """Refuted by the first message that ``check`` finds wrong, in worlds that the claim may apply to (``within``)."""
-    return decide_by_search(effort, MESSAGES, check, witness, toward, links, within, more)
+#: Messages from node 0, hunted where ROUTE3 goes far beyond the Hamming distance.
+MESSAGES = Search(
+    "messages",
+    "in the order of n and then of the number of faults",
+    _messages_to_nonfaulty,
+    witness,
+    excess_links("ROUTE3"),
+)
 
 
 def route_expression(algorithm: str, s: int, t: int, k: int = 0) -> str:
@@ -80,56 +80,59 @@ def _check_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> Chec
 
 
 def _check_optimal_for(
-    algorithm: str, ks: Callable[[World, int], range], crowded: Callable[[World, int], bool]
-) -> Check:
+    world: World, s: int, t: int, algorithm: str, ks: range, crowded: Callable[[int], bool]
+) -> CheckResult:
     """Check that an algorithm is optimal for those k for which the world is not crowded."""
-
-    def check_message(world: World, s: int, t: int) -> CheckResult:
-        judged: CheckResult = False
-        for k in ks(world, (s ^ t).bit_count()):
-            if not crowded(world, k):
-                judged = _check_optimal(world, algorithm, s, t, k)
-                if judged is not True:
-                    return judged
-        return judged
-
-    return check_message
+    judged: CheckResult = False
+    for k in ks:
+        if not crowded(k):
+            judged = _check_optimal(world, algorithm, s, t, k)
+            if judged is not True:
+                return judged
+    return judged
 
 
 #: Of which messages of Q_5 and Q_6 a claim with a bound on the faults around each node was counted.
 _HYPOTHESIS_MET = " where its hypothesis is met"
 
 
-def _is_optimal_rule(rule: str) -> small_cubes.CountCheck:
-    """Whether a rule delivers whatever has a feasible path, over a shortest one."""
+def _search_rule(
+    name: str, k: int, asked: Callable[[int, int], Iterable[MessageClass]], words: str = _HYPOTHESIS_MET
+) -> Search:
+    """Messages hunted where a rule goes far beyond the Hamming distance; those asked for of Q_5 and Q_6 counted.
+
+    Each must be delivered over a shortest path where there is one.
+    """
+    rule = name.lower()
 
     def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
         return counts[f"{rule}_delivered"] == counts["reachable"] and counts[f"{rule}_longer"] == 0
 
-    return is_sound
+    return replace(
+        MESSAGES,
+        toward=excess_links(name, k),
+        more=lambda effort: small_cubes.messages(effort, is_sound, "reachable", asked, words),
+    )
 
 
-@registry.claim(
+@registry.forall(
     "theorem-1",
+    _search_rule("ROUTE1", 1, lambda n, f: [MessageClass(k, k, k + 1) for k in range(1, n)]),
     where="section 3.1, Theorem 1",
     states=(
         "Where every nonfaulty node of Q_n has at most k faulty nodes within distance k, ROUTE1(k) takes a shortest feasible "
         "path between any two nonfaulty nodes at Hamming distance r > k, k >= 1."
     ),
 )
-def theorem_1(effort: Effort) -> Verdict:
+def theorem_1(world: World, s: int, t: int) -> CheckResult:
     """All k < r."""
-    asked = lambda n, f: [MessageClass(k, k, k + 1) for k in range(1, n)]  # noqa: E731
-    return decide_messages(
-        effort,
-        _check_optimal_for("ROUTE1", lambda w, r: range(1, r), lambda w, k: w.is_crowded(k, k)),
-        toward=excess_links("ROUTE1"),
-        more=small_cubes.messages(effort, _is_optimal_rule("route1"), "reachable", asked, _HYPOTHESIS_MET),
-    )
+    below = range(1, (s ^ t).bit_count())
+    return _check_optimal_for(world, s, t, "ROUTE1", below, lambda k: world.is_crowded(k, k))
 
 
-@registry.claim(
+@registry.forall(
     "corollary-1-printed",
+    replace(MESSAGES, toward=excess_links("ROUTE1", 2)),
     where="section 3.1, Corollary 1",
     states=(
         "Where no nonfaulty node of Q_n has more than k faulty neighbours, k = 1 or 2, ROUTE1(k) takes a shortest feasible path "
@@ -138,68 +141,53 @@ def theorem_1(effort: Effort) -> Verdict:
     correction="As far as checked, it holds with at most k faulty nodes within distance k, as it is argued (corollary-1).",
     slip="In the transcription we have; Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2.",
 )
-def corollary_1_printed(effort: Effort) -> Verdict:
+def corollary_1_printed(world: World, s: int, t: int) -> CheckResult:
     """k = 1, 2."""
-    return decide_messages(
-        effort,
-        _check_optimal_for("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.is_crowded(k, 1)),
-        toward=excess_links("ROUTE1", 2),
-    )
+    both = range(1, min(2, world.cube.n) + 1)
+    return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, 1))
 
 
-@registry.claim(
+@registry.forall(
     "corollary-1",
+    _search_rule("ROUTE1", 2, lambda n, f: [MessageClass(1, 1), MessageClass(2, 2)]),
     where="section 3.1, Corollary 1",
     states=(
         "Where no nonfaulty node of Q_n has more than k faulty nodes within distance [k], k = 1 or 2, ROUTE1(k) takes a shortest "
         "feasible path for every message that has one."
     ),
 )
-def corollary_1(effort: Effort) -> Verdict:
+def corollary_1(world: World, s: int, t: int) -> CheckResult:
     """k = 1, 2."""
-    asked = lambda n, f: [MessageClass(1, 1), MessageClass(2, 2)]  # noqa: E731
-    return decide_messages(
-        effort,
-        _check_optimal_for("ROUTE1", lambda w, r: range(1, min(2, w.cube.n) + 1), lambda w, k: w.is_crowded(k, k)),
-        toward=excess_links("ROUTE1", 2),
-        more=small_cubes.messages(effort, _is_optimal_rule("route1"), "reachable", asked, _HYPOTHESIS_MET),
-    )
+    both = range(1, min(2, world.cube.n) + 1)
+    return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, k))
 
 
-@registry.claim(
+@registry.forall(
     "theorem-2",
+    _search_rule("ROUTE2", 1, lambda n, f: [MessageClass(k, k) for k in range(1, n)]),
     where="section 3.1, Theorem 2",
     states=(
         "Where every nonfaulty node of Q_n has at most k faulty nodes within distance k, 1 <= k <= n - 1, ROUTE2(k) takes a "
         "shortest feasible path for every message that has one."
     ),
 )
-def theorem_2(effort: Effort) -> Verdict:
+def theorem_2(world: World, s: int, t: int) -> CheckResult:
     """k = 1, ..., n - 1."""
-    asked = lambda n, f: [MessageClass(k, k) for k in range(1, n)]  # noqa: E731
-    return decide_messages(
-        effort,
-        _check_optimal_for("ROUTE2", lambda w, r: range(1, w.cube.n), lambda w, k: w.is_crowded(k, k)),
-        toward=excess_links("ROUTE2"),
-        more=small_cubes.messages(effort, _is_optimal_rule("route2"), "reachable", asked, _HYPOTHESIS_MET),
-    )
+    return _check_optimal_for(world, s, t, "ROUTE2", range(1, world.cube.n), lambda k: world.is_crowded(k, k))
 
 
-@registry.claim(
+@registry.forall(
     "route2-n",
+    replace(
+        _search_rule("ROUTE2", 62, lambda n, f: [MessageClass(n)] if f < n else [], ", fewer than n"),
+        within=lambda world: world.f < world.cube.n,
+    ),
     where="section 3.1",
     states="With fewer than n faulty nodes in Q_n, n >= 1, ROUTE2(n) takes a shortest feasible path for every message.",
 )
-def route2_n(effort: Effort) -> Verdict:
+def route2_n(world: World, s: int, t: int) -> CheckResult:
     """k = n."""
-    few = lambda world: world.f < world.cube.n  # noqa: E731  (a condition in one line)
-
-    def check_message(world: World, s: int, t: int) -> CheckResult:
-        return _check_optimal(world, "ROUTE2", s, t, world.cube.n)
-
-    below = lambda n, f: (MessageClass(n),) if f < n else ()  # noqa: E731
-    more = small_cubes.messages(effort, _is_optimal_rule("route2"), "reachable", below, ", fewer than n")
-    return decide_messages(effort, check_message, toward=excess_links("ROUTE2", 62), within=few, more=more)
+    return _check_optimal(world, "ROUTE2", s, t, world.cube.n)
 
 
 def _check_same_route(k: int, path: bool, crowded: bool = True) -> Check:
@@ -226,14 +214,15 @@ def _two_routes_expression(k: int, what: str, s: int, t: int) -> tuple[str, str]
     return f"[[r.outcome, r.{what}] for r in ({calls[0]}, {calls[1]})]", form
 
 
-@registry.claim(
+@registry.forall(
     "route2-1",
+    replace(MESSAGES, toward=excess_links("ROUTE2", 1)),
     where="section 3.1",
     states="ROUTE2(1) is ROUTE1(1): the same path for every message of Q_n, n >= 1.",
 )
-def route2_1(effort: Effort) -> Verdict:
+def route2_1(world: World, s: int, t: int) -> CheckResult:
     """Both algorithms on the same messages."""
-    return decide_messages(effort, _check_same_route(1, True), toward=excess_links("ROUTE2", 1))
+    return _check_same_route(1, True)(world, s, t)
 
 
 @registry.claim(
@@ -247,10 +236,11 @@ def route2_1(effort: Effort) -> Verdict:
 )
 def route2_2(effort: Effort) -> Verdict:
     """All messages, and those under the hypothesis of the theorems around it: the paths may differ even there."""
-    anywhere = decide_messages(effort, _check_same_route(2, False), toward=excess_links("ROUTE2", 2))
+    messages = replace(MESSAGES, toward=excess_links("ROUTE2", 2))
+    anywhere = messages.decide(effort, _check_same_route(2, False))
     if anywhere.witness is None:
         return anywhere
-    within = decide_messages(effort, _check_same_route(2, False, crowded=False), toward=excess_links("ROUTE2", 2))
+    within = messages.decide(effort, _check_same_route(2, False, crowded=False))
     if within.witness is not None:
         return within
     world = World(Hypercube(3, [0b011]))
@@ -264,38 +254,36 @@ def route2_2(effort: Effort) -> Verdict:
     )
 
 
-@registry.claim(
+@registry.forall(
     "cyclic-shifts",
+    Cases(
+        "proved: a node between names the bits crossed, an arc of the circle; all orders, r <= {}",
+        lambda most: ((order,) for r in range(1, most + 1) for order in itertools.permutations(range(r))),
+        full=7,
+        quick=6,
+    ),
     where="section 3.1",
     states=(
         "The r cyclic shifts of a minimal path between nodes of Q_n at distance r, 1 <= r <= n, have no node but their ends "
         "in common."
     ),
 )
-def cyclic_shifts(effort: Effort) -> Verdict:
-    """All orders of up to seven dimensions, from node 0; the numbers of the dimensions do not matter."""
-    most = effort.by_effort(full=7, quick=6)
-
-    def wrong(order: tuple[int, ...]) -> Witness | None:
-        between: list[int] = []
-        for i in range(len(order)):
-            shifted = order[i:] + order[:i]
-            between += [sum(1 << d for d in shifted[:j]) for j in range(1, len(order))]
-        if len(between) == len(set(between)):
-            return None
-        nodes = "[sum(1 << d for d in (a[i:] + a[:i])[:j]) for i in range(len(a)) for j in range(1, len(a))]"
-        python = f"(lambda a: {nodes})({order})"
-        return Witness.of("nodes between the ends, shift by shift", python, {"n": len(order), "order": list(order)})
-
-    orders = (order for r in range(1, most + 1) for order in itertools.permutations(range(r)))
-    found = effort.first(orders, wrong)
-    return Verdict.refuted_if(
-        found, f"proved: a node between names the bits crossed, an arc of the circle; all orders, r <= {most}"
-    )
+def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
+    """All orders of some dimensions, from node 0; the numbers of the dimensions do not matter."""
+    between: list[int] = []
+    for i in range(len(order)):
+        shifted = order[i:] + order[:i]
+        between += [sum(1 << d for d in shifted[:j]) for j in range(1, len(order))]
+    if len(between) == len(set(between)):
+        return None
+    nodes = "[sum(1 << d for d in (a[i:] + a[:i])[:j]) for i in range(len(a)) for j in range(1, len(a))]"
+    python = f"(lambda a: {nodes})({order})"
+    return Witness.of("nodes between the ends, shift by shift", python, {"n": len(order), "order": list(order)})
 
 
-@registry.claim(
+@registry.forall(
     "two-more-is-minimal",
+    MESSAGES,
     where="section 3.1, after Corollary 1",
     states=(
         "Where all paths of Q_n, n >= 1, over the Hamming distance are blocked, a feasible path with two links more is a "
@@ -303,13 +291,9 @@ def cyclic_shifts(effort: Effort) -> Verdict:
     ),
     definition=True,
 )
-def two_more_is_minimal(effort: Effort) -> Verdict:
+def two_more_is_minimal(world: World, s: int, t: int) -> CheckResult:
     """Lengths of paths between two nodes are all even or all odd."""
-
-    def check_message(world: World, s: int, t: int) -> CheckResult:
-        shortest = distance(world.cube, s, t)
-        if shortest is None or shortest == world.cube.intact_distance(s, t):
-            return False
-        return shortest >= world.cube.intact_distance(s, t) + 2 or ("a shortest path", f"fc.distance(c, {s}, {t})")
-
-    return decide_messages(effort, check_message)
+    shortest = distance(world.cube, s, t)
+    if shortest is None or shortest == world.cube.intact_distance(s, t):
+        return False
+    return shortest >= world.cube.intact_distance(s, t) + 2 or ("a shortest path", f"fc.distance(c, {s}, {t})")

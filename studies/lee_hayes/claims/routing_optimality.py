@@ -12,31 +12,28 @@ from fastcube.algorithms.shortest import distance
 from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.networks.hypercube import Hypercube
 
-from .cases import MESSAGES, CheckResult, World, decide_attained
+from .cases import Attained, CheckResult, World
 from .registry import registry
-from .routing import route_expression, witness
+from .routing import MESSAGES, route_expression, witness
 
 
-@registry.claim(
+@registry.forall(
     "route1-3",
+    Attained(MESSAGES, MESSAGES.order),
     where="section 3.1",
     states=(
         "From k = 3 on ROUTE1(k) can miss a shortest feasible path [k = 3, n >= 3, at most 3 faulty nodes within distance 3 of "
         "every nonfaulty node, a path over the Hamming distance being free]."
     ),
 )
-def route1_3(effort: Effort) -> Verdict:
+def route1_3(world: World, s: int, t: int) -> CheckResult:
     """The first message that has a minimal path, over which ROUTE1(3) does not deliver it."""
-
-    def check_message(world: World, s: int, t: int) -> CheckResult:
-        if world.cube.n < 3 or world.is_crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
-            return False
-        if not world.is_too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
-            return True
-        words = "the outcome of ROUTE1(3), and the length of a shortest path"
-        return words, f"[{route_expression('ROUTE1', s, t, 3)}.outcome, fc.distance(c, {s}, {t})]"
-
-    return decide_attained(effort, MESSAGES, check_message, witness, MESSAGES.order)
+    if world.cube.n < 3 or world.is_crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
+        return False
+    if not world.is_too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
+        return True
+    words = "the outcome of ROUTE1(3), and the length of a shortest path"
+    return words, f"[{route_expression('ROUTE1', s, t, 3)}.outcome, fc.distance(c, {s}, {t})]"
 
 
 @registry.claim(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from fastcube.algorithms.unsafe import find_unsafe
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import enumerate_cubes, links_of
 from fastcube.exact.unsafe import exact_unsafe, family_counts, mean_close_pairs
 from fastcube.measure.inventory import inventory
@@ -203,26 +203,22 @@ def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
                 yield Hypercube(n, (0, *others))
 
 
-@registry.claim(
+@registry.forall(
     "half-faults",
+    Cases(
+        "proved for all n: two subcubes at distance at most two merge into one with at most two free dimensions more than both "
+        "have together, so that f faults span at most 2(f-1); besides, all sets of at most ceil(n/2) faults of Q_1, ..., Q_{}",
+        lambda most: ((cube,) for cube in _small_fault_sets({n: math.ceil(n / 2) for n in range(1, most + 1)})),
+        full=6,
+        quick=5,
+    ),
     where="section 3.2; with floor(n/2), which is weaker, at its end",
     states="No set of at most ceil(n/2) faulty nodes makes Q_n unsafe, n >= 1.",
     fact="least-faults",
 )
-def half_faults(effort: Effort) -> Verdict:
+def half_faults(cube: Hypercube) -> Witness | None:
     """All sets of at most ceil(n/2) faults of small cubes, and a proof for the rest."""
-    largest = effort.by_effort(full=6, quick=5)
-
-    def wrong(cube: Hypercube) -> Witness | None:
-        return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
-
-    found = effort.first(_small_fault_sets({n: math.ceil(n / 2) for n in range(1, largest + 1)}), wrong)
-    return Verdict.refuted_if(
-        found,
-        "proved for all n: two subcubes at distance at most two merge into one with at most two free dimensions more than both "
-        "have together, so that f faults span at most 2(f-1); besides, all sets of at most ceil(n/2) faults of Q_1, ..., "
-        f"Q_{largest}",
-    )
+    return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
 
 
 @registry.claim(
@@ -232,7 +228,7 @@ def half_faults(effort: Effort) -> Verdict:
 )
 def least_faults(effort: Effort) -> Verdict:
     """That fewer are not enough as in half-faults; a set of that size for every n."""
-    verdict = half_faults(effort)
+    verdict = registry["half-faults"].decide(effort)
     for n in range(1, 63):
         faults = few_spanning_faults(n)
         if len(faults) != math.ceil(n / 2 + 1) or not find_unsafe(Hypercube(n, faults)).all_unsafe:
