@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from fastcube.algorithms.spanning_flows import lower_nodes, set_of
-from fastcube.audit.claims import Effort, Outcome, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Outcome, Verdict, Witness, check_agreement
 from fastcube.measure.estimate import proportion
 from fastcube.measure.inventory import inventory
 from fastcube.networks.dualcube import DualCube
@@ -29,17 +29,18 @@ CONDITIONS = "a k-safe n-cube with |F| < 2^k (n - k)"
 _ALL_TEXT = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
 
 
-def _cases(effort: Effort) -> Iterator[tuple[int, int, frozenset[int]]]:
+def _cubes(chosen: tuple[int, int, str]) -> Iterator[tuple[int, int, frozenset[int]]]:
     """n, k and faults within the conditions, node 0 nonfaulty: sets of Q_2, Q_3, Q_4, then random ones of Q_5 to Q_8."""
+    largest, crowded, _ = chosen
     for n, k in _ALL_TEXT:
-        most = min((n - k << k) - 1, effort.by_effort(8, 4))
+        most = min((n - k << k) - 1, largest)
         for f in range(most + 1):
-            for chosen in itertools.combinations(range(1, 2**n), f):
-                faults = frozenset(chosen)
+            for chosen_nodes in itertools.combinations(range(1, 2**n), f):
+                faults = frozenset(chosen_nodes)
                 if is_k_safe(n, k, faults):
                     yield n, k, faults
     rng = random.Random(2008)
-    for _ in range(effort.by_effort(600, 60)):
+    for _ in range(crowded):
         n = rng.randrange(5, 9)
         k = rng.randrange(n // 2 + 1)
         near = [x for x in range(1, 2**n) if x.bit_count() <= 3]
@@ -50,9 +51,12 @@ def _cases(effort: Effort) -> Iterator[tuple[int, int, frozenset[int]]]:
         yield n, k, faults
 
 
-def _checked_range(effort: Effort) -> str:
-    few = effort.by_effort("", " (of at most 4)")
-    return f"all fault sets{few} of Q_2, Q_3, Q_4, k <= n/2, and {effort.by_effort(600, 60)} crowded ones of Q_5 to Q_8"
+CUBES = Cases(
+    "all fault sets{0[2]} of Q_2, Q_3, Q_4, k <= n/2, and {0[1]} crowded ones of Q_5 to Q_8",
+    _cubes,
+    full=(8, 600, ""),
+    quick=(4, 60, " (of at most 4)"),
+)
 
 
 # ---------------------------------------------------------------- Hypercube_Routing
@@ -65,88 +69,68 @@ def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: st
     return Witness.of(f"Q_{n}, k = {k}: {words}", f"(lambda cube: {python})(fc.{cube.source()})", held)
 
 
-@registry.claim(
+@registry.forall(
     "hypercube-path",
+    CUBES.after(
+        "proved for all n and k < n: safe cubes are connected (docs/proofs.md; Latifi, Hegde & Naraghi-Pour 1994); besides, "
+    ),
     where="section 2",
     states=f"In {CONDITIONS}, 0 <= k < n, a fault-free path joins any two nonfaulty nodes.",
     group="hypercube",
 )
-def hypercube_path(effort: Effort) -> Verdict:
+def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     """A proof, tried on cases."""
-
-    def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
-        n, k, faults = case
-        near = reachable_distances(DualCube(n, faults), 0, 2**n - 1)
-        missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
-        if missed is None:
-            return None
-        return _cube_witness(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
-
-    return Verdict.refuted_if(
-        effort.first(_cases(effort), wrong),
-        "proved for all n and k < n: safe cubes are connected (docs/proofs.md; Latifi, Hegde & Naraghi-Pour 1994); besides, "
-        f"{_checked_range(effort)}",
-    )
+    near = reachable_distances(DualCube(n, faults), 0, 2**n - 1)
+    missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
+    if missed is None:
+        return None
+    return _cube_witness(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
 
 
-@registry.claim(
+@registry.forall(
     "hypercube-half",
+    CUBES.after(
+        "proved for all n and k < n as Lemma 1: else each of the 2^k (n - k) or more nodes in and next to what s reaches "
+        "within k links of its half would be faulty or have a faulty neighbour across (docs/proofs.md); besides, "
+    ),
     where="section 2",
     states=(
         f"In {CONDITIONS}, k < n, cut along any dimension, a fault-free path of at most k + 2 links leads into the other half."
     ),
     group="hypercube",
 )
-def hypercube_half(effort: Effort) -> Verdict:
+def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     """A proof, tried on cases with every dimension."""
-
-    def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
-        n, k, faults = case
-        near = reachable_distances(DualCube(n, faults), 0, 2**n - 1, k + 2)
-        for i in range(n):
-            if not any(v >> i & 1 for v in near):
-                lengths = f"[fc.distance(cube, 0, t) for t in range(2**{n}) if t >> {i} & 1 and not cube.is_faulty(t)]"
-                return _cube_witness(f"links to the nodes across dimension {i}", n, k, faults, lengths)
-        return None
-
-    return Verdict.refuted_if(
-        effort.first(_cases(effort), wrong),
-        "proved for all n and k < n as Lemma 1: else each of the 2^k (n - k) or more nodes in and next to what s reaches "
-        "within k links of its half would be faulty or have a faulty neighbour across (docs/proofs.md); besides, "
-        f"{_checked_range(effort)}",
-    )
+    near = reachable_distances(DualCube(n, faults), 0, 2**n - 1, k + 2)
+    for i in range(n):
+        if not any(v >> i & 1 for v in near):
+            lengths = f"[fc.distance(cube, 0, t) for t in range(2**{n}) if t >> {i} & 1 and not cube.is_faulty(t)]"
+            return _cube_witness(f"links to the nodes across dimension {i}", n, k, faults, lengths)
+    return None
 
 
-@registry.claim(
+@registry.forall(
     "half-of-the-faults",
+    CUBES.after("of two parts one is no more than half; "),
     where="section 2",
     states="At most half of the faults are in the half of the cube, n >= 1, in which the recursion goes on.",
     definition=True,
     group="hypercube",
 )
-def half_of_the_faults(effort: Effort) -> Verdict:
+def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     """Faults of both halves along every dimension: the one with fewer is taken."""
-
-    def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
-        n, k, faults = case
-        for i in range(n):
-            if 2 * min(sum(v >> i & 1 for v in faults), sum(not v >> i & 1 for v in faults)) > len(faults):
-                return _cube_witness(
-                    f"faults across dimension {i}", n, k, faults, f"sum(v >> {i} & 1 for v in cube.faulty_nodes)"
-                )
-        return None
-
-    return Verdict.refuted_if(
-        effort.first(_cases(effort), wrong), f"of two parts one is no more than half; {_checked_range(effort)}"
-    )
+    for i in range(n):
+        if 2 * min(sum(v >> i & 1 for v in faults), sum(not v >> i & 1 for v in faults)) > len(faults):
+            python = f"sum(v >> {i} & 1 for v in cube.faulty_nodes)"
+            return _cube_witness(f"faults across dimension {i}", n, k, faults, python)
+    return None
 
 
 def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome) -> Verdict:
     """Shortest paths of the cases against d(s, t) and so many links more."""
     seen: dict[int, int] = {}
 
-    def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
-        n, k, faults = case
+    def check(n: int, k: int, faults: frozenset[int]) -> Witness | None:
         for t, length in reachable_distances(DualCube(n, faults), 0, 2**n - 1).items():
             seen[k] = max(seen.get(k, 0), length - t.bit_count())
             if length > t.bit_count() + most(k):
@@ -154,9 +138,9 @@ def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: 
                 return _cube_witness(f"links of a shortest path to {t}, and the bound", n, k, faults, python, t=t)
         return None
 
-    found = effort.first(_cases(effort), wrong)
+    found = CUBES.decide(effort, check).witness
     told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
-    checked = f"{why}; the longest shortest path beyond d(s, t), {told}: {_checked_range(effort)}"
+    checked = f"{why}; the longest shortest path beyond d(s, t), {told}: {CUBES.text_for(effort)}"
     return Verdict.refuted_if(found, checked) if found else Verdict(holds, checked)
 
 
@@ -198,8 +182,16 @@ def hypercube_recursion(effort: Effort) -> Verdict:
     )
 
 
-@registry.claim(
+@registry.forall(
     "hypercube-time",
+    Cases(
+        "proved: for the least k >= 1, |F| >= 2^(k-1) (n - k + 1), so that the trees T_k, ..., T_1 with their neighbours, at "
+        "most 2^(k+1) (n + 1) nodes, are no more than 8 |F|; k = 0 takes O(n) by the cited algorithm; besides, these trees, "
+        "grown for n = 2, ..., {}",
+        lambda most: ((n, k) for n in range(2, most + 1) for k in range(1, n // 2 + 1)),
+        full=20,
+        quick=14,
+    ),
     where="section 2",
     states=(
         "Hypercube_Routing takes T(n) = O(|F| + n) time, 0 <= k <= n/2 [counted in nodes of its trees and next to them, no more "
@@ -207,26 +199,14 @@ def hypercube_recursion(effort: Effort) -> Verdict:
     ),
     fact="time",
 )
-def hypercube_time(effort: Effort) -> Verdict:
+def hypercube_time(n: int, k: int) -> Witness | None:
     """The recursion's trees, grown: T_(k-i) in n - i dimensions, with the nodes next to it, against the fewest faults."""
-    largest = effort.by_effort(full=20, quick=14)
-
-    def wrong(case: tuple[int, int]) -> Witness | None:
-        n, k = case
-        least = fault_limit(n - 1, k - 1)  # with fewer faults a smaller k does
-        looked = "sum(len(t) + len(d.cluster_boundary(t)) for d, t in trees)"
-        trees = f"[(d, d.binomial_tree(0, {k} - i)) for i in range({k}) for d in [fc.DualCube({n} - i)]]"
-        words = f"Q_{n}, k = {k}: nodes of the recursion's trees and next to them, and 8 |F| for the fewest faults"
-        found = Witness.of(words, f"(lambda trees: [{looked}, {8 * least}])({trees})", {"n": n, "k": k, "f": least})
-        return None if found.value[0] <= found.value[1] else found
-
-    sizes = [(n, k) for n in range(2, largest + 1) for k in range(1, n // 2 + 1)]
-    return Verdict.refuted_if(
-        effort.first(sizes, wrong),
-        "proved: for the least k >= 1, |F| >= 2^(k-1) (n - k + 1), so that the trees T_k, ..., T_1 with their neighbours, at "
-        "most 2^(k+1) (n + 1) nodes, are no more than 8 |F|; k = 0 takes O(n) by the cited algorithm; besides, these trees, "
-        f"grown for n = 2, ..., {largest}",
-    )
+    least = fault_limit(n - 1, k - 1)  # with fewer faults a smaller k does
+    looked = "sum(len(t) + len(d.cluster_boundary(t)) for d, t in trees)"
+    trees = f"[(d, d.binomial_tree(0, {k} - i)) for i in range({k}) for d in [fc.DualCube({n} - i)]]"
+    words = f"Q_{n}, k = {k}: nodes of the recursion's trees and next to them, and 8 |F| for the fewest faults"
+    found = Witness.of(words, f"(lambda trees: [{looked}, {8 * least}])({trees})", {"n": n, "k": k, "f": least})
+    return None if found.value[0] <= found.value[1] else found
 
 
 @registry.claim(
@@ -242,7 +222,7 @@ def hypercube_time(effort: Effort) -> Verdict:
 def hypercube_algorithm(effort: Effort) -> Verdict:
     """Small and crowded cubes, and the one in which reading B2 stops; where two orders fail every choice, for k <= 2, k < n/2."""
     routes = Counter[str]()
-    for n, k, faults in effort.each([*_cases(effort), (10, 4, frozenset(STOP_10_4))]):
+    for n, k, faults in effort.each([*CUBES.make_for(effort), (10, 4, frozenset(STOP_10_4))]):
         for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1, 5):
             if t not in faults:
                 effort.count_if_applicable()
@@ -253,14 +233,14 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
                     if not is_crossing_possible(dual, 0, t, k, 2**n - 1):
                         return Verdict(
                             "refuted",
-                            f"whatever is chosen; {_checked_range(effort)}",
+                            f"whatever is chosen; {CUBES.text_for(effort)}",
                             _stopped_tree_witness(dual, t, k),
                         )
     return Verdict(
         "undecided",
         f"{routes['lowest']:,} of {routes.total():,} routes are found by taking the lowest free dimension first, "
         f"{routes['highest']:,} more by taking the highest, {routes['neither']:,} by neither: from 0 in "
-        f"{_checked_range(effort)}, and in the 10-cube in which the tree of reading B2 stops (hypercube-greedy)",
+        f"{CUBES.text_for(effort)}, and in the 10-cube in which the tree of reading B2 stops (hypercube-greedy)",
     )
 
 
@@ -279,7 +259,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
 def hypercube_greedy(effort: Effort) -> Verdict:
     """Small cubes to every t; then the cube where the tree of reading B2 stops."""
     routes = 0
-    for n, k, faults in effort.each(_cases(effort)):
+    for n, k, faults in effort.each(CUBES.make_for(effort)):
         if k + 1 <= n // 2:
             dual = DualCube(n, faults)
             for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1):
@@ -293,7 +273,7 @@ def hypercube_greedy(effort: Effort) -> Verdict:
         None,
     )
     checked = (
-        f"{routes:,} routes from 0 in cubes with k <= n/2 - 1 of {_checked_range(effort)}: none fails; Q_10, k = 4: "
+        f"{routes:,} routes from 0 in cubes with k <= n/2 - 1 of {CUBES.text_for(effort)}: none fails; Q_10, k = 4: "
     )
     if t is None:
         return Verdict("undecided", f"{checked}none fails")
@@ -382,8 +362,15 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
     return Verdict("undecided", f"k = 1, DC(2) to DC({m}): the ends are different")
 
 
-@registry.claim(
+@registry.forall(
     "time-bound",
+    Cases(
+        "proved: the least k >= 1 has |F| >= 2^(k-1) (m - k + 2), so that the 2^k (m + 1) nodes of T_k(s) and next to it are "
+        "4 |F| at the most for k <= m/2, and m + 2 for k = 0; besides, T_k(0) grown for m = 1, ..., {}, all k",
+        lambda most: ((m, k) for m in range(1, most + 1) for k in range(m // 2 + 1)),
+        full=20,
+        quick=14,
+    ),
     where="Lemmas 1 and 2, Theorem 1",
     states=(
         "The trees of Algorithms 1 and 2 take O(|F| + m) time, 0 <= k <= m/2 [counted in their nodes and the nodes next to "
@@ -391,28 +378,15 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
     ),
     fact="time",
 )
-def time_bound(effort: Effort) -> Verdict:
+def time_bound(m: int, k: int) -> Witness | None:
     """T_k(0), grown among the fewest faults that need this k, one a cluster, with the nodes next to it."""
-    largest = effort.by_effort(full=20, quick=14)
-
-    def wrong(case: tuple[int, int]) -> Witness | None:
-        m, k = case
-        least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer a smaller k does
-        dual = DualCube(m, [c << m for c in range(1, least + 1)])
-        check_agreement(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
-        looked = (
-            f"[[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}] for t in [d.binomial_tree(0, {k})]][0]"
-        )
-        words = f"DC({m}), k = {k}: nodes of T_k(0) and next to it, and 4 |F| + m + 2"
-        found = dual_witness(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
-        return None if found.value[0] <= found.value[1] else found
-
-    sizes = [(m, k) for m in range(1, largest + 1) for k in range(m // 2 + 1)]
-    return Verdict.refuted_if(
-        effort.first(sizes, wrong),
-        "proved: the least k >= 1 has |F| >= 2^(k-1) (m - k + 2), so that the 2^k (m + 1) nodes of T_k(s) and next to it are "
-        f"4 |F| at the most for k <= m/2, and m + 2 for k = 0; besides, T_k(0) grown for m = 1, ..., {largest}, all k",
-    )
+    least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer a smaller k does
+    dual = DualCube(m, [c << m for c in range(1, least + 1)])
+    check_agreement(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
+    looked = f"[[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}] for t in [d.binomial_tree(0, {k})]][0]"
+    words = f"DC({m}), k = {k}: nodes of T_k(0) and next to it, and 4 |F| + m + 2"
+    found = dual_witness(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
+    return None if found.value[0] <= found.value[1] else found
 
 
 @registry.claim(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.networks.dualcube import DualCube
 
 from .cases import (
@@ -28,60 +28,62 @@ from .registry import dual_witness, registry
 # ---------------------------------------------------------------- the network
 
 
-@registry.claim(
+def _distances(largest: int) -> Iterator[tuple[DualCube, int]]:
+    """Each node of a small dual-cube, and node 0 of a larger one."""
+    for m in range(1, largest + 1):
+        dual = DualCube(m)
+        yield from ((dual, s) for s in (range(2**dual.bits) if m <= 3 else (0,)))
+
+
+@registry.forall(
     "distance",
+    Cases(
+        "all pairs of DC(1) to DC(3); all nodes from node 0, to which any node can be moved, in {0[1]}",
+        lambda chosen: _distances(chosen[0]),
+        full=(6, "DC(4) to DC(6)"),
+        quick=(4, "DC(4)"),
+    ),
     where="section 1",
     states="[d(s, t) of DC(m), m >= 1, is the Hamming distance, and 2 more between different clusters of one class.]",
     ours=True,
 )
-def distance(effort: Effort) -> Verdict:
+def distance(dual: DualCube, s: int) -> Witness | None:
     """Breadth-first search without faults against Hamming distance, plus 2 between clusters of one class."""
-    for m in range(1, effort.by_effort(full=7, quick=5)):
+    for t, length in reachable_distances(dual, s, 2**dual.bits - 1).items():
+        if length != dual.intact_distance(s, t):
+            return dual_witness("d(s, t)", dual, f"fc.distance(fc.{dual.source()}, {s}, {t})", s=s, t=t)
+    return None
+
+
+def _cluster_pairs(largest: int) -> Iterator[tuple[DualCube, int, int]]:
+    """Nodes of two clusters of one class, one node of each cluster."""
+    for m in range(1, largest + 1):
         dual = DualCube(m)
-        for s in effort.each(range(2**dual.bits) if m <= 3 else (0,), f"DC({m})"):
-            effort.count_if_applicable()
-            for t, length in reachable_distances(dual, s, 2**dual.bits - 1).items():
-                if length != dual.intact_distance(s, t):
-                    python = f"fc.distance(fc.{dual.source()}, {s}, {t})"
-                    return Verdict(
-                        "refuted", f"all pairs up to DC({m})", dual_witness("d(s, t)", dual, python, s=s, t=t)
-                    )
-    further = "DC(4)" if m == 4 else f"DC(4) to DC({m})"
-    return Verdict(
-        "holds", f"all pairs of DC(1) to DC(3); all nodes from node 0, to which any node can be moved, in {further}"
-    )
+        firsts = [s for s in range(2**dual.bits) if dual.position(s) == 0]
+        yield from ((dual, s, t) for s in firsts for t in firsts if dual.class_of(s) == dual.class_of(t) and s != t)
 
 
-@registry.claim(
+@registry.forall(
     "virtual-paths",
+    Cases(
+        "proved for all m: the path of (u : v) runs through the cluster that u's position names, v' included, and different u "
+        "have different positions; besides, all pairs of clusters of DC(1) to DC({})",
+        _cluster_pairs,
+        full=4,
+        quick=3,
+    ),
     where="section 2",
     states=(
         "The paths in DC(m), m >= 1, of the 2^m virtual edges between two clusters of one class have no node in common, however "
         "each runs in the cluster that it crosses."
     ),
 )
-def virtual_paths(effort: Effort) -> Verdict:
+def virtual_paths(dual: DualCube, s: int, t: int) -> Witness | None:
     """All nodes that the paths of one cluster pair can use: u, v and the cluster of u'."""
-    largest = effort.by_effort(full=4, quick=3)
-
-    def cluster_pairs() -> Iterator[tuple[DualCube, int, int]]:
-        for m in range(1, largest + 1):
-            dual = DualCube(m)
-            firsts = [s for s in range(2**dual.bits) if dual.position(s) == 0]  # one node of each cluster
-            yield from ((dual, s, t) for s in firsts for t in firsts if dual.class_of(s) == dual.class_of(t) and s != t)
-
-    def wrong(case: tuple[DualCube, int, int]) -> Witness | None:
-        dual, s, t = case
-        if _has_disjoint_paths(dual, s, t):
-            return None
-        python = f"(lambda d: [[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})])(fc.{dual.source()})"
-        return dual_witness("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
-
-    return Verdict.refuted_if(
-        effort.first(cluster_pairs(), wrong),
-        "proved for all m: the path of (u : v) runs through the cluster that u's position names, v' included, and different u "
-        f"have different positions; besides, all pairs of clusters of DC(1) to DC({largest})",
-    )
+    if _has_disjoint_paths(dual, s, t):
+        return None
+    python = f"(lambda d: [[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})])(fc.{dual.source()})"
+    return dual_witness("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
 
 
 def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
@@ -100,45 +102,39 @@ def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
 # ---------------------------------------------------------------- binomial trees
 
 
-def _cubes(effort: Effort) -> Iterator[tuple[int, int, frozenset[int]]]:
+def _cubes(largest: int) -> Iterator[tuple[int, int, frozenset[int]]]:
     """n, k and faults of a k-safe Q_n: all of Q_1, Q_2, Q_3, where tree-greedy stops, and random ones that take no more."""
     for n in (1, 2, 3):
         for size in range(2**n):
             for chosen in itertools.combinations(range(1, 2**n), size):
                 yield from ((n, k, frozenset(chosen)) for k in range(n + 1) if is_k_safe(n, k, frozenset(chosen)))
     yield 8, 4, frozenset(STOP_8_4)
-    for n in range(4, effort.by_effort(full=10, quick=8) + 1):
+    for n in range(4, largest + 1):
         yield from ((n, k, saturated_faults(n, k, seed)) for k in range(n + 1) for seed in range(5))
 
 
-@registry.claim(
+@registry.forall(
     "tree-exists",
+    Cases(
+        "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) "
+        "of s and one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with "
+        "tree-greedy's witness, and in random cubes, n <= {}, all k, to which no fault can be added",
+        _cubes,
+        full=10,
+        quick=8,
+    ),
     where="section 2",
     states="In a k-safe Q_n, 0 <= k <= n, every nonfaulty node is the root of some fault-free T_k.",
 )
-def tree_exists(effort: Effort) -> Verdict:
+def tree_exists(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     """The proof's tree, built; where it fails, every other choice of children."""
-
-    def wrong(case: tuple[int, int, frozenset[int]]) -> Witness | None:
-        n, k, faults = case
-        if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
-            return None
-        cube = DualCube(n, faults)
-        check_agreement(
-            next(trees(cube, 0, k), None),
-            None,
-            f"trees by halves, and some tree, with k = {k} and faults {sorted(faults)}",
-        )
-        return dual_witness(
-            f"k = {k}: no choice of children grows a tree", cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k
-        )
-
-    return Verdict.refuted_if(
-        effort.first(_cubes(effort), wrong),
-        "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) "
-        "of s and one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with "
-        f"tree-greedy's witness, and in random cubes, n <= {effort.by_effort(10, 8)}, all k, to which no fault can be added",
-    )
+    if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
+        return None
+    cube = DualCube(n, faults)
+    other = next(trees(cube, 0, k), None)
+    check_agreement(other, None, f"trees by halves, and some tree, with k = {k} and faults {sorted(faults)}")
+    words = f"k = {k}: no choice of children grows a tree"
+    return dual_witness(words, cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k)
 
 
 def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> bool:

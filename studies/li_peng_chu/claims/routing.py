@@ -9,18 +9,18 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from fastcube.algorithms.shortest import distance
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.networks.dualcube import DualCube
 
 from .cases import (
     RANDOM_CASES,
     STOP_8_4,
     STOP_10_4,
-    Case,
     all_cases,
     check_route,
     fault_limit,
@@ -38,60 +38,55 @@ RANDOM_SIZES = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
 CONDITIONS = "0 <= k <= m/2, DC(m) being k-safe with |F| < 2^k (m - k + 1), and any nonfaulty s and t"
 
 
-def _checked_range(effort: Effort) -> str:
-    """What :func:`_small_cases` and :func:`_random_cases` give, in words."""
-    return (
-        f"all fault sets of DC(1) and DC(2), all k; {effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)} hunted cases "
-        "at each k of DC(3) to DC(6), and at DC(8), k = 4, with the faults that stop the greedy T_4(s)"
-    )
+#: What :func:`_small_cases` and :func:`_random_cases` give, in words; ``{}`` are the hunted cases of each size.
+_RANGE_TEXT = (
+    "all fault sets of DC(1) and DC(2), all k; {} hunted cases at each k of DC(3) to DC(6), and at DC(8), k = 4, with the faults "
+    "that stop the greedy T_4(s)"
+)
 
 
-def _random_cases(effort: Effort) -> Iterator[tuple[int, Case]]:
-    """Hunted cases with their k."""
-    count = effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)
+def _random_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
+    """Hunted cases with their k and t, so many of each size."""
     for m, k, always in [*((m, k, ()) for m, k in RANDOM_SIZES), (8, 4, STOP_8_4)]:
-        for case in effort.each(random_cases(m, k, 1, count, always), f"hunting in DC({m}), k = {k}"):
-            yield k, case
+        for dual, t in random_cases(m, k, 1, count, always):
+            yield k, dual, t
 
 
-def _small_cases(effort: Effort) -> Iterator[tuple[int, DualCube]]:
+def _small_cases() -> Iterator[tuple[int, DualCube]]:
     """All small cases with their k."""
     for m, k in SMALL:
-        for dual in effort.each(all_cases(m, k), f"DC({m}), k = {k}"):
+        for dual in all_cases(m, k):
             yield k, dual
+
+
+def _cases(make: Callable[[int], Iterable[tuple[Any, ...]]], proof: str) -> Cases:
+    """Cases made of small and of hunted ones, after a proof."""
+    return Cases(_RANGE_TEXT, make, RANDOM_CASES, RANDOM_CASES // 10).after(proof)
 
 
 # ---------------------------------------------------------------- lemmas
 
 
-@registry.claim(
+@registry.forall(
     "lemma-1",
+    _cases(
+        lambda count: itertools.chain(_small_cases(), ((k, dual) for k, dual, _ in _random_cases(count))),
+        "proved for all m and k <= m: else each of the 2^k (m - k + 1) or more nodes in and next to what s reaches within k "
+        "links of its cluster would be faulty or have a faulty cross neighbour (docs/proofs.md); besides, ",
+    ),
     where="Lemma 1",
     states=(
         "In a k-safe DC(m) with |F| < 2^k (m - k + 1), 0 <= k <= m/2, a fault-free path of at most k + 2 links leads "
         "from any nonfaulty node s through its cluster and over a cross edge."
     ),
 )
-def lemma_1(effort: Effort) -> Verdict:
+def lemma_1(k: int, dual: DualCube) -> Witness | None:
     """A proof, tried on cases."""
-
-    def wrong(case: tuple[int, DualCube]) -> Witness | None:
-        k, dual = case
-        near = reachable_distances(dual, 0, dual.cluster_dims(0), k + 1)
-        if any(not dual.is_faulty(dual.cross(u)) for u in near):
-            return None
-        python = f"(lambda d: [[d.is_faulty(u), d.is_faulty(d.cross(u))] for u in range(2**d.m)])(fc.{dual.source()})"
-        return dual_witness(
-            "whether each node of the cluster of 0 and its cross neighbour are faulty", dual, python, k=k
-        )
-
-    cases = itertools.chain(_small_cases(effort), ((k, dual) for k, (dual, _) in _random_cases(effort)))
-    return Verdict.refuted_if(
-        effort.first(cases, wrong),
-        "proved for all m and k <= m: else each of the 2^k (m - k + 1) or more nodes in and next to what s reaches within k "
-        "links of its cluster would be faulty or have a faulty cross neighbour (docs/proofs.md); besides, "
-        + _checked_range(effort),
-    )
+    near = reachable_distances(dual, 0, dual.cluster_dims(0), k + 1)
+    if any(not dual.is_faulty(dual.cross(u)) for u in near):
+        return None
+    python = f"(lambda d: [[d.is_faulty(u), d.is_faulty(d.cross(u))] for u in range(2**d.m)])(fc.{dual.source()})"
+    return dual_witness("whether each node of the cluster of 0 and its cross neighbour are faulty", dual, python, k=k)
 
 
 @registry.claim(
@@ -108,7 +103,7 @@ def lemma_1(effort: Effort) -> Verdict:
 )
 def lemma_2(effort: Effort) -> Verdict:
     """Existence of a path over one virtual edge, in order of m, k and size."""
-    for k, dual in _small_cases(effort):
+    for k, dual in effort.each(_small_cases(), "small dual-cubes"):
         for t in nonfaulty_others(dual):
             apart = effort.count_if_applicable(dual.class_of(t) == 0 and not dual.same_cluster(0, t))
             if apart and not dual.virtual_edges(0, t):
@@ -129,53 +124,21 @@ def lemma_2(effort: Effort) -> Verdict:
     return Verdict("undecided", "all fault sets of DC(1) and DC(2), all k")
 
 
-@registry.claim(
-    "virtual-edge-path",
-    where="section 2",
-    states=(
-        "The cluster that a nonfaulty virtual edge (u : v) crosses is (k-1)-safe in a k-safe DC(m), so that a "
-        "fault-free path joins u and v, 1 <= k <= m/2."
-    ),
-    group="virtual edges",
-)
-def virtual_edge_path(effort: Effort) -> Verdict:
-    """A proof, tried on cases: every nonfaulty virtual edge from the cluster of 0 into that of t."""
-
-    def wrong(case: tuple[int, DualCube, int, int]) -> Witness | None:
-        k, dual, u, v = case
-        inside = dual.cluster_dims(dual.cross(u))
-        if dual.cross(v) in reachable_distances(dual, dual.cross(u), inside):
-            return None
-        python = f"[v for v in fc.{dual.source()}.faulty_nodes if (v ^ {dual.cross(u)}) & ~{inside} == 0]"
-        return dual_witness(
-            f"the faults of a cluster in which no path joins {dual.label(dual.cross(u))} and {dual.label(dual.cross(v))}",
-            dual,
-            python,
-            k=k,
-        )
-
-    return Verdict.refuted_if(
-        effort.first(_virtual_edges(effort), wrong),
-        "proved: each node has one neighbour outside of its cluster, and a (k-1)-safe m-cube with fewer than 2^(k-1) "
-        f"(m - k + 1) faults is connected (hypercube-path); besides, {_checked_range(effort)}",
-    )
-
-
-def _virtual_edges(effort: Effort) -> Iterator[tuple[int, DualCube, int, int]]:
+def _virtual_edges(count: int) -> Iterator[tuple[int, DualCube, int, int]]:
     """k >= 1, a case and each virtual edge of the cluster of 0 that section 2 calls nonfaulty."""
-    for k, dual, t in _other_cluster_cases(effort):
+    for k, dual, t in _other_cluster_cases(count):
         if k:
             for u, v in _virtual_edges_between(dual, t):
                 if has_edge(dual, u, t, k):
                     yield k, dual, u, v
 
 
-def _other_cluster_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
+def _other_cluster_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
     """Cases with a node t in another cluster of the class of 0."""
-    for k, dual in _small_cases(effort):
+    for k, dual in _small_cases():
         t = 1 << dual.m if dual.class_of(0) == 0 else 1
         yield k, dual, t
-    for k, (dual, t) in _random_cases(effort):
+    for k, dual, t in _random_cases(count):
         if dual.class_of(t) == 0 and not dual.same_cluster(0, t):
             yield k, dual, t
 
@@ -186,8 +149,37 @@ def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     return ((u, u | (t & ~inside)) for u in nodes_along(0, inside))
 
 
-@registry.claim(
+@registry.forall(
+    "virtual-edge-path",
+    _cases(
+        _virtual_edges,
+        "proved: each node has one neighbour outside of its cluster, and a (k-1)-safe m-cube with fewer than 2^(k-1) "
+        "(m - k + 1) faults is connected (hypercube-path); besides, ",
+    ),
+    where="section 2",
+    states=(
+        "The cluster that a nonfaulty virtual edge (u : v) crosses is (k-1)-safe in a k-safe DC(m), so that a "
+        "fault-free path joins u and v, 1 <= k <= m/2."
+    ),
+    group="virtual edges",
+)
+def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
+    """A proof, tried on cases: every nonfaulty virtual edge from the cluster of 0 into that of t."""
+    inside = dual.cluster_dims(dual.cross(u))
+    if dual.cross(v) in reachable_distances(dual, dual.cross(u), inside):
+        return None
+    ends = f"{dual.label(dual.cross(u))} and {dual.label(dual.cross(v))}"
+    python = f"[v for v in fc.{dual.source()}.faulty_nodes if (v ^ {dual.cross(u)}) & ~{inside} == 0]"
+    return dual_witness(f"the faults of a cluster in which no path joins {ends}", dual, python, k=k)
+
+
+@registry.forall(
     "faulty-virtual-edges",
+    _cases(
+        _other_cluster_cases,
+        "proved: a fault of the class of s names one position, one of the other class one cluster, and the virtual "
+        "edge of another position or cluster does not know it; besides, ",
+    ),
     where="section 2",
     states=(
         "All faulty virtual edges between two clusters of DC(m), m >= 1, are found in O(|F|) time [by one look at "
@@ -195,25 +187,14 @@ def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     ),
     group="virtual edges",
 )
-def faulty_virtual_edges(effort: Effort) -> Verdict:
+def faulty_virtual_edges(k: int, dual: DualCube, t: int) -> Witness | None:
     """Each faulty virtual edge has a fault at its ends, at theirs across, or in the cluster that it crosses; no fault has two."""
-
-    def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
-        k, dual, t = case
-        faulty = [u for u, _ in _virtual_edges_between(dual, t) if not has_edge(dual, u, t, max(k, 1))]
-        named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty_nodes(dual)}
-        if len(faulty) <= len(_faulty_nodes(dual)) and {dual.position(u) for u in faulty} <= named:
-            return None
-        python = f"(lambda d: [[d.class_of(f), d.cluster(f), d.position(f)] for f in sorted(d.faulty_nodes)])(fc.{dual.source()})"
-        return dual_witness(
-            f"class, cluster and position of each fault; faulty edges at {faulty}", dual, python, t=t, k=k
-        )
-
-    return Verdict.refuted_if(
-        effort.first(_other_cluster_cases(effort), wrong),
-        "proved: a fault of the class of s names one position, one of the other class one cluster, and the virtual "
-        f"edge of another position or cluster does not know it; besides, {_checked_range(effort)}",
-    )
+    faulty = [u for u, _ in _virtual_edges_between(dual, t) if not has_edge(dual, u, t, max(k, 1))]
+    named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty_nodes(dual)}
+    if len(faulty) <= len(_faulty_nodes(dual)) and {dual.position(u) for u in faulty} <= named:
+        return None
+    python = f"(lambda d: [[d.class_of(f), d.cluster(f), d.position(f)] for f in sorted(d.faulty_nodes)])(fc.{dual.source()})"
+    return dual_witness(f"class, cluster and position of each fault; faulty edges at {faulty}", dual, python, t=t, k=k)
 
 
 # ---------------------------------------------------------------- the algorithms as printed
@@ -356,33 +337,30 @@ def algorithm_2(effort: Effort) -> Verdict:
 # ---------------------------------------------------------------- Theorem 1
 
 
-@registry.claim(
+def _messages(count: int) -> Iterator[tuple[DualCube, int]]:
+    """Small cases, each with the first node that no path leads to from 0, or any; and hunted ones with their t."""
+    for _, dual in _small_cases():
+        near = reachable_distances(dual, 0, 2**dual.bits - 1)
+        yield dual, next((t for t in nonfaulty_others(dual) if t not in near), next(nonfaulty_others(dual)))
+    yield from ((dual, t) for _, dual, t in _random_cases(count))
+
+
+@registry.forall(
     "theorem-1-path",
+    _cases(
+        _messages,
+        "proved for all m and k <= m: clusters with few faults are connected and so are they among each other, at most one has "
+        "many, and lemma-1 leads out of it (docs/proofs.md); besides, ",
+    ),
     where="Theorem 1",
     states=f"For {CONDITIONS}, a fault-free path leads from s to t.",
 )
-def theorem_1_path(effort: Effort) -> Verdict:
+def theorem_1_path(dual: DualCube, t: int) -> Witness | None:
     """A proof, tried on cases."""
-
-    def wrong(case: tuple[DualCube, int]) -> Witness | None:
-        dual, t = case
-        if distance(dual, 0, t) is not None:
-            return None
-        return dual_witness(
-            f"no path from {dual.label(0)} to {dual.label(t)}", dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t
-        )
-
-    def cases() -> Iterator[tuple[DualCube, int]]:
-        for _, dual in _small_cases(effort):
-            near = reachable_distances(dual, 0, 2**dual.bits - 1)
-            yield dual, next((t for t in nonfaulty_others(dual) if t not in near), next(nonfaulty_others(dual)))
-        yield from (case for _, case in _random_cases(effort))
-
-    return Verdict.refuted_if(
-        effort.first(cases(), wrong),
-        "proved for all m and k <= m: clusters with few faults are connected and so are they among each other, at most one has "
-        "many, and lemma-1 leads out of it (docs/proofs.md); besides, " + _checked_range(effort),
-    )
+    if distance(dual, 0, t) is not None:
+        return None
+    words = f"no path from {dual.label(0)} to {dual.label(t)}"
+    return dual_witness(words, dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t)
 
 
 @registry.claim(
@@ -400,7 +378,7 @@ def theorem_1_algorithm(effort: Effort) -> Verdict:
 
 def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     """Small cases, in DC(2) with k = 1 for some t of every kind only, and hunted ones."""
-    for k, dual in _small_cases(effort):
+    for k, dual in _small_cases():
         if len(_faulty_nodes(dual)) > effort.by_effort(3, 2):
             continue
         for t in nonfaulty_others(dual) if k == 0 else (1, 3, 4, 5, 16, 17, 20, 21):
@@ -463,8 +441,7 @@ def theorem_1_length(effort: Effort) -> Verdict:
     """Shortest paths: k + 2 links out of the cluster, 1 and k + 1 over the virtual edge, and L(k) - d of Hypercube_Routing."""
     seen: dict[int, int] = {}
 
-    def wrong(case: tuple[int, DualCube, int, int]) -> Witness | None:
-        k, dual, t, length = case
+    def check(k: int, dual: DualCube, t: int, length: int) -> Witness | None:
         most = dual.intact_distance(0, t) + 6 + 2 * k + k * (k + 5) // 2
         seen[k] = max(seen.get(k, 0), length - dual.intact_distance(0, t))
         if length <= most:
@@ -473,20 +450,21 @@ def theorem_1_length(effort: Effort) -> Verdict:
         words = f"DC({dual.m}), k = {k}: links of a shortest path {ends}, and the bound"
         return dual_witness(words, dual, f"[fc.distance(fc.{dual.source()}, 0, {t}), {most}]", t=t, k=k)
 
-    found = effort.first(_lengths(effort), wrong)
+    cases = _cases(_lengths, "")
+    found = cases.decide(effort, check).witness
     told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
     checked = (
         "not proved: O(k^2) names no constant, and that of the first case is not shown for the others; the longest shortest "
-        f"path beyond d(s, t), {told}: {_checked_range(effort)}"
+        f"path beyond d(s, t), {told}: {cases.text_for(effort)}"
     )
     return Verdict.refuted_if(found, checked) if found else Verdict("undecided", checked)
 
 
-def _lengths(effort: Effort) -> Iterator[tuple[int, DualCube, int, int]]:
+def _lengths(count: int) -> Iterator[tuple[int, DualCube, int, int]]:
     """k, a case, a node t that a path leads to from 0, and the links of a shortest one."""
-    for k, dual in _small_cases(effort):
+    for k, dual in _small_cases():
         yield from ((k, dual, t, length) for t, length in reachable_distances(dual, 0, 2**dual.bits - 1).items())
-    for k, (dual, t) in _random_cases(effort):
+    for k, dual, t in _random_cases(count):
         length = distance(dual, 0, t)
         if length is not None:
             yield k, dual, t, length
