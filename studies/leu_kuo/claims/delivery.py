@@ -6,22 +6,29 @@ Variants and style as in ``gathering``.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
+from fastcube.algorithms.gathering import Gathering
 from fastcube.algorithms.trees import detect, find_tree
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import enumerate_cubes
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
-from .gathering import HELPER, decide_all_runs, gather_on_tree, gather_witness, is_lossy_without_isolated, refute_by_run
+from .gathering import HELPER, FirstRun, Runs, gather_on_tree, gather_witness, is_lossy_without_isolated
 from .registry import example_verdict, registry, witness
-from .trees import refute_by_first
+from .trees import FirstCube
 
 
 def _claim_always_complete(variant: str, correction: str, slip: str = "") -> None:
-    @registry.claim(
+    @registry.forall(
         f"always-{variant}",
+        FirstRun(
+            "units lost, by cause, without an isolated node",
+            "{k: str(v) for k, v in g.lost_by.items() if v}",
+            variant,
+        ),
         where="section 3.2",
         states=(
             "Where FIND_TREE finds a tree of Q_n, n >= 2, and no node has lost all its links, FTTC brings everything to the sink "
@@ -32,11 +39,9 @@ def _claim_always_complete(variant: str, correction: str, slip: str = "") -> Non
         fact="figure-13-helper" if slip else "",
         slip=slip,
     )
-    def decide_always(effort: Effort) -> Verdict:
+    def is_incomplete(g: Gathering) -> bool:
         """The first link set without an isolated node that loses data."""
-        words = "units lost, by cause, without an isolated node"
-        what = "{k: str(v) for k, v in g.lost_by.items() if v}"
-        return refute_by_run(effort, is_lossy_without_isolated, words, what, variant)
+        return is_lossy_without_isolated(g)
 
 
 _claim_always_complete(
@@ -53,17 +58,21 @@ _claim_always_complete(
 )
 
 
-@registry.claim(
+@registry.forall(
     "repaired-loses-the-stranded",
+    Runs(
+        "units lost, and units of nodes not joined to the sink",
+        "[str(g.lost), str(g.stranded)]",
+        "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
+        "repaired",
+    ),
     where="reading R9",
     states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
     ours=True,
 )
-def repaired_loses_the_stranded(effort: Effort) -> Verdict:
+def repaired_loses_the_stranded(g: Gathering) -> bool:
     """Runs of small cubes."""
-    why = "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one"
-    words, what = "units lost, and units of nodes not joined to the sink", "[str(g.lost), str(g.stranded)]"
-    return decide_all_runs(effort, "g.lost == g.stranded", words, what, why, "repaired")
+    return g.lost == g.stranded
 
 
 @registry.claim(
@@ -90,8 +99,9 @@ def m_0_small(effort: Effort) -> Verdict:
     return Verdict("undecided", checked, evidence)
 
 
-@registry.claim(
+@registry.forall(
     "theorem-7",
+    FirstCube([(2, 2), (3, 4)], "as many faulty links, no isolated node, and no sink", "fc.find_tree(cube) is None"),
     where="Theorem 7",
     states=(
         "FIND_TREE, FTTC and uniform data tolerate at least 2^(n-1) faulty links of Q_n, n >= 2 [as many, whichever they are: "
@@ -102,14 +112,9 @@ def m_0_small(effort: Effort) -> Verdict:
         "one, but data can be lost (theorem-7-comment)."
     ),
 )
-def theorem_7(effort: Effort) -> Verdict:
+def theorem_7(cube: Hypercube) -> bool:
     """The first set of so many links without a sink, no node being isolated."""
-
-    def has_no_sink(cube: Hypercube) -> bool:
-        return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
-
-    words = "as many faulty links, no isolated node, and no sink"
-    return refute_by_first(effort, [(2, 2), (3, 4)], has_no_sink, words, "fc.find_tree(cube) is None")
+    return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
 
 
 def _claim_theorem_7(variant: str, correction: str) -> None:
@@ -127,13 +132,8 @@ def _claim_theorem_7(variant: str, correction: str) -> None:
         """The first link set below Theorem 3's bound that loses data."""
         if variant == "repaired":
             return _decide_cut_off(effort)
-        return refute_by_run(
-            effort,
-            lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1),
-            "units lost",
-            "str(g.lost)",
-            variant,
-        )
+        runs = FirstRun("units lost", "str(g.lost)", variant)
+        return runs.decide(effort, lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1))
 
 
 def _decide_cut_off(effort: Effort) -> Verdict:
@@ -214,32 +214,34 @@ def example_4(effort: Effort) -> Verdict:
     )
 
 
-@registry.claim(
+def _nodes_among_two_links(largest: int) -> Iterator[tuple[Hypercube, int]]:
+    for n in range(1, largest + 1):
+        for cube in enumerate_cubes(n, links=min(2, n)):
+            yield from ((cube, v) for v in range(2**n))
+
+
+@registry.forall(
     "faulty-as-isolated",
+    Cases(
+        "proved: the FAULT words are the same; one faulty node and two faulty links of Q_1, ..., Q_{}",
+        _nodes_among_two_links,
+        full=4,
+        quick=3,
+    ),
     where="section 3.3",
     states="FIND_TREE and FTTC do the same in Q_n, n >= 1, for a faulty node as for one all of whose links are faulty.",
     definition=True,
 )
-def faulty_as_isolated(effort: Effort) -> Verdict:
+def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
     """A faulty node against the same node with all its links faulty: FAULT words, trees and deliveries."""
-    largest = effort.by_effort(full=4, quick=3)
-
-    def wrong(case: tuple[Hypercube, int]) -> Witness | None:
-        cube, v = case
-        faulty = Hypercube(cube.n, [v], cube.faulty_links)
-        cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
-        told_of = [
-            (one.tree.order, one.arrived) if (one := gather_on_tree(c)) is not None else None for c in (faulty, cut)
-        ]
-        if detect(faulty).tolist() == detect(cut).tolist() and told_of[0] == told_of[1]:
-            return None
-        python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
-        return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
-
-    few = (cube for n in range(1, largest + 1) for cube in enumerate_cubes(n, links=min(2, n)))
-    found = effort.first(((cube, v) for cube in few for v in range(2**cube.n)), wrong)
-    checked = f"proved: the FAULT words are the same; one faulty node and two faulty links of Q_1, ..., Q_{largest}"
-    return Verdict.refuted_if(found, checked)
+    faulty = Hypercube(cube.n, [v], cube.faulty_links)
+    cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
+    runs = [gather_on_tree(c) for c in (faulty, cut)]
+    outcomes = [None if g is None else (g.tree.order, g.arrived) for g in runs]
+    if detect(faulty).tolist() == detect(cut).tolist() and outcomes[0] == outcomes[1]:
+        return None
+    python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
+    return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
 
 
 @registry.claim(

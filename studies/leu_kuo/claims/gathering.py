@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.gathering_run import GatheringRun
@@ -19,7 +20,7 @@ from fastcube.networks.hypercube import Hypercube
 
 from .asynchronous import simulate_run
 from .registry import registry, witness
-from .trees import random_cubes, refute_by_first
+from .trees import FirstCube, random_cubes
 
 #: Link sets in the order in which a smallest witness is looked for.
 SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]
@@ -41,24 +42,27 @@ def gather_on_tree(cube: Hypercube, algorithm: str = "FTTC", variant: str | None
     return None if tree is None else gather(cube, tree, algorithm, variant)
 
 
-def refute_by_run(
-    effort: Effort,
-    bad: Callable[[Gathering], bool],
-    words: str,
-    what: str,
-    variant: str | None = None,
-    algorithm: str = "FTTC",
-    checked: str = "link sets by size",
-    form: str = "",
-) -> Verdict:
-    """Refuted by the first cube of SIZES whose gathering is ``bad``, which ``what`` shows."""
+@dataclass(frozen=True)
+class FirstRun:
+    """A statement that some gathering refutes: link sets by size; a check says whether the gathering over its tree is bad."""
 
-    def is_bad_run(cube: Hypercube) -> bool:
-        g = gather_on_tree(cube, algorithm, variant)
-        return g is not None and bad(g)
+    words: str
+    what: str
+    variant: str | None = None
+    algorithm: str = "FTTC"
+    checked: str = "link sets by size"
+    form: str = ""
 
-    how = ', "REROUTE"' if algorithm == "REROUTE" else f', variant="{variant}"' if variant else ""
-    return refute_by_first(effort, SIZES, is_bad_run, words, gather_expression(what, how), checked, form)
+    def decide(self, effort: Effort, check: Callable[[Gathering], bool]) -> Verdict:
+        """Refuted by the first bad gathering."""
+
+        def is_bad_run(cube: Hypercube) -> bool:
+            g = gather_on_tree(cube, self.algorithm, self.variant)
+            return g is not None and check(g)
+
+        how = ', "REROUTE"' if self.algorithm == "REROUTE" else f', variant="{self.variant}"' if self.variant else ""
+        python = gather_expression(self.what, how)
+        return FirstCube(SIZES, self.words, python, self.checked, self.form).decide(effort, is_bad_run)
 
 
 def _small_runs(
@@ -78,46 +82,59 @@ def _small_runs(
             yield g
 
 
-def decide_all_runs(
-    effort: Effort, right: str, words: str, what: str, why: str, variant: str | None = None, algorithm: str = "FTTC"
-) -> Verdict:
-    """Refuted by the first gathering for which the expression ``right`` in ``g`` is not true; ``what`` shows it."""
-    holds = eval(f"lambda g: {right}")
-    how = f", {algorithm!r}" + ("" if variant is None else f", {variant!r}")
-    bad = next((g.cube for g in _small_runs(effort, variant, algorithm) if not holds(g)), None)
-    return Verdict.refuted_if(
-        None if bad is None else gather_witness(words, bad, what, how), f"{why}; {_checked_range(effort)}"
-    )
+@dataclass(frozen=True)
+class Runs:
+    """All gatherings over trees of small cubes and drawn ones above; a check says whether one is right.
 
+    ``what``, an expression in ``g``, shows one that is not, and ``how`` are the arguments of ``fc.gather`` there.
+    """
 
-def _checked_range(effort: Effort) -> str:
-    return (
-        f"all sets of links of Q_2, {effort.by_effort('of Q_3', 'of Q_3 up to 4 links')}, and drawn ones of Q_4 and Q_5"
-    )
+    words: str
+    what: str
+    why: str
+    variant: str | None = None
+    algorithm: str = "FTTC"
+    how: str | None = None
+    of: Callable[[Gathering], bool] = lambda g: True
+
+    def decide(self, effort: Effort, check: Callable[[Gathering], bool]) -> Verdict:
+        """Refuted by the first gathering that is not right."""
+        how = f", {self.algorithm!r}" + ("" if self.variant is None else f", {self.variant!r}")
+        runs = _small_runs(effort, self.variant, self.algorithm, self.of)
+        bad = next((g.cube for g in runs if not check(g)), None)
+        found = (
+            None if bad is None else gather_witness(self.words, bad, self.what, how if self.how is None else self.how)
+        )
+        few = effort.by_effort("of Q_3", "of Q_3 up to 4 links")
+        return Verdict.refuted_if(found, f"{self.why}all sets of links of Q_2, {few}, and drawn ones of Q_4 and Q_5")
 
 
 # ---------------------------------------------------------------- Theorem 5
 
 
-@registry.claim(
+@registry.forall(
     "last-stage",
+    Runs(
+        "faulty stages, and n - 1",
+        "[list(g.faulty_stages), cube.n - 1]",
+        "proved: FIND_TREE's sink has FAULT = 0; ",
+    ),
     where="Theorem 5, proof",
     states="At stage n - 1 the one active node of FIND_TREE's tree of Q_n, n >= 2, can send to the sink.",
     definition=True,
 )
-def last_stage(effort: Effort) -> Verdict:
+def last_stage(g: Gathering) -> bool:
     """The sink has no faulty link."""
-    return decide_all_runs(
-        effort,
-        "all(stage < g.cube.n - 1 for stage in g.faulty_stages)",
-        "faulty stages, and n - 1",
-        "[list(g.faulty_stages), cube.n - 1]",
-        "proved: FIND_TREE's sink has FAULT = 0",
-    )
+    return all(stage < g.cube.n - 1 for stage in g.faulty_stages)
 
 
-@registry.claim(
+@registry.forall(
     "theorem-5",
+    Runs(
+        "steps as counted, and 2n",
+        "[g.steps_paper, 2 * cube.n]",
+        "proved as the paper counts, without detours: stage n-1 is never faulty; ",
+    ),
     where="Theorem 5",
     states=(
         "Over FIND_TREE's tree of Q_n, n >= 2, FTTC takes n + k steps, k < n being the faulty stages: fewer than twice the n "
@@ -125,15 +142,9 @@ def last_stage(effort: Effort) -> Verdict:
     ),
     definition=True,
 )
-def theorem_5(effort: Effort) -> Verdict:
+def theorem_5(g: Gathering) -> bool:
     """As the paper counts: one more step for each faulty stage."""
-    return decide_all_runs(
-        effort,
-        "g.steps_paper == g.cube.n + len(g.faulty_stages) < 2 * g.cube.n",
-        "steps as counted, and 2n",
-        "[g.steps_paper, 2 * cube.n]",
-        "proved as the paper counts, without detours: stage n-1 is never faulty",
-    )
+    return g.steps_paper == g.cube.n + len(g.faulty_stages) < 2 * g.cube.n
 
 
 @registry.claim(
@@ -146,35 +157,40 @@ def theorem_5(effort: Effort) -> Verdict:
 def theorem_5_detours(effort: Effort) -> Verdict:
     """Steps with every stage at 1, 2 for partitions, or its longest detour."""
     share = float(exact_gather(3, 4)["twofold"] or 0)
-    return refute_by_run(
-        effort,
-        lambda g: g.steps_sync >= 2 * g.cube.n,
-        "steps with detours, and 2n",
-        "[g.steps_sync, 2 * cube.n]",
-        checked=f"link sets by size; at n = 3 with 4 faulty links {share:.2%} of the sets with a sink take 2n steps or more",
+    checked = (
+        f"link sets by size; at n = 3 with 4 faulty links {share:.2%} of the sets with a sink take 2n steps or more"
     )
+    runs = FirstRun("steps with detours, and 2n", "[g.steps_sync, 2 * cube.n]", checked=checked)
+    return runs.decide(effort, lambda g: bool(g.steps_sync >= 2 * g.cube.n))
 
 
-@registry.claim(
+@registry.forall(
     "without-faults",
+    Runs(
+        "steps, units that arrive and failing nodes of FTTC and of TC",
+        "[[g.steps_sync, str(g.arrived), len(g.plans)] for g in (fc.gather(g.cube, g.tree), fc.gather(g.cube, g.tree, 'TC'))]",
+        "those without a faulty link in the tree of ",
+        how="",
+        of=lambda g: not g.tree.faulty_links,
+    ),
     where="section 3.2, told twice",
     states="Where no link of the tree is faulty, FTTC does in Q_n, n >= 2, what TC does: the same steps, and everything arrives.",
 )
-def without_faults(effort: Effort) -> Verdict:
+def without_faults(g: Gathering) -> bool:
     """All trees of FIND_TREE without a faulty link: outcomes of both."""
-    both = "[[g.steps_sync, str(g.arrived), len(g.plans)] for g in (fc.gather(g.cube, g.tree), fc.gather(g.cube, g.tree, 'TC'))]"
-    found = None
-    for one in _small_runs(effort, of=lambda g: not g.tree.faulty_links):
-        other = gather(one.cube, one.tree, "TC")
-        alike = (one.steps_sync, one.arrived, one.plans) == (other.steps_sync, other.arrived, other.plans)
-        if not alike or one.lost:
-            found = gather_witness("steps, units that arrive and failing nodes of FTTC and of TC", one.cube, both)
-            break
-    return Verdict.refuted_if(found, f"those without a faulty link in the tree of {_checked_range(effort)}")
+    other = gather(g.cube, g.tree, "TC")
+    alike = (g.steps_sync, g.arrived, g.plans) == (other.steps_sync, other.arrived, other.plans)
+    return alike and not g.lost
 
 
-@registry.claim(
+@registry.forall(
     "rerouting-slowdown",
+    Runs(
+        "steps hop by hop, as the paper counts, and 4n",
+        "[g.steps_sync, g.steps_paper, 4 * cube.n]",
+        "arithmetic, as the paper counts; ",
+        algorithm="REROUTE",
+    ),
     where="section 3.2",
     states=(
         "By rerouting over three hops Q_n, n >= 2, takes n + 3k steps at the most with k faulty stages, four times n at the "
@@ -182,35 +198,26 @@ def without_faults(effort: Effort) -> Verdict:
     ),
     definition=True,
 )
-def rerouting_slowdown(effort: Effort) -> Verdict:
+def rerouting_slowdown(g: Gathering) -> bool:
     """As the paper counts, and hop by hop."""
-    return decide_all_runs(
-        effort,
-        "g.steps_sync <= g.steps_paper == g.cube.n + 3 * len(g.faulty_stages) <= 4 * g.cube.n",
-        "steps hop by hop, as the paper counts, and 4n",
-        "[g.steps_sync, g.steps_paper, 4 * cube.n]",
-        "arithmetic, as the paper counts",
-        algorithm="REROUTE",
-    )
+    return g.steps_sync <= g.steps_paper == g.cube.n + 3 * len(g.faulty_stages) <= 4 * g.cube.n
 
 
-@registry.claim(
+@registry.forall(
     "rerouting-steps",
+    Runs(
+        "steps hop by hop, and n + 2k",
+        "[g.steps_sync, cube.n + 2 * len(g.faulty_stages)]",
+        "hop by hop; ",
+        algorithm="REROUTE",
+    ),
     where="section 3.2",
     states="[Three hops in place of one are two steps more: rerouting takes n + 2k steps in Q_n, n >= 2.]",
     ours=True,
 )
-def rerouting_steps(effort: Effort) -> Verdict:
+def rerouting_steps(g: Gathering) -> bool:
     """Hop by hop."""
-    right = "g.steps_sync == g.cube.n + 2 * len(g.faulty_stages)"
-    return decide_all_runs(
-        effort,
-        right,
-        "steps hop by hop, and n + 2k",
-        "[g.steps_sync, cube.n + 2 * len(g.faulty_stages)]",
-        "hop by hop",
-        algorithm="REROUTE",
-    )
+    return bool(g.steps_sync == g.cube.n + 2 * len(g.faulty_stages))
 
 
 @registry.claim(
@@ -223,14 +230,9 @@ def rerouting_steps(effort: Effort) -> Verdict:
 def rerouting_delivers(effort: Effort) -> Verdict:
     """Lost data among sets with a sink and no isolated node."""
     share = float(exact_gather(3, 4)["complete_reroute"] or 0)
-    return refute_by_run(
-        effort,
-        is_lossy_without_isolated,
-        "units lost, without an isolated node",
-        "str(g.lost)",
-        algorithm="REROUTE",
-        checked=f"link sets by size; complete in {share:.1%} of the sets of 4 links of Q_3 with a sink",
-    )
+    checked = f"link sets by size; complete in {share:.1%} of the sets of 4 links of Q_3 with a sink"
+    runs = FirstRun("units lost, without an isolated node", "str(g.lost)", algorithm="REROUTE", checked=checked)
+    return runs.decide(effort, is_lossy_without_isolated)
 
 
 def is_lossy_without_isolated(g: Gathering) -> bool:
@@ -254,8 +256,9 @@ _NO_CYCLE = (
 )
 
 
-@registry.claim(
+@registry.forall(
     "theorem-6-literal",
+    FirstRun("nodes that wait for ever", "list(g.blocked)", "literal", form="{value:row}"),
     where="Theorem 6",
     states=f"{_STATED_6} [Figure 13 by its letter].",
     correction="By the comments beside it none does (theorem-6-comment); by its letter a helper waits for a neighbour across a "
@@ -263,24 +266,22 @@ _NO_CYCLE = (
     fact="figure-13-helper",
     slip=HELPER,
 )
-def theorem_6_literal(effort: Effort) -> Verdict:
+def theorem_6_literal(g: Gathering) -> bool:
     """The first link set that blocks a node."""
-    words = "nodes that wait for ever"
-    return refute_by_run(effort, lambda g: g.deadlocked, words, "list(g.blocked)", "literal", form="{value:row}")
+    return g.deadlocked
 
 
 def _claim_deadlock_free(variant: str) -> None:
-    @registry.claim(
+    @registry.forall(
         f"theorem-6-{variant}",
+        Runs("nodes that wait for ever", "list(g.blocked)", f"{_NO_CYCLE}; ", variant),
         where="Theorem 6",
         states=f"{_STATED_6} [variant {variant}].",
         ours=variant == "repaired",
     )
-    def decide_deadlock_free(effort: Effort) -> Verdict:
+    def is_deadlock_free(g: Gathering) -> bool:
         """Runs of small cubes; the order in which nodes wait proves it."""
-        return decide_all_runs(
-            effort, "not g.deadlocked", "nodes that wait for ever", "list(g.blocked)", _NO_CYCLE, variant
-        )
+        return not g.deadlocked
 
 
 _claim_deadlock_free("comment")
@@ -298,35 +299,31 @@ _claim_deadlock_free("repaired")
 def asynchronous(effort: Effort) -> Verdict:
     """Runs in which a node that can go on is drawn at every step, against the sweep over the stages."""
     rng = random.Random(5)
-    found = None
-    for g in _small_runs(effort, "comment"):
+
+    def is_same_in_all_orders(g: Gathering) -> bool:
         units = [simulate_run(GatheringRun(g.cube, g.tree, "FTTC", "comment"), rng) for _ in range(3)]
-        if set(units) != {g.arrived}:
-            words = f"units that arrive; in other orders {', '.join(map(str, units))}"
-            found = gather_witness(words, g.cube, "str(g.arrived)", ', variant="comment"')
-            break
-    return Verdict.refuted_if(
-        found,
-        "proved: sends never block and every receive names its sender and stage; three orders drawn of each run over "
-        f"{_checked_range(effort)}",
-    )
+        return set(units) == {g.arrived}
+
+    why = "proved: sends never block and every receive names its sender and stage; three orders drawn of each run over "
+    runs = Runs("units that arrive; in another order others do", "str(g.arrived)", why, "comment")
+    return runs.decide(effort, is_same_in_all_orders)
 
 
-@registry.claim(
+@registry.forall(
     "dependency-graph",
+    Runs(
+        "nodes that wait for ever",
+        "list(g.blocked)",
+        "proved: a failing node sends before its helpers, and both before the nodes of later stages; the widest graph, which is "
+        "literal's, in ",
+        "literal",
+    ),
     where="Theorem 6, proof",
     states="The edges to helpers close no circle in the graph of who waits for whom, over FIND_TREE's tree of Q_n, n >= 2.",
 )
-def dependency_graph(effort: Effort) -> Verdict:
+def dependency_graph(g: Gathering) -> bool:
     """Who waits for whom over the whole run, without a circle in any variant: nodes that wait for none are removed in turn."""
-    bad = next((g.cube for g in _small_runs(effort, "literal") if not _is_acyclic(g.tree)), None)
-    found = (
-        None
-        if bad is None
-        else gather_witness("nodes that wait for ever", bad, "list(g.blocked)", ", 'FTTC', 'literal'")
-    )
-    why = "proved: a failing node sends before its helpers, and both before the nodes of later stages"
-    return Verdict.refuted_if(found, f"{why}; the widest graph, which is literal's, in {_checked_range(effort)}")
+    return _is_acyclic(g.tree)
 
 
 def _is_acyclic(tree: CommunicationTree) -> bool:

@@ -14,7 +14,7 @@ from fastcube.networks.hypercube import Hypercube
 
 from .. import enumeration
 from .registry import registry, witness
-from .trees import find_first_cube, random_cubes, refute_by_first
+from .trees import FirstCube, find_first_cube, random_cubes
 
 #: Link sets in the order in which the smallest missed tree is looked for.
 SMALL_CASES = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
@@ -84,7 +84,7 @@ def find_tree_fault_free(effort: Effort) -> Verdict:
         check_agreement(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
     words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
     checked = f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}"
-    return refute_by_first(effort, SMALL_CASES, _misses_fault_free_tree(find_tree), words, _TREE_AND_BEST, checked)
+    return FirstCube(SMALL_CASES, words, _TREE_AND_BEST, checked).decide(effort, _misses_fault_free_tree(find_tree))
 
 
 def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
@@ -118,7 +118,7 @@ def top_down_fault_free(effort: Effort) -> Verdict:
     words = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
     python = '[len(fc.find_tree(cube, "TOP_DOWN").faulty_links), len(fc.optimal_tree(cube).faulty_links)]'
     checked = "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order"
-    return refute_by_first(effort, [(4, 6)], bad, words, python, checked)
+    return FirstCube([(4, 6)], words, python, checked).decide(effort, bad)
 
 
 def _exact_gap(n: int, links: int) -> int:
@@ -150,7 +150,7 @@ def largest_gap(effort: Effort) -> Verdict:
         f"Q_{n} {worst[n]} / {down[n]}" for n in range(2, 7)
     )
     words = "two more than the best"
-    return refute_by_first(effort, [(3, 3)], lambda cube: _gap(cube) > 1, words, _TREE_AND_BEST, checked)
+    return FirstCube([(3, 3)], words, _TREE_AND_BEST, checked).decide(effort, lambda cube: _gap(cube) > 1)
 
 
 def _gap(cube: Hypercube) -> int:

@@ -6,15 +6,16 @@ n, number of faulty links, links.  Exact shares come from all fault sets of a si
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import exhaust
 from fastcube.audit import cubes
-from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
+from fastcube.audit.claims import Cases, Effort, Verdict, Witness, check_agreement, sizes
 from fastcube.audit.cubes import links_of
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
@@ -22,9 +23,11 @@ from fastcube.networks.hypercube import Hypercube
 from .registry import example_verdict, registry, tree_witness, witness
 
 
-def find_first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[[Hypercube], bool]) -> Hypercube | None:
+def find_first_cube(
+    effort: Effort, points: Sequence[tuple[int, int]], bad: Callable[[Hypercube], bool]
+) -> Hypercube | None:
     """The first cube of these (n, links) that is ``bad``."""
-    for n, links in sizes:
+    for n, links in points:
         for cube in effort.each(cubes.enumerate_cubes(n, links=links), f"Q_{n}, {links} faulty links"):
             effort.count_if_applicable()
             if bad(cube):
@@ -32,20 +35,25 @@ def find_first_cube(effort: Effort, sizes: list[tuple[int, int]], bad: Callable[
     return None
 
 
-def refute_by_first(
-    effort: Effort,
-    sizes: list[tuple[int, int]],
-    bad: Callable[[Hypercube], bool],
-    words: str,
-    python: str,
-    checked: str = "link sets by size",
-    form: str = "",
-) -> Verdict:
-    """Refuted by the first cube of these (n, links) that is ``bad``, which ``python`` shows; not decided where none is."""
-    found = find_first_cube(effort, sizes, bad)
-    if found is None:
-        return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, speaks against it")
-    return Verdict("refuted", checked, witness(words, found, python, form=form))
+@dataclass(frozen=True)
+class FirstCube:
+    """A statement that some cube refutes: link sets of these (n, links) in order; a check says whether one is bad.
+
+    ``python`` shows the first bad one.  Where there is none nothing is decided.
+    """
+
+    points: Sequence[tuple[int, int]]
+    words: str
+    python: str
+    checked: str = "link sets by size"
+    form: str = ""
+
+    def decide(self, effort: Effort, check: Callable[[Hypercube], bool]) -> Verdict:
+        """Refuted by the first bad cube."""
+        found = find_first_cube(effort, self.points, check)
+        if found is None:
+            return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, speaks against it")
+        return Verdict("refuted", self.checked, witness(self.words, found, self.python, form=self.form))
 
 
 def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
@@ -60,22 +68,17 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
 # ---------------------------------------------------------------- section 2
 
 
-@registry.claim(
+@registry.forall(
     "property-1",
+    sizes(1, 5, 4, "proved by counting for all n; listed for Q_1, ..., Q_{}"),
     where="Property 1",
     states="Q_n has n! 2^n communication trees, n >= 1 [pairs of a sink and an order of the dimensions].",
     definition=True,
 )
-def property_1(effort: Effort) -> Verdict:
+def property_1(n: int) -> Witness | None:
     """By listing them; as sets of links only half as many are different."""
-    largest = effort.by_effort(full=5, quick=4)
-
-    def wrong(n: int) -> Witness | None:
-        shown = witness("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
-        return shown if shown.value != math.factorial(n) * 2**n else None
-
-    found = effort.first(range(1, largest + 1), wrong)
-    return Verdict.refuted_if(found, f"proved by counting for all n; listed for Q_1, ..., Q_{largest}")
+    shown = witness("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
+    return shown if shown.value != math.factorial(n) * 2**n else None
 
 
 @registry.claim(
@@ -102,84 +105,107 @@ def property_1_links(effort: Effort) -> Verdict:
     )
 
 
-def _decide_all_trees(
-    effort: Effort, right: str, words: str, python: str, proof: str = "proved", full: int = 4
-) -> Verdict:
-    """Refuted by the first tree for which the expression ``right`` in ``tree`` is not true; ``python`` shows it."""
-    holds, largest = eval(f"lambda tree: {right}"), effort.by_effort(full, full - 1)
-    trees = (tree for n in range(1, largest + 1) for tree in exhaust(Hypercube(n)))
-    found = effort.first(trees, lambda tree: None if holds(tree) else tree_witness(words, tree, python), "all trees")
-    return Verdict.refuted_if(found, f"{proof}; all trees of Q_1, ..., Q_{largest}")
+@dataclass(frozen=True)
+class Trees:
+    """All trees of small cubes; a check takes a tree and what ``python``, an expression in ``tree``, gives for it.
+
+    It says whether that is right.
+    """
+
+    words: str
+    python: str
+    proof: str = "proved"
+    full: int = 4
+
+    def decide(self, effort: Effort, check: Callable[[CommunicationTree, Any], bool]) -> Verdict:
+        """Refuted by the first tree whose value is not right."""
+        value_of = eval(f"lambda tree: {self.python}")
+
+        def judge_tree(tree: CommunicationTree) -> Witness | None:
+            return None if check(tree, value_of(tree)) else tree_witness(self.words, tree, self.python)
+
+        return Cases(
+            f"{self.proof}; all trees of Q_1, ..., Q_{{}}",
+            lambda largest: ((tree,) for n in range(1, largest + 1) for tree in exhaust(Hypercube(n))),
+            self.full,
+            self.full - 1,
+            "all trees",
+        ).decide(effort, judge_tree)
 
 
-@registry.claim("property-2", where="Property 2", states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.")
-def property_2(effort: Effort) -> Verdict:
+@registry.forall(
+    "property-2",
+    Trees(
+        "links of the tree", "len({frozenset(link[1:]) for link in tree.links})", "proved by the paper's sum", full=5
+    ),
+    where="Property 2",
+    states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.",
+)
+def property_2(tree: CommunicationTree, links: int) -> bool:
     """All trees of small cubes."""
-    links = "len({frozenset(link[1:]) for link in tree.links})"
-    right = f"{links} == 2**tree.n - 1"
-    return _decide_all_trees(effort, right, "links of the tree", links, "proved by the paper's sum", full=5)
+    return links == int(2**tree.n) - 1
 
 
 _ACTIVE = "[[v for v in range(2**tree.n) if tree.role(v, i) == 'active'] for i in range(tree.n)]"
-_STAGES = "range(tree.n)"
 
 
-@registry.claim(
+@registry.forall(
     "theorem-1",
+    Trees(
+        "active neighbours of each active node, stage by stage",
+        f"[[sum(v ^ 1 << k in now for k in range(tree.n)) for v in now] for now in {_ACTIVE}]",
+    ),
     where="Theorem 1",
     states="A node that is active at stage i has n - i - 1 neighbours that are active then, in every tree of Q_n, n >= 1.",
 )
-def theorem_1(effort: Effort) -> Verdict:
+def theorem_1(tree: CommunicationTree, neighbours: list[list[int]]) -> bool:
     """Roles of all nodes of all trees."""
-    beside = f"[[sum(v ^ 1 << k in now for k in {_STAGES}) for v in now] for now in {_ACTIVE}]"
-    right = f"all(set(counts) == {{tree.n - i - 1}} for i, counts in enumerate({beside}))"
-    words = "active neighbours of each active node, stage by stage"
-    return _decide_all_trees(effort, right, words, beside)
+    return all(set(counts) == {tree.n - i - 1} for i, counts in enumerate(neighbours))
 
 
-@registry.claim(
-    "theorem-2", where="Theorem 2", states="At stage i 2^(n-i-1) nodes are active, in every tree of Q_n, n >= 1."
+@registry.forall(
+    "theorem-2",
+    Trees("active nodes, stage by stage", f"[len(now) for now in {_ACTIVE}]"),
+    where="Theorem 2",
+    states="At stage i 2^(n-i-1) nodes are active, in every tree of Q_n, n >= 1.",
 )
-def theorem_2(effort: Effort) -> Verdict:
+def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
     """Roles of all nodes of all trees."""
-    counts = f"[len(now) for now in {_ACTIVE}]"
-    right = f"{counts} == [2 ** (tree.n - i - 1) for i in {_STAGES}]"
-    return _decide_all_trees(effort, right, "active nodes, stage by stage", counts)
+    return counts == [2 ** (tree.n - i - 1) for i in range(tree.n)]
 
 
-@registry.claim(
+@registry.forall(
     "idle-afterwards",
+    Trees(
+        "roles of the nodes, stage by stage",
+        "[[tree.role(v, i) for i in range(tree.n)] for v in range(2**tree.n)]",
+        "proved: from then on its bit d_i is that of r, which equation (3) asks for",
+    ),
     where="section 2.2",
     states="A node that is active at one stage is idle at all later ones, in every tree of Q_n, n >= 1.",
 )
-def idle_afterwards(effort: Effort) -> Verdict:
+def idle_afterwards(tree: CommunicationTree, roles: list[list[str]]) -> bool:
     """Roles of all nodes of all trees."""
-    roles = f"[[tree.role(v, i) for i in {_STAGES}] for v in range(2**tree.n)]"
-    right = f"all(set(r[r.index('active') + 1:]) <= {{'idle'}} for r in {roles} if 'active' in r)"
-    proof = "proved: from then on its bit d_i is that of r, which equation (3) asks for"
-    return _decide_all_trees(effort, right, "roles of the nodes, stage by stage", roles, proof)
+    return all(set(r[r.index("active") + 1 :]) <= {"idle"} for r in roles if "active" in r)
 
 
-@registry.claim(
+@registry.forall(
     "one-partner",
+    Trees(
+        "partners of each node that is not idle, stage by stage",
+        "[[sum(tree.role(v ^ 1 << k, i) == {'active': 'passive', 'passive': 'active'}[tree.role(v, i)] for k in tree.order[i:]) "
+        "for v in range(2**tree.n) if tree.role(v, i) != 'idle'] for i in range(tree.n)]",
+        "proved: across d_i the roles change, across a later dimension they do not",
+    ),
     where="section 2.2",
     states=(
         "At every stage an active node of a tree of Q_n, n >= 1, has exactly one passive neighbour over the stage's dimension, "
         "and a passive node exactly one active one [and over no dimension that is left has it another]."
     ),
 )
-def one_partner(effort: Effort) -> Verdict:
-    """Roles of all nodes of all trees: neighbours of the other role over the dimensions d_i, ..., d_(n-1)."""
-    later = "tree.order[i:]"
-    other = "{'active': 'passive', 'passive': 'active'}"
-    met = (
-        f"[[sum(tree.role(v ^ 1 << k, i) == {other}[tree.role(v, i)] for k in {later}) for v in range(2**tree.n) "
-        f"if tree.role(v, i) != 'idle'] for i in {_STAGES}]"
-    )
-    words = "partners of each node that is not idle, stage by stage"
-    right = f"all(set(stage) == {{1}} for stage in {met})"
-    proof = "proved: across d_i the roles change, across a later dimension they do not"
-    return _decide_all_trees(effort, right, words, met, proof)
+def one_partner(_: CommunicationTree, partners: list[list[int]]) -> bool:
+    """Neighbours of the other role over the dimensions d_i, ..., d_(n-1)."""
+    return all(set(stage) == {1} for stage in partners)
 
 
 @registry.claim(
@@ -248,8 +274,8 @@ def _no_sink(cube: Hypercube) -> bool:
 def theorem_3(effort: Effort) -> Verdict:
     """Links below 2^(n-1) have fewer than 2^n ends; exact shares besides."""
     last = effort.by_effort(full=6, quick=3)
-    sizes = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
-    for n, k in effort.each(sizes, "all link sets"):
+    points = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
+    for n, k in effort.each(points, "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), k)
         if exact_trees(n, k)["sink"] != 1:
             found = find_first_cube(effort, [(n, k)], _no_sink)
@@ -261,34 +287,32 @@ def theorem_3(effort: Effort) -> Verdict:
     )
 
 
-@registry.claim(
+def _many_faulty_links(most: int) -> Iterator[tuple[Hypercube]]:
+    """All link sets of Q_2, of Q_3 up to ``most`` links, and drawn ones of Q_4 and Q_5."""
+    for n, last in ((2, 4), (3, most)):
+        for k in range(last + 1):
+            yield from ((cube,) for cube in cubes.enumerate_cubes(n, links=k))
+    rng = random.Random(7)
+    for n in (4, 5):
+        for _ in range(100):
+            yield (Hypercube(n, (), rng.sample(links_of(n), rng.randint(2 ** (n - 1), 2**n))),)
+
+
+@registry.forall(
     "beyond-theorem-3",
+    Cases(
+        "all link sets of Q_2 and of Q_3 up to {}, and drawn ones of Q_4 and Q_5", _many_faulty_links, full=12, quick=5
+    ),
     where="section 3.2",
     states="Beyond 2^(n-1) faulty links too, FIND_TREE finds a tree of Q_n, n >= 1, if some node has no faulty link.",
 )
-def beyond_theorem_3(effort: Effort) -> Verdict:
-    """All link sets of Q_2 and Q_3, drawn ones of Q_4, Q_5: a tree exactly where some FAULT is 0."""
-
-    def wrong(cube: Hypercube) -> Witness | None:
-        clean = any(not any(cube.is_faulty_link(v, w) for w in cube.neighbours(v)) for v in range(2**cube.n))
-        if clean == (not _no_sink(cube)):
-            return None
-        return witness(
-            "whether there is a tree, and FAULT of all nodes",
-            cube,
-            "[fc.find_tree(cube) is not None, fc.detect(cube).tolist()]",
-        )
-
-    most = effort.by_effort(full=12, quick=5)
-    small = (
-        cube for n, last in ((2, 4), (3, most)) for k in range(last + 1) for cube in cubes.enumerate_cubes(n, links=k)
-    )
-    rng = random.Random(7)
-    drawn = (
-        Hypercube(n, (), rng.sample(links_of(n), rng.randint(2 ** (n - 1), 2**n))) for n in (4, 5) for _ in range(100)
-    )
-    found = effort.first(itertools.chain(small, drawn), wrong)
-    return Verdict.refuted_if(found, f"all link sets of Q_2 and of Q_3 up to {most}, and drawn ones of Q_4 and Q_5")
+def beyond_theorem_3(cube: Hypercube) -> Witness | None:
+    """A tree exactly where some FAULT is 0."""
+    clean = any(not any(cube.is_faulty_link(v, w) for w in cube.neighbours(v)) for v in range(2**cube.n))
+    if clean == (not _no_sink(cube)):
+        return None
+    python = "[fc.find_tree(cube) is not None, fc.detect(cube).tolist()]"
+    return witness("whether there is a tree, and FAULT of all nodes", cube, python)
 
 
 @registry.claim(
