@@ -19,8 +19,8 @@ _SHAPES = sw.shapes
 def clear_caches() -> None:
     """Let deciders keep nothing for the next claim."""
     _SHAPES.cache_clear()
-    edmonds._FIRST_SETS.clear()
-    routing._RESULTS_CACHE.clear()
+    edmonds._search_first_sets.cache_clear()
+    routing._printed_results.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -227,23 +227,19 @@ class _PrintedResults:
     of: dict[int, _Failures] = field(default_factory=lambda: {1: _Failures(), 2: _Failures(), 3: _Failures()})
 
 
-#: What :func:`_printed_results` found with full and quick effort.
-_RESULTS_CACHE: dict[bool, dict[tuple[int, int], _PrintedResults]] = {}
-
-
-def _printed_results(effort: Effort) -> dict[tuple[int, int], _PrintedResults]:
+@functools.cache
+def _printed_results(quick: bool) -> dict[tuple[int, int], _PrintedResults]:
     """All small cases routed from 0 to every t by the printed algorithms; with quick effort to two t of each kind in DC(2).
 
     Algorithm 1 is asked by a route to any node of the other class, Algorithm 2 by one to another cluster of the class of s
     that has no more faults than that of s, as it demands.
     """
-    if effort.quick not in _RESULTS_CACHE:
-        found = _RESULTS_CACHE[effort.quick] = {}
-        for m, k in SMALL:
-            seen = found[m, k] = _PrintedResults(some=effort.quick and m > 1)
-            for dual in effort.each(all_cases(m, k), f"DC({m}), k = {k}"):
-                _route_all(dual, k, seen)
-    return _RESULTS_CACHE[effort.quick]
+    found = {}
+    for m, k in SMALL:
+        seen = found[m, k] = _PrintedResults(some=quick and m > 1)
+        for dual in all_cases(m, k):
+            _route_all(dual, k, seen)
+    return found
 
 
 def _route_all(dual: DualCube, k: int, seen: _PrintedResults) -> None:
@@ -273,7 +269,7 @@ def _faulty_nodes(dual: DualCube) -> frozenset[int]:
 def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
     """A printed algorithm: refuted by the smallest case that no choice of trees and nodes helps, which takes k >= 1."""
     shares, shown = [], list[Witness]()
-    for (m, k), seen in _printed_results(effort).items():
+    for (m, k), seen in _printed_results(effort.quick).items():
         part = seen.of[number]
         effort.applied += part.cases
         some = " with the first two t of each kind" if seen.some and number > 1 else ""
@@ -287,7 +283,7 @@ def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
             dual, t = part.first
             shown.append(_route_witness(dual, t, k, ", where T_(-1) is empty by our convention" if k == 0 else ""))
     checked = f"all {cases} from s = 0 within the conditions; by reading B6 it fails in " + ", ".join(shares)
-    if all(seen.of[number].whatever is None for seen in _printed_results(effort).values()):
+    if all(seen.of[number].whatever is None for seen in _printed_results(effort.quick).values()):
         return Verdict("undecided", checked, shown[0] if shown else None)
     return Verdict("refuted", checked, shown[0], tuple(shown[1:]))
 

@@ -5,6 +5,7 @@ A fault set is decided by the compiled kernel; witnesses replay by the one-insta
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator
@@ -42,10 +43,6 @@ class Kind:
 NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Kind("nodes and links", True, True)
 
 
-#: What was found of all fault sets of a size, for the next claim; and how many were looked at.
-_FIRST_SETS: dict[tuple[int, Kind, int], tuple[Hypercube | None, Hypercube | None, int]] = {}
-
-
 def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
     """Fault sets of a size, all up to symmetry: node 0 is faulty where any is, else the link of node 0 in dimension 0."""
     if not kind.nodes:
@@ -76,19 +73,19 @@ def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], .
 
 def first_fault_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
     """The first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta."""
-    if (n, kind, size) not in _FIRST_SETS:
-        _FIRST_SETS[n, kind, size] = _search_first_sets(effort, n, kind, size)
-    least, connected, looked = _FIRST_SETS[n, kind, size]
+    effort.step(f"Q_{n}, {size} faulty {kind.name}")
+    least, connected, looked = _search_first_sets(n, kind, size)
     effort.applied += looked
     return least, connected
 
 
-def _search_first_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
+@functools.cache
+def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
+    """Both sets, and how many were looked at."""
     found: list[Hypercube | None] = [None, None]
     looked = 0
     for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
         while None in found and (chunk := list(itertools.islice(group, _CHUNK))):
-            effort.step(f"Q_{n}, {size} faulty {kind.name}")
             looked += len(chunk)
             trees, degree = pairs(n, chunk).T
             for least in (0, 1):
