@@ -16,6 +16,7 @@ from ..kernels.tally.layout import Layout
 from ..kernels.unicast.layout import NAMES, PROMISING_RULES, WANDERING_RULES, compared_rules, fallback_of, make_layout
 from ..networks.hypercube import Hypercube
 from .fingerprint import hash_functions
+from .rules_figure import draw_rules
 from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
 from .study import NAME, Axis, Draw, Explanation, Grid, Study, join_limited
 
@@ -322,6 +323,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
         check=check_point,
         explain=_make_explain(chosen, names, layout, kernel),
         draw=sample_trial,
+        figure=lambda results, sheet: draw_rules(results, sheet, names),
     )
 
 

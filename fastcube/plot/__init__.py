@@ -15,7 +15,7 @@ A study's ``figure(results, sheet)`` says what to draw; everything else is decid
 Also ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published values,
 ``panel.curve`` for other curves, ``panel.limits(bottom=0)``, ``panel.scale = "linear"`` (or ``"log"``; by default
 logarithmic where data span two decades), ``panel.shares`` for a distribution, and ``panel.axes``, which are matplotlib's.
-On a logarithmic scale an arrow at the panel's lower edge, one a line at most, says from where on nothing was seen.  Labels
+On a logarithmic scale a point at which nothing was seen is a bar at its 95% upper limit with an arrow down from it.  Labels
 and titles are written as in tables (``Q_n``, ``2^n``, ``floor(n/2)``, ``<=``) and set as mathematics, letters that stand
 alone in italics; by default the axes say what the study says of axis and statistic.
 """
@@ -25,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,10 +42,10 @@ from ..errors import (
 from ..measure.registry import code_of
 from ..measure.statistics import Distribution
 from ..results.hdf5 import error_reason, replace_file
+from ..results.results import Results
 
 if TYPE_CHECKING:
     from ..measure.statistics import Point
-    from ..results.results import Results
     from .sheet import Sheet
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -54,13 +55,24 @@ FORMATS = (".png", ".svg", ".pdf")
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"%PDF-")
 
 
+#: Ground and letters of a dark page.
+_DARK: dict[Any, Any] = {
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "#111111"),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#dddddd"),
+}
+
+#: Publishers refuse fonts of Type 3, matplotlib's default; these are TrueType.
+_TRUETYPE: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}
+
+
 @contextlib.contextmanager
-def default_style() -> Iterator[None]:
-    """Draw as matplotlib does by default, whatever settings a user's files and session have."""
+def default_style(style: str | None = None) -> Iterator[None]:
+    """Draw as matplotlib does by default, on a dark ground or not, whatever settings a user's files and session have."""
     import matplotlib as mpl
 
     with mpl.rc_context():
         mpl.rcdefaults()
+        mpl.rcParams.update(_TRUETYPE | (_DARK if style == "dark" else {}))
         yield
 
 
@@ -170,20 +182,23 @@ def study_figure(results: Results, sheet: Sheet) -> None:
 
 
 def draw_figure(
-    results: Results,
+    results: Results | Sequence[Results],
     path: str | Path | None = None,
     axes: Any = None,
     statistics: Sequence[str] = (),
     x: str | None = None,
     by: str | None = None,
     log: bool = False,
-    width: str | float = "screen",
+    panels: Sequence[int] = (),
+    **layout: Any,
 ) -> Any:
     """Draw the study's figure, on ``axes`` (as many as it has panels) or a new figure; write it to ``path`` when given.
 
-    Where statistics, ``x``, ``by`` or ``log`` are given, these on one pair of axes instead.  A new figure is ``width`` wide.
+    Where statistics, ``x``, ``by`` or ``log`` are given, these on one pair of axes instead; several results always share one.
+    ``layout`` is as :class:`fastcube.plot.sheet.Sheet` has it: width, height, style, title and legend.
 
-    A new figure is drawn under matplotlib's defaults; the caller's axes keep the caller's settings.
+    A new figure is drawn under matplotlib's defaults; the caller's axes keep the caller's settings.  Where a column has no room
+    for all panels, the first are drawn and a warning names the others.
 
     Returns the matplotlib figure.  Raises as :func:`check_target`, ParameterError when the axes are not as many as the
     panels, for what is no statistic or axis, and for a width that is none, and ResultFileError when the file cannot be written.
@@ -195,14 +210,28 @@ def draw_figure(
     from .selection import selection_figure
     from .sheet import Sheet
 
-    with default_style() if axes is None else contextlib.nullcontext():
-        sheet = Sheet(axes, width)
-        with wrap_study_errors(f"the figure of {results.study.name}"):
-            if check_flag("log", log) or statistics or (x, by) != (None, None):
-                selection_figure(results, sheet, statistics, x, by, log)
+    several = [results] if isinstance(results, Results) else [*results]
+    chosen = check_flag("log", log) or bool(statistics) or (x, by) != (None, None) or len(several) > 1
+
+    def draw(numbers: Sequence[int]) -> Sheet:
+        sheet = Sheet(axes, log=log, numbers=numbers, **layout)
+        with wrap_study_errors(f"the figure of {several[0].study.name}"):
+            if chosen:
+                selection_figure(several, sheet, statistics, x, by, log)
             else:
-                study_figure(results, sheet)
-        figure = sheet.finish()
+                study_figure(several[0], sheet)
+        sheet.finish()
+        return sheet
+
+    with default_style(layout.get("style")) if axes is None else contextlib.nullcontext():
+        sheet = draw(panels)
+        if sheet.left_out:
+            others = ",".join(map(str, sheet.left_out))
+            warnings.warn(
+                f"a column has no room for panels {others} of this figure: ask for these panels, or give a height",
+                stacklevel=3,
+            )
+            sheet = draw(sheet.fitting)
         if path is not None:
-            save_figure(figure, path)
-    return figure
+            save_figure(sheet.figure, path)
+    return sheet.figure

@@ -1,6 +1,6 @@
 """One pair of axes of a figure: lines with their intervals, what a paper states of them, and closed forms beside them.
 
-What is drawn is collected first; :meth:`Panel.finish` decides on the scale, draws, and sets limits and ticks.
+What is drawn is collected first.  The sheet then decides on the scale and the limits, and :meth:`Panel.draw` draws.
 """
 
 from __future__ import annotations
@@ -25,8 +25,17 @@ PointFilter = Mapping[str, object] | Callable[[Point], bool] | None
 #: Characters of names that stand beside one another along x.
 _WORDS = 45
 
-#: Length of an arrow, how far apart two stand, and how wide a group of them at one x may be, in points; most rows of it.
-_ARROW, _STEP, _GROUP, _ROWS = 9.0, 6.0, 30.0, 3
+#: Length of the arrow of a limit in points, on a line of few limits and of more than ``_FEW_LIMITS``.
+_ARROW, _SMALL_ARROW, _FEW_LIMITS = 10.0, 6.0, 4
+
+#: Most and least points between two marks that stand side by side at one x, and the part of the way to the next x they take.
+_STEP, _LEAST_STEP, _ROOM = 5.0, 2.5, 0.8
+
+#: Limits at one x of which this multiple of the decimal logarithm rounds to one integer stand side by side.
+_PLACES = 10
+
+#: A lower limit above this part of the value is within the marker at the value.
+_COVERED = 0.8
 
 #: Most markers of a line.
 _MARKERS = 40
@@ -42,7 +51,7 @@ _MAX_STATEMENT_FACTOR = 10.0
 class Line:
     """One line: what the legend calls it, where its points are, what they estimate, and how it looks.
 
-    ``told`` is what tables call a line that the legend has no entry for.
+    ``table_label`` is the line's name in tables where the legend has no entry for it.
     """
 
     label: str | None
@@ -52,6 +61,7 @@ class Line:
     look: dict[str, Any]
     joined: bool = True
     table_label: str = ""
+    shift: float = 0.0  # to the right, in points
 
     @property
     def plot_style(self) -> dict[str, Any]:
@@ -69,25 +79,21 @@ class Statement:
 
 
 def has_no_events(e: Estimate) -> bool:
-    """Whether nothing was seen, so that all that is known is an upper limit."""
+    """Whether nothing was seen, so that only an upper limit is known."""
     return e.value == 0 and e.low == 0 and e.high > 0
 
 
-def is_drawable(e: Estimate, log: bool) -> bool:
-    """Whether there is a value to draw, which 0 on a logarithmic scale is not."""
-    return not math.isnan(e.value) and (e.value > 0 or not log)
+def is_limit(e: Estimate) -> bool:
+    """Whether only a limit is known: an upper one where nothing was seen, a lower one where all trials have the event.
 
-
-def first_unseen_point(estimates: Sequence[Estimate]) -> int | None:
-    """The point from which on nothing was seen on a logarithmic scale: beyond the last value, or else before the first.
-
-    The first point of a line on which nothing was seen; None where both ends have a value, for what is between is a gap.
+    A lower limit that a marker would cover is none.
     """
-    there = [i for i, e in enumerate(estimates) if is_drawable(e, log=True)]
-    none = [i for i, e in enumerate(estimates) if has_no_events(e)]
-    if not there:
-        return none[0] if none else None
-    return next((i for i in none if i > there[-1]), next((i for i in reversed(none) if i < there[0]), None))
+    return has_no_events(e) or (e.value == e.high and e.low < _COVERED * e.value)
+
+
+def is_drawable(e: Estimate, log: bool) -> bool:
+    """Whether a point stands for the value: on a logarithmic scale neither for 0 nor where only a limit is known."""
+    return not math.isnan(e.value) and not (log and (e.value <= 0 or is_limit(e)))
 
 
 def _matches(point: Point, at: PointFilter) -> bool:
@@ -96,6 +102,15 @@ def _matches(point: Point, at: PointFilter) -> bool:
     if callable(at):
         return bool(at(point))
     return all(point[name] == value for name, value in at.items())
+
+
+def full_label(
+    results: Results, points: Sequence[Point], statistic: str, x: str, keys: Sequence[str], key: Mapping[str, Any]
+) -> str:
+    """What tells a line from those of other results: study, statistic, and the values of all axes but ``x``."""
+    others = [a.name for a in results.study.axes if a.name not in (x, *keys)]
+    held = {name: points[0][name] for name in others if len({point[name] for point in points}) == 1}
+    return ", ".join(filter(None, (f"{results.study.name} {statistic}", key_text(dict(key) | held))))
 
 
 def group_points(
@@ -110,27 +125,30 @@ def group_points(
     return [(dict(zip(names, key, strict=True)), found[key]) for key in keys]
 
 
-def arrow_marker(top: float) -> Any:
-    """The marker of what lies beyond: an arrow down from ``top`` of its length above its place."""
+def limit_marker(up: bool) -> Any:
+    """The marker of a limit: a bar at the limit and an arrow from there to where the value lies."""
     from matplotlib.path import Path
 
     m, k = Path.MOVETO, Path.LINETO
-    down = [(0.0, 0.0), (0.0, -1.0), (-0.25, -0.65), (0.0, -1.0), (0.25, -0.65)]
-    return Path([(x, y + top) for x, y in down], [m, k, m, k, k])
+    points = [(-0.3, 0.0), (0.3, 0.0), (0.0, 0.0), (0.0, -1.0), (-0.25, -0.65), (0.0, -1.0), (0.25, -0.65)]
+    return Path([(x, -y if up else y) for x, y in points], [m, k, m, k, m, k, k])
 
 
-@dataclass
+@dataclass(eq=False)
 class Panel:
     """One pair of axes; ``axes`` are matplotlib's, for what the methods here do not draw."""
 
     axes: Any
-    letters: float | None = None  # points of its letters; None on a caller's axes, whose own they are
+    letters: float = 10.0  # their size in points
+    ours: bool = True  # False on a caller's axes, of which nothing is changed
     drawn: list[Line] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     scale: str = "auto"
     categories: tuple[str, ...] = ()  # what 0, 1, ... along x stand for
+    _has_band: bool = False
+    _has_bar: bool = False
     _words: dict[str, str] = field(default_factory=dict)
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
@@ -171,7 +189,8 @@ class Panel:
             points.sort(key=lambda point: point[x])
             estimates = [_scale_estimate(results.estimates(point)[statistic], factor) for point in points]
             look = line_style(whole.index(key), len(whole))
-            self.drawn.append(Line(key_text(key) or None, [point[x] for point in points], estimates, [*points], look))
+            label = key_text(key) if self.ours else full_label(results, chosen, statistic, x, keys, key)
+            self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
         said = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
         self._default = {**said, **self._default}
@@ -186,7 +205,7 @@ class Panel:
     ) -> None:
         """One line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
         for i, (label, name) in enumerate(statistics.items()):
-            one = Panel(None)
+            one = Panel(None, ours=self.ours)
             one.lines(results, name, x, None, at, factor)
             for line in one.drawn:
                 line.label = ", ".join(filter(None, (label, line.label)))
@@ -197,7 +216,7 @@ class Panel:
         self.by = self.by or ("statistic",)
 
     def shares(self, results: Results, statistic: str, at: PointFilter = None) -> None:
-        """A distribution: the share of each value up to the largest seen, one line for each point that ``at`` keeps."""
+        """A distribution as a histogram of steps: the share of each value up to the largest seen, for each point of ``at``."""
         study = results.study
         points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
         varying = [a.name for a in study.axes if len({point[a.name] for point in points}) > 1]
@@ -206,7 +225,9 @@ class Panel:
             estimates = [e for _, e in results.labelled(study.statistic(statistic), point)]
             label = key_text({name: point[name] for name in keys})
             values: list[float] = list(range(len(estimates)))
-            self.drawn.append(Line(label, values, estimates, [point] * len(values), line_style(i, len(points))))
+            look = line_style(i, len(points)) | {"drawstyle": "steps-mid"}
+            self.drawn.append(Line(label, values, estimates, [point] * len(values), look))
+        self.scale = "linear" if self.scale == "auto" else self.scale
         self.by = self.by or ("shares", *keys)
         self._default = {"x": study.statistic(statistic).description, "y": "share of trials", **self._default}
 
@@ -217,17 +238,17 @@ class Panel:
         like: int | None = None,
         of: int = 1,
         joined: bool = True,
-        told: str = "",
+        table_label: str = "",
     ) -> None:
         """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``.
 
-        ``told`` is what tables call it where ``label`` is None.
+        ``table_label`` is its name in tables where ``label`` is None.
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
         look = line_style(
             len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1)
         )
-        self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, told))
+        self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, table_label))
 
     def stated(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
@@ -297,161 +318,201 @@ class Panel:
         from matplotlib.patches import Patch
 
         log = self.axes.get_yscale() == "log"
-        there = [line for line in self.drawn if any(is_drawable(e, log) or has_no_events(e) for e in line.estimates)]
+        there = [line for line in self.drawn if any(is_drawable(e, log) or is_limit(e) for e in line.estimates)]
         lines = {mathtext(line.label): Line2D([], [], **line.plot_style) for line in there if line.label is not None}
-        banded = any(line.joined for line in there if line.label is not None)  # points alone have bars
+        bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
+        interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self._has_band else bar if self._has_bar else None
         return {
             **lines,
-            **({"95% interval": Patch(color=GREY, alpha=0.3, linewidth=0)} if banded else {}),
+            **({"95% interval": interval} if interval else {}),
             **{mathtext(label): handle for label, handle in self.others.items()},
         }
 
-    def finish(self) -> None:
-        """Decide on the scale, draw what was collected, and set limits, ticks and words."""
-        estimates = [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
-        if estimates:
-            log = self.scale == "log" or (self.scale == "auto" and _is_spanning_decades(estimates))
-            log = log and any(e.value > 0 for e in estimates)
-            self.axes.set_yscale("log" if log else "linear")
-            if not log:
-                self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
-            self._set_limits(estimates, log)
-            self._set_x()
-            for line in self.drawn:
-                self._draw_line(line, log)
-            if log and any(first_unseen_point(line.estimates) is not None for line in self.drawn):
-                how = {"marker": arrow_marker(0.5), "markersize": 10, "fillstyle": "none"}
-                self._add_label("none seen here and beyond", color=GREY, linestyle="none", **how)
-        elif not self.axes.has_data():
-            self.axes.text(0.5, 0.5, "no trials", transform=self.axes.transAxes, ha="center", va="center")
+    @property
+    def estimates(self) -> list[Estimate]:
+        """All that are known."""
+        return [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
+
+    @property
+    def y_label(self) -> str:
+        """What the vertical axis says."""
+        return (self._default | self._words).get("y", "")
+
+    def choose_log(self, shared: list[Estimate]) -> bool:
+        """Whether the vertical axis is logarithmic, by the estimates of all panels that share it."""
+        log = self.scale == "log" or (self.scale == "auto" and _is_spanning_decades(shared))
+        return log and any(e.value > 0 for e in shared)
+
+    def draw(self, log: bool, limits: tuple[float, float] | None) -> None:
+        """Draw what was collected, on a scale of these limits; on a caller's axes lines, intervals and limits alone."""
+        if self.ours:
+            self._set_axes(log, limits)
+        low, high = self.axes.get_ylim() if self.ours else (-math.inf, math.inf)
+        self._dodge_points()
+        for line in self.drawn:
+            self._draw_line(line, log)
+        if log:
+            self._draw_limits()
         for x, y, colour in self._dotted:
             alone = {"marker": "_", "markersize": 14} if len(x) == 1 else {}
             self.axes.plot(x, y, color=colour, linestyle=":", linewidth=1.2, zorder=1.5, gid="reference", **alone)
-        low, high = self.axes.get_ylim()
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
                 self._draw_statement(statement, place)
             else:
                 self._add_label(f"{statement.text}: off the scale", linestyle="none")
-        self._write()
+        if self.ours:
+            self.write()
 
-    def _write(self) -> None:
+    def _set_axes(self, log: bool, limits: tuple[float, float] | None) -> None:
+        if limits is None:
+            if not self.axes.has_data():
+                self._say_inside("no trials")
+            return
+        self.axes.set_yscale("log" if log else "linear")
+        if not log:
+            self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
+        self.axes.set_ylim(self._limits.get("bottom", limits[0]), self._limits.get("top", limits[1]))
+        if limits[0] < 0 and any(e.low < 0 for e in self.estimates):
+            self.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
+        if self._is_empty:
+            self._say_inside(f"none seen at any point\n95% limits below {max(e.high for e in self.estimates):.2g}")
+        self._set_x()
+
+    @property
+    def _is_empty(self) -> bool:
+        return bool(self.estimates) and all(has_no_events(e) for e in self.estimates)
+
+    def _say_inside(self, text: str) -> None:
+        how = {"transform": self.axes.transAxes, "ha": "center", "va": "top", "fontsize": self.letters}
+        self.axes.text(0.5, 0.92, text, **how)
+
+    def write(self) -> None:
+        """Write title and labels, broken into lines by the size that the axes have now."""
         box = self.axes.get_window_extent()
         wide, high = ((length / self.axes.figure.dpi * 72) for length in (box.width, box.height))
-        size = self.letters or 10.0
+        size = self.letters
         words = self._default | self._words
         self.axes.set_xlabel(wrap_mathtext(words.get("x", ""), int(1.8 * wide / size)), fontsize=size)
         self.axes.set_ylabel(wrap_mathtext(words.get("y", ""), int(1.8 * high / size)), fontsize=size)
         if "title" in words:
             self.axes.set_title(wrap_mathtext(words["title"], int(1.75 * wide / size)), fontsize=size)
-        if self.letters:
-            self.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
-            self.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
+        self.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
+        self.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
         self.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
         self.axes.set_axisbelow(True)
 
-    def _set_limits(self, estimates: list[Estimate], log: bool) -> None:
-        arrows = log and any(has_no_events(e) for e in estimates)
+    def find_limits(self, log: bool) -> tuple[float, float] | None:
+        """Limits of the vertical axis around all that is drawn; None where nothing is."""
+        if not (estimates := self.estimates):
+            return None
         values = [v for e in estimates if is_drawable(e, log) for v in (e.value, e.low, e.high)]
         beside = [v for statement in self.statements for v in statement.y]
         beside += [v for _, y in self._known for v in y if v > 0 or not log]
+        seen = [e.value for e in estimates if e.value > 0 or not log]
+        ends = [e.high if has_no_events(e) else e.low for e in estimates if log and is_limit(e)]
         if log:
-            level = [e.value for e in estimates if e.value > 0]
-            values = [v for v in values if v > min(level) / 10]
-            beside = [v for v in beside if min(level) / _MAX_STATEMENT_FACTOR < v < max(level) * _MAX_STATEMENT_FACTOR]
-            beside += [v for _, y, _ in self._dotted for v in y if v > min(level) / 1e3]
+            values = [v for v in values if v > min(seen) / 10] + ends
+            beside = [v for v in beside if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
+            beside += [v for _, y, _ in self._dotted for v in y if v > min(seen) / 1e3]
         else:
-            if all(has_no_events(e) for e in estimates):  # the limits of what was not seen are the panel's scale
+            if self._is_empty:  # the limits of what was not seen are the panel's scale
                 beside = [v for v in beside if v < max(values) * _MAX_STATEMENT_FACTOR]
             beside += [v for _, y, _ in self._dotted for v in y]
         values += beside
-        level = [e.value for e in estimates]
-        if not log and max(level) - min(level) < max(e.high - e.low for e in estimates) and not self.statements:
+        if not log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
             far = 2 * min(values)  # nothing to see from near: not a window filled by the intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
-        low, high = placing.axis_limits(values, log, 0.1 if arrows else 0.04)
-        self.axes.set_ylim(self._limits.get("bottom", low), self._limits.get("top", high))
-        if min(values) < 0:
-            self.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
+        return placing.axis_limits(values, log, 0.1 if ends else 0.04)
 
     def _set_x(self) -> None:
         values = [x for line in self.drawn for x in line.x] + [x for known, _ in self._known for x in known]
-        placing.set_x_axis(self.axes, values, all(isinstance(x, int) for x in values), self.letters or 10.0)
+        placing.set_x_axis(self.axes, values, all(isinstance(x, int) for x in values), self.letters)
         if self.categories:
             turned = {"rotation": 30, "ha": "right"} if sum(map(len, self.categories)) > _WORDS else {}
             self.axes.set_xticks(range(len(self.categories)), self.categories, **turned)
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
+    def _dodge_points(self) -> None:
+        """Let points that no line joins stand side by side where they share x."""
+        alone = [line for line in self.drawn if not line.joined or len(set(line.x)) == 1]
+        places = [x for line in alone for x in set(line.x)]
+        if len(alone) > 1 and len(set(places)) < len(places):
+            step = min(_STEP, *(self._room_at(x) / len(alone) for x in set(places)))
+            for k, line in enumerate(alone):
+                line.shift = (k - (len(alone) - 1) / 2) * step
+
+    def _room_at(self, x: float) -> float:
+        """Points around x that its marks may take; on a caller's axes none, for they may change yet."""
+        if not self.ours:
+            return 0.0
+        places = {other for line in self.drawn for other in line.x if other != x} | set(self.axes.get_xlim())
+        at = self.axes.transData.transform([(v, self.axes.get_ylim()[1]) for v in (x, *places)])[:, 0]
+        return float(_ROOM * abs(at[1:] - at[0]).min() * 72 / self.axes.figure.dpi)
+
+    def _moved(self, points: float) -> Any:
+        """The data's transform, moved to the right by so many points."""
+        from matplotlib.transforms import ScaledTranslation
+
+        return self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)
+
     def _draw_line(self, line: Line, log: bool) -> None:
         """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
         drawn = [is_drawable(e, log) for e in line.estimates]
-        banded = [
-            s and (e.low > e.value / 10 or not log) and not has_no_events(e)
-            for s, e in zip(drawn, line.estimates, strict=True)
-        ]
+        banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
+        banded = [b and not is_limit(e) for b, e in zip(banded, line.estimates, strict=True)]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
-        look = line.plot_style | {"markevery": -(-len(y) // _MARKERS)}
-        self.axes.plot(line.x, y, zorder=3, gid="line", **look)
+        look = line.plot_style | {"markevery": -(-len(y) // _MARKERS), "transform": self._moved(line.shift)}
+        self.axes.plot(line.x, y, zorder=3, gid="line", label=mathtext(line.label or "_"), **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
-        floor = self.axes.get_ylim()[0]
-        for i, e in enumerate(line.estimates):
-            if drawn[i] and not (banded[i] and beside[i]):
-                ends = [max(e.low, floor) if log else e.low, e.high]
-                self.axes.plot(
-                    [line.x[i]] * 2,
-                    ends,
-                    color=look["color"],
-                    linewidth=0.9,
-                    marker="_",
-                    markersize=5,
-                    alpha=0.7,
-                    gid="bar",
-                    zorder=2,
-                )
+        floor = self.axes.get_ylim()[0] if log and self.ours else -math.inf
+        bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
+        bar |= {"transform": look["transform"], "gid": "bar", "zorder": 2, "label": "_"}
+        for x, e, there, in_band in zip(
+            line.x, line.estimates, drawn, map(all, zip(banded, beside, strict=True)), strict=True
+        ):
+            if there and not in_band and not self._is_empty:
+                self.axes.plot([x] * 2, [max(e.low, floor), e.high], **bar)
+                self._has_bar = True
         if line.joined and any(b and n for b, n in zip(banded, beside, strict=True)):
             low, high = [e.low for e in line.estimates], [e.high for e in line.estimates]
-            self.axes.fill_between(
-                line.x, low, high, where=banded, color=look["color"], alpha=0.18, linewidth=0, zorder=1
-            )
+            step = "mid" if "drawstyle" in look else None
+            band = {"color": look["color"], "alpha": 0.18, "linewidth": 0, "zorder": 1, "step": step}
+            self.axes.fill_between(line.x, low, high, where=banded, **band)
+            self._has_band = True
 
-    def draw_arrows(self) -> None:
-        """An arrow at the panel's lower edge for each line, in its look, at the point from which on nothing was seen.
+    def _draw_limits(self) -> None:
+        """A bar at each limit and an arrow to where the value lies.
 
-        Arrows at one x stand side by side and, where that would reach the next x, over one another; instead of more than
-        three rows there is one in grey.
+        Limits at one place stand side by side; where there is no room for them one in grey stands for all.
         """
-        from matplotlib.transforms import ScaledTranslation, blended_transform_factory
-
-        if self.axes.get_yscale() != "log":
-            return
-        found: dict[float, list[dict[str, Any]]] = {}
+        found: dict[tuple[float, int], list[tuple[Line, float, bool]]] = {}
         for line in self.drawn:
-            if (end := first_unseen_point(line.estimates)) is not None:
-                found.setdefault(line.x[end], []).append(line.look)
-        at = {x: self.axes.transData.transform((x, 1.0))[0] for line in self.drawn for x in line.x}
-        frame = self.axes.get_window_extent()
-        for x, every in found.items():
-            room = min((abs(at[x] - other) for other in at.values() if other != at[x]), default=math.inf)
-            room = min(room, 2 * (at[x] - frame.x0), 2 * (frame.x1 - at[x]))
-            columns = max(1, int(min(_GROUP, 0.8 * room / self.axes.figure.dpi * 72) / _STEP))
-            alike = [{"color": GREY, "marker": "none", "markersize": 0}]  # one for all, as the legend has it
-            looks = every if len(every) <= _ROWS * columns else alike
-            for k, look in enumerate(looks):
-                row, column = divmod(k, columns)
-                beside = min(columns, len(looks) - row * columns)
-                shift = ((column - (beside - 1) / 2) * _STEP / 72, row * 1.2 * _ARROW / 72)
-                moved = ScaledTranslation(*shift, self.axes.figure.dpi_scale_trans)
-                place = blended_transform_factory(self.axes.transData, self.axes.transAxes) + moved
-                how = {"color": look["color"], "linestyle": "none", "fillstyle": "none", "transform": place}
-                self.axes.plot([x], [0], marker=arrow_marker(1.0), markersize=2 * _ARROW, gid="beyond", **how)
-                above = place + ScaledTranslation(0, _ARROW / 72, self.axes.figure.dpi_scale_trans)
-                how |= {"transform": above, "marker": look["marker"], "markersize": 0.8 * look["markersize"]}
-                self.axes.plot([x], [0], zorder=3, gid="beyond-marker", **how)
+            for x, e in zip(line.x, line.estimates, strict=True):
+                if is_limit(e):
+                    y = e.high if has_no_events(e) else e.low
+                    place = found.setdefault((x, round(_PLACES * math.log10(y))), [])
+                    place.append((line, y, has_no_events(e)))
+        for (x, _), marks in found.items():
+            step = min(_STEP, self._room_at(x) / len(marks))
+            crowded = self.ours and len(marks) > 1 and step < _LEAST_STEP
+            for k, (line, y, upper) in enumerate(marks[:1] if crowded else marks):
+                colour = GREY if crowded else line.look["color"]
+                many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS
+                shift = line.shift or (0.0 if crowded else (k - (len(marks) - 1) / 2) * step)
+                self._draw_limit(x, y, upper, colour, _SMALL_ARROW if many else _ARROW, shift)
+
+    def _draw_limit(self, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
+        how: dict[str, Any] = {"marker": limit_marker(not upper), "fillstyle": "none", "linestyle": "none"}
+        moved = {"transform": self._moved(shift), "markersize": 2 * length, "color": colour}
+        self.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
+        self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 
     def _draw_statement(self, statement: Statement, place: int) -> None:
         look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
         alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
-        self.axes.plot(statement.x, statement.y, zorder=2, gid="statement", **look, **alone)
+        said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
+        self.axes.plot(statement.x, statement.y, **said, **look, **alone)
         self._add_label(statement.text, **look)
 
 

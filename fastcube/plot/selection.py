@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
-from .panel import Line, group_points
+from .panel import Line, full_label, group_points
 from .style import line_style
 from .words import axis_text, key_text
 
@@ -44,40 +44,72 @@ def check_selection(
 
 
 def selection_figure(
-    results: Results, sheet: Sheet, statistics: Sequence[str], x: str | None, by: str | None, log: bool
+    several: Sequence[Results], sheet: Sheet, statistics: Sequence[str], x: str | None, by: str | None, log: bool
 ) -> None:
-    """One panel: a line for each statistic and each value of ``by``; axes of several values that are neither are in the label.
+    """One panel: a line for each statistic and each value of ``by``; other axes of several values are in the label.
 
-    Names are drawn along ``x`` in the order of their axis, as points that no line joins.
+    Lines of several results share the panel; their labels name the study where the studies differ.  Names are drawn along
+    ``x`` in the order of their axis, as points that no line joins.  Raises as :func:`check_selection`, and ParameterError
+    where no estimate can stand on the logarithmic scale that was asked for.
     """
-    chosen, along = check_selection(results, statistics, x, by)
-    study = results.study
-    axis = study.axis(along)
-    points = [point for point, tally in results if tally.trials]
-    several = [a.name for a in study.axes if a.name != along and len({point[a.name] for point in points}) > 1]
-    if by is not None:
-        several = [by, *(name for name in several if name != by)]
-    names = (
-        [name for name in axis.names if name in {str(point[along]) for point in points}]
-        if isinstance(axis, Choice)
-        else []
-    )
     panel = sheet.panel()
     panel.scale = "log" if log else "auto"
-    lines: list[Line] = []
-    for statistic in chosen:
-        there = [point for point in points if statistic.defined(point)]
-        for key, own in group_points(study, there, several):
-            own.sort(key=lambda point: axis.place(point[along]))
-            where: list[Any] = [names.index(str(point[along])) if names else point[along] for point in own]
-            told = [statistic.name] if len(chosen) > 1 or not several else []
-            told += [key_text(key)] if several else []
-            estimates = [results.read(statistic, point)[0] for point in own]
-            lines.append(Line(", ".join(told), where, estimates, [*own], {}, joined=not names))
-    for i, line in enumerate(lines):
-        line.look = line_style(i, len(lines))
-    panel.drawn = lines
+    first, along = check_selection(several[0], statistics, x, by)
+    studies = {results.study.name for results in several}
+    names: list[str] = []
+    for results in several:
+        chosen, at = check_selection(results, statistics, x, by)
+        if at != along:
+            raise ParameterError(f"x must be one axis for all results, got {along} and {at}: name it")
+        names += [name for name in _drawn_names(results, along) if name not in names]
+    held = _varying_values(several, along)
+    for results in several:
+        chosen, _ = check_selection(results, statistics, x, by)
+        study, axis = results.study, results.study.axis(along)
+        points = [point for point, tally in results if tally.trials]
+        keys = [a.name for a in study.axes if a.name != along and len({point[a.name] for point in points}) > 1]
+        keys += [name for name in held if name not in keys and name in (a.name for a in study.axes)]
+        keys = [name for name in keys if name == by] + [name for name in keys if name != by]
+        for statistic in chosen:
+            there = [point for point in points if statistic.defined(point)]
+            for key, own in group_points(study, there, keys):
+                own.sort(key=lambda point: axis.place(point[along]))
+                where: list[Any] = [point[along] for point in own]
+                if names and panel.ours:
+                    where = [names.index(str(value)) for value in where]
+                if panel.ours:
+                    parts = [study.name] if len(studies) > 1 else []
+                    parts += [statistic.name] if len(chosen) > 1 or not keys else []
+                    label = ", ".join([*parts, *([key_text(key)] if keys else [])])
+                else:
+                    label = full_label(results, own, statistic.name, along, keys, key)
+                estimates = [results.read(statistic, point)[0] for point in own]
+                panel.drawn.append(Line(label, where, estimates, [*own], {}, joined=not names))
+    for i, line in enumerate(panel.drawn):
+        line.look = line_style(i, len(panel.drawn))
+    if log and not any(e.value > 0 for e in panel.estimates):
+        raise ParameterError("log needs an estimate above 0, and every one here is 0: nothing can stand on the scale")
     panel.by = ("selection",)
-    one = chosen[0].description if len(chosen) == 1 else "estimate, 95% interval"
-    panel.words(x=axis_text(axis.name, axis.description), y=one, title=study.title)
+    one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
+    axis = several[0].study.axis(along)
+    panel.words(x=axis_text(axis.name, axis.description), y=one, title="; ".join({r.study.title: 0 for r in several}))
     panel.categories = tuple(names)
+
+
+def _drawn_names(results: Results, along: str) -> list[str]:
+    """The names of an axis that have trials, in its order; none for an axis of numbers."""
+    axis = results.study.axis(along)
+    if not isinstance(axis, Choice):
+        return []
+    seen = {str(point[along]) for point, tally in results if tally.trials}
+    return [name for name in axis.names if name in seen]
+
+
+def _varying_values(several: Sequence[Results], along: str) -> list[str]:
+    """The axes whose values differ between results."""
+    values: dict[str, set[object]] = {}
+    for results in several:
+        for point, tally in results:
+            for axis in results.study.axes if tally.trials else ():
+                values.setdefault(axis.name, set()).add(point[axis.name])
+    return [name for name, found in values.items() if name != along and len(found) > 1 and len(several) > 1]

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import math
 import re
+import string
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from ..errors import ParameterError, is_many, short_repr
 from .panel import Panel
 from .style import SMALLEST
-from .words import visible_length, wrap_mathtext
+from .words import mathtext, visible_length, wrap_mathtext
 
 #: Inches of a figure on a screen, of one panel and of two in a row; and of a panel's least width, for two in a row.
 _SCREEN, _LEAST = (6.6, 9.6), 2.8
 
-#: Inches that a width may have.
-_WIDTHS = (2.5, 20.0)
+#: Inches of a column of a journal, of the highest figure in a column, and of the lowest panel in it.
+_COLUMN, _COLUMN_HEIGHT, _LOWEST_PANEL = 3.3, 4.5, 1.2
 
-#: Points of letters on a screen and on paper, and dots of an inch.
-_LETTERS, _DOTS = (10.0, 8.0), (120, 300)
+#: Inches of a figure's height besides its rows of panels.
+_MARGIN = 0.5
+
+#: Inches that a width and a height may have.
+_WIDTHS, _HEIGHTS = (2.5, 20.0), (1.5, 40.0)
+
+#: Points of letters and dots of an inch of each style.
+_STYLES = {"screen": (10.0, 120), "dark": (10.0, 120), "paper": (8.0, 300)}
+
+
+def _read_inches(value: object) -> float | None:
+    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)in", value) if isinstance(value, str) else None
+    value = float(number[1]) if number else value
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
 
 
 def width_in_inches(width: object) -> float | None:
@@ -29,14 +43,37 @@ def width_in_inches(width: object) -> float | None:
     """
     if width == "screen":
         return None
-    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)in", width) if isinstance(width, str) else None
-    value = float(number[1]) if number else width
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _WIDTHS[0] <= value <= _WIDTHS[1]:
-        low, high = _WIDTHS
+    value, (low, high) = _read_inches(width), _WIDTHS
+    if value is None or not low <= value <= high:
         raise ParameterError(
             f"width must be screen, or {low}in to {high:g}in (3.3in is a column), got {short_repr(width)}"
         )
-    return float(value)
+    return value
+
+
+def height_in_inches(height: object) -> float | None:
+    """The height of a figure: ``"4in"`` or 4 in inches, None where none is given.
+
+    Raises ParameterError for anything else, and beyond 1.5 to 40 inches.
+    """
+    if height is None:
+        return None
+    value, (low, high) = _read_inches(height), _HEIGHTS
+    if value is None or not low <= value <= high:
+        raise ParameterError(f"height must be {low}in to {high:g}in, got {short_repr(height)}")
+    return value
+
+
+def check_style(style: object, width: object) -> str:
+    """The style of a figure: the one given, by default ``paper`` for a width in inches, else ``screen``.
+
+    Raises ParameterError for what is no style.
+    """
+    if style is None:
+        return "screen" if width == "screen" else "paper"
+    if style not in _STYLES:
+        raise ParameterError(f"style must be one of {', '.join(_STYLES)}, got {short_repr(style)}")
+    return str(style)
 
 
 def _legend_width(widths: list[float], columns: int) -> float:
@@ -57,27 +94,53 @@ class Sheet:
     ----------
     axes : matplotlib axes or sequence of them, optional
         The caller's, as many as the figure has panels; by default a new figure of the right size.
-    width : str or number
+    width, height : str or number
         Of a new figure: ``"screen"``, or inches on paper as ``"3.3in"`` or 3.3.  At most two panels stand in a row, and one
-        where two would be narrower than 2.8 inches; no letter is smaller than 7 points.
+        where two would be narrower than 2.8 inches; no letter is smaller than 7 points.  A figure whose panels stand in one
+        column is at most 4.5 inches high unless a height is given.
+    style : str, optional
+        ``"screen"``, ``"paper"`` (letters of 8 points, 300 dots an inch, panels lettered (a), (b), ...) or ``"dark"``; by default
+        paper for a width in inches.
+    title : str, optional
+        In place of the figure's own; ``"none"`` for no title.  On the caller's axes nothing is written without it.
+    legend : bool
+        Whether to write a legend on the caller's axes.
+    log : bool
+        Whether to make the caller's axes logarithmic.
+    numbers : sequence of int
+        The panels to draw, from 1; by default all.
     """
 
-    def __init__(self, axes: Any = None, width: str | float = "screen") -> None:
+    def __init__(
+        self,
+        axes: Any = None,
+        width: str | float = "screen",
+        height: str | float | None = None,
+        style: str | None = None,
+        title: str | None = None,
+        legend: bool = False,
+        log: bool = False,
+        numbers: Sequence[int] = (),
+    ) -> None:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
         if not all(hasattr(a, "plot") and hasattr(a, "figure") for a in self._given or ()):
             raise ParameterError(f"axes must be matplotlib axes, got {short_repr(axes)}")
-        self._inches = width_in_inches(width)
-        if self._inches is not None and axes is not None:
-            raise ParameterError("width is of a new figure: axes have their own")
+        self._style = check_style(style, width)
+        self._inches = _COLUMN if (style, width) == ("paper", "screen") else width_in_inches(width)
+        self._height = height_in_inches(height)
+        if axes is not None:
+            new = {"width": self._inches, "height": height, "style": style, "panels": numbers or None}
+            for name in (name for name, value in new.items() if value is not None):
+                raise ParameterError(f"{name} is of a new figure: axes have their own")
+        self._own_title, self._legend, self._log, self._numbers = title, legend, log, tuple(numbers)
         self._panels: list[Panel] = []
         self._title = ""
         self._columns = 1
+        self._letters, self._dots = _STYLES[self._style]
         self.figure: Any = None
-
-    @property
-    def _letters(self) -> float:
-        return _LETTERS[self._inches is not None]
+        self.fitting: list[int] = []  # numbers of the panels that have room, where not all have,
+        self.left_out: list[int] = []  # and of the others
 
     def panel(self) -> Panel:
         """The one panel of a figure that has one."""
@@ -96,7 +159,7 @@ class Sheet:
 
             narrow = self._inches is not None and self._inches < 2 * _LEAST
             self._columns = 1 if narrow else min(columns, 2)
-            self.figure = Figure(dpi=_DOTS[self._inches is not None], layout="constrained")
+            self.figure = Figure(dpi=self._dots, layout="constrained")
             FigureCanvasAgg(self.figure)
             axes = [self.figure.add_subplot() for _ in range(count)]
             self._lay_out(axes)
@@ -105,7 +168,9 @@ class Sheet:
             if len(axes) != count:
                 raise ParameterError(f"axes must be {count} for this figure, got {len(axes)}")
             self.figure = axes[0].figure
-        self._panels = [Panel(a, self._letters if self._given is None else None) for a in axes]
+        if max(self._numbers, default=1) > count:
+            raise ParameterError(f"panels must be in [1, {count}] for this figure, got {max(self._numbers)}")
+        self._panels = [Panel(a, self._letters, self._given is None) for a in axes]
         return self._panels
 
     def _lay_out(self, axes: list[Any]) -> None:
@@ -113,11 +178,16 @@ class Sheet:
         columns = min(self._columns, len(axes))
         rows = -(-len(axes) // columns)
         wide = self._inches or _SCREEN[columns - 1]
-        self.figure.set_size_inches(wide, rows * (0.72 * min(wide / columns, 6.0) + 0.3) + 0.5)
+        self.figure.set_size_inches(wide, rows * (self._panel_height(columns) + 0.3) + _MARGIN)
         grid = self.figure.add_gridspec(rows, columns)
         for i, one in enumerate(axes):
             row, column = divmod(i, columns)
             one.set_subplotspec(grid[row, slice(column, None) if one is axes[-1] else column])  # no empty cell
+
+    def _panel_height(self, columns: int = 0) -> float:
+        """Inches of one panel with its labels."""
+        columns = columns or min(self._columns, len(self._panels))
+        return 0.72 * min((self._inches or _SCREEN[columns - 1]) / columns, 6.0)
 
     def title(self, text: str) -> None:
         """A line over all panels; left out on the caller's axes."""
@@ -125,34 +195,94 @@ class Sheet:
 
     def finish(self) -> Any:
         """Draw all panels with their legends; returns the matplotlib figure."""
-        if self._given is None:
-            self._drop_empty()
-        for panel in self._panels:
-            panel.finish()
+        if self._given is not None:
+            self._finish_given()
+            return self.figure
+        self._drop_panels()
+        self._draw_panels()
+        self._write_title()
         self._draw_legends()
-        if self._given is None and self._title:
-            size = 1.1 * self._letters
-            per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
-            self.figure.suptitle(wrap_mathtext(self._title, per_line), fontsize=size)
-        self.figure.draw_without_rendering()  # lays out: only now is it known how large panels are
-        for panel in self._panels:
-            panel.draw_arrows()
+        self._limit_height()
+        self.figure.draw_without_rendering()  # lays out
         return self.figure
 
-    def _drop_empty(self) -> None:
-        kept = [panel for panel in self._panels if panel.has_something]
-        if kept and len(kept) < len(self._panels):
+    def _finish_given(self) -> None:
+        """Add lines, intervals and limits to the caller's axes, and only what was asked for besides."""
+        for panel in self._panels:
+            if self._log:
+                panel.axes.set_yscale("log")
+            panel.draw(panel.axes.get_yscale() == "log", None)
+            if self._own_title not in (None, "none"):
+                panel.axes.set_title(mathtext(str(self._own_title)))
+            if self._legend:
+                panel.axes.legend(frameon=False)
+
+    def _drop_panels(self) -> None:
+        """Leave out panels that were not asked for, and those without anything where another has something."""
+        chosen = [self._panels[k - 1] for k in self._numbers] or self._panels
+        kept = [panel for panel in chosen if panel.has_something] or chosen
+        self._numbers = tuple(self._panels.index(panel) + 1 for panel in kept)
+        if len(kept) < len(self._panels):
             for panel in self._panels:
                 if panel not in kept:
                     panel.axes.remove()
             self._panels = kept
             self._lay_out([panel.axes for panel in kept])
 
+    def _draw_panels(self) -> None:
+        """Draw the panels; those of one vertical axis share its kind of scale and its limits."""
+        groups: dict[object, list[Panel]] = {}
+        for panel in self._panels:
+            groups.setdefault((panel.y_label or id(panel), panel.scale), []).append(panel)
+        for group in groups.values():
+            log = group[0].choose_log([e for panel in group for e in panel.estimates])
+            limits = [found for panel in group if (found := panel.find_limits(log)) is not None]
+            shared = (min(low for low, _ in limits), max(high for _, high in limits)) if limits else None
+            for panel in group:
+                panel.draw(log, shared if panel.estimates else None)
+
+    def _write_title(self) -> None:
+        if self._own_title is not None:
+            one = self._panels[0] if len(self._panels) == 1 else None
+            self._title = "" if self._own_title == "none" else self._own_title
+            if one is not None:
+                one.axes.set_title("")
+        if self._title:
+            size = 1.1 * self._letters
+            per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
+            self.figure.suptitle(wrap_mathtext(self._title, per_line), fontsize=size)
+        self._letter_panels()
+
+    def _letter_panels(self) -> None:
+        """On paper, (a), (b), ... before the titles of several panels."""
+        if self._style == "paper" and len(self._panels) > 1:
+            for letter, panel in zip(string.ascii_lowercase, self._panels, strict=False):
+                panel.axes.set_title(f"({letter}) {panel.axes.get_title()}".strip(), fontsize=self._letters)
+
+    def _limit_height(self) -> None:
+        """Give the figure the height asked for; in a column, find how many panels have room in the height of a column."""
+        wide, high = self.figure.get_size_inches()
+        in_column = self._columns == 1 and self._inches is not None and self._inches < 2 * _LEAST
+        most = self._height or (_COLUMN_HEIGHT if in_column else None)
+        if most is None or (self._height is None and high <= most):
+            return
+        self.figure.set_size_inches(wide, most)
+        self.figure.draw_without_rendering()
+        for panel in self._panels:
+            panel.write()
+        self._letter_panels()
+        rows = -(-len(self._panels) // self._columns)
+        besides = (high - _MARGIN) / rows - self._panel_height()  # what a row has besides its axes: words and a legend
+        room = max(1, int((most - _MARGIN) / (_LOWEST_PANEL + besides)))
+        if room < rows:
+            room *= self._columns
+            self.fitting, self.left_out = [*self._numbers[:room]], [*self._numbers[room:]]
+
     def _draw_legends(self) -> None:
-        """One legend under the panels where all tell the same apart, else one under each; inside the caller's axes."""
+        """One legend under the panels where all tell the same apart, else one under each."""
         small = max(SMALLEST, 0.85 * self._letters)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
-        if self._given is None and len({panel.by for panel in self._panels}) == 1:
+        if len({panel.by for panel in self._panels}) == 1:
             entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
             if entries:
                 rows, look = self._legend_layout(entries, 1, small)
@@ -171,9 +301,6 @@ class Sheet:
         from matplotlib.transforms import ScaledTranslation
 
         if not (entries := panel.legend):
-            return 0
-        if self._given is not None:
-            panel.axes.legend(entries.values(), entries.keys(), loc="best", **how)
             return 0
         rows, look = self._legend_layout(entries, columns, small)
         lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # under the axis: its numbers and words
@@ -194,7 +321,6 @@ class Sheet:
         return math.ceil(len(widths) / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
 
     def _grow_figure(self, rows: int, letters: float) -> None:
-        """Make a new figure higher by so many rows of a legend."""
-        if self._given is None:
-            wide, high = self.figure.get_size_inches()
-            self.figure.set_size_inches(wide, high + rows * 1.6 * letters / 72)
+        """Make the figure higher by so many rows of a legend."""
+        wide, high = self.figure.get_size_inches()
+        self.figure.set_size_inches(wide, high + rows * 1.6 * letters / 72)

@@ -328,6 +328,11 @@ class Results:
         path: str | Path | None = None,
         axes: Any = None,
         width: str | float = "screen",
+        height: str | float | None = None,
+        style: str | None = None,
+        panels: Sequence[int] = (),
+        title: str | None = None,
+        legend: bool = False,
     ) -> Any:
         """Draw the study's figure, or statistics of your choice on one pair of axes, and return the matplotlib figure.
 
@@ -344,10 +349,20 @@ class Results:
         path : path, optional
             File to write: .png, .svg or .pdf.
         axes : matplotlib axes, or a sequence of them, optional
-            Where to draw: one for statistics, else as many as the figure has panels; by default a new figure.
-        width : str or number
+            Where to draw: one for statistics, else as many as the figure has panels; by default a new figure.  Lines,
+            intervals and limits are added, with labels that tell studies and points apart; nothing else of the axes changes
+            but for what ``title``, ``legend`` and ``log`` ask for.
+        width, height : str or number, optional
             Of a new figure: ``"screen"``, or inches on paper, 2.5 to 20, as ``"3.3in"`` or 3.3: at most two panels in a row,
-            no letter below 7 points.
+            no letter below 7 points.  The height is what the panels need, in a column at most 4.5 inches, or 1.5 to 40 inches.
+        style : str, optional
+            Of a new figure: ``"screen"``, ``"paper"`` or ``"dark"``; by default paper for a width in inches.
+        panels : sequence of int
+            Numbers, from 1, of the panels of the study's figure to draw; by default all.
+        title : str, optional
+            In place of the figure's own; ``"none"`` for no title.
+        legend : bool
+            Whether the caller's axes get a legend; a new figure has one.
 
         Raises
         ------
@@ -358,7 +373,8 @@ class Results:
         """
         from ..plot import draw_figure
 
-        return draw_figure(self, path, axes, statistics, x, by, log, width)
+        layout = {"width": width, "height": height, "style": style, "title": title, "legend": legend}
+        return draw_figure(self, path, axes, statistics, x, by, log, panels, **layout)
 
     # ------------------------------------------------------------ combining
 

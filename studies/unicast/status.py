@@ -95,7 +95,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    from .table import axis_of_faults
+    from fastcube.measure.rules_figure import axis_of_faults
 
     by, at = axis_of_faults(results)
     words = [word for word in STATUS_NAMES if word != "wu_fernandez" or by == "f"]

@@ -24,12 +24,12 @@ from fastcube.blocks import (
 )
 from fastcube.kernels.unicast.rules import RULES, route1
 from fastcube.kernels.unicast.scalar import make_kernel
+from fastcube.measure.rules_figure import _plot_statistic, axis_of_faults
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
 from fastcube.studies.unicast.rate import RIVALS_RATE
 from fastcube.studies.unicast.status import RIVALS_STATUS
-from fastcube.studies.unicast.table import RIVALS, axis_of_faults
-from fastcube.studies.unicast.table import _plot_statistic as line
+from fastcube.studies.unicast.table import RIVALS
 
 POINTS = [(3, 2, 0), (5, 3, 4), (6, 0, 7), (8, 9, 0), (8, 60, 0), (16, 12, 0), (30, 30, 5)]
 
@@ -298,6 +298,16 @@ def test_impossible_points_are_one_line(point, line):
             study.count(point, 1)
 
 
+@pytest.mark.kernels
+def test_a_table_of_ones_own_rules_draws_all_of_them_on_one_pair_of_axes():
+    study = fc.rivals_study(["LEVELS", "A1", "SIDETRACK", "ROUTE"])
+    left, right = fc.run(study, n=6, f=[2, 4, 6], links=0, trials=4096).plot().axes
+    lines = [[line for line in axes.lines if line.get_gid() == "line"] for axes in (left, right)]
+    assert [len(found) for found in lines] == [6, 3]  # two of what is possible; ROUTE has no extra links
+    labels = [text.get_text() for text in left.figure.legends[0].get_texts()]
+    assert labels[:6] == ["possible", "possible over $H$ links", "LEVELS", "A1", "SIDETRACK", "ROUTE"]
+
+
 @pytest.mark.parametrize(
     ("grid", "found"),
     [
@@ -324,5 +334,5 @@ def test_extra_links_of_few_delivered_messages_are_not_drawn():
         for f, many in ((1, 900), (2, 100), (3, 99), (4, 0))
     )
     panel = SimpleNamespace(series=lambda label, pairs, *_: drawn.update({label: [f for f, _ in pairs]}))
-    line(sampled, panel, "a1_extra", "A1", "f", {"n": 10}, 0, 1)
+    _plot_statistic(sampled, panel, "a1_extra", "A1", "f", {"n": 10}, 0, 1)
     assert drawn == {"A1": [1, 2]}

@@ -15,7 +15,7 @@ from fastcube.plot.placing import axis_limits
 from fastcube.plot.sheet import Sheet
 from fastcube.plot.words import axis_text, mathtext, value_text, wrap_mathtext
 
-LINE, BAR, ARROW, STATEMENT = "line", "bar", "beyond", "statement"
+LINE, BAR, LIMIT, STATEMENT = "line", "bar", "limit", "statement"
 
 
 def artists(axes, kind):
@@ -78,54 +78,95 @@ def test_logarithmic_where_data_span_decades():
 NONE, FEW, MANY = proportion(0, 1000), proportion(5, 1000), proportion(900, 1000)
 
 
+ALL = proportion(1000, 1000)
+
+
 @pytest.mark.parametrize(
-    ("estimates", "at"),
+    ("estimates", "limits"),
     mark_others_slow(
         [
-            ([NONE, FEW, MANY, NONE], 4),  # one a line: beyond
-            ([FEW, NONE, MANY], None),  # a gap
-            ([MANY, FEW, Estimate(0.0, 0.0, 0.0, 0.0)], None),  # known to be 0
-            ([MANY, FEW, NONE, NONE], 3),
-            ([NONE, NONE, FEW, MANY], 2),
-            ([FEW, MANY], None),
+            ([NONE, FEW, MANY, NONE], [(1, NONE.high), (4, NONE.high)]),
+            ([FEW, proportion(0, 4), MANY], [(2, proportion(0, 4).high)]),  # of four trials: 0.6
+            ([MANY, FEW, Estimate(0.0, 0.0, 0.0, 0.0)], []),  # known to be 0
+            ([FEW, MANY, ALL], []),  # within the marker
+            ([FEW, MANY, proportion(3, 3)], [(3, proportion(3, 3).low)]),
+            ([FEW, MANY], []),
         ],
-        default=3,
+        default=5,
     ),
 )
-def test_an_arrow_at_the_edge_says_from_where_on_nothing_was_seen(estimates, at):
+def test_a_limit_is_drawn_where_it_is(estimates, limits):
     axes = drawn(list(enumerate(estimates, 1)), "log")
-    arrows = artists(axes, ARROW)
-    assert [arrow.get_xdata()[0] for arrow in arrows] == [at] * (at is not None)
+    marks = artists(axes, LIMIT)
+    assert [(m.get_xdata()[0], m.get_ydata()[0]) for m in marks] == limits
     (line,) = artists(axes, LINE)
-    for arrow in arrows:
-        edge = arrow.get_transform().transform(arrow.get_xydata())[0, 1]
-        assert edge == pytest.approx(axes.get_window_extent().y0)
-        assert arrow.get_color() == line.get_color() and np.isnan(line.get_ydata()[at - 1])
+    low, high = axes.get_ylim()
+    for mark, (x, y) in zip(marks, limits, strict=True):
+        assert low < y < high and mark.get_color() == line.get_color() and np.isnan(line.get_ydata()[x - 1])
+        tip = mark.get_marker().vertices[:, 1]
+        assert (tip.min() < 0) == (estimates[x - 1].value == 0)  # down from an upper limit, up from a lower one
     legend = [text.get_text() for text in axes.figure.legends[0].get_texts()]
-    assert ("none seen here and beyond" in legend) == (at is not None)
+    assert ("none seen: upper limit" in legend) == any(estimates[x - 1].value == 0 for x, _ in limits)
+
+
+def test_the_axis_holds_limits_and_arrows():
+    axes = drawn([(1, FEW), (2, proportion(0, 4)), (3, proportion(0, 10**6))], "log")
+    frame = axes.get_window_extent()
+    for mark in artists(axes, LIMIT):
+        y = mark.get_transform().transform(mark.get_xydata())[0, 1]
+        length = mark.get_markersize() / 2 / 72 * axes.figure.dpi
+        assert frame.y0 <= y - length and y <= frame.y1
+
+
+def test_a_row_of_limits_is_drawn_small():
+    small, large = (
+        {m.get_markersize() for m in artists(drawn([(0, FEW), *((x, NONE) for x in range(1, many))], "log"), LIMIT)}
+        for many in (20, 3)
+    )
+    assert len(small) == len(large) == 1 and max(small) < min(large)
 
 
 @pytest.mark.slow
 def test_on_a_linear_scale_nothing_seen_is_a_point_at_0():
     axes = drawn([(1, MANY), (2, FEW), (3, NONE)], "linear")
-    assert not artists(axes, ARROW) and artists(axes, LINE)[0].get_ydata()[2] == 0
+    assert not artists(axes, LIMIT) and artists(axes, LINE)[0].get_ydata()[2] == 0
     assert -0.05 < axes.get_ylim()[0] <= 0
     nothing = drawn([(1, NONE), (2, NONE)], "log")  # of which a logarithm shows nothing
     assert nothing.get_yscale() == "linear" and nothing.get_ylim()[1] >= NONE.high
+    assert [text.get_text() for text in nothing.texts] == ["none seen at any point\n95% limits below 0.0037"]
 
 
-@pytest.mark.parametrize(("last", "lines", "shown"), mark_others_slow([(1.02, 3, 3), (1.5, 3, 3), (1.02, 4, 1)]))
-def test_arrows_at_one_place_do_not_hide_one_another(last, lines, shown):
+def test_marks_at_one_place_stand_side_by_side():
     sheet = Sheet(width=3.3)
     panel = sheet.panel()
     panel.scale = "log"
-    for name in "abcd"[:lines]:
-        panel.series(name, [(0, FEW), (1, NONE), (last, NONE)])
+    for name in "abcd":
+        panel.series(name, [(0, FEW), (1, NONE), (2, NONE), (2.03, NONE)])
     sheet.finish()
-    arrows = artists(panel.axes, ARROW)
-    where = {tuple(np.round(a.get_transform().transform(a.get_xydata())[0])) for a in arrows}
-    assert len(arrows) == len(where) == shown  # one for all where there are too many
-    assert (len({x for x, _ in where}) == 1) == (last == 1.02)  # no room beside: over one another
+    marks = artists(panel.axes, LIMIT)
+    places = [tuple(np.round(mark.get_transform().transform(mark.get_xydata())[0])) for mark in marks]
+    assert len(places) == len(set(places)) == 4 + 1 + 1
+    assert [mark.get_color() for mark in marks][4:] == [style.GREY] * 2  # no room: one for all
+    sheet = Sheet()
+    panel = sheet.panel()
+    for name in "abc":
+        panel.series(name, [(1, FEW)])
+    sheet.finish()
+    assert len({tuple(b.get_transform().transform(b.get_xydata())[0]) for b in artists(panel.axes, BAR)}) == 3
+
+
+@pytest.mark.parametrize(("second", "scales"), [(MANY, {"log"}), (FEW, {"linear"})])
+def test_panels_of_one_vertical_axis_share_scale_and_range(second, scales):
+    sheet = Sheet()
+    left, right, other = sheet.panels(3)
+    left.series("what", [(1, FEW), (2, FEW)])
+    right.series("what", [(1, second), (2, second)])
+    other.series("what", [(1, MANY), (2, MANY)])
+    for panel, y in ((left, "share"), (right, "share"), (other, "another")):
+        panel.words(y=y)
+    sheet.finish()
+    assert left.axes.get_ylim() == right.axes.get_ylim() != other.axes.get_ylim()
+    assert {left.axes.get_yscale(), right.axes.get_yscale()} == scales
 
 
 @pytest.mark.slow
@@ -254,7 +295,8 @@ def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
     assert len(artists(few, BAR)) == 1  # a band down to a single event would be a block
     apart = drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False)
     assert len(artists(apart, BAR)) == 3
-    assert [text.get_text() for text in apart.figure.legends[0].get_texts()] == ["what"]  # no band, no word of it
+    (legend,) = apart.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["what", "95% interval"] and not legend.get_patches()
 
 
 def test_limits():
@@ -353,7 +395,7 @@ def told_of_statements(axes):
 def test_figure_8(fractions):
     (axes,) = fractions.plot().axes
     assert len(artists(axes, LINE)) == 7
-    assert not artists(axes, ARROW)  # f = 1 has no unsafe node, which needs no trials: no upper limit
+    assert not artists(axes, LIMIT)  # f = 1 has no unsafe node, which needs no trials: no upper limit
     assert axes.get_yscale() == "log" and "$Q_{n}$" in axes.get_title()
     (stated,) = artists(axes, STATEMENT)
     assert stated.get_xdata().tolist() == list(range(5, 13)) and set(stated.get_ydata()) == {0.15}
@@ -375,7 +417,7 @@ def test_figure_of_one_point_and_of_large_cubes():
     (axes,) = fc.run("unsafe-fraction", n=8, f=3, trials=2000).plot().axes
     assert len(artists(axes, BAR)) == 1 and len(told_of_statements(axes)) == 1
     (axes,) = fc.run("unsafe-fraction", n=range(20, 31), trials=10).plot().axes
-    assert not artists(axes, ARROW) and axes.get_yscale() == "linear"  # nothing was seen at all
+    assert not artists(axes, LIMIT) and axes.get_yscale() == "linear"  # nothing was seen at all
 
 
 @pytest.mark.kernels
@@ -442,7 +484,7 @@ def test_on_the_callers_axes(fractions):
     mine = Figure()
     top, bottom = mine.subplots(2)
     assert fractions.plot(axes=bottom) is mine
-    assert artists(bottom, LINE) and not top.lines and bottom.get_legend() is not None
+    assert artists(bottom, LINE) and not top.lines and bottom.get_legend() is None
     with pytest.raises(fc.ParameterError, match="axes must be 1 for this figure, got 2"):
         fractions.plot(axes=[top, bottom])
 
@@ -475,7 +517,7 @@ def test_distributions():
     assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
     assert shares.get_ylabel() == "share of trials" and isinstance(results.study.statistics[1], Distribution)
     assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and default_figure is not None
-    assert not artists(shares, ARROW)  # no trial with value 3 at a = 3, but beyond
+    assert not artists(shares, LIMIT)  # no trial with value 3 at a = 3, but beyond
     assert shares.get_title() == "values"  # every axis that varies is in the legend
 
 
@@ -550,17 +592,77 @@ def told(axes):
     return entries, [list(zip(*line.get_data(), strict=True)) for line in artists(axes, LINE)]
 
 
-def test_statistics_of_ones_own_on_ones_own_axes():
+def test_the_callers_axes_get_lines_with_labels_and_nothing_else():
     from matplotlib.figure import Figure
 
     mine = Figure().subplots()
+    mine.set(title="mine", xlim=(0, 200), ylim=(0, 5), xlabel="mine", xticks=[0, 100])
+    before = {name: getattr(mine, f"get_{name}")() for name in ("title", "xlim", "ylim", "xlabel", "ylabel", "yscale")}
     assert chosen().sel(b=0).plot("wins", "some", x="a", by="rule", axes=mine) is mine.figure
-    labels, lines = told(mine)
-    names = [f"{name}, {rule}" for name in ("wins", "some") for rule in ("zeta", "alpha", "mid")]
-    assert labels == [*names, "95% interval"]
+    assert {name: getattr(mine, f"get_{name}")() for name in before} == before
+    assert mine.get_legend() is None and mine.get_xticks().tolist() == [0, 100]
+    labels, lines = (
+        mine.get_legend_handles_labels()[1],
+        [list(zip(*line.get_data(), strict=True)) for line in mine.lines[:6]],
+    )
+    names = [f"chosen {name}, {rule}, $b = 0$" for name in ("wins", "some") for rule in ("zeta", "alpha", "mid")]
+    assert labels == names
     assert lines == [[(a, k * (10 * a + 100 * place) / 1000) for a in (1, 2, 3)] for k in (2, 1) for place in range(3)]
     assert len(mine.collections) == 6  # their intervals
-    assert mine.get_ylabel() == "estimate, 95% interval"
+    chosen().sel(b=5, rule="mid").plot("some", axes=mine, title="asked for", legend=True)
+    assert mine.get_title() == "asked for" and mine.get_xlim() == before["xlim"]
+    assert [text.get_text() for text in mine.get_legend().get_texts()] == [*names, "chosen some, mid, $b = 5$"]
+
+
+def test_several_results_share_one_pair_of_axes():
+    from fastcube.plot import draw_figure
+
+    one, other = chosen().sel(b=0, rule="mid"), chosen().sel(b=5, rule="mid")
+    labels, lines = told(draw_figure([one, other], statistics=["some"]).axes[0])
+    assert labels[:2] == ["$b = 0$", "$b = 5$"] and [len(line) for line in lines] == [3, 3]
+
+
+def test_a_scale_that_cannot_be_used_is_refused():
+    none = chosen().sel(b=0, rule="zeta")
+    for tally in none.tallies.values():
+        tally.counts.update(some=0, wins=0)
+    with pytest.raises(fc.ParameterError, match=r"^log needs an estimate above 0, and every one here is 0"):
+        none.plot("some", log=True)
+
+
+def test_a_column_is_no_higher_than_a_journal_allows():
+    from fastcube.plot import draw_figure
+
+    with pytest.warns(UserWarning, match="a column has no room for panels 3,4 of this figure"):
+        figure = draw_figure(many_statistics(), width="3.3in")
+    assert figure.get_size_inches().tolist() == [3.3, 4.5] and len(figure.axes) == 2
+    assert [axes.get_title()[:4] for axes in figure.axes] == ["(a) ", "(b) "]
+    assert len(draw_figure(many_statistics(), width="3.3in", panels=[3]).axes) == 1
+    tall = draw_figure(many_statistics(), width="3.3in", height=9)
+    assert tall.get_size_inches().tolist() == [3.3, 9.0] and len(tall.axes) == 4
+
+
+def test_a_title_of_ones_own():
+    assert chosen().plot("some", title="none").get_suptitle() == ""
+    figure = chosen().plot("some", title="mine")
+    assert figure.get_suptitle() == "mine" and figure.axes[0].get_title() == ""
+
+
+def test_a_dark_ground_and_fonts_that_publishers_take(tmp_path):
+    figure = chosen().plot("some", style="dark", path=tmp_path / "f.pdf")
+    assert figure.get_facecolor()[:3] == figure.axes[0].get_facecolor()[:3] != (1.0, 1.0, 1.0)
+    written = (tmp_path / "f.pdf").read_bytes()
+    assert b"/Type3" not in written and b"/Subtype /Type0" in written
+
+
+def many_statistics():
+    """Results of four statistics, by hand."""
+    from dataclasses import replace
+
+    results = chosen()
+    study = results.study
+    statistics = [replace(study.statistics[i % 2], name=f"s{i}", description=f"share {i}") for i in range(4)]
+    return replace(results, study=replace(study, statistics=tuple(statistics), figure=None))
 
 
 @pytest.mark.slow

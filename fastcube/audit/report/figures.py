@@ -59,7 +59,7 @@ def _table(panel: Panel) -> dict[str, Any]:
 def _other_marks(table: dict[str, Any]) -> list[str]:
     """What a panel draws besides its lines; a statement off the scale is not drawn, and an arrow is a sign of a line."""
     off = any(text.endswith("off the scale") for text in table["others"])
-    others = [text for text in table["others"] if not text.endswith(("off the scale", "none seen here and beyond"))]
+    others = [text for text in table["others"] if not text.endswith(("off the scale", "upper limit", "lower limit"))]
     return [*([] if off else table["stated"]), *others]
 
 

@@ -1,0 +1,70 @@
+"""The figure of a table of routing rules: shares delivered by all rules on one pair of axes, extra links on another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
+from ..kernels.unicast.layout import NAMES
+from .grid import longest_axis
+from .study import Point
+
+if TYPE_CHECKING:
+    from ..results.results import Results
+
+#: Fewest messages delivered of whose extra links a mean is drawn.
+_LEAST_VALUES = 100
+
+
+def axis_of_faults(results: Results) -> tuple[str, Point]:
+    """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
+    done = [point for point, tally in results if tally.trials]
+    by = longest_axis(done, "f", "links")
+    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # far above it few faults tell nothing
+    other = "links" if by == "f" else "f"
+    return by, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
+
+
+def _plot_statistic(
+    results: Results, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
+) -> None:
+    """One statistic against the faults; extra links where so many messages are delivered that they tell anything."""
+    pairs = []
+    among = statistic.replace("_extra", "_delivered") if statistic.endswith("_extra") else None
+    for point, tally in results:
+        if (tally.counts[among] >= _LEAST_VALUES if among else tally.trials) and all(
+            point[axis] == value for axis, value in at.items()
+        ):
+            estimate = results.estimates(point)[statistic]
+            if not math.isnan(estimate.value):
+                pairs.append((point[by], estimate))
+    panel.series(label, sorted(pairs, key=lambda pair: pair[0]), like, of)
+
+
+_FAULTS = {"f": "f, faulty nodes", "links": "K, faulty links"}
+
+
+def draw_rules(results: Results, sheet: Any, names: Sequence[str]) -> None:
+    """All rules on one pair of axes with what is possible, and their extra links beside them.
+
+    ``names`` are of the rules, as their statistics begin.
+    """
+    by, at = axis_of_faults(results)
+    left, right = sheet.panels(2)
+    possible = {"possible": "reachable", "possible over H links": "minimal_exists"}
+    if at["n"] > MAX_SEARCHED_DIMENSION:
+        del possible["possible"]
+    shown = {name: name.upper() if name in NAMES else name for name in names}
+    delivered = possible | {shown[name]: f"{name}_delivered" for name in names}
+    for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
+        _plot_statistic(results, left, statistic, label, by, at, i, len(delivered))
+        if label not in (*possible, "ROUTE"):  # ROUTE has no extra links
+            extra = statistic.replace("_delivered", "_extra")
+            _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
+    left.scale = "linear"
+    left.words(x=_FAULTS[by], y="share of all messages", title=f"Delivered, Q_{at['n']}")
+    right.scale = "linear"
+    right.words(x=_FAULTS[by], y="links beyond the Hamming distance", title="Extra links of a delivered message")
+    sheet.title("Routing rules on the same faults and messages (shaded: 95% intervals)")
