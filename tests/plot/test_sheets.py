@@ -28,8 +28,9 @@ def planted(what):
         axes.legend()
     elif what == "cut":
         axes.set_ylim(0, 2.5)
-    elif what == "arrow":
-        axes.plot([2], [2], gid="beyond-marker")
+    elif what == "limit":
+        axes.plot([2], [-1], gid="limit")
+        axes.set_ylim(0, 4)
     elif what == "row":
         figure = Figure(figsize=(9, 3), layout="constrained")
         figure.subplots(1, 3)
@@ -44,8 +45,8 @@ def planted(what):
         ("out", "reaches out of the figure"),
         ("over", "are over one another"),
         ("legend", "stands on a panel"),
-        ("cut", "1 points are cut off"),
-        ("arrow", "stands out of the lower third"),
+        ("cut", "1 points or limits are cut off"),
+        ("limit", "1 points or limits are cut off"),
         ("row", "3 panels are more in a row"),
         ("nothing", None),
     ],
@@ -59,7 +60,7 @@ def test_each_fault_is_seen(what, words):
 def test_a_sheet_shows_five_forms(tmp_path, monkeypatch):
     from PIL import Image
 
-    monkeypatch.setattr(sheets, "kept", lambda name: distribution_results())
+    monkeypatch.setattr(sheets, "load_results", lambda name: distribution_results())
     assert sheets.main(str(tmp_path), "binned") == 0
     with Image.open(tmp_path / "binned.png") as image:
         assert image.width > 1000
