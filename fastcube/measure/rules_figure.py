@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
 from ..kernels.unicast.layout import NAMES
 from .grid import longest_axis
 from .study import Point
 
-if TYPE_CHECKING:
-    from ..results.results import Results
-
 #: Fewest messages delivered of whose extra links a mean is drawn.
 _LEAST_VALUES = 100
 
 
-def axis_of_faults(results: Results) -> tuple[str, Point]:
+def axis_of_faults(results: Any) -> tuple[str, Point]:
     """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
     done = [point for point, tally in results if tally.trials]
     by = longest_axis(done, "f", "links")
@@ -28,7 +25,7 @@ def axis_of_faults(results: Results) -> tuple[str, Point]:
 
 
 def _plot_statistic(
-    results: Results, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
+    results: Any, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
 ) -> None:
     """One statistic against the faults; extra links where so many messages are delivered that they tell anything."""
     pairs = []
@@ -46,7 +43,7 @@ def _plot_statistic(
 _FAULTS = {"f": "f, faulty nodes", "links": "K, faulty links"}
 
 
-def draw_rules(results: Results, sheet: Any, names: Sequence[str]) -> None:
+def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
     """All rules on one pair of axes with what is possible, and their extra links beside them.
 
     ``names`` are of the rules, as their statistics begin.
