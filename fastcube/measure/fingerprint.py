@@ -164,11 +164,36 @@ def _function_source(function: FunctionType) -> str:
         return hash_bytecode(function.__code__)
 
 
+@functools.cache
+def _compile_functions(source: bytes) -> set[str]:
+    """Bytecode of each function that a text defines, as :func:`hash_bytecode` names it; none for a text that is no Python."""
+    try:
+        found = [compile(source, "", "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        found = []
+    for code in found:
+        found += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    return set(map(hash_bytecode, found))
+
+
+def _check_executed(function: FunctionType, file: Path) -> None:
+    """Raise ParameterError for a function of a script or module whose file has another text by now.
+
+    Python recorded no text of these files: only what it compiled.  A loader that rewrites code, as pytest's does, is believed.
+    """
+    module = captured_values.defining_module(function)
+    loader = getattr(sys.modules.get(module), "__loader__", None)
+    is_as_written = module == "__main__" or isinstance(loader, SourceFileLoader)
+    if is_as_written and hash_bytecode(function.__code__) not in _compile_functions(_executed_source(file)):
+        raise ParameterError(f"{plain_text(str(file))} has changed since it was loaded: start again")
+
+
 def _source_holders(function: FunctionType) -> dict[str, str]:
     """What holds a function's text, its own place first: its file and those beside it, its file in a package, or itself."""
     file, module = Path(function.__code__.co_filename), captured_values.defining_module(function)
     if not file.is_file():
         return {function.__qualname__: _hash_text(_function_source(function))}
+    _check_executed(function, file)
     if not getattr(sys.modules.get(module), "__package__", ""):
         files = hash_files(file)
         return {file.name: files.pop(file.name), **files}

@@ -42,6 +42,7 @@ from fastcube.measure.inventory import Evidence, PrintedNumber, PublishedResult
 from fastcube.measure.paper import papers_with_inventory
 from fastcube.networks.dualcube import DualCube
 from fastcube.plot.panel import Panel
+from fastcube.running import signals
 from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 
 CLAIMS = ("false", "repaired", "last")
@@ -322,6 +323,36 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
     with pytest.raises(Exited) as left:
         made(tmp_path, claims=())
     assert left.value.args == (INTERRUPTED,)
+
+
+def test_a_second_interrupt_in_a_python_session_raises_while_a_file_is_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
+    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    monkeypatch.setattr("fastcube.audit.report.prepare", lambda names, quick: plan_of([paper()], quick))
+
+    def interrupt_twice(*arguments):
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+        pytest.fail("nobody interrupted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fastcube.results.output.OutputFile.save", interrupt_twice)
+        with pytest.raises(KeyboardInterrupt):
+            fc.reproduce(tmp_path, quick=True)
+    assert fc.reproduce(tmp_path, quick=True) == tmp_path / "report.html"
+    assert "2 points of 2,000 trials" in page(tmp_path).text["toy-figure-1"]
+
+
+def test_figures_of_the_report_do_not_depend_on_the_users_settings(folder, tmp_path):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"text.usetex": True, "lines.linewidth": 0, "font.size": 30, "axes.facecolor": "black"}):
+        assert made(tmp_path)[1] == 0
+    drawn, plain = (
+        re.findall(r"<svg.*?</svg>", (place / "report.html").read_text(), re.DOTALL) for place in (tmp_path, folder)
+    )
+    assert drawn == plain != []
 
 
 # ---------------------------------------------------------------- judging

@@ -76,6 +76,36 @@ def test_a_module_beside_it_saved_during_its_import_is_refused(tmp_path):
     assert run(tmp_path) == f"fastcube: {beside} has changed since it was loaded: start again\n"
 
 
+RUN = """
+from helper import {name}
+{rewrite}
+study = fc.trial_study("heads", "Heads", [fc.Axis("a", "any", int, 0, 1)], [fc.Output("heads", "heads")], {name}, [{{"a": 0}}])
+print(study.code["{file}"])
+"""
+
+
+@pytest.mark.parametrize("name", ["trial", "beside"])
+def test_a_script_saved_while_it_runs_is_refused(tmp_path, name):
+    """Python reads a script, and what it imports, once; the disk may have another text when the study is made."""
+    text, _, _ = STUDY.format(more="", rewrite="", sign="<").partition("STUDY")
+    file = "s.py" if name == "trial" else "helper.py"
+    (tmp_path / "helper.py").write_text(text.replace("def trial", "def beside"))
+
+    def run_script(change):
+        script = text + RUN.format(name=name, file=file, rewrite=change).replace("from helper import trial", "")
+        (tmp_path / "s.py").write_text(script)
+        command = [sys.executable, "s.py"]
+        return subprocess.run(command, cwd=tmp_path, env=CLEAN_ENVIRONMENT, capture_output=True, text=True, check=False)
+
+    def save(before, after):
+        return f"f = pathlib.Path('{file}'); f.write_text(f.read_text().replace({before!r}, {after!r}))"
+
+    plain, noted = run_script(""), run_script(save("t, 0) %", "t, 0)  %"))
+    assert (plain.returncode, noted.returncode, len(plain.stdout)) == (0, 0, 17), plain.stderr + noted.stderr
+    said = run_script(save("% 4 " + "< 1", "% 4 " + ">= 1")).stderr
+    assert said.endswith(f"ParameterError: {tmp_path / file} has changed since it was loaded: start again\n"), said
+
+
 def test_the_fingerprint_is_of_the_executed_text(tmp_path):
     file = write(tmp_path)
     before = file.read_text()

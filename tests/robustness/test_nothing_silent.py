@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 from helpers.command_line import command_runner  # noqa: F401  (a fixture)
-from helpers.processes import TOY_FILE
+from helpers.processes import TOY_FILE, run_fastcube
 from helpers.toy import TOY
 
 import fastcube as fc
@@ -305,6 +305,17 @@ def test_figures_do_not_depend_on_the_users_settings(tmp_path):
     with mpl.rc_context(SETTINGS):
         results.plot(path=tmp_path / "set.png")
         assert mpl.rcParams["font.size"] == 30
+    assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "set.png").read_bytes()
+
+
+def test_figures_do_not_depend_on_a_matplotlibrc_at_home(tmp_path):
+    """LaTeX that is not there is the commonest of these settings among mathematicians."""
+    (tmp_path / "matplotlib").mkdir()
+    (tmp_path / "matplotlib" / "matplotlibrc").write_text("text.usetex: True\nlines.linewidth: 0\nfont.size: 30\n")
+    for name, variables in (("plain", {}), ("set", {"XDG_CONFIG_HOME": str(tmp_path), "MPLCONFIGDIR": ""})):
+        run = ("run", TOY_FILE, "--set", "a=1:3", "--trials", "100", "--progress", "none")
+        done = run_fastcube(*run, "-o", tmp_path / f"{name}.h5", "--plot", tmp_path / f"{name}.png", env=variables)
+        assert done.returncode == 0, done.stderr
     assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "set.png").read_bytes()
 
 
