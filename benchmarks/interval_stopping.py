@@ -59,7 +59,7 @@ def cover_heavy_tail(statistic: Any, large_share: float, precision: float, runs:
         while True:
             few, large = int(counts[0]), int(counts[1])
             sums = {"total": small * few + LARGE * large, "squares": few + LARGE**2 * large, "events": few + large}
-            if Goal(precision=precision).reached(study, {}, Tally(((0, trials),), sums, {})):  # type: ignore[arg-type]
+            if Goal(precision=precision).is_reached(study, {}, Tally(((0, trials),), sums, {})):  # type: ignore[arg-type]
                 break
             counts, trials = counts + rng.multinomial(trials, shares), 2 * trials
         e = statistic.estimate(sums, trials, {})
@@ -72,7 +72,7 @@ def run_until_stopped(p: float, goal: Goal, rng: np.random.Generator) -> tuple[i
     """Events and trials of one run where it stops."""
     study: Any = _StudyStub()
     trials, events = FIRST_PREFIX, int(rng.binomial(FIRST_PREFIX, p))
-    while not goal.reached(study, {}, Tally(((0, trials),), {"events": events}, {})):
+    while not goal.is_reached(study, {}, Tally(((0, trials),), {"events": events}, {})):
         events, trials = events + int(rng.binomial(trials, p)), 2 * trials
     return events, trials
 

@@ -54,7 +54,7 @@ def _study_data(study: Study) -> dict[str, Any]:
                 "name": s.name,
                 "description": s.description,
                 "kind": type(s).__name__,
-                "among": s.condition,
+                "condition": s.condition,
                 "interval": s.interval,
             }
             for s in study.statistics
@@ -101,9 +101,9 @@ def _print_study(study: Study) -> None:
     click.echo("\nstatistics, the first is what targets refer to")
     margin = min(36, 7 + max(len(s.name) for s in study.statistics))
     for s in study.statistics:
-        among = f", among {s.condition}" if s.condition else ""
+        condition = f", over trials counted by {s.condition}" if s.condition else ""
         how = f"distribution, {s.label}=0, 1, ..." if isinstance(s, Distribution) else type(s).__name__
-        _fold_line(s.name, f"{s.description} [{how}; interval {s.interval}{among}]", margin)
+        _fold_line(s.name, f"{s.description} [{how}; interval {s.interval}{condition}]", margin)
     for i, grid in enumerate(study.grids):
         click.echo(f"\ngrid {grid.name}{', the default' if i == 0 else ''}")
         _fold_line("points:", _grid_text(study, grid))

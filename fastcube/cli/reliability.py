@@ -85,7 +85,7 @@ def _plot_reliability(some: list[tuple[str, int, Any]], rates: list[float], figu
                 pairs = [(p, reliability(own, p, against="hypercube")) for p in rates]
                 below.series(label, pairs, like=i, of=len(some))
         above.scale = below.scale = "linear"
-        above.words(x="node failure rate", y="P(connected)", title="Node reliability")
-        below.words(x="node failure rate", y="less the hypercube", title="Difference on the same faults")
+        above.set_labels(x="node failure rate", y="P(connected)", title="Node reliability")
+        below.set_labels(x="node failure rate", y="less the hypercube", title="Difference on the same faults")
         sheet.title("Reliability polynomials")
         save_figure(sheet.finish(), figure)

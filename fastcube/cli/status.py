@@ -47,7 +47,7 @@ def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tall
     if not goal.adaptive:
         return not missing_trials(tally.ranges, 0, goal.trials_at(point)) if goal.trials else True
     counted_all = bool(wanted) and not missing_trials(tally.ranges, 0, wanted)
-    return counted_all or (tally.trials > 0 and goal.reached(study, point, tally))
+    return counted_all or (tally.trials > 0 and goal.is_reached(study, point, tally))
 
 
 def _record_entry(entry: Any, *names: str) -> Any:

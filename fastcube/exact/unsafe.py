@@ -49,7 +49,7 @@ class ExactUnsafe:
         Its variance.
     all_unsafe : Fraction
         Share of the fault sets that leave no active node.
-    merging : Fraction
+    close_pair : Fraction
         Share of the fault sets with two faults at distance 1 or 2.
     mean_rounds : Fraction or None
         Mean number of rounds; None where it is not known (n = 6, f > 4).
@@ -61,7 +61,7 @@ class ExactUnsafe:
     mean_fraction: Fraction
     variance_fraction: Fraction
     all_unsafe: Fraction
-    merging: Fraction
+    close_pair: Fraction
     mean_rounds: Fraction | None
     max_rounds: int | None
 

@@ -68,7 +68,7 @@ class Choice:
             f"{self.name} must be one of {', '.join(self.names)}, got {command_line_text(value)}{suggest_name(value, self.names)}"
         )
 
-    def place(self, value: Any) -> tuple[int, str]:
+    def sort_key(self, value: Any) -> tuple[int, str]:
         """What sorts names: their order, those that are not known here last."""
         return self.names.index(value) if value in self.names else len(self.names), value
 

@@ -125,7 +125,7 @@ class Goal:
         index, count = self.shard
         return trials * index // count, trials * (index + 1) // count
 
-    def reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
+    def is_reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
         """Whether one of the targets is met by a tally; the first to be met stops a point."""
         return self._reached_target(study, point, tally) is not None
 
@@ -137,7 +137,7 @@ class Goal:
                 return ""
             if self.events is not None and statistic.count_events(tally.counts, tally.trials) >= self.events:
                 return f"events {self.events:,}"
-            if not statistic.settled(tally.counts, tally.trials, point):
+            if not statistic.is_settled(tally.counts, tally.trials, point):
                 return None
             estimate = statistic.estimate(tally.counts, tally.trials, point)
         width = estimate.half_width
@@ -178,7 +178,7 @@ class Goal:
             return None
         statistic, few = study.target(self.target), []
         for point, tally in rows:
-            if statistic.defined(point) and tally.trials and self.reached(study, point, tally):
+            if statistic.defined(point) and tally.trials and self.is_reached(study, point, tally):
                 events = statistic.count_events(tally.counts, tally.trials)
                 if events < FEW_EVENTS:
                     few.append((events, point_text(point)))

@@ -80,13 +80,15 @@ def is_searched(point: Point) -> bool:
 # ---------------------------------------------------------------- statistics
 
 
-def rule_statistics(name: str, among: str | None = None, refuses: bool = False, cut: bool = False) -> list[Statistic]:
+def rule_statistics(
+    name: str, condition: str | None = None, refuses: bool = False, cut: bool = False
+) -> list[Statistic]:
     """The share that a rule delivers, that it delivers over the Hamming distance, and its extra links."""
     rule = name.upper()
     out: list[Statistic] = [
-        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", condition=among),
+        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", condition=condition),
         Proportion(name=f"{name}_minimal", description=f"share of messages that {rule} delivers over the Hamming distance",
-                   condition=among, shown=False),
+                   condition=condition, shown=False),
         NormalMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
                   condition=f"{name}_delivered", shown=False),
@@ -97,7 +99,7 @@ def rule_statistics(name: str, among: str | None = None, refuses: bool = False, 
                 Proportion(
                     name=f"{name}_{what}",
                     description=f"share of messages that {rule} {does}",
-                    condition=among,
+                    condition=condition,
                     shown=False,
                 )
             )

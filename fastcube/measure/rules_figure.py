@@ -61,7 +61,7 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
             extra = statistic.replace("_delivered", "_extra")
             _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
     left.scale = "linear"
-    left.words(x=_FAULTS[by], y="share of all messages", title=f"Delivered, Q_{at['n']}")
+    left.set_labels(x=_FAULTS[by], y="share of all messages", title=f"Delivered, Q_{at['n']}")
     right.scale = "linear"
-    right.words(x=_FAULTS[by], y="links beyond the Hamming distance", title="Extra links of a delivered message")
+    right.set_labels(x=_FAULTS[by], y="links beyond the Hamming distance", title="Extra links of a delivered message")
     sheet.title("Routing rules on the same faults and messages (shaded: 95% intervals)")

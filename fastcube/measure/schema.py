@@ -27,22 +27,25 @@ _NEVER_PROBABILITY = 1e-200
 BOUNDS = ("least", "most", "proved")
 
 
-#: The remedy for a file whose statistics are described in other terms than here.
-_REMEDY = "run its study again: the same seed and trials give the same counters"
+class UnknownTermError(ValueError):
+    """A file describes a statistic by a kind or a field that this version does not have, such as a former name."""
 
 
 def _statistic_class(entry: Mapping[str, Any]) -> type[Statistic]:
-    """The kind of a statistic, from its entry in a file.  Raises ValueError for a kind or field that is not known here."""
+    """The kind of a statistic, from its entry in a file.  Raises UnknownTermError."""
     kind = KINDS.get(str(entry["kind"]))
     if kind is None:
-        raise ValueError(
-            f"statistic {entry['name']} is of the kind {entry['kind']}, which this fastcube does not know; {_REMEDY}"
-        )
+        raise _unknown_term(entry, f"kind {entry['kind']}")
     if unknown := sorted(entry.keys() - {"kind"} - {f.name for f in fields(kind)}):
-        raise ValueError(
-            f"statistic {entry['name']} has the field {unknown[0]}, which this fastcube does not know; {_REMEDY}"
-        )
+        raise _unknown_term(entry, f"field {unknown[0]}")
     return kind
+
+
+def _unknown_term(entry: Mapping[str, Any], term: str) -> UnknownTermError:
+    return UnknownTermError(
+        f"describes statistic {entry['name']} by the {term}, which this fastcube does not know; "
+        "run its study again: the same seed and trials give the same counters"
+    )
 
 
 def width_of(entry: Mapping[str, Any]) -> int:

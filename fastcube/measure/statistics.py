@@ -1,6 +1,6 @@
 """Statistics: numbers read from a tally's counters, each of a kind that says how its interval is made.
 
-A statistic is data: the counters it reads, what it is among, and its numbers at a point (whether it is defined there,
+A statistic is data: the counters it reads, its condition, and its numbers at a point (whether it is defined there,
 the unit its totals are counted in, its bound, its scale).
 """
 
@@ -133,12 +133,12 @@ class Number(Statistic):
 
     def estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         """Estimate with its interval, from the counters of ``trials`` trials."""
-        return self._scale_estimate(self._unscaled(counts, self.trials(counts, trials), point), point)
+        return self._scale_estimate(self._unscaled_estimate(counts, self.trials(counts, trials), point), point)
 
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         return [self.estimate(counts, trials, point)]
 
-    def settled(self, counts: Counts, trials: int, point: Point) -> bool:
+    def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         """Whether a run may stop on the interval from ``trials`` trials."""
         return True
 
@@ -152,7 +152,7 @@ class Number(Statistic):
         """Of what it is the quotient, over ``trials`` trials that it is over, before ``scale``."""
 
     @abstractmethod
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         """The same over ``trials`` trials that it is over, before ``scale``."""
 
 
@@ -179,7 +179,7 @@ class Proportion(Number):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return counts[self.events], Fraction(trials)
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         return proportion(counts[self.events], trials)
 
     def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
@@ -197,7 +197,7 @@ class ComplementProportion(Proportion):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return trials - counts[self.events], Fraction(trials)
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         return proportion(trials - counts[self.events], trials)
 
 
@@ -233,7 +233,7 @@ class Mean(Number):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return counts[self.total], trials * Fraction(self.unit(point))
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), self.bound(point))
 
 
@@ -255,7 +255,7 @@ class Difference(Mean):
     ``total`` counts A - B with its sign.
     """
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         bound = self.bound(point)
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
 
@@ -275,7 +275,7 @@ class PairedDifference(Difference):
             object.__setattr__(self, "squares", self.squares or self.nonzero)
         super().__post_init__()
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         if trials and not self.bound(point):
             return Estimate(0.0, 0.0, 0.0, 0.0)
         return paired_difference(counts[self.total], counts[self.nonzero], trials)
@@ -297,7 +297,7 @@ class CensoredMean(Mean):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return super()._quotient(counts, 0 if counts[self.unknown] else trials, point)
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         total, squares, bound, half = counts[self.total], counts[self.squares], self.bound(point), ALPHA / 2
         known = bounded_mean(total, squares, trials, self.unit(point), bound, alpha=half)
         unknown = proportion(counts[self.unknown], trials, half)
@@ -346,7 +346,7 @@ class ClassMean(Number):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return sum(total for _, total, _ in self.sums(counts)), trials * Fraction(self.unit(point))
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         known = zip(self.sums(counts), self.classes(point), strict=True)
         return mean_of_classes([TrialClass(*sums, *bounds) for sums, bounds in known], trials, self.unit(point))
 
@@ -371,10 +371,10 @@ class SplitMean(ClassMean):
         first = counts[self.nonzero] - many, counts[self.total] - total, counts[self.total_squares] - squares
         return [first, *later]
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         first, *later = self.classes(point)
         if any(most for _, most, _ in later):
-            return super()._unscaled(counts, trials, point)
+            return super()._unscaled_estimate(counts, trials, point)
         return bounded_mean(counts[self.total], counts[self.total_squares], trials, self.unit(point), first[1])
 
 
@@ -384,7 +384,7 @@ MIN_NONZERO_TRIALS = 30
 
 @dataclass(frozen=True, kw_only=True)
 class AsymptoticStatistic(Number):
-    """What a :class:`PlainMean` and a :class:`Ratio` share: ``base`` is what most trials give where they give the same.
+    """What a :class:`NormalMean` and a :class:`Ratio` share: ``base`` is what most trials give where they give the same.
 
     A run stops on its interval when all trials agree and the interval says what this allows, or at least LEAST_DIFFERING
     differ from the base.
@@ -397,7 +397,7 @@ class AsymptoticStatistic(Number):
     def beyond(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
         """Sum, and sum of squares, of what the trials give beyond the base."""
 
-    def settled(self, counts: Counts, trials: int, point: Point) -> bool:
+    def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         total, squares = self.beyond(counts, self.trials(counts, trials), point)
         return squares == 0 or min_nonzero_values(total, squares) >= MIN_NONZERO_TRIALS
 
@@ -430,7 +430,7 @@ class NormalMean(AsymptoticStatistic):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return counts[self.total], trials * Fraction(self.unit(point))
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         totals = counts[self.total], counts[self.squares]
         return normal_mean(*totals, trials, self.unit(point), self.bound(point), self.base)
 
@@ -446,11 +446,11 @@ class NormalDifference(NormalMean):
     nonzero: str
     bound: Callable[[Point], float]
 
-    def settled(self, counts: Counts, trials: int, point: Point) -> bool:
+    def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         differ = int(counts[self.nonzero])
         return differ == 0 or differ >= MIN_NONZERO_TRIALS
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         bound = self.bound(point)
         if trials and not bound:
             return Estimate(0.0, 0.0, 0.0, 0.0)
@@ -487,7 +487,7 @@ class Ratio(AsymptoticStatistic):
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return counts[self.numerator], Fraction(counts[self.denominator])
 
-    def _unscaled(self, counts: Counts, trials: int, point: Point) -> Estimate:
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         nn, nd, dd = (counts[name] for name in self.squares)
         totals = counts[self.numerator], counts[self.denominator]
         return ratio(*totals, nn, nd, dd, trials, self.bound(point), self.base)
@@ -511,8 +511,8 @@ class Distribution(Statistic):
 
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         """Share of each value, from 0 to the last bin."""
-        among = self.trials(counts, trials)
-        return [self._scale_estimate(proportion(events, among), point) for events in counts[self.counter]]
+        eligible = self.trials(counts, trials)
+        return [self._scale_estimate(proportion(events, eligible), point) for events in counts[self.counter]]
 
 
 _PROPORTIONS = (Proportion, ComplementProportion)

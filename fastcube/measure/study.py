@@ -153,7 +153,7 @@ class Axis:
         check_range(self.name, exact, self.low, self.high, open_above=self.open_above)
         return exact if self.kind is int else float(exact)
 
-    def place(self, value: Value) -> Value:
+    def sort_key(self, value: Value) -> Value:
         """What sorts values."""
         return value
 
@@ -349,7 +349,7 @@ class Measure:
 
     def order(self, key: Sequence[Value]) -> tuple[Any, ...]:
         """What sorts points given by their values: numbers by size, names in the order of their axis."""
-        return tuple(axis.place(value) for axis, value in zip(self.axes, key, strict=True))
+        return tuple(axis.sort_key(value) for axis, value in zip(self.axes, key, strict=True))
 
     def parameters(self, point: Point, swept: Sequence[Value] = ()) -> NDArray[np.float64]:
         """A point as kernels get it, then the other values of its swept axis."""

@@ -62,7 +62,7 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
     nonzero = tuple(int(layout.counter(f"{name}_nonzero")) for name in names)
     largest = tuple(int(layout.extreme(name)) for name in names)
     products = tuple(int(layout.counter(f"{o.name}_product")) if o.denominator else 0 for o in outputs)
-    among = tuple(names.index(o.condition) if o.condition else -1 for o in outputs)
+    conditions = tuple(names.index(o.condition) if o.condition else -1 for o in outputs)
     over = tuple(names.index(o.denominator) if o.denominator else -1 for o in outputs)
     minus = tuple(names.index(o.compared_with) if o.compared_with else -1 for o in outputs)
     signed = tuple(int(layout.counter(f"{o.name}_minus_total")) if o.compared_with else 0 for o in outputs)
@@ -106,7 +106,7 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
                 units[i] = np.int64(value)
         for i in range(count):
             value = units[i]
-            if among[i] >= 0 and units[among[i]] == 0:
+            if conditions[i] >= 0 and units[conditions[i]] == 0:
                 continue
             add_wide(tally, totals[i], np.uint64(value))
             add_wide(tally, squares[i], np.uint64(value * value))

@@ -5,11 +5,11 @@ A study's ``figure(results, sheet)`` says what to draw; everything else is decid
     def figure(results, sheet):
         left, right = sheet.panels(2)                            # or panel = sheet.panel(); stacked: sheet.panels(rows=2)
         left.lines(results, "success", x="rate", by="m")         # a line for each m, intervals shaded
-        left.stated(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
+        left.add_statement(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
         left.reference(lambda point: 1 - 2 * point["rate"] ** (point["m"] + 1), "closed form 1 - 2 p^(m+1)")   # dotted
-        left.words(title="Figure 1: pairs that the route joins")
+        left.set_labels(title="Figure 1: pairs that the route joins")
         right.compare(results, {"ROUTE": "lost_route", "ROUTE1": "lost_route1"}, x="f", at={"n": 10})   # a line a statistic
-        right.words(y="share of messages lost", title="n = 10")
+        right.set_labels(y="share of messages lost", title="n = 10")
         sheet.title("What both panels are about")
 
 Also ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published values,
@@ -169,7 +169,7 @@ def default_figure(results: Results, sheet: Sheet) -> None:
         else:
             panel.lines(results, statistic.name)
             name = statistic.name
-        panel.words(title=results.study.title if len(chosen) == 1 else name)
+        panel.set_labels(title=results.study.title if len(chosen) == 1 else name)
     if len(chosen) > 1:
         sheet.title(results.study.title)
 

@@ -120,8 +120,8 @@ def group_points(
     found: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
         found.setdefault(tuple(point[name] for name in names), []).append(point)
-    places = [study.axis(name).place for name in names]
-    keys = sorted(found, key=lambda key: [place(value) for place, value in zip(places, key, strict=True)])
+    sort_keys = [study.axis(name).sort_key for name in names]
+    keys = sorted(found, key=lambda key: [sort_key(value) for sort_key, value in zip(sort_keys, key, strict=True)])
     return [(dict(zip(names, key, strict=True)), found[key]) for key in keys]
 
 
@@ -222,7 +222,7 @@ class Panel:
         varying = [a.name for a in study.axes if len({point[a.name] for point in points}) > 1]
         keys = varying or [a.name for a in study.axes]
         for i, point in enumerate(points):
-            estimates = [e for _, e in results.labelled(study.statistic(statistic), point)]
+            estimates = [e for _, e in results.labelled_estimates(study.statistic(statistic), point)]
             label = key_text({name: point[name] for name in keys})
             values: list[float] = list(range(len(estimates)))
             look = line_style(i, len(points)) | {"drawstyle": "steps-mid"}
@@ -250,7 +250,7 @@ class Panel:
         )
         self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, table_label))
 
-    def stated(
+    def add_statement(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
     ) -> None:
         """What the paper states: a level, or a function of the point, over the points drawn where it applies."""
@@ -291,7 +291,7 @@ class Panel:
         """Values that are known and not estimated, exact or published: open circles."""
         self.curve(x, y, label, linestyle="none", marker="o", markerfacecolor="none", markersize=7, zorder=4)
 
-    def words(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
+    def set_labels(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
         """Labels of the axes, by default what the study says of axis and statistic, and the title: what is drawn."""
         self._words |= {k: v for k, v in (("x", x), ("y", y), ("title", title)) if v is not None}
 

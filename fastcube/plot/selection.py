@@ -25,7 +25,7 @@ def check_selection(
     Raises ParameterError for what is no statistic of one number or no axis, and where ``by`` is ``x``.
     """
     study = results.study
-    chosen: list[Statistic] = [*results.chosen(statistics)] if statistics else [study.target()]
+    chosen: list[Statistic] = [*results.select_statistics(statistics)] if statistics else [study.target()]
     for statistic in chosen:
         if isinstance(statistic, Distribution):
             raise ParameterError(
@@ -73,7 +73,7 @@ def selection_figure(
         for statistic in chosen:
             there = [point for point in points if statistic.defined(point)]
             for key, own in group_points(study, there, keys):
-                own.sort(key=lambda point: axis.place(point[along]))
+                own.sort(key=lambda point: axis.sort_key(point[along]))
                 where: list[Any] = [point[along] for point in own]
                 if names and panel.ours:
                     where = [names.index(str(value)) for value in where]
@@ -92,7 +92,7 @@ def selection_figure(
     panel.by = ("selection",)
     one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
     axis = several[0].study.axis(along)
-    panel.words(x=axis_text(axis.name, axis.description), y=one, title="; ".join({r.study.title: 0 for r in several}))
+    panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title="; ".join({r.study.title: 0 for r in several}))
     panel.categories = tuple(names)
 
 

@@ -69,8 +69,8 @@ def _estimate_pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[st
     for statistic in one.study.statistics:
         if statistic.name not in theirs:
             continue
-        others = dict(other.labelled(other.study.statistic(statistic.name), at))
-        for label, a in one.labelled(statistic, at):
+        others = dict(other.labelled_estimates(other.study.statistic(statistic.name), at))
+        for label, a in one.labelled_estimates(statistic, at):
             b = others.get(label, UNDEFINED)
             if a.half_width >= 0 and b.half_width >= 0:  # neither is NaN
                 yield point_text(at), label, a, b

@@ -58,7 +58,7 @@ def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns)
     for s in measure.statistics:
         defined, unit, bound = numbers[s.name].T[:3]
         for name, bad in _find_impossible(s, counts, trials, unit * bound).items():
-            raise_error(name, bad & (defined == 1))  # what it is among may not have been counted elsewhere
+            raise_error(name, bad & (defined == 1))  # its condition may not have been counted elsewhere
 
 
 def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any, most: Any) -> dict[str, Any]:
@@ -66,25 +66,27 @@ def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any, most:
 
     ``most`` is the most that a trial can add to the total of a :class:`Mean`.
     """
-    among = s.trials(counts, trials)
-    out = {s.condition or s.name: (among < 0) | (among > trials)}
+    eligible = s.trials(counts, trials)
+    out = {s.condition or s.name: (eligible < 0) | (eligible > trials)}
     if isinstance(s, Proportion):
-        out[s.events] = (counts[s.events] < 0) | (counts[s.events] > among)
+        out[s.events] = (counts[s.events] < 0) | (counts[s.events] > eligible)
     if isinstance(s, Distribution):
-        out[s.counter] = counts[s.counter] > among
+        out[s.counter] = counts[s.counter] > eligible
     if isinstance(s, ClassMean):
-        bad = counts[s.reached[0]] > among
+        bad = counts[s.reached[0]] > eligible
         for many, total, squares in s.sums({name: counts[name].astype(object) for name in s.counters()}):
             bad = bad | (many < 0) | (squares * many < total * total) | (squares > total * total)
         out[s.name] = bad
     if isinstance(s, (Mean, NormalMean)):
         total, squares = counts[s.total].astype(object), counts[s.squares].astype(object)
-        out[s.squares] = squares * among < total**2
+        out[s.squares] = squares * eligible < total**2
         if not isinstance(s, (Difference, NormalDifference)) and getattr(s, "base", 0) >= 0:
             out[s.squares] |= squares > total**2  # of numbers that are none below 0
             if isinstance(s, Mean):
                 out[s.squares] |= squares > total * most * _ROUNDING
     if isinstance(s, PairedDifference):  # each trial gives -1, 0 or 1
         differs = counts[s.nonzero]
-        out[s.nonzero] = (abs(counts[s.total]) > differs) | (differs > among) | ((differs + counts[s.total]) % 2 != 0)
+        out[s.nonzero] = (
+            (abs(counts[s.total]) > differs) | (differs > eligible) | ((differs + counts[s.total]) % 2 != 0)
+        )
     return out

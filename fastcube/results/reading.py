@@ -128,7 +128,7 @@ class Reader:
 
     def _read(self, path: Path, file: Any, image: bytes) -> FileContents:
         group, known = open_subgroup(file, "raw"), self._known
-        ranges = Arrays(group, image).stored("ranges", "i", 2, MOST_NUMBERS)
+        ranges = Arrays(group, image).read_stored("ranges", "i", 2, MOST_NUMBERS)
         if known is not None:
             with contextlib.suppress(Exception):  # laid out otherwise, or damaged: what follows tells
                 raw = Arrays(group, image, known.places.get(len(ranges)))
@@ -223,7 +223,7 @@ class _FileHeader:
 
 def _read_group_text(file: Any, group: str) -> Any:
     """The one text that a group holds."""
-    return Arrays(open_subgroup(file, group), b"").stored("json", "O", 0, 1)
+    return Arrays(open_subgroup(file, group), b"").read_stored("json", "O", 0, 1)
 
 
 def _read_checksum(raw: Arrays) -> str | None:
@@ -307,7 +307,7 @@ def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
     out = []
     for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
-        column = raw.stored(axis["name"], kind, 1, MOST_NUMBERS // len(axes))
+        column = raw.read_stored(axis["name"], kind, 1, MOST_NUMBERS // len(axes))
         if kind == "O":
             words = [word.decode() if isinstance(word, bytes) else word for word in column]
             if not set(words) <= set(axis["names"]):
@@ -331,7 +331,7 @@ def _parse_keys(columns: list[Any]) -> list[Key]:
 
 
 def _parse_numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
-    rows = raw.stored("numbers_" + entry["name"], "f", 2, MOST_NUMBERS)
+    rows = raw.read_stored("numbers_" + entry["name"], "f", 2, MOST_NUMBERS)
     if rows.dtype != np.float64 or rows.shape != (points, width_of(entry)):
         raise ValueError(f"numbers_{entry['name']} is not of the points")
     return rows
@@ -374,7 +374,7 @@ def _parse_ranges(rows: Any, points: int) -> Any:
 
 def _read_integers(raw: Arrays, name: str, shape: tuple[int, ...]) -> Any:
     """An array of whole numbers of this shape.  Raises ValueError."""
-    values = raw.stored(name, "i", len(shape), MOST_NUMBERS)
+    values = raw.read_stored(name, "i", len(shape), MOST_NUMBERS)
     if values.dtype != np.int64 or values.shape != shape:
         raise ValueError(f"{name} is no array of whole numbers of the points")
     return values

@@ -124,8 +124,8 @@ class Results:
         """
         rows = []
         for point, tally in self:
-            for s in self.chosen(statistics):
-                estimates = self.labelled(s, point)
+            for s in self.select_statistics(statistics):
+                estimates = self.labelled_estimates(s, point)
                 eligible = s.trials(tally.counts, tally.trials) if s.defined(point) else 0
                 for label, e in estimates:
                     head = {"study": self.study.name, **point, "statistic": label, "trials": tally.trials}
@@ -133,7 +133,7 @@ class Results:
                     rows.append({**head, "eligible": eligible, **numbers, "interval": s.interval})
         return rows
 
-    def chosen(self, names: Sequence[str] | None) -> tuple[Statistic, ...]:
+    def select_statistics(self, names: Sequence[str] | None) -> tuple[Statistic, ...]:
         """The statistics of these names, in their order; all of the study's by default.  Raises ParameterError."""
         if names is None:
             return self.study.statistics
@@ -141,7 +141,7 @@ class Results:
             raise ParameterError(f"statistics must be a list of names, got {short_repr(names)}")
         return tuple(self.study.statistic(name) for name in names)
 
-    def labelled(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
+    def labelled_estimates(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
         """The statistic's estimate with its name; of a distribution one for each value up to the largest seen."""
         estimates = self.read(statistic, point)
         if not isinstance(statistic, Distribution):
@@ -301,7 +301,7 @@ class Results:
     def to_dataframe(self) -> pandas.DataFrame:
         """The rows of :meth:`table` and of ``fastcube show --format csv`` as a ``pandas.DataFrame``.
 
-        Text is ``str``; axes are int64 or float64, as the study says; trials and among int64; the numbers float64, NaN
+        Text is ``str``; axes are int64 or float64, as the study says; trials and eligible int64; the numbers float64, NaN
         where nothing is known.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
         """
         from .export import make_dataframe

@@ -42,12 +42,12 @@ def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[
     points = [point for point, _ in results]
     columns = [[a.name, *(str(point[a.name]) for point in points)] for a in study.axes]
     columns.append(["trials", *(f"{tally.trials:,}" for _, tally in results)])
-    for s in results.chosen(statistics):
+    for s in results.select_statistics(statistics):
         if not s.shown and statistics is None:
             continue
         mark = ASYMPTOTIC if s.interval == "asymptotic" else ""
         ends = [mark + _condition_note(s.trials(tally.counts, tally.trials), tally.trials) for _, tally in results]
-        rows = [dict(results.labelled(s, point)) for point in points]
+        rows = [dict(results.labelled_estimates(s, point)) for point in points]
         for label in dict.fromkeys(label for row in rows for label in row):
             cells = estimate_texts([row.get(label, UNDEFINED) for row in rows])
             if set(cells) == {"-"} and len(study.statistics) > 1:
@@ -65,8 +65,8 @@ def unverified_note(results: Results) -> list[str]:
     return [line] if names else []
 
 
-def _condition_note(among: int, trials: int) -> str:
-    return f" of {among:,}" if among < trials else ""
+def _condition_note(eligible: int, trials: int) -> str:
+    return f" of {eligible:,}" if eligible < trials else ""
 
 
 def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = False) -> list[str]:
@@ -120,7 +120,7 @@ def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | N
     remarks = _remarks(results, kept, statistics is not None)
     if statistics is not None:
         shown = {column[0].partition("=")[0] for column in columns}
-        names = [s.label if isinstance(s, Distribution) else s.name for s in results.chosen(statistics)]
+        names = [s.label if isinstance(s, Distribution) else s.name for s in results.select_statistics(statistics)]
         remarks += [f"{name} is not known at any of these points" for name in names if name not in shown]
     if len(kept) < len(columns):
         left_out = [column[0] for column in columns[len(kept) :]]

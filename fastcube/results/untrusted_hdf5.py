@@ -21,6 +21,7 @@ import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t
 
 from ..errors import FastcubeError, ParameterError, ResultFileError, plain_text
+from ..measure.schema import UnknownTermError
 from .hdf5 import TRAILER, TRAILER_SIZE, error_reason
 from .size import MOST_BYTES
 
@@ -108,6 +109,8 @@ def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.F
         raise
     except MemoryError:
         raise ResultFileError(f"{path} needs more memory than there is") from None
+    except UnknownTermError as error:
+        raise ResultFileError(f"{path} {plain_text(str(error))}") from error
     except Exception as error:  # h5py's and our readers', by what is damaged
         lacking = isinstance(error, KeyError) and re.fullmatch(r"\w{1,64}", str(error.args[0]))
         why = f"it has no {error.args[0]}" if lacking else str(error.args[0] if error.args else error)
@@ -127,7 +130,7 @@ class Arrays:
         self.group, self._image = group, image
         self.places = dict(places or {})
 
-    def stored(self, name: str, kinds: str, ndim: int, most: int) -> Any:
+    def read_stored(self, name: str, kinds: str, ndim: int, most: int) -> Any:
         """The contents of a dataset.
 
         Parameters

@@ -100,7 +100,7 @@ def root_of(results: Results) -> Group:
         "goal": results.goal.to_json(),
         "grid": results.grid or "",
     }
-    values = {a.name: sorted({key[i] for key in results.tallies}, key=a.place) for i, a in enumerate(axes)}
+    values = {a.name: sorted({key[i] for key in results.tallies}, key=a.sort_key) for i, a in enumerate(axes)}
     coordinates: dict[str, Variable] = {
         a.name: ((a.name,), np.array(values[a.name], column_type(a)), _unitless_attributes(a.description)) for a in axes
     }

@@ -119,7 +119,7 @@ class _Driver:
             if of_point.stop >= self._limit_stop(MOST_TRIALS):
                 return False
             known = zip(of_point.points, of_point.tallies, strict=True)
-            reached = [self.goal.reached(self.study, point, tally) for point, tally in known]
+            reached = [self.goal.is_reached(self.study, point, tally) for point, tally in known]
             if all(reached):
                 return False
             if any(reached):

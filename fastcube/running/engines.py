@@ -58,7 +58,7 @@ class StudyReference(NamedTuple):
         """The reference to a study of this process."""
         return cls(study.name, study.path, study.mark(), hash_sources(looks=False))
 
-    def found(self) -> Study:
+    def resolve(self) -> Study:
         """The study in this process.  Raises StudyMismatchError when it, or the fastcube that runs it, is another."""
         if self.package != hash_sources(looks=False):
             raise StudyMismatchError(
@@ -180,7 +180,7 @@ def check_set_ups(study: Study, points: Iterable[Point]) -> None:
 
 def run_unit(item: WorkUnit) -> FinishedUnit:
     """Run one item in this process: a pure function of the item, on any machine."""
-    study = item.study.found() if isinstance(item.study, StudyReference) else item.study
+    study = item.study.resolve() if isinstance(item.study, StudyReference) else item.study
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
     begin = time.perf_counter()

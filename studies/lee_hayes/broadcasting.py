@@ -94,14 +94,14 @@ def _figure(results: Results, sheet: Any) -> None:
     some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
     plain, unsafe, steps = sheet.panels(3)
     plain.lines(results, "broadcast_coverage", x=x, by=by)
-    plain.words(y="share of the nonfaulty nodes", title="BROADCAST: coverage")
+    plain.set_labels(y="share of the nonfaulty nodes", title="BROADCAST: coverage")
     unsafe.lines(results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some)
-    unsafe.words(y="share of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
+    unsafe.set_labels(y="share of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
     steps.lines(results, "broadcast2_steps", x=x, by=by)
     if x == "n":  # else each line has its own
-        steps.stated(lambda point: point["n"], "paper: n from active sources")
-        steps.stated(lambda point: point["n"] + 1, "paper: at most n + 1")
-    steps.words(y="mean number of time units", title="BROADCAST2: steps")
+        steps.add_statement(lambda point: point["n"], "paper: n from active sources")
+        steps.add_statement(lambda point: point["n"] + 1, "paper: at most n + 1")
+    steps.set_labels(y="mean number of time units", title="BROADCAST2: steps")
     for panel in (plain, unsafe, steps):
         panel.scale = "linear"
     sheet.title(
@@ -186,17 +186,17 @@ def _most_steps(point: Point) -> float:
 
 
 def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
-    title, among = _TITLES[name], f"{name}_trials"
+    title, condition = _TITLES[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
         description=f"{title}: mean share of the nonfaulty nodes that receive",
         total=f"{name}_reached",
-        nonzero=among,
-        condition=among,
+        nonzero=condition,
+        condition=condition,
         unit=_nonfaulty,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
-    whole = make_proportion(f"{name}_complete", f"{title}: share that reach every nonfaulty node", among, shown)
+    whole = make_proportion(f"{name}_complete", f"{title}: share that reach every nonfaulty node", condition, shown)
     if not steps:
         return whole, coverage
     return (
@@ -206,8 +206,8 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
             name=f"{name}_steps",
             description=f"{title}: mean number of time units until the last nonfaulty node receives",
             total=f"{name}_steps",
-            nonzero=among,
-            condition=among,
+            nonzero=condition,
+            condition=condition,
             bound=_most_steps,
             shown=shown,
         ),

@@ -125,7 +125,7 @@ def _figure(results: Results, sheet: Any) -> None:
         panel = sheet.panel()
         panel.lines(results, "all_unsafe", x="p", by="n")
         panel.scale = "linear"
-        panel.words(title=results.study.title)
+        panel.set_labels(title=results.study.title)
         return
     left, right = sheet.panels(2)
     _draw_probability(left, drawn)
@@ -141,7 +141,7 @@ def _fine_figure(results: Results, sheet: Any) -> None:
         "fitted, 95% limits", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False
     )
     right.scale = "linear"
-    right.words(x="n", y="p_.8 / p_.2", title="How sharp the threshold is")
+    right.set_labels(x="n", y="p_.8 / p_.2", title="How sharp the threshold is")
 
 
 #: Most dimensions whose curve is drawn.
@@ -161,7 +161,7 @@ def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -
     panel.scale = "linear"
     panel.axes.axhline(0.5, color=GREY, linewidth=0.8, zorder=0)
     panel.axes.axvline(1.0, color=GREY, linewidth=0.8, zorder=0)
-    panel.words(
+    panel.set_labels(
         x="p / p_1/2(n)",
         y="probability that Q_n is unsafe",
         title="Where Q_n becomes unsafe, about its own p_1/2",
@@ -185,7 +185,7 @@ def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -
     panel.curve(x, bound, "lower bound for large n:\nλ (1 + log n/√n)")
     panel.curve([0], [LAMBDA], "limit: λ = 1.16577", marker="*", markersize=12, linestyle="none", clip_on=False)
     panel.limits(left=0, right=0.75, bottom=0)
-    panel.words(
+    panel.set_labels(
         x="1/√n",
         y="p_1/2 n^2 2^(2√n) / 16",
         title="p_1/2 in units of its asymptotic form",

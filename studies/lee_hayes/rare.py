@@ -132,14 +132,14 @@ def _figure(results: Results, sheet: Any) -> None:
     left, right, larger = sheet.panels(2, count=3)
     left.lines(results, "close_pair", x="f", by="n")
     left.reference(lambda point: float(_scale(point)) if _scale(point) <= 1 else math.nan, "from pairs alone")
-    left.words(y="probability", title="Two faults within distance 2")
+    left.set_labels(y="probability", title="Two faults within distance 2")
     right.lines(results, "unsafe_nodes", x="f", by="n")
     right.reference(_first_order, "from pairs alone")
-    right.words(title="Mean number of nonfaulty unsafe nodes")
+    right.set_labels(title="Mean number of nonfaulty unsafe nodes")
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
     subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN_DIMENSIONS}
     larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
-    larger.words(y="probability", title=f"Subcubes in the closure at n = {n}")
+    larger.set_labels(y="probability", title=f"Subcubes in the closure at n = {n}")
     for panel in (left, right, larger):
         panel.scale = "log"
     sheet.title(results.study.title)

@@ -94,13 +94,13 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
     panel.reference(
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
     )
-    panel.stated(
+    panel.add_statement(
         _printed_delay_share(),
         "paper: < 15% for f <= floor(n/2), n >= 5",
         where=lambda point: int(point["n"]) >= 5 and int(point["f"]) <= int(point["n"]) // 2,
     )
     panel.scale = "log"
-    panel.words(y="share of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
+    panel.set_labels(y="share of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
 
 
 def _figure(results: Results, sheet: Any) -> None:
@@ -123,7 +123,7 @@ def _figure(results: Results, sheet: Any) -> None:
     ):
         right.series(label, [(point[by], results.estimates(point)[statistic].complement) for point in there], i, 4)
     right.scale = "log"
-    right.words(
+    right.set_labels(
         x="f, number of faulty nodes" if by == "f" else "K, number of faulty links",
         y="share of messages not delivered",
         title=f"Not delivered, over all fault sets of Q_{n}",
@@ -195,10 +195,10 @@ def _eligible_text(name: str) -> str:
 
 
 def make_proportion(
-    name: str, description: str, among: str | None = None, shown: bool = False, **more: Any
+    name: str, description: str, condition: str | None = None, shown: bool = False, **more: Any
 ) -> Proportion:
-    """The share of all trials, or of those that ``among`` counts."""
-    return Proportion(name=name, description=description, condition=among, shown=shown, **more)
+    """The share of all trials, or of those that ``condition`` counts."""
+    return Proportion(name=name, description=description, condition=condition, shown=shown, **more)
 
 
 def _has_faults(point: Point) -> bool:
@@ -246,10 +246,10 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
     )
 
 
-def ending_proportion(name: str, how: str, words: str, among: str | None = None) -> Proportion:
+def ending_proportion(name: str, how: str, words: str, condition: str | None = None) -> Proportion:
     """The share of an algorithm's messages that end otherwise."""
     return make_proportion(
-        f"{name}_{how}", f"share of {_NAMES[name]} messages{_eligible_text(name)} that {words}", among
+        f"{name}_{how}", f"share of {_NAMES[name]} messages{_eligible_text(name)} that {words}", condition
     )
 
 

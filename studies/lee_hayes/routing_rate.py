@@ -80,7 +80,7 @@ def _figure(results: Results, sheet: Any) -> None:
         if k == 1:
             left.reference(lambda p: float(minimal_fraction(p["n"], p["rate"])), "closed form")
         left.scale = "linear"
-        left.words(y="share of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
+        left.set_labels(y="share of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
         right.reference(lambda p: float(basic_fraction(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
@@ -88,7 +88,7 @@ def _figure(results: Results, sheet: Any) -> None:
         right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
         for line in right.drawn[below:]:  # in the legend by ROUTE's line of its n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
-        right.words(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
+        right.set_labels(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
     sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
 
 

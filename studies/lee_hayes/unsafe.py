@@ -125,8 +125,8 @@ def _stated_limit() -> float:
 def _figure(results: Results, sheet: Any) -> None:
     panel = sheet.panel()
     panel.lines(results, "unsafe_fraction", x="n", by="f")
-    panel.stated(_stated_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_has_stated_limit)
-    panel.words(
+    panel.add_statement(_stated_limit(), "paper: < 15% for f <= floor(n/2), n >= 5", where=_has_stated_limit)
+    panel.set_labels(
         y="average fraction of unsafe nodes", title="Average fraction of unsafe nodes in Q_n with f faulty nodes"
     )
 
@@ -173,7 +173,7 @@ def _large_figure(results: Results, sheet: Any) -> None:
         _close_pairs,
         "expected close pairs:\nC(f, 2) (n + C(n, 2)) / (2^n - 1)",
     )
-    panel.words(
+    panel.set_labels(
         y="probability of two faults within distance 2", title="Unsafe nodes of Q_n need two faults within distance 2"
     )
 

@@ -72,13 +72,13 @@ def _figure(results: Results, sheet: Any) -> None:
             panel.lines(results, statistic, x="links", by="n")
             panel.reference(fixed, "a fixed tree")
             _mark_bound(panel)
-        left.words(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
-        right.words(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
+        left.set_labels(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
+        right.set_labels(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
     else:
         for panel, statistic in ((left, "unhindered"), (right, "failing")):
             panel.lines(results, statistic, x="f", by="n")
-        left.words(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
-        right.words(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
+        left.set_labels(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
+        right.set_labels(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
     for panel in (left, right):
         is_doubling_axis(panel)
     left.scale = "linear"

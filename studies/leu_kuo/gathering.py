@@ -177,7 +177,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
         panel.scale = "auto" if variant == "literal" else "log"  # which loses nearly all
-        panel.words(y="share of the data lost", title=f"FTTC {variant}")
+        panel.set_labels(y="share of the data lost", title=f"FTTC {variant}")
     cut = [
         (point[x], results.estimates(point)["stranded"].value)
         for point, tally in results
@@ -188,7 +188,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
     deadlocked.scale = "linear"
     deadlocked.limits(bottom=0)
-    deadlocked.words(y="share of trials", title="FTTC literal: a node is blocked for ever")
+    deadlocked.set_labels(y="share of trials", title="FTTC literal: a node is blocked for ever")
     for panel in (*lost, deadlocked):
         is_doubling_axis(panel)
     sheet.title(results.study.title)
@@ -224,11 +224,11 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
         panel.curve([1, 2 ** (n - 1)], [2, 2], "paper: FTTC < 2")
         panel.curve([1, 2 ** (n - 1)], [4, 4], "paper: rerouting <= 4", linestyle="--")
         panel.by = ("slowdown",)  # a legend of its own
-        panel.words(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
+        panel.set_labels(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
     kind, points = next(iter(chosen.items()))
     _plot_lines(panels[-1], results, _COMPLETE, points)
     panels[-1].by = ("complete",)
-    panels[-1].words(x="number of faults", y="share of trials", title=f"All data arrives at n = {n}: {kind}")
+    panels[-1].set_labels(x="number of faults", y="share of trials", title=f"All data arrives at n = {n}: {kind}")
     sheet.title(results.study.title)
 
 

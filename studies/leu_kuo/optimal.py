@@ -51,10 +51,10 @@ def _figure(results: Results, sheet: Any) -> None:
         for panel, statistics in ((links, faults), (share, free)):
             panel.compare(results, statistics, x=x, at={"n": n})
             is_doubling_axis(panel)
-        links.words(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
+        links.set_labels(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
         share.scale = "linear"
         share.limits(bottom=0)
-        share.words(y="probability of a fault-free tree", title=f"n = {n}: who finds a fault-free tree")
+        share.set_labels(y="probability of a fault-free tree", title=f"n = {n}: who finds a fault-free tree")
     sheet.title(results.study.title)
 
 

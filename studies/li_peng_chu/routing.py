@@ -218,11 +218,11 @@ def figure(results: Results, sheet: Any) -> None:
     left.lines(results, "success", x="rate", by="m")
     left.scale = "linear"
     left.limits(bottom=0)
-    left.stated(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
-    left.stated(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
-    left.words(y="successful routing rate", title=f"{of} 1: pairs that the route joins")
+    left.add_statement(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
+    left.add_statement(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
+    left.set_labels(y="successful routing rate", title=f"{of} 1: pairs that the route joins")
     _plot_lengths(results, right)
-    right.words(title=f"{of} 2: length of the paths found")
+    right.set_labels(title=f"{of} 2: length of the paths found")
     sheet.title(results.study.title)
 
 
@@ -231,11 +231,11 @@ def _plot_lengths(results: Results, panel: Any) -> None:
     searched = any(tally.trials and _is_searched(point) for point, tally in results)
     if not searched:
         panel.lines(results, "length_over_distance", x="rate", by="m", factor=100)
-        panel.words(y="path length, % of d(s, t)")
+        panel.set_labels(y="path length, % of d(s, t)")
         return
     panel.lines(results, "length_ratio", x="rate", by="m", factor=100)
     panel.reference(lambda point: 100 * results.estimates(point)["length_over_distance"].value, "the same over d(s, t)")
-    panel.words(y="path length, % of the shortest nonfaulty path")
+    panel.set_labels(y="path length, % of the shortest nonfaulty path")
 
 
 def notes(results: Results) -> list[str]:

@@ -91,7 +91,7 @@ def _figure(results: Results, sheet: Any) -> None:
     for panel, (name, title) in zip(sheet.panels(2, 2), _TITLES.items(), strict=True):
         panel.lines(results, name, x="f", by="network")
         panel.scale = "linear"
-        panel.words(title=title)
+        panel.set_labels(title=title)
     sheet.title(results.study.title)
 
 

@@ -113,14 +113,14 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
     above, below = sheet.panels(1, 2)
     above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
     above.scale = "linear"
-    above.words(y="P(connected)", title=f"The nonfaulty nodes are connected, {where}")
+    above.set_labels(y="P(connected)", title=f"The nonfaulty nodes are connected, {where}")
     known = families()
     like = [
         p for p in done if str(p["network"]) != "hypercube" and known[str(p["network"])].degree(int(p["n"])) == p["n"]
     ]
     others = like or [p for p in done if str(p["network"]) != "hypercube"]
     below.lines(results, "connected_diff", x=x, by="network", at=lambda point: point in others)
-    below.words(
+    below.set_labels(
         y="difference of P(connected)",
         title=f"Less the hypercube's, same faults{', networks of its degree' * bool(like)}",
     )
@@ -136,7 +136,7 @@ def figure_half(results: Results, sheet: Any) -> None:
         panel.reference(
             lambda point, axis=axis: asymptotic_survival(point, axis), "limit for n to infinity, where known"
         )
-        panel.words(y="P(connected)", title=title)
+        panel.set_labels(y="P(connected)", title=title)
     sheet.title(results.study.title)
 
 
@@ -159,7 +159,7 @@ def figure_sparse(results: Results, sheet: Any) -> None:
             apart = [(float(point["f"]), results.estimates(point)["connected"].complement) for point in own]
             panel.series(name, sorted(apart, key=lambda pair: pair[0]), i, len(names))
         panel.scale = "log"
-        panel.words(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
+        panel.set_labels(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
     sheet.title("Few faults that part the nonfaulty nodes")
 
 
@@ -178,8 +178,10 @@ def figure_polynomial(results: Results, sheet: Any) -> None:
     below.by = ("network",)
     for panel in (above, below):
         panel.scale = "linear"
-    above.words(x="node failure rate", y="P(connected)", title="The nonfaulty nodes of the hypercube are connected")
-    below.words(x="node failure rate", y="difference of P(connected)", title="Other networks less the hypercube")
+    above.set_labels(
+        x="node failure rate", y="P(connected)", title="The nonfaulty nodes of the hypercube are connected"
+    )
+    below.set_labels(x="node failure rate", y="difference of P(connected)", title="Other networks less the hypercube")
     sheet.title("Reliability polynomials of networks on 2^n nodes")
 
 

@@ -172,12 +172,12 @@ def _figure(results: Results, sheet: Any) -> None:
     for panel in (above, below):
         panel.by = ("n",)
     below.scale = "log"
-    above.words(
+    above.set_labels(
         x=f"share of faulty {what}",
         y="mean",
         title="Edge-disjoint spanning trees λ, and the smallest degree δ",
     )
-    below.words(
+    below.set_labels(
         x=f"share of faulty {what}",
         y="P(λ < δ)",
         title="How often there are fewer trees than the smallest degree",

@@ -133,7 +133,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
     panel.scale = "log"
     panel.by = ("trees",)
     where = f"fault at distance {nearest}" if with_fault else "no fault"
-    panel.words(x="M, packets", y="steps", title=f"n = {n}, {where}")
+    panel.set_labels(x="M, packets", y="steps", title=f"n = {n}, {where}")
 
 
 def _notes(results: Results) -> list[str]:

@@ -34,9 +34,9 @@ def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
     left.lines(results, "sidetrack_delivered", x="rate", by="n")
     left.scale = "linear"
-    left.words(y="share of messages", title="SIDETRACK: delivered within 8n hops")
+    left.set_labels(y="share of messages", title="SIDETRACK: delivered within 8n hops")
     right.lines(results, "dfs_extra", x="rate", by="n")
-    right.words(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
+    right.set_labels(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
     sheet.title("Rules that know their neighbours alone, every node faulty at a rate (shaded: 95% intervals)")
 
 

@@ -102,10 +102,10 @@ def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
     left.compare(results, {_TITLES[word]: f"{word}_safe" for word in words}, x=by, at=at)
     left.scale = "linear"
-    left.words(y="share of all nodes", title=f"Safe nodes, Q_{at['n']}")
+    left.set_labels(y="share of all nodes", title=f"Safe nodes, Q_{at['n']}")
     right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
     right.scale = "linear"
-    right.words(y="rounds", title="Synchronous rounds of exchange")
+    right.set_labels(y="rounds", title="Synchronous rounds of exchange")
     sheet.title("What nodes know of the faults (shaded: 95% intervals)")
 
 

@@ -141,7 +141,7 @@ def _figure(results: Results, sheet: Any) -> None:
     panel.axes.set_xscale("log", base=2)
     panel.scale = "log"
     panel.by = ("reading",)
-    panel.words(x="number of destinations", y="mean number of channels N", title="Channels that a multicast takes")
+    panel.set_labels(x="number of destinations", y="mean number of channels N", title="Channels that a multicast takes")
 
 
 def _row_point(row: dict[str, Any]) -> Point:

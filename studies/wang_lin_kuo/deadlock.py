@@ -101,7 +101,7 @@ def _sample_cycles_trial(results: Results, sheet: Any) -> None:
         panel.compare(results, shares, x="f", at={"n": n})
         panel.scale = "linear"
         panel.limits(bottom=0, top=1.03)
-        panel.words(y="share with a cyclic graph", title=f"n = {n}")
+        panel.set_labels(y="share with a cyclic graph", title=f"n = {n}")
     sheet.title(results.study.title)
 
 
@@ -242,7 +242,7 @@ def _draw_messages(results: Results, sheet: Any) -> None:
         for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
             panel = next(panels)
             panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
-            panel.words(y="share of trials that deadlock", title=f"{each}; {channels}")
+            panel.set_labels(y="share of trials that deadlock", title=f"{each}; {channels}")
     sheet.title(results.study.title)
 
 

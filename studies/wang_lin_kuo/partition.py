@@ -158,7 +158,7 @@ def _figure(results: Results, sheet: Any) -> None:
             panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: f = n - 1")
         panel.scale = "linear"
         panel.by = ("n",)
-        panel.words(x="f / 2^(n/2)", y="probability", title=f"{what[0].upper()}{what[1:]}")
+        panel.set_labels(x="f / 2^(n/2)", y="probability", title=f"{what[0].upper()}{what[1:]}")
     sheet.title("Fault-tolerant 2-partitions of Q_n with f random faulty nodes")
 
 

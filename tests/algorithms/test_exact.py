@@ -111,13 +111,13 @@ def test_all_unsafe_probability_is_exact_for_fractions():
 def test_two_faults(n):
     assert fc.exact_unsafe(n, 2).mean_fraction == exact.mean_unsafe_two_faults(n) / 2**n
     assert exact.mean_unsafe_two_faults(n) == Fraction(n * (n - 1), 2**n - 1)
-    assert fc.exact_unsafe(n, 2).merging == exact.mean_close_pairs(n, 2)
+    assert fc.exact_unsafe(n, 2).close_pair == exact.mean_close_pairs(n, 2)
 
 
 def test_merging_pairs_bound_the_share_of_merging_sets():
     for n, f in itertools.product((4, 6, 8, 20), (3, 4)):
         if n <= 15 or f == 3:
-            assert 0 < fc.exact_unsafe(n, f).merging <= exact.mean_close_pairs(n, f)
+            assert 0 < fc.exact_unsafe(n, f).close_pair <= exact.mean_close_pairs(n, f)
     assert float(exact.mean_close_pairs(60, 120)) == pytest.approx(1.13e-11, rel=0.01)
 
 
@@ -144,7 +144,7 @@ def test_rounds_of_small_cubes():
 def test_no_and_one_fault():
     for n, f in ((1, 0), (1, 1), (6, 0), (6, 1), (62, 0), (62, 1)):
         values = fc.exact_unsafe(n, f)
-        assert (values.mean_fraction, values.all_unsafe, values.merging, values.mean_rounds) == (0, 0, 0, 0)
+        assert (values.mean_fraction, values.all_unsafe, values.close_pair, values.mean_rounds) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

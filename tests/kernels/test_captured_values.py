@@ -305,8 +305,8 @@ def test_a_name_means_what_is_installed_whatever_ran_before():
 
 def test_a_worker_with_other_code_or_another_package_refuses(monkeypatch):
     sent = StudyReference.from_study(fc.study("unsafe-fraction"))
-    assert sent.found() is fc.study("unsafe-fraction")
+    assert sent.resolve() is fc.study("unsafe-fraction")
     with pytest.raises(StudyMismatchError, match=r"a worker on \S+ has other code of unsafe-fraction than the run"):
-        sent._replace(mark="0" * 16).found()
+        sent._replace(mark="0" * 16).resolve()
     with pytest.raises(StudyMismatchError, match=r"a worker on \S+ has another fastcube, in "):
-        sent._replace(package="0" * 16).found()
+        sent._replace(package="0" * 16).resolve()

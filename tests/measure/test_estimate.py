@@ -286,7 +286,7 @@ def test_no_target_stops_before_thirty_trials_differ(base):
         counts = {"total": sum(v * k for v, k in values.items()), "squares": sum(v * v * k for v, k in values.items())}
         s = fc.NormalMean(**PLAIN, base=base, **more)
         e = s.estimate(counts, trials, {})
-        return s.settled(counts, trials, {}) and e.half_width < 1
+        return s.is_settled(counts, trials, {}) and e.half_width < 1
 
     assert not any(settled(few, 10**6) for few in range(MIN_NONZERO_TRIALS))
     assert not any(settled(few, 10**6, bound=lambda _: 2.0) for few in range(1, MIN_NONZERO_TRIALS))
@@ -306,7 +306,7 @@ def test_a_plain_difference_is_not_narrow_where_trials_agree_and_waits_for_thirt
     e = s.estimate(counts(60, 400, 100), 4096, {})
     assert e == normal_mean(60, 400, 4096, 2.0, 5.0, -5.0)
     assert s.interval == "asymptotic"
-    settled = [s.settled(counts(0, 4 * some, some), 4096, {}) for some in range(MIN_NONZERO_TRIALS + 1)]
+    settled = [s.is_settled(counts(0, 4 * some, some), 4096, {}) for some in range(MIN_NONZERO_TRIALS + 1)]
     assert settled == [True, *[False] * (MIN_NONZERO_TRIALS - 1), True]
 
 
@@ -354,7 +354,7 @@ def test_intervals_cover_where_a_precision_stops_a_run(p, precision, bound):
             counts = {"total": many, "squares": many}
             if not bound:
                 counts = {"links": trials + many, "squares": trials + 3 * many, "trials": trials, "longer": many}
-            if goal.reached(study, {}, _Tally(trials, counts)):
+            if goal.is_reached(study, {}, _Tally(trials, counts)):
                 break
             many, trials = many + int(rng.binomial(trials, p)), 2 * trials
         e = statistic.estimate(counts, trials, {})
@@ -377,7 +377,7 @@ def test_intervals_of_differences_cover_where_a_precision_stops_a_run(p, precisi
             some, minus = some + differing_now, minus + int(rng.binomial(differing_now, less))
             trials += new
             counts = {"total": some - 2 * minus, "squares": some, "some": some}
-            if goal.reached(study, {}, _Tally(trials, counts)):
+            if goal.is_reached(study, {}, _Tally(trials, counts)):
                 break
             new = trials
         e = statistic.estimate(counts, trials, {})

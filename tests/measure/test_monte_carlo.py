@@ -110,7 +110,7 @@ def test_random_sets_of_f_faults(n, f):
     values = exact.exact_unsafe(n, f)
     tally = run(study, {"n": n, "f": f})
     check(study, tally, law_of_size(n, f), values.all_unsafe)
-    check_share(study, tally, "close_pair", values.merging)
+    check_share(study, tally, "close_pair", values.close_pair)
 
 
 @pytest.mark.parametrize("n", range(1, 7))

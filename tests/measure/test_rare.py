@@ -65,7 +65,7 @@ KNOWN = [(2, 2), (2, 4), (3, 2), (3, 4), (3, 8), (4, 3), (4, 7), (4, 12), (5, 2)
 def check_exactly(tally, n, f):
     """A tally is what the exact values allow."""
     wanted, scale = exact_unsafe(n, f), mean_close_pairs(n, f)
-    check_share(tally, "counted", wanted.merging / scale)
+    check_share(tally, "counted", wanted.close_pair / scale)
     check_share(tally, "all_unsafe", wanted.all_unsafe / scale)
     mean = wanted.mean_fraction * 2**n / scale
     square = (wanted.variance_fraction + wanted.mean_fraction**2) * 4**n / scale
@@ -187,7 +187,7 @@ def test_the_limit_of_lonely_pairs(n, f):
 def test_intervals_cover(n, f):
     """Of 1,000 seeds no more miss the exact value than 5% allow."""
     wanted, scale = exact_unsafe(n, f), mean_close_pairs(n, f)
-    values = {"close_pair": wanted.merging, "unsafe_fraction": wanted.mean_fraction, "all_unsafe": wanted.all_unsafe}
+    values = {"close_pair": wanted.close_pair, "unsafe_fraction": wanted.mean_fraction, "all_unsafe": wanted.all_unsafe}
     values["unsafe_nodes"] = wanted.mean_fraction * 2**n
     if wanted.mean_rounds is not None:
         values["rounds"] = wanted.mean_rounds

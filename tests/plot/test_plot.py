@@ -163,7 +163,7 @@ def test_panels_of_one_vertical_axis_share_scale_and_range(second, scales):
     right.series("what", [(1, second), (2, second)])
     other.series("what", [(1, MANY), (2, MANY)])
     for panel, y in ((left, "share"), (right, "share"), (other, "another")):
-        panel.words(y=y)
+        panel.set_labels(y=y)
     sheet.finish()
     assert left.axes.get_ylim() == right.axes.get_ylim() != other.axes.get_ylim()
     assert {left.axes.get_yscale(), right.axes.get_yscale()} == scales
@@ -198,7 +198,7 @@ def drawn_with(level, pairs):
     panel.scale = "log"
     panel.series("what", pairs)
     panel.drawn[0].points = [{"n": x} for x, _ in pairs]
-    panel.stated(level, "said")
+    panel.add_statement(level, "said")
     sheet.finish()
     return panel.axes
 
@@ -221,8 +221,8 @@ def test_a_width_lays_panels_out(width, inches, columns):
     sheet = Sheet(width=width)
     for i, panel in enumerate(sheet.panels(4)):
         panel.series("what", [(x, FEW) for x in range(5)])
-        panel.stated(0.3, "said")
-        panel.words(x="number of faulty nodes", y="share of messages", title="A title of a panel" * (i + 1))
+        panel.add_statement(0.3, "said")
+        panel.set_labels(x="number of faulty nodes", y="share of messages", title="A title of a panel" * (i + 1))
     sheet.title("All four " * 12)
     figure = sheet.finish()
     assert figure.get_size_inches()[0] == inches
@@ -345,9 +345,9 @@ def test_any_text_can_be_drawn(text):
     sheet = Sheet()
     panel = sheet.panel()
     panel.series(text, [(1, proportion(300, 1000))])
-    panel.stated(0.5, text)
+    panel.add_statement(0.5, text)
     panel.curve([1], [0.4], text)
-    panel.words(x=text, y=text, title=text)
+    panel.set_labels(x=text, y=text, title=text)
     sheet.title(text)
     assert sheet.finish() is panel.axes.figure
 

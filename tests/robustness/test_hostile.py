@@ -201,8 +201,8 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
 
 def test_what_this_version_does_not_know_is_named(file):
     edit_hdf5(file, study(lambda d: d["statistics"][1].update(kind="Median")))
-    words = "statistic octal is of the kind Median, which this fastcube does not know"
-    with pytest.raises(fc.ResultFileError, match=rf"is damaged: {words}; run its study again"):
+    words = "describes statistic octal by the kind Median, which this fastcube does not know"
+    with pytest.raises(fc.ResultFileError, match=rf"\.h5 {words}; run its study again"):
         open_results(file)
     edit_hdf5(file, version(2, 7))
     with pytest.raises(FormatTooNewError, match=rf"has format 2\.7, this fastcube reads 2\.1: {words}"):

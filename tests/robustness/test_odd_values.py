@@ -284,7 +284,7 @@ METHODS = {
 }  # a table, row by row # fmt: skip
 
 #: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
-OWN = {"Study": {"check", "verify", "exact", "order", "parameters"}, "Axis": {"place", "parameter"}}
+OWN = {"Study": {"check", "verify", "exact", "order", "parameters"}, "Axis": {"sort_key", "parameter"}}
 
 #: Their usual arguments, where 2 and 6 are none.
 USUAL = {

@@ -72,8 +72,8 @@ def comparable_numbers(items: Iterable[PublishedResult]) -> Iterable[tuple[Print
                         yield printed, shown
 
 
-def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, among: int, runs: int | None) -> Comparison:
-    """A printed number beside an estimate in its unit, over ``among`` trials; the paper averaged ``runs``, if it says."""
+def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligible: int, runs: int | None) -> Comparison:
+    """A printed number beside an estimate in its unit, over ``eligible`` trials; the paper averaged ``runs``, if it says."""
     value = float(printed.value)
     half = 0.5 * 10.0 ** -(printed.digits or 0)
     measured = estimate_text(e)
@@ -85,7 +85,7 @@ def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, among: 
         return Comparison(statistic, measured, "holds", "agrees")
     if runs is None:
         return Comparison(statistic, measured, "unreproduced", f"printed is {share} away")
-    scatter = e.stderr * math.sqrt(among / runs)
+    scatter = e.stderr * math.sqrt(eligible / runs)
     away = gap / scatter if scatter > 0 else math.inf
     words = f"printed is {share} away, {away:+.1f} standard deviations of a mean of {runs}"
     key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "unreproduced"

@@ -107,7 +107,7 @@ class Content:
         """The study's grid that shows something, by default its first; None where that is not made here."""
         return self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
 
-    def _place(self, name: str, anchor: str) -> dict[str, str]:
+    def _elsewhere(self, name: str, anchor: str) -> dict[str, str]:
         """Anchor and name of what shows it first; empty for the first itself."""
         first = self.home.setdefault(name, anchor)
         return {} if first == anchor else {"anchor": first, "name": self.names[first]}
@@ -118,7 +118,7 @@ class Content:
         out: dict[str, Any] = {
             "piece": piece,
             "drawn": drawn,
-            "elsewhere": self._place(f"study {piece.name}", anchor),
+            "elsewhere": self._elsewhere(f"study {piece.name}", anchor),
         }
         if drawn is None:
             return out
@@ -151,7 +151,7 @@ class Content:
             "claim": claim,
             "report": report,
             "verdict": key,
-            "elsewhere": self._place(f"claim {piece.name}", anchor),
+            "elsewhere": self._elsewhere(f"claim {piece.name}", anchor),
             "checked": checked,
             "definition": claim.definition and key == "holds",
             "witnesses": [] if report is None else [self.witness(w) for w in report["witnesses"]],
@@ -210,7 +210,7 @@ class Content:
             "verdict": key,
             "cubes": cubes,
             "failed": "" if gave is None else gave["failed"],
-            "elsewhere": self._place(f"example {piece.name}", anchor),
+            "elsewhere": self._elsewhere(f"example {piece.name}", anchor),
         }
 
     # ------------------------------------------------------------ one item

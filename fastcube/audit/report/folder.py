@@ -66,7 +66,7 @@ class Folder:
     def check(self, plan: Plan) -> None:
         """Raise ResultFileError for a folder, a FIFO or a device where a file of the report belongs."""
         results = (self.results(piece) for piece in plan.studies)
-        for path in (self.page, *results, *(self.place(piece) for piece in plan)):
+        for path in (self.page, *results, *(self.cache_path(piece) for piece in plan)):
             with contextlib.suppress(FileNotFoundError):
                 if not stat.S_ISREG(path.stat().st_mode):
                     raise ResultFileError(f"{path} is in the way: it is not a regular file")
@@ -80,7 +80,7 @@ class Folder:
         """The results file of a grid."""
         return self.path / f"{piece.name}.h5"
 
-    def place(self, piece: Piece) -> Path:
+    def cache_path(self, piece: Piece) -> Path:
         """The file of what is kept of a piece."""
         return self.path / _PIECE_FORMATS[type(piece)][0] / f"{piece.name}.json"
 
@@ -95,7 +95,7 @@ class Folder:
 
     def read_entry(self, piece: Piece) -> dict[str, Any] | None:
         """What is kept of a piece, of whatever sources and results it was made; None where there is nothing."""
-        held = storage.read_entry(self.place(piece), _PIECE_FORMATS[type(piece)][1])
+        held = storage.read_entry(self.cache_path(piece), _PIECE_FORMATS[type(piece)][1])
         if held is not None and isinstance(piece, ClaimPiece) and (held["paper"], held["id"]) != piece.claim.key:
             return None
         return held
@@ -117,7 +117,7 @@ class Folder:
         name, now = self._input_fingerprint(piece)
         if have_sources_changed():
             now += "+changes"
-        storage.write_entry(self.place(piece), {name: now, **gave})
+        storage.write_entry(self.cache_path(piece), {name: now, **gave})
 
     def write_page(self, text: str) -> None:
         """Replace the report, unless it says just this already."""
