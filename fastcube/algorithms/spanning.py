@@ -46,8 +46,8 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     pivoted : bool
         The paper's pivoted and light trees, each rooted at a neighbour of s, instead of all rooted at s.
     algorithm : str
-        ``light_trees`` (default): Johnsson and Ho's n trees without a fault, the n - 1 light trees of Algorithm A with one
-        faulty node; n <= 23.  ``edmonds_trees``: any faulty nodes and links, as many trees as there are, all rooted
+        ``light`` (default): Johnsson and Ho's n trees without a fault, the n - 1 light trees of Algorithm A with one
+        faulty node; n <= 23.  ``edmonds``: any faulty nodes and links, as many trees as there are, all rooted
         at s; which ones is left open; n <= 10.
 
     Returns
@@ -57,7 +57,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
     Notes
     -----
-    ``light_trees``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds_trees``: a flow for each arc of the
+    ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the
     nonfaulty graph; 0.7 s at n = 8, 7 s at n = 10.
 
     Examples
@@ -86,14 +86,14 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     packets : int
         1 or more.
     trees : str
-        ``edst`` (default): the rows of :func:`spanning_trees`; ``edmonds_trees``: those of its algorithm of that name;
+        ``edst`` (default): the rows of :func:`spanning_trees`; ``edmonds``: those of its algorithm of that name;
         ``binomial``: one tree, in which the parent of v clears the highest set bit of v ^ s, without faults; ``bfs``: one
         shortest-path tree, n <= 20.
 
     Returns
     -------
     int or None
-        0 for a source without another nonfaulty node; None where ``bfs`` or ``edmonds_trees`` find no tree.
+        0 for a source without another nonfaulty node; None where ``bfs`` or ``edmonds`` find no tree.
 
     Notes
     -----
