@@ -139,7 +139,7 @@ class _OfflineRouter:
             labels = [node & ~dims]
             for d in descending_bits(dims):
                 labels += [label | d for label in labels]
-            return int(self.faults.are_faulty(np.array(labels, np.uint64)).sum())
+            return int(self.faults.among(np.array(labels, np.uint64)).sum())
         return sum((fault ^ node) & ~dims == 0 for fault in self.faults)
 
     def count_cluster(self, node: int) -> int:

@@ -58,7 +58,7 @@ def faulty_nodes(drawn: Draw) -> list[int]:
             f"faulty_nodes must be among at most 2^20 labels to be listed, got 2^{drawn.network.bits}; status_key decides "
             "each node alone"
         )
-    return np.flatnonzero(faults.are_faulty(np.arange(2**drawn.network.bits, dtype=np.uint64))).tolist()
+    return np.flatnonzero(faults.among(np.arange(2**drawn.network.bits, dtype=np.uint64))).tolist()
 
 
 def faulty_text(network: Any) -> str:

@@ -55,7 +55,7 @@ class RandomFaults:
         """floor(rate * 2^64), exact."""
         return int(self.rate * 2.0**64)
 
-    def are_faulty(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def among(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of many labels are faulty."""
         if not isinstance(labels, np.ndarray) or labels.dtype != np.uint64:
             raise ParameterError(f"labels must be an array of uint64, got {short_repr(labels)}")

@@ -226,4 +226,4 @@ def all_faulty_nodes(network: Network) -> NDArray[np.uint64]:
         return np.array(sorted(lazy), np.uint64)
     chunk = 2 ** min(network.bits, 20)
     every = (np.arange(first, first + chunk, dtype=np.uint64) for first in range(0, 2**network.bits, chunk))
-    return np.concatenate([labels[lazy.are_faulty(labels)] for labels in every])
+    return np.concatenate([labels[lazy.among(labels)] for labels in every])

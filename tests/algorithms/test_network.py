@@ -150,14 +150,14 @@ def test_random_faults_many_at_once_and_extremes():
     labels = np.arange(5000, dtype=np.uint64) * np.uint64(2**49 + 1)
     for rate in (0.0, 1e-3, 0.5, 1 - 2**-53, 1.0):
         faults = fc.random_faults(rate, seed=11)
-        assert faults.are_faulty(labels).tolist() == [int(label) in faults for label in labels]
-    assert not fc.random_faults(0).are_faulty(labels).any()
-    assert fc.random_faults(1).are_faulty(labels).all()
+        assert faults.among(labels).tolist() == [int(label) in faults for label in labels]
+    assert not fc.random_faults(0).among(labels).any()
+    assert fc.random_faults(1).among(labels).all()
 
 
 def test_random_faults_have_their_rate():
     """Level 1e-6: a binomial count of 2^20 trials at 0.1 stays within 4.9 standard deviations."""
-    count = int(fc.random_faults(0.1, seed=1).are_faulty(np.arange(2**20, dtype=np.uint64)).sum())
+    count = int(fc.random_faults(0.1, seed=1).among(np.arange(2**20, dtype=np.uint64)).sum())
     assert abs(count - 0.1 * 2**20) < 4.9 * (2**20 * 0.09) ** 0.5
 
 
