@@ -278,8 +278,8 @@ METHODS = {
     "Axis": (AXIS, {"check": 1}),
     "Study": (TOY, {"axis": 1, "grid": 1, "grid_of": 1, "statistic": 1, "target": 1, "point": 1, "count": 4, "key": 2}),
     "Results": (RESULTS, {"estimates": 1, "shares of": 3, "estimate of": 3, "sel": 1, "point": 1, "read": 2,
-                          "labelled_estimates": 2, "check_same_study": 3, "to_xarray": 1, "save": 1, "plot": 1, "plot on": 1, "table": 1,
-                          "select_statistics": 1}),
+                          "labelled_estimates": 2, "check_same_study": 3, "to_xarray": 1, "save": 1, "plot": 1, "plot on": 1,
+                          "table": 1, "select_statistics": 1}),
     "Layout": (fc.Layout(fc.Moments("bit_total", "a quantity"), fc.Extreme("bit", "a bit")),
                {"counter": 1, "family": 2, "moments": 1, "extreme": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
