@@ -92,7 +92,9 @@ def selection_figure(
     panel.by = ("selection",)
     one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
     axis = several[0].study.axis(along)
-    panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title="; ".join({r.study.title: 0 for r in several}))
+    panel.set_labels(
+        x=axis_text(axis.name, axis.description), y=one, title="; ".join({r.study.title: 0 for r in several})
+    )
     panel.categories = tuple(names)
 
 
