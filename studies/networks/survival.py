@@ -128,24 +128,22 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
 
 
 def figure_half(results: Results, sheet: Any) -> None:
-    """P(connected) at 1/2 against n, with the limits of N8 beside their own networks."""
+    """P(connected) at 1/2 against n, with the limits of N8 beside the hypercube."""
     nodes, links = sheet.panels(2)
     for panel, axis, title in ((nodes, "rate", "Nodes fail at 1/2"), (links, "link_rate", "Links fail at 1/2")):
         panel.lines(results, "connected", x="n", by="network", at=lambda point, axis=axis: point[axis] == 0.5)
         panel.scale = "linear"
         panel.reference(
-            lambda point, axis=axis: asymptotic_survival(point, axis), "limit for n to infinity, where known"
+            lambda point, axis=axis: asymptotic_survival(point, axis), "proved limit for n to infinity, hypercube"
         )
         panel.set_labels(y="P(connected)", title=title)
     sheet.title(results.study.title)
 
 
 def asymptotic_survival(point: Point, axis: str) -> float:
-    """The limit of N8 for n to infinity, NaN for a network of which none is stated."""
-    if axis == "link_rate":
-        return math.exp(-1) if str(point["network"]) == "hypercube" else math.nan
-    exponents = {"hypercube": 1 / 2, "folded": 1 / 4, "enhanced-2": 1 / 4}
-    return math.exp(-exponents.get(str(point["network"]), math.nan))
+    """The proved limit of P(connected) for n to infinity at 1/2 (N8): the hypercube's, NaN for the other networks."""
+    exponent = 1.0 if axis == "link_rate" else 0.5
+    return math.exp(-exponent) if str(point["network"]) == "hypercube" else math.nan
 
 
 def figure_sparse(results: Results, sheet: Any) -> None:

@@ -201,7 +201,7 @@ def tree_greedy(effort: Effort) -> Verdict:
 
 @registry.claim(
     "tree-neighbours",
-    where="section 2, proof of Lemma 1",
+    where="section 2, proof of Lemma 1, which quotes it from another paper",
     states="A fault-free T_k(s) in a k-safe Q_m has 2^k (m - k) neighbours or more, 0 <= k <= m/2.",
     correction=(
         "Where every node within k - 1 fault-free links of s has k nonfaulty neighbours, all nodes within k such links, together "

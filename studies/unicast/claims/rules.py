@@ -22,7 +22,7 @@ from .status import checked_range, cubes_with_links, decide_with_links, largest_
 # ---------------------------------------------------------------- rules, by the kernels
 
 
-def _count_messages(effort: Effort, most: Callable[[int], int]) -> Any:
+def _count_messages(effort: Effort, most: Callable[[int], int] | None) -> Any:
     """(n, f, counts, extremes, pairs) of all messages of LEVELS, VECTORS, A1 and DFS."""
     from fastcube.kernels.unicast.layout import make_layout
     from fastcube.kernels.unicast.rules import RULES
@@ -32,7 +32,7 @@ def _count_messages(effort: Effort, most: Callable[[int], int]) -> Any:
     names = tuple(rule.lower() for rule in rules)
     kernel, layout = make_sets_kernel([RULES[rule] for rule in rules], names), make_layout(names)
     for n in range(2, 6):
-        for f in range(min(largest_fault_count(effort, n), most(n), 2**n - 2) + 1):
+        for f in range(min(largest_fault_count(effort, n), 2**n - 2, most(n) if most else 2**n) + 1):
             effort.step(f"Q_{n}, f={f}")
             slots = layout.new_tally()
             sets = math.comb(2**n - 1, f)
@@ -44,7 +44,7 @@ def _all_messages(
     effort: Effort,
     right: Callable[..., bool],
     wrong: Callable[[Hypercube], Witness | None],
-    most: Callable[[int], int] = lambda n: 2**n,
+    most: Callable[[int], int] | None = None,
 ) -> Verdict:
     """Holds where all counts are right; one that is not names no message: ``wrong`` finds it in a cube, or the two disagree."""
     for n, f, counts, extremes, pairs in _count_messages(effort, most):
@@ -54,8 +54,8 @@ def _all_messages(
             check_agreement(
                 found is None, False, f"whether every message with {f} faults of Q_{n} is right, one by one and counted"
             )
-            return Verdict("refuted", checked_range(effort), found)
-    return Verdict("holds", f"{checked_range(effort)}, every destination: {effort.applied:,} messages")
+            return Verdict("refuted", checked_range(effort, most), found)
+    return Verdict("holds", f"{checked_range(effort, most)}, every destination: {effort.applied:,} messages")
 
 
 def _first_message_finder(

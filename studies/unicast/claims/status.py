@@ -30,8 +30,14 @@ def largest_fault_count(effort: Effort, n: int) -> int:
     return int(2**n) - 1 if n <= 4 else effort.by_effort(full=6, quick=4)
 
 
-def checked_range(effort: Effort) -> str:
-    return f"all fault sets of Q_1, ..., Q_4, and of up to {largest_fault_count(effort, 5)} faulty nodes of Q_5, without node 0"
+def checked_range(effort: Effort, most: Callable[[int], int] | None = None) -> str:
+    """The fault sets that are looked at: up to ``most(n)`` faulty nodes, or all."""
+    if most is None:
+        largest = largest_fault_count(effort, 5)
+        return f"all fault sets of Q_1, ..., Q_4, and of up to {largest} faulty nodes of Q_5, without node 0"
+    limits = [(n, min(largest_fault_count(effort, n), most(n))) for n in range(1, 6)]
+    words = ", ".join(f"{limit} in Q_{n}" for n, limit in limits if limit >= 0)
+    return f"all sets of faulty nodes without node 0, up to {words}"
 
 
 @dataclass(frozen=True)
@@ -44,26 +50,27 @@ class FaultSets:
         What a witness shows.
     python : str or callable
         Has ``c`` and ``{t}``, or is made of n and the one set.
-    within : str
-        Of which sets the claim speaks, if not of all with up to so many faults.
-    most : callable
+    most : callable, optional
         Most faults of Q_n.
+    applies : callable, optional
+        Gives the sets that meet the hypothesis, where not all do; these are counted.
     find : callable, optional
         Finds a witness in a cube, which small cubes with faulty links are asked for besides.
     """
 
     words: str
     python: str | Callable[[int, exhaustive.Bools], str]
-    within: str = ""
-    most: Callable[[int], int] = lambda n: 2**n
+    most: Callable[[int], int] | None = None
+    applies: Predicate | None = None
     find: Callable[[Hypercube], Witness | None] | None = None
 
     def decide(self, effort: Effort, check: Predicate) -> Verdict:
         """Refuted by the first fault set where ``check`` finds a node."""
         for n in range(1, 6):
-            for f, faulty in exhaustive.fault_sets(n, min(largest_fault_count(effort, n), self.most(n))):
+            largest = largest_fault_count(effort, n)
+            for f, faulty in exhaustive.fault_sets(n, min(largest, self.most(n)) if self.most else largest):
                 effort.step(f"Q_{n}, f={f}")
-                effort.applied += len(faulty)
+                effort.applied += int(self.applies(n, f, faulty).sum()) if self.applies else len(faulty)
                 found = check(n, f, faulty)
                 if found.any():
                     row, *node = np.argwhere(found)[0].tolist()
@@ -74,9 +81,10 @@ class FaultSets:
                         if isinstance(self.python, str)
                         else self.python(n, faulty[row : row + 1])
                     )
-                    checked = f"in the order of n and f; {checked_range(effort)}"
+                    checked = f"in the order of n and f; {checked_range(effort, self.most)}"
                     return Verdict("refuted", checked, cube_witness(self.words, cube, shown))
-        verdict = Verdict("holds", f"{self.within or checked_range(effort)}: {effort.applied:,} sets looked through")
+        met = "of these sets meet the hypothesis" if self.applies else "sets"
+        verdict = Verdict("holds", f"{checked_range(effort, self.most)}: {effort.applied:,} {met}")
         return decide_with_links(effort, verdict, self.find) if self.find else verdict
 
 
@@ -205,8 +213,7 @@ def levels_unique(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 
 
 def _fewer_than_n(python: str) -> FaultSets:
-    within = "all sets of fewer than n faulty nodes of Q_1, ..., Q_5, without node 0"
-    return FaultSets("none near", python, within, lambda n: n - 1)
+    return FaultSets("none near", python, lambda n: n - 1)
 
 
 def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> exhaustive.Bools:
@@ -271,13 +278,30 @@ def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools
 # ---------------------------------------------------------------- Gu & Peng: distances
 
 
-def _too_far(most: Callable[[int], int]) -> FaultSets:
-    return FaultSets("too far", "fc.distance(c, 0, {t})", most=most)
+def _too_far(most: Callable[[int], int], applies: Predicate) -> FaultSets:
+    return FaultSets("too far", "fc.distance(c, 0, {t})", most, applies)
+
+
+def _has_neighbour(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+    """Whether node 0 has a nonfaulty neighbour."""
+    found: exhaustive.Bools = exhaustive.neighbour_counts(n, ~faulty)[:, 0] > 0
+    return found
+
+
+def _have_two_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+    """Whether every nonfaulty node has two nonfaulty neighbours."""
+    return _least_degree(n, faulty) >= 2
+
+
+def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+    """Whether every nonfaulty node has k nonfaulty neighbours, for the least k that admits f faults."""
+    least = min((k for k in range(1, n) if f <= 2**k * (n - k) - 1), default=n + 1)
+    return _least_degree(n, faulty) >= least
 
 
 @registry.forall(
     "gu-peng-4",
-    _too_far(lambda n: 2 * n - 3),
+    _too_far(lambda n: 2 * n - 3, _has_neighbour),
     where="Gu & Peng, abstract",
     states="With at most 2n - 3 faulty nodes, s and t each with a nonfaulty neighbour, their distance is at most H + 4.",
 )
@@ -290,7 +314,7 @@ def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 
 @registry.forall(
     "gu-peng-6",
-    _too_far(lambda n: 4 * n - 9),
+    _too_far(lambda n: 4 * n - 9, _have_two_neighbours),
     where="Gu & Peng 1999, abstract, of cubes in which every node has 2 nonfaulty neighbours; ours asks it of nonfaulty nodes",
     states="With at most 4n - 9 faulty nodes, every nonfaulty node with at least 2 nonfaulty neighbours, distances are at "
     "most H + 6.",
@@ -298,12 +322,12 @@ def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Node 0's distances in all sets within the hypothesis."""
     far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 6
-    return far & ~faulty & (_least_degree(n, faulty) >= 2)[:, None]
+    return far & ~faulty & _have_two_neighbours(n, f, faulty)[:, None]
 
 
 @registry.forall(
     "gu-peng-connected",
-    FaultSets("apart", "fc.distance(c, 0, {t})"),
+    FaultSets("disconnected", "fc.distance(c, 0, {t})", applies=_have_k_neighbours),
     where="Latifi et al., as the abstract of Gu & Peng 1999 quotes it for k <= n/2 and all nodes; ours asks more",
     states="With at most 2^k (n - k) - 1 faulty nodes, every nonfaulty node with at least k nonfaulty neighbours, the rest is "
     "connected.",
@@ -311,9 +335,4 @@ def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 def gu_peng_connected(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """k = 1, 2, 3 on all sets."""
     apart: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
-    degree = _least_degree(n, faulty)
-    applies = np.zeros(len(faulty), np.bool_)
-    for k in range(1, n):
-        if f <= 2**k * (n - k) - 1:
-            applies |= degree >= k
-    return apart & applies[:, None]
+    return apart & _have_k_neighbours(n, f, faulty)[:, None]
