@@ -7,6 +7,7 @@ import pytest
 from helpers.decided import decide_claims
 
 from fastcube.audit import registries
+from fastcube.audit.claims import Effort
 
 OUTCOMES = {
     "unicast": {
@@ -41,3 +42,12 @@ def test_every_claim_is_decided_as_known(name):
     assert {claim: verdict.outcome for claim, verdict in verdicts.items()} == OUTCOMES[name]
     for verdict in verdicts.values():
         assert all(witness.is_reproduced() for witness in verdict.witnesses)
+
+
+def test_a_verdict_names_the_sets_that_the_claim_is_about():
+    near, far = (
+        registries.claims("unicast", name)[0].decide(Effort(quick=True)).checked
+        for name in ("levels-near", "gu-peng-4")
+    )
+    assert "up to 0 in Q_1, 1 in Q_2, 2 in Q_3, 3 in Q_4, 4 in Q_5: 37,067 sets" in near
+    assert far.endswith("of these sets meet the hypothesis")
