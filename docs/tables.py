@@ -88,6 +88,38 @@ def _status(statistic: str, digits: int) -> str:
     return _markdown(["status", *(f"f = {f}" for f in _FAULTS)], rows)
 
 
+def _hitting() -> str:
+    """A row an n: how often the first disconnection of the hypercube isolates no node."""
+    results = load_results("hitting")
+    rows = [
+        [
+            str(n),
+            *estimate_texts([results.estimate("differ", n=n)]),
+            *estimate_texts([results.estimate("lifetime", n=n)]),
+        ]
+        for n in range(2, 13)
+    ]
+    return _markdown(["n", "1 - P(same)", "lifetime"], rows)
+
+
+def _lifetimes(name: str, what: str) -> str:
+    """A row a network: its lifetime less the hypercube's, a column an n; empty where the network does not exist."""
+    results = load_results(name)
+    sizes = range(4, 9)
+    names = list(dict.fromkeys(str(point["network"]) for point, _ in results if str(point["network"]) != "hypercube"))
+    columns = []
+    for n in sizes:
+        have = [network for network in names if fc.families()[network].sizes(n)]
+        found = [results.estimate("lifetime_diff", network=network, what=what, n=n) for network in have]
+        texts = [
+            "not distinguished" if compare_with_hypercube(e).startswith("not") else text
+            for e, text in zip(found, estimate_texts(found), strict=True)
+        ]
+        columns.append(dict(zip(have, texts, strict=True)))
+    rows = [[network, *(column.get(network, "") for column in columns)] for network in names]
+    return _markdown(["network", *(f"n = {n}" for n in sizes)], rows)
+
+
 #: What makes each table, by the name in its page.
 TABLES: dict[str, Callable[[], str]] = {
     "networks-8": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected"),
@@ -103,6 +135,9 @@ TABLES: dict[str, Callable[[], str]] = {
         for n in (8, 9)
         for suffix, statistic in (("", "connected"), ("-difference", "connected_diff"))
     },
+    "hitting-links": _hitting,
+    "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
+    "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
     "rules-delivered": lambda: _rules("delivered", 100, 3),
     "rules-minimal": lambda: _rules("minimal", 100, 3),
     "rules-extra": lambda: _rules("extra", 1, 5),

@@ -53,6 +53,8 @@ def command(file: str | None, unchecked: bool) -> None:
     click.echo(
         f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all"
     )
+    if axis := results.study.swept_axis:
+        click.echo(f"curves     points that differ in {axis.name} alone share their trials")
     click.echo(f"digest     {results.digest()}")
     for line in unverified_note(results):
         click.echo(f"numbers    {line}")

@@ -34,12 +34,22 @@ def _fold_line(label: str, text: str, margin: int = 16) -> None:
     )
 
 
+#: What is said of a swept axis.
+_SWEPT = "; points that differ in it alone share their trials"
+
+
 def _values_text(axis: Axis | Choice) -> dict[str, Any]:
     from ..measure.study import Choice
 
     if isinstance(axis, Choice):
         return {"names": axis.names}
-    return {"kind": axis.kind.__name__, "low": axis.low, "high": axis.high, "open_above": axis.open_above}
+    return {
+        "kind": axis.kind.__name__,
+        "low": axis.low,
+        "high": axis.high,
+        "open_above": axis.open_above,
+        "swept": axis.swept,
+    }
 
 
 def _study_data(study: Study) -> dict[str, Any]:
@@ -71,7 +81,7 @@ def _range_text(axis: Axis | Choice) -> str:
     if isinstance(axis, Choice):
         return f"{', '.join(axis.names)}: {axis.description}"
     kind = "an integer" if axis.kind is int else "a number"
-    return f"{kind} in [{axis.low:,}, {axis.high:,}{')' if axis.open_above else ']'}: {axis.description}"
+    return f"{kind} in [{axis.low:,}, {axis.high:,}{')' if axis.open_above else ']'}: {axis.description}{_SWEPT * axis.swept}"
 
 
 def _time_text(study: Study, grid: Grid) -> str:

@@ -34,6 +34,8 @@ LINK_STATUS_KEYS = np.uint64(16)  #: the key of a trial's lazy link statuses
 UNIFORMS = np.uint64(17)  #: numbers for rules and trials of one's own
 BELOW = np.uint64(18)  #: whole numbers for them; attempt a for 18 + 256 a
 NODE_ROWS = np.uint64(19)  #: as NODE_DIGITS, of a node in 64 trials a word
+NODE_ORDERS = np.uint64(20)  #: the order in which nodes fail, a word per place from the last one down
+LINK_ORDERS = np.uint64(21)  #: as NODE_ORDERS, of links
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)

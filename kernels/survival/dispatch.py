@@ -63,6 +63,22 @@ SURVIVAL = KernelTable(
 SURVIVAL_RATE = KernelTable(
     __package__, {"lanes.SURVIVAL_RATE_NODES": has_no_faulty_links, "lanes.SURVIVAL_RATE_LINKS": serve_any_point}
 )
+CURVE = KernelTable(
+    __package__,
+    {
+        "curve.CURVE_HYPERCUBE": lambda network, what, n, failed: network == "hypercube" and what == "nodes",
+        "curve.CURVE_NODES": lambda network, what, n, failed: what == "nodes",
+        "curve.CURVE_LINKS": lambda network, what, n, failed: what == "links",
+    },
+)
+HITTING = KernelTable(
+    __package__,
+    {
+        "hitting.HITTING_HYPERCUBE": lambda network, what, n: network == "hypercube" and what == "nodes",
+        "hitting.HITTING_NODES": lambda network, what, n: what == "nodes",
+        "hitting.HITTING_LINKS": lambda network, what, n: what == "links",
+    },
+)
 SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": serve_any_point})
 
 

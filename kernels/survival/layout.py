@@ -23,6 +23,36 @@ SURVIVAL = Layout(
     ),
 )
 
+#: What ``survival-curve`` counts at each number of failures.
+CURVE_EVENTS = {
+    "connected": "the survivors are connected",
+    "disconnected": "the survivors are in more than one component",
+    "no_isolated": "no survivor is isolated",
+    "extra_1": "the survivors are disconnected although none is isolated",
+}
+
+CURVE = Layout(
+    *(Counter(name, f"trials in which {what}") for name, what in CURVE_EVENTS.items()),
+    Moments("largest", "nodes of the largest component", 1, 2, "largest_squares", "some"),
+    Moments("second", "nodes of the second largest component", 1, 2, "second_squares"),
+    Moments("others", "squared sizes of all components but the largest", 2, 3, "others_squares"),
+)
+
+#: Bins of each moment of ``hitting``: 32nds of the components, and the last for all of them; what a lifetime of 1 counts.
+MOMENT_BINS, LIFETIME_UNIT = 33, 2.0**24
+
+HITTING = Layout(
+    Counter("same", "trials in which the first disconnection isolates a node"),
+    Counter("extra_1_first", "trials in which the survivors are disconnected before one is isolated"),
+    Counter("never", "trials in which the survivors are never disconnected"),
+    Moments("disconnected_at", "failures until the survivors are disconnected", 2, 3, "disconnected_squares", "trials"),
+    Moments("isolated_at", "failures until a survivor is isolated", 2, 3, "isolated_squares"),
+    Counter("disconnected_bins", "trials by the moment of the first disconnection", bins=MOMENT_BINS),
+    Counter("isolated_bins", "trials by the moment of the first isolated node", bins=MOMENT_BINS),
+    Moments("life", "expected time of the first disconnection, in 2^-24", 2, 3, "life_squares"),
+    Moments("life_diff", "the same less the hypercube's on the same order", 1, 3, "life_diff_squares", "life_differs"),
+)
+
 #: Each g of g-extra connectivity, and least numbers of components, that are counted.
 EXTRA_NODES, LEAST_COMPONENTS = (2, 3), (3, 4)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..cube.link_numbers import list_link_names, number_links
 from ..draws.faults import trial_faults
 from ..draws.links import link_draws_for
+from ..draws.orders import begin_order, draw_place
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
@@ -21,6 +22,16 @@ def sample_survival(key: int, t: int, n: int, f: int, links: int, table: Any) ->
     """Trial ``t``: faulty nodes, names of faulty links of the network of a ``table``, s and t where there are two to draw."""
     nodes, _, ends = trial_faults(np.uint64(key), t, n, f, 0, 2 if 2**n - f >= 2 else 0)
     return nodes, sample_network_links(np.uint64(key), t, n, links, table), ends
+
+
+@kernel("int64[::1](uint64, int64, int64, uint64)")
+def sample_order(key, t, many, purpose):
+    """Trial ``t``'s order of ``many`` components, the first to fail first."""
+    order, words = np.empty(many, np.int32), np.empty(16, np.uint64)
+    begin_order(order)
+    for i in range(many - 1, -1, -1):
+        draw_place(key, t, i, order, words, purpose)
+    return order.astype(np.int64)
 
 
 @kernel("int64[:, ::1](uint64, int64, int64, int64, int32[:, ::1])")

@@ -28,7 +28,6 @@ from fastcube.measure.survival import (
     networks_of_size,
 )
 from fastcube.networks.family import families
-from fastcube.results.reliability import reliability
 from fastcube.results.rounding import estimate_texts
 
 if TYPE_CHECKING:
@@ -67,10 +66,6 @@ def _few_fault_points() -> Points:
     ]
 
 
-def _polynomial_points() -> Points:
-    return [p for n in range(4, 9) for p in make_points(("hypercube", "moebius1"), n, f=range(2**n + 1), links=(0,))]
-
-
 def _half_rate_points() -> Points:
     """Nodes at 1/2 of matched networks, folded and augmented ones, and links at 1/2 of all."""
     out: Points = []
@@ -82,9 +77,6 @@ def _half_rate_points() -> Points:
 
 
 _RATES = [round(0.05 * i, 2) for i in range(1, 13)]
-
-#: Rates at which reliability polynomials are drawn.
-_POLYNOMIAL = [i / 40 for i in range(41)]
 
 
 # ---------------------------------------------------------------- figures
@@ -159,28 +151,6 @@ def figure_sparse(results: Results, sheet: Any) -> None:
         panel.scale = "log"
         panel.set_labels(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
     sheet.title("Few faults that part the nonfaulty nodes")
-
-
-def figure_polynomial(results: Results, sheet: Any) -> None:
-    """The reliability polynomials, the hypercube's above and the differences to it below, a line an n."""
-    every = sorted(
-        {(str(point["network"]), int(point["n"])) for point, tally in results if tally.trials and not point["links"]}
-    )
-    sizes = sorted({n for _, n in every})
-    above, below = sheet.panels(1, 2)
-    for name, n in every:
-        own, against = results.sel(network=name, n=n), None if name == "hypercube" else "hypercube"
-        pairs = [(rate, reliability(own, rate, against=against)) for rate in _POLYNOMIAL]
-        panel = above if against is None else below
-        panel.series(f"n = {n}" if against is None else f"{name}, n = {n}", pairs, sizes.index(n), len(sizes))
-    below.by = ("network",)
-    for panel in (above, below):
-        panel.scale = "linear"
-    above.set_labels(
-        x="node failure rate", y="P(connected)", title="The nonfaulty nodes of the hypercube are connected"
-    )
-    below.set_labels(x="node failure rate", y="difference of P(connected)", title="Other networks less the hypercube")
-    sheet.title("Reliability polynomials of networks on 2^n nodes")
 
 
 # ---------------------------------------------------------------- notes
@@ -325,12 +295,6 @@ SURVIVAL = _study(
         Grid("sizes", _size_points(), lambda point: 100_000 if point["n"] < 11 else 10_000, figure=figure_sizes),
         Grid("links", _link_points(), 100_000),
         Grid("few", _few_fault_points(), 1_000_000, figure=figure_sparse),
-        Grid(
-            "polynomial",
-            _polynomial_points(),
-            lambda point: 100_000 if point["n"] < 7 else 10_000,
-            figure=figure_polynomial,
-        ),
     ),
 )
 

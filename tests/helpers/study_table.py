@@ -362,6 +362,44 @@ STUDIES = {
             ),
         ),
     ),
+    "survival-curve": Study(
+        survival.CURVE,
+        "curve.CURVE_NODES",
+        (
+            ({"network": "hypercube", "what": "nodes", "n": 7, "failed": 60}, 4),
+            ({"network": "crossed", "what": "nodes", "n": 4, "failed": 9}, 20),
+            ({"network": "exchanged", "what": "links", "n": 4, "failed": 12}, 10),
+        ),
+        sweep=Sweep("failed", SIZES, ({"network": "hypercube", "what": "nodes"},)),
+        reference=(
+            "curve_trials.check_curve",
+            (
+                "crossed",
+                "nodes",
+                4,
+                1,
+                0,
+            ),
+        ),
+    ),
+    "hitting": Study(
+        survival.HITTING,
+        "hitting.HITTING_NODES",
+        (
+            ({"network": "hypercube", "what": "nodes", "n": 6}, 4),
+            ({"network": "crossed", "what": "nodes", "n": 4}, 20),
+            ({"network": "twisted", "what": "links", "n": 3}, 10),
+        ),
+        reference=(
+            "curve_trials.check_hitting",
+            (
+                "crossed",
+                "nodes",
+                4,
+                0,
+            ),
+        ),
+    ),
     "rivals": Study(
         unicast.RIVALS,
         "",

@@ -22,7 +22,9 @@ from fastcube.networks.family import CubeNetwork
 from fastcube.results.table import as_table
 from fastcube.studies.networks.survival import asymptotic_survival
 
-STUDY, RATE, PARTS = (fc.study(name) for name in ("survival", "survival-rate", "survival-components"))
+STUDY, RATE, PARTS, CURVE = (
+    fc.study(name) for name in ("survival", "survival-rate", "survival-components", "survival-curve")
+)
 POINT = {"network": "hypercube", "n": 5, "f": 9, "links": 0}
 
 
@@ -109,15 +111,20 @@ def test_parts_are_of_the_trials_of_survival():
 
 def test_the_grids_are_what_is_stated():
     grids = {grid.name: grid for grid in STUDY.grids}
-    assert list(grids) == ["nodes", "nine", "sizes", "links", "few", "polynomial"]
+    assert list(grids) == ["nodes", "nine", "sizes", "links", "few"]
     for name in ("nodes", "nine"):
         assert len({point["network"] for point in grids[name].points}) == 12
     assert {p["links"] for p in grids["links"].points if p["n"] == 8 and p["network"] == "crossed"} == {
         math.floor(1024 * i / 20) for i in range(1, 15)
     }
     assert [len({p["network"] for p in grids["links"].points if p["n"] == n}) for n in (7, 8, 9)] == [10, 12, 12]
-    assert len(grids["polynomial"].points) == 2 * sum(2**n + 1 for n in range(4, 9))
-    for study in (STUDY, RATE, PARTS):
+    curves = {grid.name: grid for grid in CURVE.grids}
+    assert {name: len(grid.points) for name, grid in curves.items()} == {
+        "curve": 6 * 257,
+        "large": 3 * 129,
+        "links": 387,
+    }
+    for study in (STUDY, RATE, PARTS, CURVE):
         for grid in study.grids:
             for point in grid.points:
                 study.check(point)
@@ -134,10 +141,6 @@ def test_pairing_and_limits_are_told():
     assert len(half.plot().axes) == 2
     few = fc.run("survival", grid="few", n=[5, 6], network="hypercube,folded", trials=2000).plot()
     assert len(few.axes) == 2
-    above, below = fc.run("survival", grid="polynomial", n=4, trials=200).plot().axes
-    for axes in (above, below):  # at rates 0 and 1 all is known
-        (line,) = [line for line in axes.lines if line.get_gid() == "line"]
-        assert line.get_ydata()[[0, -1]].tolist() == [float(axes is above), 0.0]
     assert asymptotic_survival({"network": "hypercube"}, "link_rate") == math.exp(-1)
     assert asymptotic_survival({"network": "hypercube"}, "rate") == math.exp(-0.5)
     assert math.isnan(asymptotic_survival({"network": "folded"}, "rate"))  # a heuristic limit is not drawn

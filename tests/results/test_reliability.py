@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import comb
+from math import comb, log
 
 import pytest
 from reference.survival import probability
+from scipy.stats import beta
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.results.reliability import connectivity, crossing
+from fastcube.results.reliability import chernoff_interval, connectivity, crossing
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("reliability") / "polynomial.h5"
-    return fc.run("survival", grid="polynomial", n=4, trials=20_000, seed=2, output=path), path
+    points = {"network": ["hypercube", "moebius1"], "n": 4, "f": range(17), "links": 0}
+    return fc.run("survival", **points, trials=20_000, seed=2, output=path), path
 
 
 def exact_results(name, n):
@@ -139,3 +141,69 @@ def test_bad_input_is_one_line(run, call, message):
     with pytest.raises(fc.ParameterError, match=message) as caught:
         call(run[0])
     assert "\n" not in str(caught.value)
+
+
+# ---------------------------------------------------------------- from one order of failures per trial
+
+
+CURVE = fc.study("survival-curve")
+
+
+def run_curve(what, n, network="moebius1", trials=20_000, **more):
+    many = 2**n if what == "nodes" else fc.families()[network].links(n)
+    return fc.run(CURVE, network=network, what=what, n=n, failed=range(many + 1), trials=trials, **more)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("what", ["nodes", "links"])
+def test_a_curve_has_the_exact_polynomial_in_its_interval(what):
+    exact = getattr(fc.exact_survival("moebius1", 4), what)
+    results = run_curve(what, 4)
+    many = 16 if what == "nodes" else 32
+    for p in (0.05, 0.2, 0.5, 0.8):
+        e, truth = fc.reliability(results, p), float(probability(exact, many, Fraction(str(p))))
+        assert e.low < truth < e.high and abs(e.value - truth) < 5 * e.stderr
+    assert fc.reliability(results, 0).value == 1 and fc.reliability(results, 1).value == 0
+
+
+@pytest.mark.kernels
+def test_a_curve_lacks_what_is_not_known():
+    """f = 0 .. 3, 15 and 16 of 16 nodes are known; another hole widens the interval by its probability."""
+    results = run_curve("nodes", 4)
+    part = results.sel(failed=[f for f in range(4, 15) if f != 8])
+    p, whole = 0.4, fc.reliability(results, 0.4)
+    e, hole = fc.reliability(part, p), comb(16, 8) * p**8 * (1 - p) ** 8
+    assert e.low <= whole.value <= e.high and e.high - e.low == pytest.approx(hole + whole.high - whole.low, rel=0.05)
+
+
+@pytest.mark.kernels
+def test_a_curve_of_different_trials_is_refused():
+    results = run_curve("nodes", 3, trials=100)
+    key = ("moebius1", "nodes", 3, 5)
+    results.tallies[key] = CURVE.count(CURVE.point(dict(zip(("network", "what", "n", "failed"), key, strict=True))), 50)
+    with pytest.raises(fc.ParameterError, match=r"must have the same trials at all .*failed=5 than at failed=0"):
+        fc.reliability(results, 0.1)
+    with pytest.raises(fc.ParameterError, match="against must be left out for survival-curve"):
+        fc.reliability(run_curve("nodes", 3, trials=10), 0.1, against="hypercube")
+
+
+def test_the_chernoff_interval():
+    """By hand: at mean 1 the lower limit is (level / 2)^(1 / T); it holds the Clopper-Pearson interval of 0/1 outcomes."""
+    low, high = chernoff_interval(1.0, 50)
+    assert low == pytest.approx(0.025 ** (1 / 50)) and high == 1
+    assert chernoff_interval(0.0, 50) == pytest.approx((0.0, 1 - 0.025 ** (1 / 50)))
+    low, high = chernoff_interval(0.3, 400)
+    for q in (low, high):
+        assert 400 * (0.3 * log(0.3 / q) + 0.7 * log(0.7 / (1 - q))) == pytest.approx(log(40))
+    assert beta.ppf(0.025, 120, 281) > low and beta.ppf(0.975, 121, 280) < high
+
+
+@pytest.mark.kernels
+def test_the_command_reads_a_curve(tmp_path, capsys):
+    run_curve("links", 3, trials=500, output=tmp_path / "c.h5")
+    with pytest.raises(SystemExit) as ended:
+        main(["reliability", str(tmp_path / "c.h5"), "--rate", "0.1,0.5", "--plot", str(tmp_path / "r.png")])
+    assert ended.value.code == 0 and (tmp_path / "r.png").exists()
+    head, *rows = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert head == ["network", "n", "rate", "connected"]
+    assert [row[:4] for row in rows] == [["moebius1", "links", "3", "0.1"], ["moebius1", "links", "3", "0.5"]]

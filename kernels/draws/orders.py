@@ -1,0 +1,54 @@
+"""One uniformly random order of failures per trial, drawn place by place from the last one down (reading N6).
+
+A component is final as soon as its place is drawn, so whoever needs the last places alone draws no others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine import simd
+from ..machine.bits import HALF_WORD_BITS, LOW32, ONE, ZERO
+from ..machine.jit import block
+from . import philox
+
+_3, _15, _16 = np.uint64(3), np.uint64(15), np.uint64(16)
+
+
+@block
+def begin_order(order):
+    """Number the components, before the first place is drawn."""
+    for i in range(order.size):
+        order[i] = i
+
+
+@block
+def draw_place(key, t, i, order, words, purpose):
+    """The component, a uint32, at place ``i`` of trial ``t``'s order; i = size - 1, size - 2, ..., 0 in turn.
+
+    Fisher-Yates: the component changes places with that at place floor(w (i + 1) / 2^64), w = word size - 1 - i of block t.
+
+    Parameters
+    ----------
+    key, purpose : uint64
+    t, i : int64
+    order : int32 array
+        From :func:`begin_order`; final from place i on.
+    words : uint64 array of 16
+        Room for the words of sixteen places.
+    """
+    at = np.uint64(order.size - 1 - i)
+    if at & _15 == ZERO:  # sixteen places at once do not wait for what the caller does with each
+        halves = simd.splat(at >> ONE) + simd.iota(simd.splat(key))
+        even, odd = philox.mixed_lanes(key, simd.splat(np.uint64(t)), halves, simd.splat(purpose))
+        simd.store(words, 0, even)
+        simd.store(words, 8, odd)
+        for k in range(min(_16, np.uint64(i) + ONE)):
+            place = np.uint64(i) - k
+            w = words[((k & ONE) << _3) + (k >> ONE)]
+            many = place + ONE
+            j = ((w >> HALF_WORD_BITS) * many + ((w & LOW32) * many >> HALF_WORD_BITS)) >> HALF_WORD_BITS
+            v = order[j]
+            order[j] = order[place]
+            order[place] = v
+    return np.uint32(order[np.uint64(i)])

@@ -1,0 +1,98 @@
+"""When one order of failures first disconnects the survivors, and when it first isolates one: found as components return.
+
+``params`` is (network, what, n).  A moment is the least number of failures after which, with at least two survivors, these are
+disconnected, or one of them is isolated; it is the number of all components where that never happens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..cube.link_numbers import is_matched
+from ..cube.tables import make_tabulate, named_slots, named_step
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from ..tally.sums import add_quantity, add_wide
+from .curve import curve_scratch_for, make_links_trial, make_nodes_trial
+from .layout import HITTING, LIFETIME_UNIT, MOMENT_BINS
+
+_SAME, _EXTRA_1_FIRST, _NEVER = (HITTING.counter(name) for name in ("same", "extra_1_first", "never"))
+_DISCONNECTED, _ISOLATED = HITTING.moments("disconnected_at"), HITTING.moments("isolated_at")
+_DISCONNECTED_BINS, _ISOLATED_BINS = HITTING.counter("disconnected_bins"), HITTING.counter("isolated_bins")
+_LIFE, _DIFFERENCE = HITTING.moments("life"), HITTING.moments("life_diff")
+
+_tabulate = make_tabulate(named_step)
+
+
+@scratch
+def _scratch_for(index, params):
+    """The scratch of a trial in which all components return."""
+    own = np.zeros(4, np.float64)
+    own[0], own[1], own[2] = index, params[1], params[2]
+    return curve_scratch_for(own)
+
+
+@scratch
+def _is_matched(params):
+    """Whether the links of the network have the names of the hypercube's."""
+    n = np.int64(params[2])
+    table = np.empty((np.int64(1) << n, named_slots(np.int64(params[0]), n)), np.int32)
+    _tabulate(np.int64(params[0]), n, table)
+    return is_matched(table, n)
+
+
+@block(always=True)
+def _note_first(w, at, failed, parts, isolated, largest, second, others):
+    """Note a number of failures that disconnects, or isolates one of several survivors: the last one noted is the least."""
+    if parts > 1:
+        w.first[0] = failed
+        if isolated:
+            w.first[1] = failed
+    return at + np.uint64(w.failed[at] == failed)
+
+
+def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
+    @kernel(TRIALS_SIGNATURE, variant=variant)
+    def hitting(key, first, stop, params, tally):
+        own, cube = _scratch_for(params[0], params), _scratch_for(0.0, params)
+        paired = params[0] != 0 and (params[1] == 0 or _is_matched(params))
+        many = np.int64(own.order.size)
+        life = np.zeros(many + 1, np.float64)  # expected time of the failure after so many, at rate 1 each
+        for i in range(many):
+            life[i + 1] = life[i] + 1.0 / (many - i)
+        for t in range(first, stop):
+            own.first[:] = -1
+            trial(key, t, own)
+            apart, alone = own.first[0], own.first[1]
+            tally[_SAME] += apart >= 0 and apart == alone
+            tally[_EXTRA_1_FIRST] += apart >= 0 and apart != alone
+            tally[_NEVER] += apart < 0
+            apart = apart if apart >= 0 else many
+            alone = alone if alone >= 0 else many
+            add_quantity(tally, _DISCONNECTED, apart)
+            add_quantity(tally, _ISOLATED, alone)
+            tally[_DISCONNECTED_BINS + apart * (MOMENT_BINS - 1) // many] += 1
+            tally[_ISOLATED_BINS + alone * (MOMENT_BINS - 1) // many] += 1
+            add_quantity(tally, _LIFE, np.int64(life[apart] * LIFETIME_UNIT + 0.5))
+            if paired:
+                cube.first[:] = -1
+                cube_trial(key, t, cube)
+                other = cube.first[0] if cube.first[0] >= 0 else many
+                difference = np.int64(np.floor((life[apart] - life[other]) * LIFETIME_UNIT + 0.5))
+                tally[_DIFFERENCE.total] += difference
+                add_wide(tally, _DIFFERENCE.squares, np.uint64(difference * difference))
+                tally[_DIFFERENCE.nonzero] += difference != 0
+
+    return hitting
+
+
+_HYPERCUBE, _NODES, _LINKS = (
+    make_nodes_trial(True, _note_first),
+    make_nodes_trial(False, _note_first),
+    make_links_trial(_note_first, False),
+)
+
+HITTING_NODES = _hitting_kernel(_NODES, _HYPERCUBE, "nodes")
+HITTING_HYPERCUBE = _hitting_kernel(_HYPERCUBE, _HYPERCUBE, "hypercube")
+HITTING_LINKS = _hitting_kernel(_LINKS, _LINKS, "links")

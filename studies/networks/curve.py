@@ -1,0 +1,157 @@
+"""``survival-curve``: what survives at every number of failures, all from one order of failures per trial (reading N6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastcube.errors import check_range
+from fastcube.kernels.survival import dispatch
+from fastcube.kernels.survival.layout import CURVE as TALLY
+from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, Statistic
+from fastcube.measure.study import Axis, Choice, Draw, Explanation, Grid, Study, Value, join_limited
+from fastcube.measure.survival import NETWORK
+from fastcube.networks.family import families, network
+
+if TYPE_CHECKING:
+    from fastcube.results.results import Results
+
+#: Most links of a network on 2^16 nodes: those of the augmented cube.
+_MOST_LINKS = 31 * 2**15
+
+WHAT = Choice("what", "components that fail: nodes or links", ("nodes", "links"))
+
+AXES = (
+    NETWORK,
+    WHAT,
+    Axis("n", "dimension: labels have n bits", int, 2, dispatch.MOST_DIMENSIONS),
+    Axis("failed", "failed components", int, 0, _MOST_LINKS, swept=True),
+)
+
+
+def count_components(point: Point) -> int:
+    """How many nodes or links there are to fail."""
+    n = int(point["n"])
+    return 2**n if str(point["what"]) == "nodes" else families()[str(point["network"])].links(n)
+
+
+def _check_point(point: Point) -> None:
+    chosen, n = families()[str(point["network"])], point["n"]
+    chosen.check_size(n, dispatch.MOST_DIMENSIONS)
+    check_range("failed", point["failed"], 0, count_components(point), f"for {chosen.name} at n={n}, {point['what']}")
+
+
+def _survivor_count(point: Point) -> float:
+    failed = int(point["failed"]) if str(point["what"]) == "nodes" else 0
+    return float(max(2 ** int(point["n"]) - failed, 1))
+
+
+STATISTICS: tuple[Statistic, ...] = (
+    Proportion(name="connected", description="the survivors are connected"),
+    Proportion(name="disconnected", description="the survivors are in more than one component", shown=False),
+    Proportion(name="no_isolated", description="no survivor is isolated"),
+    Proportion(name="extra_1", description="disconnected, and no survivor is isolated"),
+    Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
+         squares="largest_squares", nonzero="some", unit=_survivor_count),
+    Mean(name="second_component", description="fraction of the survivors in the second largest component",
+         total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
+         bound=lambda point: 0.5),
+    NormalMean(name="susceptibility", description="squared sizes of all components but the largest, over the survivors",
+               total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
+               bound=lambda point: _survivor_count(point) / 4),
+)  # a table, row by row # fmt: skip
+
+
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """The network less the first components of the trial's order, and these in the order in which they fail."""
+    from fastcube.kernels.cube.link_numbers import link_names
+    from fastcube.kernels.draws import philox
+    from fastcube.kernels.survival import replay
+
+    chosen, n = families()[str(point["network"])], int(point["n"])
+    purpose = philox.NODE_ORDERS if str(point["what"]) == "nodes" else philox.LINK_ORDERS
+    order = replay.sample_order(np.uint64(key), trial, count_components(point), purpose)
+    failed = order[: int(point["failed"])].tolist()
+    if str(point["what"]) == "nodes":
+        return Draw(network(chosen, n, failed), {"order": failed})
+    names = link_names(chosen.table(n), n)[failed].tolist()
+    return Draw(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """The trial at one number of failures, by the one-instance functions."""
+    from fastcube.algorithms.survival import survival
+
+    drawn = draw(point, key, trial)
+    net, order = drawn.network, drawn.others["order"]
+    found = survival(net)
+    data = {
+        "faulty_nodes": sorted(net.faulty_nodes),
+        "faulty_links": sorted(map(list, net.faulty_links)),
+        "order": order,
+        "connected": found.connected,
+        "isolated": found.isolated,
+        "components": found.components,
+    }
+    lines = [
+        f"  {len(order)} {point['what']} failed, the first first: {join_limited(map(str, order))}",
+        f"  the survivors are {'' if found.connected else 'not '}connected, {found.isolated} isolated",
+        f"  sizes of components: {join_limited(map(str, found.components), 12)}",
+    ]
+    return Explanation("\n".join(lines), data)
+
+
+def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
+    """The points of some networks at these numbers of failures."""
+    numbers = list(failed)
+    return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
+
+
+_PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    """Four statistics against the failures, a line per network, or per n where that varies."""
+    by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
+    for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
+        panel.lines(results, name, x="failed", by=by)
+        panel.scale = "linear"
+    sheet.title(results.study.title)
+
+
+def _notes(results: Results) -> list[str]:
+    return [
+        "points that differ in failed alone share their trials: their intervals hold one by one, not as independent ones"
+    ]
+
+
+SURVIVAL_CURVE = Study(
+    name="survival-curve",
+    title="What survives of networks on 2^n nodes at every number of failures",
+    source="docs/readings/networks.md, N6",
+    revision=1,
+    axes=AXES,
+    tally=TALLY,
+    statistics=STATISTICS,
+    kernel=lambda point: dispatch.CURVE.kernel(*point.values()),
+    check=_check_point,
+    draw=draw,
+    explain=explain,
+    figure=_figure,
+    notes=_notes,
+    grids=(
+        Grid(
+            "curve",
+            make_curve(("hypercube", "crossed", "moebius1", "folded", "augmented", "torus-16"), "nodes", 8, range(257)),
+            100_000,
+        ),
+        Grid(
+            "large",
+            [p for n in (10, 12, 14) for p in make_curve(["hypercube"], "nodes", n, range(0, 2**n + 1, 2 ** (n - 7)))],
+            10_000,
+        ),
+        Grid("links", make_curve(("hypercube", "crossed", "moebius1"), "links", 8, range(0, 1025, 8)), 100_000),
+    ),
+)

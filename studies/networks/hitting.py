@@ -1,0 +1,156 @@
+"""``hitting``: when failures first disconnect a network, whether that isolates a node, and its lifetime (reading N6).
+
+The orders of failures are those of ``survival-curve``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastcube.kernels.survival import dispatch
+from fastcube.kernels.survival.layout import HITTING as TALLY
+from fastcube.kernels.survival.layout import LIFETIME_UNIT
+from fastcube.measure.statistics import (
+    ComplementProportion,
+    Distribution,
+    Mean,
+    NormalDifference,
+    NormalMean,
+    Point,
+    Proportion,
+    Statistic,
+)
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value
+from fastcube.measure.survival import NETWORK, networks_of_size
+from fastcube.networks.family import families
+
+from .curve import WHAT, count_components
+from .curve import draw as draw_failures
+
+if TYPE_CHECKING:
+    from fastcube.results.results import Results
+
+#: Largest n.
+MOST = 14
+
+
+def _check_point(point: Point) -> None:
+    families()[str(point["network"])].check_size(point["n"], MOST)
+
+
+def _fails_nodes(point: Point) -> bool:
+    return str(point["what"]) == "nodes"
+
+
+def _is_compared(point: Point) -> bool:
+    """Whether the hypercube has the same order of failures: of nodes, or of links with the same names."""
+    chosen = families()[str(point["network"])]
+    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
+
+
+def _component_count(point: Point) -> float:
+    return float(count_components(point))
+
+
+def _most_lifetime(point: Point) -> float:
+    """The expected time until all components have failed."""
+    return float(np.sum(1.0 / np.arange(1, count_components(point) + 1)))
+
+
+STATISTICS: tuple[Statistic, ...] = (
+    ComplementProportion(name="differ", description="the first disconnection isolates no node, or never happens",
+                         events="same"),
+    Proportion(name="same", description="the first disconnection isolates a node"),
+    Proportion(name="extra_1_first", description="disconnected before a node is isolated", defined=_fails_nodes),
+    Proportion(name="never", description="never disconnected, before one survivor is left", defined=_fails_nodes),
+    NormalMean(name="lifetime", description="expected time of the first disconnection, components failing at rate 1",
+               total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
+    NormalDifference(name="lifetime_diff", description="lifetime: network less hypercube, on the same orders",
+                     total="life_diff", squares="life_diff_squares", nonzero="life_differs",
+                     unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime, defined=_is_compared),
+    Mean(name="disconnected_at", description="fraction of the components that fail until the survivors are disconnected",
+         total="disconnected_at", squares="disconnected_squares", nonzero="trials", unit=_component_count),
+    Mean(name="isolated_at", description="fraction of the components that fail until a survivor is isolated",
+         total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_component_count),
+    Distribution(name="disconnected_at_distribution", description="first disconnection, in 32nds of the components",
+                 counter="disconnected_bins", label="disconnected_at_32nds"),
+    Distribution(name="isolated_at_distribution", description="first isolated node, in 32nds of the components",
+                 counter="isolated_bins", label="isolated_at_32nds"),
+)  # a table, row by row # fmt: skip
+
+
+def draw(point: Point, key: int, trial: int) -> Draw:
+    """The network without faults, and the trial's whole order of failures."""
+    drawn = draw_failures({**point, "failed": count_components(point)}, key, trial)
+    return Draw(type(drawn.network)(drawn.network.family, drawn.network.n), drawn.others)
+
+
+def explain(point: Point, key: int, trial: int) -> Explanation:
+    """The moments of one trial, and the components that the first disconnection leaves."""
+    from fastcube.algorithms.survival import survival
+
+    slots = TALLY.new_tally()
+    dispatch.HITTING.kernel(*point.values()).compiled(
+        np.uint64(key), trial, trial + 1, HITTING.parameters(point), slots
+    )
+    counts: dict[str, Any] = TALLY.read(slots)[0]
+    never, sigma = bool(counts["never"]), counts["disconnected_at"]
+    net = draw_failures({**point, "failed": 0 if never else sigma}, key, trial).network
+    data = {
+        "order": draw(point, key, trial).others["order"],
+        "disconnected_at": None if never else sigma,
+        "isolated_at": None if never else counts["isolated_at"],
+        "components": survival(net).components,
+        "lifetime": counts["life"] / LIFETIME_UNIT,
+    }
+    lines = [
+        f"  of {count_components(point)} {point['what']}",
+        "  never disconnected" if never else f"  disconnected at {sigma} failures, sizes {data['components'][:12]}",
+        f"  a survivor isolated at {data['isolated_at']} failures",
+    ]
+    return Explanation("\n".join(lines), data)
+
+
+AXES = (NETWORK, WHAT, Axis("n", "dimension: labels have n bits", int, 2, MOST))
+
+
+def _points(names: list[str], what: str, n: int) -> list[dict[str, Value]]:
+    return [{"network": name, "what": what, "n": n} for name in names]  # type: ignore[dict-item]
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    """1 - P(same) against n, and the lifetime's difference to the hypercube."""
+    above, below = sheet.panels(1, 2)
+    above.lines(results, "differ", x="n", by="network")
+    above.scale = "log"
+    below.lines(results, "lifetime_diff", x="n", by="network")
+    below.scale = "linear"
+    sheet.title(results.study.title)
+
+
+HITTING = Study(
+    name="hitting",
+    title="When failures first disconnect networks on 2^n nodes, and when they first isolate a node",
+    source="docs/readings/networks.md, N6",
+    revision=1,
+    axes=AXES,
+    tally=TALLY,
+    statistics=STATISTICS,
+    kernel=lambda point: dispatch.HITTING.kernel(*point.values()),
+    check=_check_point,
+    draw=draw,
+    explain=explain,
+    figure=_figure,
+    keyed=("survival-curve", {}),
+    grids=(
+        Grid(
+            "links",
+            [p for n in range(2, 15) for p in _points(["hypercube"], "links", n)],
+            lambda point: 100_000 if int(point["n"]) < 11 else 10_000,
+        ),
+        Grid("ranking", [p for n in range(4, 9) for p in _points(networks_of_size(n, True), "links", n)], 1_000_000),
+        Grid("nodes", [p for n in range(4, 9) for p in _points(networks_of_size(n), "nodes", n)], 100_000),
+    ),
+)

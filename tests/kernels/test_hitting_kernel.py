@@ -1,0 +1,166 @@
+"""The kernels of hitting: beside NetworkX on the documented orders, and exact moments and lifetimes (N6)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from helpers.curve_trials import check_hitting, count_curve, lifetime
+from helpers.survival_trials import FAMILIES, agrees
+from reference import networks
+from reference import survival as plain
+
+import fastcube as fc
+from fastcube.kernels.survival import dispatch
+
+STUDY = fc.study("hitting")
+
+
+def estimate_of(name, what, n, trials, seed=0):
+    point = STUDY.point({"network": name, "what": what, "n": n})
+    tally = STUDY.count(point, trials, seed)
+    return tally.counts, {
+        s.name: s.estimate(tally.counts, trials, point) for s in STUDY.statistics if hasattr(s, "estimate")
+    }
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("what", ["nodes", "links"])
+def test_every_network_on_the_orders_of_networkx(name, what):
+    for n in (n for n in range(2, 7) if FAMILIES[name].sizes(n)):
+        check_hitting(name, what, n, 10**9, 4 if n < 5 else 1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("name", "what", "n"), [("hypercube", "nodes", 7), ("moebius1", "nodes", 5), ("crossed", "links", 6)]
+)
+def test_the_moments_are_those_of_the_curve(name, what, n):
+    """Trial by trial: the first number of failures at which the curve's trial is disconnected, and has an isolated node."""
+    many = 2**n if what == "nodes" else FAMILIES[name].links(n)
+    kernel = dispatch.CURVE.kernel(name, what, n, 0)
+    for t in range(40):
+        rows = count_curve(
+            kernel, name, what, n, range(many + 1), 1, t, STUDY.key(3, {"network": name, "what": what, "n": n})
+        )
+        apart = next((f for f, row in enumerate(rows) if row["disconnected"]), many)
+        alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated"]), many)
+        counts = STUDY.count({"network": name, "what": what, "n": n}, 1, 3, t).counts
+        assert (counts["disconnected_at"], counts["isolated_at"]) == (apart, alone)
+
+
+def exact_link_lifetime(name, n):
+    """Connected link sets are closed under adding links, so P(not yet disconnected at f) is their share."""
+    sets = fc.exact_survival(name, n).links
+    many = len(sets) - 1
+    return sum(Fraction(count, math.comb(many, f) * (many - f)) for f, count in enumerate(sets[:many]))
+
+
+def test_exact_lifetimes_are_what_the_reading_states():
+    stated = {
+        ("hypercube", 3): 0.5536075,
+        ("moebius1", 3): 0.5553030,
+        ("hypercube", 4): 0.5863211,
+        ("crossed", 4): 0.5871595,
+    }
+    stated |= {("locally-twisted", 4): 0.5874176, ("moebius0", 4): 0.5874176, ("moebius1", 4): 0.5877443}
+    for (name, n), value in stated.items():
+        assert round(float(exact_link_lifetime(name, n)), 7) == value
+
+
+#: P(same) under link failures (N6).
+SAME = {
+    ("hypercube", 2): Fraction(2, 3),
+    ("hypercube", 3): Fraction(59, 105),
+    ("crossed", 3): Fraction(218, 385),
+    ("hypercube", 4): Fraction(46823715278, 71628746475),
+    ("moebius1", 4): Fraction(330762943366, 501401225325),
+}
+
+
+@pytest.mark.kernels
+def test_links_beside_exact_values():
+    trials = 300_000
+    for (name, n), p in SAME.items():
+        counts, found = estimate_of(name, "links", n, trials)
+        assert agrees(counts["same"], trials, p), name
+        assert (
+            abs(found["lifetime"].value - float(exact_link_lifetime(name, n))) < 1e-7 + 4.9 * found["lifetime"].stderr
+        )
+        if name != "hypercube":
+            wanted = float(exact_link_lifetime(name, n) - exact_link_lifetime("hypercube", n))
+            assert abs(found["lifetime_diff"].value - wanted) < 4.9 * found["lifetime_diff"].stderr
+
+
+def count_orders(name, n):
+    """All orders of node failures: shares of same, extra_1_first and never, and the mean lifetime, by sums over fault sets."""
+    near, nodes = networks.neighbours(networks.links(name, n), n), 2**n
+    ways, same, first, life = {frozenset(): 1}, 0, 0, Fraction(0)
+    for f in range(nodes):
+        life += Fraction(sum(ways.values()) * math.factorial(nodes - f), nodes - f)
+        after: dict[frozenset[int], int] = {}
+        for faulty, count in ways.items():
+            for v in set(range(nodes)) - faulty:
+                after[faulty | {v}] = after.get(faulty | {v}, 0) + count
+        ways = {}
+        for faulty, count in after.items():
+            alive = set(range(nodes)) - faulty
+            if len(plain.parts(near, alive)) > 1:
+                rest = count * math.factorial(nodes - f - 1)
+                if any(not near[v] & alive for v in alive):
+                    same += rest
+                else:
+                    first += rest
+            else:
+                ways[faulty] = count
+    whole = math.factorial(nodes)
+    return Fraction(same, whole), Fraction(first, whole), Fraction(whole - same - first, whole), life / whole
+
+
+NODES = {
+    ("hypercube", 2): (Fraction(1, 3), 0, Fraction(2, 3)),
+    ("hypercube", 3): (Fraction(7, 10), Fraction(3, 35), Fraction(3, 14)),
+    ("moebius1", 3): (Fraction(11, 15), Fraction(1, 35), Fraction(5, 21)),
+}
+
+
+@pytest.mark.kernels
+def test_nodes_beside_all_orders():
+    trials = 300_000
+    for (name, n), stated in NODES.items():
+        *shares, life = count_orders(name, n)
+        assert tuple(shares) == stated
+        counts, found = estimate_of(name, "nodes", n, trials)
+        for what, p in zip(("same", "extra_1_first", "never"), stated, strict=True):
+            assert agrees(counts[what], trials, p), (name, what)
+        assert abs(found["lifetime"].value - float(life)) < 4.9 * found["lifetime"].stderr
+    assert round(float(count_orders("hypercube", 2)[-1]), 4) == 1.5833
+
+
+@pytest.mark.kernels
+def test_replay_and_differences():
+    for what in ("nodes", "links"):
+        point = STUDY.point({"network": "moebius1", "what": what, "n": 4})
+        counts = STUDY.count(point, 12, 5).counts
+        data = [STUDY.explain(point, STUDY.key(5, point), t).data for t in range(12)]
+        many = len(data[0]["order"])
+        assert counts["disconnected_at"] == sum(
+            many if d["disconnected_at"] is None else d["disconnected_at"] for d in data
+        )
+        assert all(d["disconnected_at"] is None or len(d["components"]) > 1 for d in data)
+        assert sum(d["lifetime"] for d in data) == pytest.approx(
+            sum(lifetime(d["disconnected_at"], many) for d in data)
+        )
+    diff = STUDY.statistic("lifetime_diff")
+    defined = {
+        (name, what): diff.defined({"network": name, "what": what, "n": 8})
+        for name in FAMILIES
+        for what in ("nodes", "links")
+    }
+    assert not defined["hypercube", "nodes"] and defined["folded", "nodes"] and not defined["folded", "links"]
+    assert defined["crossed", "links"] and STUDY.target(None).name == "differ"
+    assert STUDY.key(1, {"network": "crossed", "what": "links", "n": 4}) == fc.study("survival-curve").key(
+        1, {"network": "hypercube", "what": "links", "n": 4, "failed": 7}
+    )
