@@ -115,11 +115,11 @@ def test_a_grid_that_is_no_product_is_stored_on_the_product(tmp_path):
 
 def test_wide_counters_keep_every_bit(tmp_path):
     counts = {c.name: 0 for c in TOY.tally.counters} | {
-        "octal_total": 2**60 + 12345,
-        "octal_squares": 2**90 + 7,
-        "octal_nonzero": 2**40,
+        "octal_total": 2**61 + 12345,
+        "octal_squares": 2**63 + 2**20 + 7,
+        "octal_nonzero": 2**59,
     }
-    tally = Tally(fuse_ranges([(0, 2**40)]), counts, {e.name: (-1, -1) for e in TOY.tally.extremes})
+    tally = Tally(fuse_ranges([(0, 2**59)]), counts, {e.name: (-1, -1) for e in TOY.tally.extremes})
     Results(registry.register_live_study(TOY), 0, {(1, 0.0): tally}).save(tmp_path / "w.h5")
     assert open_results(tmp_path / "w.h5").tallies[1, 0.0].counts == counts
     assert split_limbs(np.array([5 + (7 << 62) + (1 << 124)], object), 3).tolist() == [[5, 7, 1]]
