@@ -101,7 +101,7 @@ def _notes(results: Results) -> list[str]:
     return [f"most parts: {most} (trial {trial} at {point_text(point)})"] if known else []
 
 
-SURVIVAL_PARTS = Study(
+SURVIVAL_COMPONENTS = Study(
     name="survival-components",
     title="Parts and distances of networks on 2^n nodes under f faulty nodes and K faulty links",
     source="docs/readings/networks.md, N4, N5",
