@@ -24,7 +24,7 @@ from fastcube.measure.statistics import (
 )
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
-from fastcube.networks.family import families
+from fastcube.networks.family import families, network
 
 from .curve import WHAT, count_components
 from .curve import draw as draw_failures
@@ -84,7 +84,7 @@ STATISTICS: tuple[Statistic, ...] = (
 def draw(point: Point, key: int, trial: int) -> Draw:
     """The network without faults, and the trial's whole order of failures."""
     drawn = draw_failures({**point, "failed": count_components(point)}, key, trial)
-    return Draw(type(drawn.network)(drawn.network.family, drawn.network.n), drawn.others)
+    return Draw(network(str(point["network"]), int(point["n"])), drawn.others)
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:

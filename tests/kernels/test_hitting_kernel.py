@@ -141,8 +141,8 @@ def test_nodes_beside_all_orders():
 
 @pytest.mark.kernels
 def test_replay_and_differences():
-    for what in ("nodes", "links"):
-        point = STUDY.point({"network": "moebius1", "what": what, "n": 4})
+    for name, what in (("moebius1", "nodes"), ("moebius1", "links"), ("hypercube", "nodes"), ("hypercube", "links")):
+        point = STUDY.point({"network": name, "what": what, "n": 4})
         counts = STUDY.count(point, 12, 5).counts
         data = [STUDY.explain(point, STUDY.key(5, point), t).data for t in range(12)]
         many = len(data[0]["order"])
