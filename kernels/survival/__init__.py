@@ -1,1 +1,1 @@
-"""What survives random faults: 512 trials at a time, or one with its parts and distances (readings N4, N5)."""
+"""Survival of networks under random faults: 512 trials at a time, or one with its components and distances (N4, N5)."""

@@ -1,8 +1,10 @@
-"""Faults of 512 trials at once, a bit each: row v of an array, 8 words, has bit t of a group of 512 where node or link v works.
+"""Sample the faults of 512 trials at once, for kernels whose lanes are trials.
 
-The laws are those of ``nodes``, ``links`` and ``bernoulli`` of the shared draws, and reading N4, but for rates from 1/64 on,
-whose digits are read for 64 trials at once (``_draw_dense``).  Trial t of a group is bit t & 63 of word t >> 6.  Links
-have the numbers of ``cube/link_numbers.py``.
+Row v of an array, 8 words, has bit t of a group of 512 where node or link v works.  Trial t of a group is bit t & 63 of word
+t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
+
+The sampling schemes are those of ``nodes``, ``links`` and ``bernoulli`` in ``draws``, and of reading N4; but for rates from
+1/64 on, whose digits are read for 64 trials at once (``_draw_dense``).
 """
 
 from __future__ import annotations

@@ -1,12 +1,16 @@
-"""What survives, 512 trials at a time: a bit a trial, a vector a node.
+"""Whether networks stay connected under random faults, 512 trials at a time, and the hypercube under the same faults.
 
-Entry: ``SURVIVAL_NODES`` and its like, the whole study's trials.  Draws trials by the study's key alone (``drawing.py``), which
-takes most of the time, and floods the network and the hypercube on the same faults.
+Entry: ``SURVIVAL_NODES`` and its like, the trials of ``survival`` and ``survival-rate``.  Draws trials by the study's key alone
+(``drawing.py``), which takes most of the time.
 
-A lane's *seed* is its first survivor with a surviving neighbour.  One sweep upwards in the order of the labels, in which only
-earlier neighbours can hold anything yet, and one downwards, in which only later ones have changed, reach nearly all of the
-seed's part; the few nodes with lanes not reached are then swept until nothing changes.  Lanes in which such a node is isolated
-leave at once.  What is not reached then is apart.  s and t are drawn only in lanes that are apart.
+A lane is a trial.  A row holds one bit per lane: row v of ``alive`` has the lanes in which node v is nonfaulty, row v of
+``reached`` those in which a search has reached it.
+
+The *seed* of a lane is its first nonfaulty node with a nonfaulty neighbour.  The search begins with one sweep upwards in the
+order of the labels, in which only earlier neighbours can be reached yet, and one downwards, in which only later neighbours have
+changed.  They reach nearly all of the component of the seed.  The few nodes with lanes not reached are then swept until nothing
+changes.  Lanes in which such a node is isolated leave at once.  A lane with a nonfaulty node that was not reached is
+disconnected.  The pair s, t is sampled only in disconnected lanes.
 """
 
 from __future__ import annotations
@@ -35,11 +39,11 @@ _PAIRS = SURVIVAL.counter("pairs")
 
 _2, _3, _4, _6, _63 = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6), np.uint64(63)
 
-#: Rows of a flood's ``verdict``, in the order of COMPARED, and the lanes with at least two nonfaulty nodes.
+#: Rows of ``Sweeps.verdict``: the events of COMPARED in their order, and the lanes with at least two nonfaulty nodes.
 _CONNECTED, _NO_ISOLATED, _EXTRA_1, _PAIR_CONNECTED, _TWO_SURVIVORS = range(5)
 
 
-#: Up to so many nodes the lanes left are asked for isolated ones without a look whether there are any: as a rule there are.
+#: Up to so many nodes, isolated nodes are looked for without a test whether lanes are left: as a rule there are some.
 _UNCHECKED_NODES = 256
 
 
@@ -62,7 +66,7 @@ class Sweeps(NamedTuple):
 
 @scratch
 def prepare_table(table, n, links):
-    """The Sweeps of the network of a table, whose links fail unless ``links`` is 0."""
+    """The :class:`Sweeps` of the network of a table, whose links fail unless ``links`` is 0."""
     nodes, slots = table.shape
     none = drawing.empty_row_index(n)
     begin = np.zeros(nodes + 1, np.uint64)
@@ -122,7 +126,7 @@ def make_preparation(step: Any) -> Any:
 
 @block(always=True)
 def _marked_neighbour_lanes(rows, works, links, net, first, stop):
-    """Lanes in which one of the neighbours ``first .. stop - 1`` is set in ``rows`` and the link to it works."""
+    """Lanes in which ``rows`` has one of the neighbours ``first .. stop - 1``, over a link that works."""
     out = simd.splat(ZERO)
     i = first
     while i < stop:
@@ -148,7 +152,10 @@ def _zeros_like(x):
 
 @block
 def _find_seeds(alive, works, links, net):
-    """The upward sweep as far as lanes want a seed or a second survivor: returns how far, and where one and two survive."""
+    """Sweep upwards until every lane has a seed and two nonfaulty nodes.
+
+    Returns the next node, the lanes with one nonfaulty node or more, and the lanes with two or more.
+    """
     full = simd.splat(ALL_BITS)
     taken = one = two = simd.splat(ZERO)
     v = np.int64(0)
@@ -166,7 +173,10 @@ def _find_seeds(alive, works, links, net):
 
 @block
 def _sweep_nodes(alive, works, links, net, begin):
-    """The rest of the upward sweep from node ``begin``, and the downward one; lists the nodes not wholly reached: from where."""
+    """Finish the sweep upwards from node ``begin``, sweep downwards, and list the nodes that are not reached in all their lanes.
+
+    Returns where the list begins in ``listed``, whose end it fills.
+    """
     for v in range(begin, net.later.size):
         x = _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
         simd.store(net.reached, 8 * v, x & simd.load(alive, 8 * v))
@@ -186,10 +196,10 @@ def _sweep_nodes(alive, works, links, net, begin):
 
 @block
 def _sweep_until_stable(alive, works, links, net, begin):
-    """Sweep the nodes listed from ``begin`` on until nothing changes: lanes in which one is isolated, in which one is apart.
+    """Sweep the nodes listed from ``begin`` on until nothing changes.
 
-    A sweep upwards asks earlier neighbours alone, as the later ones have not changed since the sweep downwards asked them, and
-    so a sweep downwards later ones.
+    Returns the lanes in which one of them is isolated, and the lanes in which one is not reached.  A sweep upwards looks at
+    earlier neighbours alone, since later ones have not changed since the sweep downwards before it, and vice versa.
     """
     isolated = apart = some = simd.splat(ZERO)
     first = stop = np.int64(0)
@@ -237,7 +247,7 @@ def _append_node(v, left, at, step, net):
 
 @block
 def _fill_verdict(alive, works, links, net):
-    """Fill the ``verdict``; JOINED only where all survivors are in one part."""
+    """Fill ``verdict`` for the faults of a group; ``_PAIR_CONNECTED`` only where all nonfaulty nodes are connected."""
     i, one, two = _find_seeds(alive, works, links, net)
     isolated, apart = _sweep_until_stable(alive, works, links, net, _sweep_nodes(alive, works, links, net, i))
     full = simd.splat(ALL_BITS)
@@ -258,7 +268,7 @@ def evaluate_node_sets(alive, net):
 
 @block
 def _most_faults_examined(n):
-    """Up to so many faulty nodes :func:`_is_surely_connected` is asked; none for n < 3."""
+    """Most faulty nodes for which :func:`_is_surely_connected` is called; -1 for n < 3."""
     if n < 3:
         return np.int64(-1)
     return 2 * n - 3 if n < 9 else 3 * n - 6
@@ -266,9 +276,10 @@ def _most_faults_examined(n):
 
 @block
 def _is_surely_connected(alive, n, f):
-    """Whether in no lane a node of the hypercube is apart, as a few of its neighbours tell: it is not where True.
+    """Whether a few neighbours of each node show that the hypercube is connected in all lanes; False decides nothing.
 
-    A node apart has no nonfaulty neighbour up to f = 2n - 3, and one at most up to 3n - 6 (N11; Harper's order, ``few.py``).
+    In a disconnected hypercube some node has no nonfaulty neighbour up to f = 2n - 3, and at most one up to 3n - 6 (N11;
+    Harper's order, ``few.py``).
     """
     found = full = simd.splat(ALL_BITS)
     for v in range(np.int64(1) << n):
@@ -284,7 +295,7 @@ def _is_surely_connected(alive, n, f):
 
 @block
 def _set_connected_verdict(net):
-    """The verdict where no lane has a part, or a survivor, by itself."""
+    """Fill ``verdict`` where every lane is connected."""
     for i in range(5):
         simd.store(net.verdict, 8 * i, simd.splat(ZERO if i == _EXTRA_1 else ALL_BITS))
 
@@ -299,7 +310,7 @@ def _is_set(rows, v, lane):
 
 @block(always=True)
 def _node_lanes(rows, x, lane):
-    """Whether the rows of the nodes x, or no node, have the lanes' bits: ones or zeros."""
+    """1 where the row of node x has the bit of the lane, else 0; 0 for no node (all ones)."""
     inside = x != simd.splat(ALL_BITS)
     at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
@@ -308,7 +319,7 @@ def _node_lanes(rows, x, lane):
 
 @block(always=True)
 def _add_candidates(x, new, s, t):
-    """Enter the candidates x that are new into the pairs."""
+    """The pairs s, t after the candidates x of the lanes ``new`` are put where a pair lacks a node."""
     none = simd.splat(ALL_BITS)
     new = new & (x != s)
     free = s == none
@@ -430,7 +441,7 @@ def count_bits(x):
 
 @block
 def _count_verdicts(valid, own, cube, compared, tally):
-    """Enter the verdicts of the valid lanes into the tally, of the network alone unless it is ``compared``."""
+    """Record the verdicts of the valid lanes in the tally, of the network alone unless it is ``compared``."""
     mask = simd.load(valid, 0)
     tally[_PAIRS] += count_bits(mask & simd.load(own.verdict, 8 * _TWO_SURVIVORS))
     for i in range(4):
@@ -447,7 +458,7 @@ def _count_verdicts(valid, own, cube, compared, tally):
 
 @block
 def count_surely_connected(trials, pairs, tally):
-    """Enter trials in which nothing can be apart."""
+    """Record trials in which nothing can be disconnected."""
     for i in (_CONNECTED, _NO_ISOLATED):
         tally[_COUNTS[i]] += trials
         tally[_CUBE[i]] += trials
@@ -481,7 +492,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         f = np.int64(-1) if by_rate else np.int64(params[2])
         k = np.int64(params[3]) if links and not by_rate else np.int64(0)
         own = prepare(index, n, slots(index, n), of_links)
-        compared = not links or own.paired
+        compared = not links or own.paired or params[3] == 0
         same = (named and index == 0) or not compared
         cube = own if same else prepare_cube(np.int64(0), n, n, of_links)
         if named and not links and 0 <= f < min(n, _min_degree(own)):
@@ -489,12 +500,13 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
             return
         few = not same and not links and 0 <= f <= _most_faults_examined(n)
         room = drawing.drawing_workspace_for(n, f)
+        many = max(own.links, cube.links)  # the hypercube has more where no link fails and it is not contained
         law = drawing.rate_sampling_for(nodes, params[2] if by_rate else 1.0)
-        link_law = drawing.rate_sampling_for(own.links, params[3] if by_rate and links else 1.0)
+        link_law = drawing.rate_sampling_for(many, params[3] if by_rate and links else 1.0)
         none = drawing.empty_row_index(n)
         alive = drawing.rows_for(none + 1)
         alive[8 * none :] = 0
-        works = drawing.rows_for(own.links)
+        works = drawing.rows_for(many)
         valid = np.empty(8, np.uint64)
         pairs = np.empty(24 + drawing.GROUP_TRIALS + 8, np.uint64)
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):

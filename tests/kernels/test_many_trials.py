@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 import time
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from helpers.study_table import STUDIES
 import fastcube as fc
 from fastcube import kernels as kernels_package
 from fastcube.kernels.broadcasting import dispatch as broadcasting
+from fastcube.kernels.cube.slots import SLOTS
 from fastcube.kernels.partition import dispatch as partition
 from fastcube.kernels.routing import dispatch as routing
 from fastcube.kernels.survival import dispatch as survival
@@ -31,6 +33,9 @@ from fastcube.kernels.unsafe import dispatch as unsafe
 
 #: Most and fewest trials of one comparison, and seconds that both kernels may take: a point where they hold fewer is left out.
 MOST, FEWEST, SECONDS = 10**6, 1000, 2.0
+
+#: Fewest trials at a threshold: four vectors of the narrowest lanes, where a trial of the scalar kernel takes milliseconds.
+FEWEST_AT_EDGES = 256
 
 #: Most trials that a kernel does together: one of them takes as long.
 TOGETHER = 512
@@ -144,7 +149,7 @@ def test_thresholds_inside_a_kernel_change_no_number(module, table, points):
         names = [name for name in table.names if table.is_served(name, *values)]
         kernels = [table.load_kernel(name) for name in sorted(names, key=lambda name: "scalar" not in name)]
         took = [seconds(kernel, study, point) for kernel in kernels]
-        trials = min(MOST, max(FEWEST, int(SECONDS / sum(took))))
+        trials = min(MOST, max(FEWEST_AT_EDGES, int(SECONDS / sum(took))))
         wanted, *found = (counted(kernel, study, point, 0, trials) for kernel in kernels)
         assert found and found == [wanted] * len(found), (values, names, trials)
 
@@ -158,6 +163,46 @@ def test_every_lane_module_declares_its_edges():
         mine = [name for name in table.names if name.startswith(module.rpartition(".")[2])]
         for reason, points in import_module(f"fastcube.kernels.{module}").EDGES.items():
             assert len(points) > 1 and (not mine or any(table.is_served(n, *p) for n in mine for p in points)), reason
+
+
+#: Values of axes at which all kernels that serve a point are compared, and most points of a study and trials of a point.
+SERVED_VALUES = {
+    "n": (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 33),
+    "f": (0, 1, 2, 3, 5, 8, 13, 40),
+    "links": (0, 1, 4, 9, 40),
+    "rate": (0.0, 0.01, 0.1, 0.5, 1.0),
+    "link_rate": (0.0, 0.01, 0.3),
+    "network": tuple(SLOTS),
+}
+SERVED_POINTS, SERVED_TRIALS = 150, 600
+
+
+def iter_served_points(name):
+    """Points of a study that two kernels or more serve, in an order of their own."""
+    study = fc.study(name)
+    values = list(itertools.product(*(SERVED_VALUES[axis.name] for axis in study.axes)))
+    for point in random.Random(name).sample(values, len(values)):
+        try:
+            at = study.point(dict(zip((axis.name for axis in study.axes), point, strict=True)))
+            study.check(at)
+        except fc.ParameterError:
+            continue
+        if len(STUDIES[name].find_serving(at)) > 1:
+            yield at
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="thousands of trials need compiled code")
+@pytest.mark.parametrize("name", ["survival", "survival-rate"])
+def test_every_kernel_counts_alike_wherever_it_serves(name):
+    """Over all networks, with and without faulty links; also at points where a kernel is never taken."""
+    study, row = fc.study(name), STUDIES[name]
+    for point in itertools.islice(iter_served_points(name), SERVED_POINTS):
+        kernels = [row.table.load_kernel(kernel) for kernel in row.find_serving(point)]
+        took = max(seconds(kernel, study, point) for kernel in kernels)
+        trials = min(SERVED_TRIALS, max(1, int(0.05 / took)))
+        wanted, *found = (counted(kernel, study, point, 0, trials) for kernel in kernels)
+        assert found == [wanted] * len(found), (point, row.find_serving(point), trials)
 
 
 @pytest.mark.parametrize("name", SWEEPS)
