@@ -17,6 +17,7 @@ import numpy as np
 
 from ..draws.faults import blocked, is_faulty
 from ..machine import simd
+from ..machine.array_types import I64, U64, Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, lowest, popcount
 from ..machine.jit import block, scratch
 
@@ -35,25 +36,25 @@ _1 = np.int64(1)
 class Descent(NamedTuple):
     """Scratch of descents, made by :func:`descent_for`."""
 
-    found: Any  #: int64, 5: what became of the broadcast; see above
-    nodes: Any  #: uint64: nodes that received and are waiting
-    controls: Any  #: uint64: their CONTROL
-    times: Any  #: int64: when they received
-    first: Any  #: int64: where the subcubes that meet their senders' regions begin
-    last: Any  #: int64: and end
-    base: Any  #: uint64: those subcubes, as in Faults
-    free: Any  #: uint64
-    levels: Any  #: int64, 64: how many outermost intervals have 2^i offsets
+    found: Ints  #: (5): what became of the broadcast; see above
+    nodes: Words  #: nodes that received and are waiting
+    controls: Words  #: their CONTROL
+    times: Ints  #: when they received
+    first: Ints  #: where the subcubes that meet their senders' regions begin
+    last: Ints  #: and end
+    base: Words  #: those subcubes, as in Faults
+    free: Words
+    levels: Ints  #: (64): how many outermost intervals have 2^i offsets
 
 
 class RegionView(NamedTuple):
     """What a node sees of the subcubes that meet its region."""
 
-    closed: Any  #: uint64: dimensions of CONTROL in which its neighbour is faulty or unsafe
-    met: Any  #: uint64: the others in which the copy's region meets a subcube with unsafe nodes
-    singles: Any  #: int64: faulty nodes in the regions of all other copies
-    first: Any  #: int64: where a list of them begins
-    last: Any  #: int64: and ends
+    closed: U64  #: dimensions of CONTROL in which its neighbour is faulty or unsafe
+    met: U64  #: the others in which the copy's region meets a subcube with unsafe nodes
+    singles: I64  #: faulty nodes in the regions of all other copies
+    first: I64  #: where a list of them begins
+    last: I64  #: and ends
 
 
 @scratch
@@ -191,8 +192,8 @@ def make_descend(hold: Any, look: Any, refused: Any) -> Any:
     """The block ``descend(faults, x, whole, time, silent, d)``: add to ``d.found`` what follows from x receiving CONTROL
     ``whole``, all dimensions, at ``time`` under BROADCAST1's rule.
 
-    ``faults`` is a Faults that is closed; no copy goes to ``silent`` (NOBODY for BROADCAST1).  It returns False when more than
-    MOST_REGIONS regions are to be entered.
+    ``faults`` is a Faults that is closed; no copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  It returns
+    False when more than MOST_REGIONS regions are to be entered.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ def make_descend(hold: Any, look: Any, refused: Any) -> Any:
         ``hold(faults, d) -> held``: what ``look`` needs; ``held.closed`` and ``held.large`` are the numbers of all subcubes and
         of those with unsafe nodes.
     look : block
-        ``look(held, d, x, control, first, last) -> Seen``.
+        ``look(held, d, x, control, first, last) -> RegionView``.
     refused : block
         ``refused(held, faults, x, bits)``: those of the dimensions ``bits`` in which no copy can be sent.
     """

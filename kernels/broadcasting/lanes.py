@@ -1,15 +1,17 @@
-"""Broadcasting trials under few faulty nodes, n = 2 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
+"""Broadcasting trials under few faulty nodes, n = 2 .. 62, SIMD: lanes are trials, in the loop of
+:mod:`fastcube.kernels.draws.sieve`.
 
-Entry: ``BROADCAST_LANES_16`` and ``_32``, whose work is ``_sift_trials``.  Draws from the study's key as it is:
-labels 0 .. f of a trial's sequence (LABELS, and HIGH_LABELS for n > 32), the source behind the faults.
+Entry: ``BROADCAST_LANES_16`` and ``_32``.  Draws from the study's key as it is: labels 0 .. f of a trial's sequence (LABELS,
+and HIGH_LABELS for n > 32), the source behind the faults.
 
 Where no two faults are within distance 2, no node is unsafe and the whole cube is a region of single faults: BROADCAST1 and
-BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.covered``; n > 1).  BROADCAST loses the outermost of the
-intervals [e, e + low), e being a fault's offset from the source and low its lowest set bit; fault i is inside k's
+BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.record_covered``; n > 1).  BROADCAST loses the outermost of
+the intervals [e, e + low), where e is a fault's offset from the source and low its lowest set bit; fault i is inside k's
 iff (e_i ^ e_k) & -low_k == 0.  An odd offset is received in unit n, and some is unless half of the offsets are silenced.
-The other trials, and those with a repeated label, are run by themselves.
+The other trials, and those with a repeated label, are run one at a time.
 
-For n > 32 lanes hold the low 32 bits: what is close, the source or in an interval only there is run by itself too.
+For n > 32 lanes hold the low 32 bits of the labels.  Trials with faults that are close there, or with a fault that is the source
+or inside an interval there, are run one at a time too.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..draws import sieve
 from ..draws.faults import index_faults
-from ..draws.lanes import draw_four_vectors, lane_pattern, redraw_repeats, row_offset, smallest_distance, valid_lanes
+from ..draws.lanes import smallest_distance
 from ..machine import bits, simd
+from ..machine.array_types import U64, Cells, Floats, Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally import sums
-from .layout import BROADCAST
+from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, run_trial, set_up
 
 _NOT_UNSAFE, _MOST = BROADCAST.counter("not_unsafe"), BROADCAST.extreme("broadcast2_steps")
@@ -34,7 +38,7 @@ _REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("br
 
 @block
 def _record_silenced(tally, count, n, moments):
-    """Enter ``count`` BROADCASTs of n units, with the sums of the offsets silenced and of their squares in ``moments``."""
+    """Record ``count`` BROADCASTs of n units, with the sums of the offsets silenced and of their squares in ``moments``."""
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
     tally[_STEPS.squares] += count * n * n
@@ -47,19 +51,19 @@ def _record_silenced(tally, count, n, moments):
 
 
 def _make_complete_recorder(name: str) -> Any:
-    """The block that enters so many broadcasts of the algorithm ``name`` which reach every nonfaulty node in unit n."""
+    """The block ``record(tally, count, n, work)`` for ``count`` broadcasts of ``name`` that reach all nonfaulty
+    nodes in unit n."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached, steps = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
     @block
-    def record_complete(tally, count, n, digits):
-        """``digits`` are those of the number of nonfaulty nodes, two, and of its square."""
+    def record_complete(tally, count, n, work):
         tally[trials] += count
         tally[complete] += count
         tally[steps.total] += count * n
         tally[steps.squares] += count * n * n
-        sums.add_digits(tally, reached.total, digits[:2], count)
-        sums.add_digits(tally, reached.squares, digits[2:], count)
+        sums.add_digits(tally, reached.total, work.nonfaulty, count)
+        sums.add_digits(tally, reached.squares, work.nonfaulty_squared, count)
 
     return record_complete
 
@@ -71,13 +75,26 @@ class BroadcastWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
     trial: BroadcastScratch
-    f: Any  #: int64
-    parts: Any  #: int64: vectors that a word's labels are split into
-    labels: Any  #: f + 2 rows of a vector for each part, four times: labels of the trials, the sources last
-    lows: Any  #: f + 1 rows: -low of each fault's offset; then the offsets silenced
-    moments: Any  #: uint64, three vectors: sums of the offsets silenced in the trials that lanes decide
-    easy: Any  #: int64: how many these are, how many complete BROADCASTs, the smallest trial
-    digits: Any  #: int64, six: zeros, then the number of nonfaulty nodes in two digits and its square in four
+    params: Floats  #: the point's
+    samples: sieve.Samples  #: the sources behind the faults
+    lows: Cells  #: f + 1 rows: -low of each fault's offset; then the offsets silenced
+    moments: Words  #: three vectors: sums of the offsets silenced in the trials that lanes decide
+    counted: Ints  #: (2): trials that lanes decide (_DECIDED), those of them whose BROADCAST is complete (_COMPLETED)
+    first: Ints  #: (1): the smallest trial that lanes decide
+    nonfaulty: Ints  #: (2): digits of the number of nonfaulty nodes
+    nonfaulty_squared: Ints  #: (4): digits of its square
+
+
+#: ``counted``.
+_DECIDED, _COMPLETED = range(2)
+
+
+class SilencedOffsets(NamedTuple):
+    """Offsets that BROADCAST's lost copies silence in each trial of a vector."""
+
+    count: Any  #: vector: how many they are
+    unknown: U64  #: trials in which ``count`` may be wrong, or no odd offset is left
+    repeated: U64  #: trials in which a fault has the source's label
 
 
 # ---------------------------------------------------------------- a vector of trials
@@ -87,16 +104,17 @@ class BroadcastWorkspace(NamedTuple):
 def _is_in_interval(work, at, x, first, last, inside, lanes):
     """Lanes in which x is in the interval of one of the faults first .. last - 1 too."""
     for k in range(first, last):
-        apart = x ^ simd.load(work.labels, at + k * lanes)
+        apart = x ^ simd.load(work.samples.labels, at + k * lanes)
         within = apart & simd.load(work.lows, k * lanes)
         inside = inside | (within == (x - x))
     return inside
 
 
 @block(always=True)
-def _inspect_vector(work, at, lanes):
-    """Offsets that BROADCAST's lost copies silence, lane by lane; lanes to be run by themselves; lanes with a repeat."""
-    n, f, labels, lows = work.trial.n, work.f, work.labels, work.lows
+def _count_silenced(work, at, lanes):
+    """The :class:`SilencedOffsets` of the vector of trials whose rows begin at ``at``."""
+    n, labels, lows = work.samples.n, work.samples.labels, work.lows
+    f = work.samples.count - 1
     source = simd.load(labels, at + f * lanes)
     zero = source - source
     nowhere = simd.no_lane(zero)
@@ -121,83 +139,76 @@ def _inspect_vector(work, at, lanes):
             alone = alone | inside
     if n <= 32:
         alone = simd.splat_like(zero, ONE << np.uint64(n - 1)) <= gone
-    return gone, alone, again
+    return SilencedOffsets(gone, simd.bits(alone), simd.bits(again))
 
 
 @block(always=True)
-def _record_easy(work, gone, easy, start, part, lanes):
-    """Enter the trials ``easy`` of a vector, in which all is decided."""
-    zero = gone - gone
-    complete = simd.bits(gone == simd.splat_like(gone, work.f)) & easy
-    sums.add_moments(simd.select(simd.mask(gone, easy), gone, zero), 512 // lanes, work.moments)
-    work.easy[0] += bits.popcount(easy)
-    work.easy[1] += bits.popcount(complete)
-    if start < work.easy[2]:
-        work.easy[2] = min(work.easy[2], start + part + work.parts * bits.lowest(easy))
+def _record_easy(work, silenced, easy, trials, lanes):
+    """Record the trials ``easy`` of a vector, in which everything is decided."""
+    gone = silenced.count
+    complete = simd.bits(gone == simd.splat_like(gone, work.samples.count - 1)) & easy
+    sums.add_moments(simd.select(simd.mask(gone, easy), gone, gone - gone), 512 // lanes, work.moments)
+    work.counted[_DECIDED] += bits.popcount(easy)
+    work.counted[_COMPLETED] += bits.popcount(complete)
+    if trials.start < work.first[0]:
+        work.first[0] = min(work.first[0], sieve.trial_in_lane(trials, bits.lowest(easy)))
 
 
 @block
-def _run_slow_trials(key, work, slow, repeated, known, start, part, at, params, lanes, tally):
-    """Run the trials ``slow`` of a vector by themselves; where ``known``, what BROADCAST loses is in ``work.lows``."""
-    trial, f = work.trial, work.f
+def _run_slow_trials(work, trials, slow, repeated, known, lanes, tally):
+    """Run the trials ``slow`` of a vector one at a time; where ``known``, ``work.lows`` holds how many offsets are silenced."""
+    trial, labels, f = work.trial, work.samples.labels, work.samples.count - 1
     while slow:
         i = bits.lowest(slow)
         here = slow & (ZERO - slow)
         slow ^= here
-        t = start + part + work.parts * i
+        t, at = sieve.trial_in_lane(trials, i), trials.at + i
         if trial.n > 32:
-            run_trial(key, t, params, trial, tally)
+            run_trial(trials.key, t, work.params, trial, tally)
             continue
         if repeated & here:
-            redraw_repeats(key, t, trial.n, f + 1, work.labels, at + i, lanes)
+            sieve.redraw_lane(work.samples, trials, i, lanes)
         for j in range(f):
-            trial.faults.labels[j] = work.labels[at + j * lanes + i]
+            trial.faults.labels[j] = labels[at + j * lanes]
         index_faults(trial.faults)
         lost = np.int64(work.lows[i]) if known & here else np.int64(-1)
-        finish_trial(trial, np.uint64(work.labels[at + f * lanes + i]), t, lost, tally)
+        finish_trial(trial, np.uint64(labels[at + f * lanes]), t, lost, tally)
 
 
-@block
-def _sift_trials(key, first, stop, params, work, lanes, tally):
-    """Decide trials first .. stop - 1 in lanes where that can be, and run the others."""
-    n, f, parts = work.trial.n, work.f, work.parts
-    words = work.labels.view(np.uint64)
-    pattern = lane_pattern(n, lanes)
-    two = simd.splat_like(simd.load(work.labels, 0), np.uint64(2))
-    step = lanes * parts
-    for start in range(first - first % (4 * step), stop, step):
-        places = row_offset(start, step, f + 1)
-        if places == 0:
-            draw_four_vectors(key, np.uint64(8 * (start // step)), f + 1, parts, pattern, words)
-        for part in range(parts):
-            at = places + part * (f + 2) * lanes
-            near = smallest_distance(work.labels, at, lanes, f)
-            gone, alone, again = _inspect_vector(work, at, lanes)
-            live = valid_lanes(start + part, parts, lanes, first, stop)
-            repeated = simd.bits(again | (near == (near - near))) & live
-            slow = (simd.bits(alone | (near <= two)) & live) | repeated
-            easy = live & ~slow
-            if easy:
-                _record_easy(work, gone, easy, start, part, lanes)
-            if slow:
-                simd.store(work.lows, 0, gone)
-                known = ~(simd.bits(alone) | repeated)
-                _run_slow_trials(key, work, slow, repeated, known, start, part, at, params, lanes, tally)
+@block(always=True)
+def _inspect_vector(work, trials, lanes, tally):
+    """Record the trials that lanes decide, and run the others."""
+    samples = work.samples
+    near = smallest_distance(samples.labels, trials.at, lanes, samples.count - 1)
+    silenced = _count_silenced(work, trials.at, lanes)
+    wanted = sieve.wanted_lanes(trials, lanes)
+    repeated = (silenced.repeated | simd.bits(near == 0)) & wanted
+    slow = ((silenced.unknown | simd.bits(near <= 2)) & wanted) | repeated
+    easy = wanted & ~slow
+    if easy:
+        _record_easy(work, silenced, easy, trials, lanes)
+    if slow:
+        simd.store(work.lows, 0, silenced.count)
+        _run_slow_trials(work, trials, slow, repeated, ~(silenced.unknown | repeated), lanes, tally)
+    return False
+
+
+_sift_trials = sieve.make_sieve(_inspect_vector, small=True)
 
 
 @block
 def _record_counts(work, tally):
-    """Enter the trials that lanes decided."""
-    n, easy, complete = work.trial.n, work.easy[0], work.easy[1]
-    nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.f)
-    sums.add_wide(work.digits, 0, nonfaulty)
-    sums.add_square(work.digits, 2, nonfaulty)
-    tally[_NOT_UNSAFE] += easy
-    tally[_COMPLETE] += complete
-    _record_silenced(tally, easy, n, work.moments)
-    _record1_complete(tally, easy, n, work.digits)
-    _record2_complete(tally, easy, n, work.digits)
-    sums.offer(tally, _MOST, n, work.easy[2])
+    """Record the trials that lanes decided."""
+    n, decided = work.samples.n, work.counted[_DECIDED]
+    nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.samples.count - 1)
+    sums.add_wide(work.nonfaulty, 0, nonfaulty)
+    sums.add_square(work.nonfaulty_squared, 0, nonfaulty)
+    tally[_NOT_UNSAFE] += decided
+    tally[_COMPLETE] += work.counted[_COMPLETED]
+    _record_silenced(tally, decided, n, work.moments)
+    _record1_complete(tally, decided, n, work)
+    _record2_complete(tally, decided, n, work)
+    sums.offer(tally, _MOST, n, work.first[0])
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
@@ -205,17 +216,17 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @scratch
     def workspace_for(params, stop):
-        n, f = np.int64(params[0]), np.int64(params[1])
-        parts = np.int64(2 if width == 16 and n <= 8 else 1)
+        n, f = np.int64(params[N]), np.int64(params[F])
         return BroadcastWorkspace(
             set_up(params),
-            f,
-            parts,
-            np.zeros(4 * parts * (f + 2) * lanes, word),
+            params,
+            sieve.make_samples(n, f + 1, lanes, word),
             np.zeros((f + 1) * lanes, word),
             np.zeros(24, np.uint64),
-            np.array([0, 0, stop]),
-            np.zeros(6, np.int64),
+            np.zeros(2, np.int64),
+            np.full(1, stop, np.int64),
+            np.zeros(2, np.int64),
+            np.zeros(4, np.int64),
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
@@ -224,8 +235,8 @@ def _make_kernel(width: int, word: Any) -> Kernel:
         if first >= stop:
             return
         work = workspace_for(params, stop)
-        _sift_trials(key, first, stop, params, work, lanes, tally)
-        if work.easy[0]:
+        _sift_trials(key, first, stop, work, lanes, tally)
+        if work.counted[_DECIDED]:
             _record_counts(work, tally)
 
     return broadcast_lanes

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
+#: Places of the axes among a point's parameters.
+N, F, LINKS = range(3)
+#: Behind them, of BROADCAST_SETS: the first of the fault set's numbers.
+FIRST_NUMBER = 3
+
 
 def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
     """What is counted of one algorithm's broadcasts."""

@@ -1,13 +1,14 @@
-"""Descents among any number of subcubes and faulty links: each region's subcubes are pressed together into a list of its own."""
+"""Descents among any number of subcubes and faulty links: each region's subcubes are compacted into a list of its own."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..draws.faults import blocked
 from ..machine import simd
+from ..machine.array_types import I64
 from ..machine.bits import ZERO, first_lanes, popcount
 from ..machine.jit import block
 from .descent import RegionView, copy_dims, fixed_offsets, make_descend, neighbour_dims
@@ -18,8 +19,8 @@ _8 = np.int64(8)
 class SubcubeCounts(NamedTuple):
     """How many subcubes ``d.base`` and ``d.free`` begin with."""
 
-    closed: Any  #: int64
-    large: Any  #: int64: of one dimension or more
+    closed: I64
+    large: I64  #: of one dimension or more
 
 
 @block

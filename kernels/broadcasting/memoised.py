@@ -1,8 +1,8 @@
-"""Broadcasting trials in cubes so small that the same faults come up again and again, n <= 8: counted first, broadcast once.
+"""Broadcasting trials in cubes of n <= 8, so small that the same faults come up again and again: counted first, broadcast once.
 
-What becomes of a broadcast depends on the faults' offsets from the source alone, because a translation of all labels changes
-nothing.  There are C(2^n - 1, f) sets of offsets.  So trials are only drawn, in byte lanes, 64 at once; their offsets are
-sorted, and the number of the set counts how often it came up:
+Used where there are few sets of offsets.  What becomes of a broadcast depends on the faults' offsets from the source
+alone, because a translation of all labels changes nothing.  There are C(2^n - 1, f) sets of offsets.  So trials are only
+sampled, in byte lanes, 64 together; their offsets are sorted, and the number of the set counts how often it came up:
 
     row 0     smallest offset of trials t, t + 1, ..., t + 63       number of offsets o_0 < ... < o_{f-1}:
     row 1     second smallest                                       sum over i of C(2^n - 1 - o_i, f - i)
@@ -14,17 +14,18 @@ The trial that an extreme names is the first with its set.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..draws.faults import next_sparing_set
 from ..draws.lanes import draw_rows, lane_pattern, redraw_repeats, valid_lanes
 from ..machine import bits, simd
+from ..machine.array_types import Bytes, Ints
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..tally.sums import offer, read_extreme
-from .layout import BROADCAST
+from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, set_up
 
 _LANES = 64  # of eight bits
@@ -37,19 +38,19 @@ class CountingScratch(NamedTuple):
     """Scratch of the kernel; made by :func:`counting_scratch_for`."""
 
     trial: BroadcastScratch
-    labels: Any  #: uint8, f + 2 rows of one vector: labels of 64 trials, the source behind the faults
-    sorted: Any  #: uint8, f rows: offsets in ascending order
-    ways: Any  #: int64, f rows of 2^n: what offset o in place i adds to the number of a set
-    times: Any  #: int64: how often each set came up
-    first: Any  #: int64: in which trial first
-    one: Any  #: int64: a tally of one trial
-    chosen: Any  #: int64: a set of offsets, each less one
+    labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, the source behind the faults
+    sorted: Bytes  #: f rows: offsets in ascending order
+    ways: Ints  #: f rows of 2^n: what offset o in place i adds to the number of a set
+    times: Ints  #: how often each set came up
+    first: Ints  #: in which trial first
+    one: Ints  #: a tally of one trial
+    chosen: Ints  #: a set of offsets, each less one
 
 
 @scratch
 def counting_scratch_for(params):
     """Scratch for trials at (n, f, 0) = params."""
-    n, f = np.int64(params[0]), np.int64(params[1])
+    n, f = np.int64(params[N]), np.int64(params[F])
     nodes = np.int64(1) << n
     ways = np.zeros((f, nodes), np.int64)
     for i in range(f - 1, -1, -1):  # C(m, j) = C(m - 1, j) + C(m - 1, j - 1), with m = nodes - 1 - o and j = f - i
@@ -144,11 +145,11 @@ def _broadcast_distinct_sets(n, counts, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def broadcast_counted(key, first, stop, params, tally):
-    """Trials at (n, f, 0) = params that ``choice.countable`` tells of."""
+    """Trials at (n, f, 0) = params where ``dispatch.is_countable``."""
     if first >= stop:
         return
-    n = np.int64(params[0])
-    f = np.int64(params[1])
+    n = np.int64(params[N])
+    f = np.int64(params[F])
     counts = counting_scratch_for(params)
     words = counts.labels.view(np.uint64)
     pattern = lane_pattern(n, _LANES)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine import simd
+from ..machine.array_types import I64, U64, Vector
 from ..machine.bits import HALF_WORD_BITS, LOW32, ONE, first_lanes, popcount
 from ..machine.jit import block
 from .descent import RegionView, copy_dims, fixed_offsets, make_descend, neighbour_dims
@@ -20,14 +21,14 @@ _NO_PLACE = np.int64(0)
 class FaultRegisters(NamedTuple):
     """A fault set: a subcube and a faulty node a lane."""
 
-    base: Any  #: vector: a node of each subcube
-    free: Any  #: vector: its free dimensions
-    labels: Any  #: vector: the faulty nodes
-    cubes: Any  #: bits: lanes with a subcube
-    singles: Any  #: bits: lanes with a subcube of one node
-    named: Any  #: bits: lanes with a faulty node
-    closed: Any  #: int64: number of subcubes
-    large: Any  #: int64: number of those of one dimension or more
+    base: Vector  #: a node of each subcube
+    free: Vector  #: its free dimensions
+    labels: Vector  #: the faulty nodes
+    cubes: U64  #: lanes with a subcube
+    singles: U64  #: lanes with a subcube of one node
+    named: U64  #: lanes with a faulty node
+    closed: I64  #: number of subcubes
+    large: I64  #: number of those of one dimension or more
 
 
 @block(always=True)

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws.faults import Faults, draw, faults_for, is_closed, is_safe, next_sparing_set, unsafe_subcubes
+from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
 from .broadcast1_2 import run_broadcast1_2
 from .descent import REACHED, STEPS, Descent, descent_for, run_broadcast
-from .layout import BROADCAST
+from .layout import BROADCAST, FIRST_NUMBER, LINKS, F, N
 
 _NOT_UNSAFE, _UNSAFE_SOURCE = BROADCAST.counter("not_unsafe"), BROADCAST.counter("unsafe_source")
 _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps")
@@ -26,7 +27,7 @@ _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps"
 class BroadcastScratch(NamedTuple):
     """What a trial needs; made by :func:`set_up`."""
 
-    n: Any  #: int64
+    n: I64
     faults: Faults
     descent: Descent
 
@@ -34,7 +35,7 @@ class BroadcastScratch(NamedTuple):
 @scratch
 def set_up(params):
     """Scratch for trials at (n, f, links) = params."""
-    n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+    n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     return BroadcastScratch(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
 
 
@@ -109,7 +110,7 @@ BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 @block
 def run_set(key, t, params, scratch, tally):
     """Count the broadcast from node 0 among the fault set of the numbers behind the parameters."""
-    next_sparing_set(scratch.n, params[3:], scratch.faults)
+    next_sparing_set(scratch.n, params[FIRST_NUMBER:], scratch.faults)
     finish_trial(scratch, ZERO, t, np.int64(-1), tally)
 
 

@@ -7,12 +7,13 @@ more than about half of the time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import has_node, toggle_node, word_mask
 from ..machine import bits
+from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from . import philox
@@ -24,8 +25,8 @@ _63 = np.uint64(63)
 class Candidates(NamedTuple):
     """A trial's candidates in turn, and which nodes are taken."""
 
-    taken: Any  #: uint64 bitmap over the nodes; clear between trials
-    state: Any  #: uint64, 5: key, trial, place of the next field, and the words of two places
+    taken: Words  #: bitmap over the nodes; clear between trials
+    state: Words  #: (5): key, trial, place of the next field, and the words of two places
 
 
 @scratch

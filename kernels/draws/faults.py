@@ -6,19 +6,20 @@ distinct labels of the same sequence, so that fault set and ends are uniform tog
 
     faults = faults_for(n, f, links, ends)     # in a @scratch
     draw(key, t, n, faults)                    # fills labels, ends, lower and dims
-    close(faults)                              # fills base and free
+    unsafe_subcubes(faults)                    # fills base and free
     if blocked(faults, curr, bit): ...
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_set
 from ..cube.subcubes import merge_subcubes
 from ..machine import simd
+from ..machine.array_types import Flags, Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from .enumerate_sets import next_combination
@@ -34,15 +35,15 @@ _NODES, _LINKS, _ENDS, _CLOSED = np.int64(0), np.int64(1), np.int64(2), np.int64
 class Faults(NamedTuple):
     """Faults and ends of one trial in Q_n; made by :func:`faults_for`."""
 
-    size: Any  #: int64: numbers of faulty nodes, faulty links, ends, and subcubes in ``base`` and ``free``
-    labels: Any  #: uint64: the faulty nodes, distinct, and room
+    size: Ints  #: numbers of faulty nodes, faulty links, ends, and subcubes in ``base`` and ``free``
+    labels: Words  #: the faulty nodes, distinct, and room
     known: LabelSet  #: the same, where they are many
-    lower: Any  #: uint64: the lower ends of the faulty links
-    dims: Any  #: uint64: their dimensions
-    ends: Any  #: uint64: the ends of the message, distinct and nonfaulty
-    base: Any  #: uint64: a node of each maximal subcube of faulty and unsafe nodes (reading R3)
-    free: Any  #: uint64: its free dimensions
-    named: Any  #: bool: room to draw the nonfaulty nodes in, where those are fewer
+    lower: Words  #: the lower ends of the faulty links
+    dims: Words  #: their dimensions
+    ends: Words  #: the ends of the message, distinct and nonfaulty
+    base: Words  #: a node of each maximal subcube of faulty and unsafe nodes (reading R3)
+    free: Words  #: its free dimensions
+    named: Flags  #: room to draw the nonfaulty nodes in, where those are fewer
     draws: Draws
     link_draws: LinkDraws
 
@@ -73,7 +74,7 @@ def faults_for(n, f, links, ends):
 
 @block
 def index_faults(faults):
-    """Enter the faulty nodes into the table, where they are many; needed after ``labels`` changed."""
+    """Add the faulty nodes to the table, where they are many; needed after ``labels`` changed."""
     if faults.size[_NODES] > _MAX_SCANNED:
         clear_labels(faults.known)
         for i in range(faults.size[_NODES]):
@@ -111,7 +112,7 @@ def draw(key, t, n, faults):
 
 @block
 def next_sparing_set(n, numbers, faults):
-    """Enter the nodes one above these ascending numbers, a set that spares node 0, and advance the numbers to the next set."""
+    """Write the nodes one above these ascending numbers, a set that spares node 0, and advance the numbers to the next set."""
     f = faults.size[_NODES]
     for i in range(f):
         faults.labels[i] = np.uint64(numbers[i] + 1)

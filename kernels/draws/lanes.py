@@ -1,22 +1,17 @@
-"""Fault sets in lanes: a vector of trials drawn at once, and those with close faults queued.
+"""Fault sets in lanes: the labels of a vector of trials, and the smallest distance between two of a trial's faults.
 
-Lanes are trials.  Row k of ``labels`` holds fault k of a vector of trials; xor, popcount and minimum over all pairs give
-each trial's smallest distance.  Distance 0 is a repeated label: its trial is drawn on, by itself.  Most trials have no
-two faults within distance 2, hence no unsafe node; the others are pressed together into a queue, to be closed a vector at a
-time (:func:`fastcube.kernels.cube.subcubes.close_subcubes`).
+Used by the kernels whose lanes are trials, most of them by way of :mod:`fastcube.kernels.draws.sieve`.  Row k of ``labels`` holds
+fault k of a vector of trials; xor, popcount and minimum over all pairs give each trial's smallest distance.  Distance 0 is a
+repeated label, and its trial samples further labels by itself.
 
-A queue has rows of two vectors, one row a label, and columns that are trials; behind the labels come rows that tell the
-trial (its lane, and the digits of its group).  New columns are appended behind the first ``count``, and
-once a vector is full its columns are worked on and the rest shifted down.  ``lanes`` is the number of lanes, a
-literal with which all blocks here are specialised.
-
-Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above, where for n > 32 they hold the low 32 bits.  In lanes of 16 bits
-the eight trials that a word holds for n <= 8 are split into two vectors (``parts``), of the even and of the odd trials.
+Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above; for n > 32 they hold the low 32 bits.  In lanes of 16 bits the eight
+trials that a word holds for n <= 8 are split into two vectors (``parts``), of the even and of the odd trials.  ``lanes`` is the
+number of lanes, a literal with which all blocks here are specialised.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -78,45 +73,54 @@ def row_offset(start, step, f):
     return (start // step & 3) * (f + 1) * step
 
 
+def make_pair_scan(start: np.uint64, update: Any) -> Any:
+    """The block ``scan(labels, at, lanes, f)``: over all f (f - 1) / 2 pairs of f rows, the least of ``start`` and their values.
+
+    ``update(least, x, y)`` is the less of ``least`` and the value of two rows, lane by lane.  Four rows at a time are compared
+    with each earlier row, so that each load serves four pairs.
+    """
+
+    @block(always=True, alone=True)
+    def scan_pairs(labels, at, lanes, f):
+        first = simd.load(labels, at)
+        n0 = simd.splat_like(first, start)
+        n1 = n0
+        n2 = n0
+        n3 = n0
+        rest = f & 3
+        for i in range(1, rest):
+            x = simd.load(labels, at + i * lanes)
+            for j in range(i):
+                n0 = update(n0, x, simd.load(labels, at + j * lanes))
+        for i in range(rest, f, 4):
+            x0 = simd.load(labels, at + i * lanes)
+            x1 = simd.load(labels, at + (i + 1) * lanes)
+            x2 = simd.load(labels, at + (i + 2) * lanes)
+            x3 = simd.load(labels, at + (i + 3) * lanes)
+            n0 = update(n0, x0, x1)
+            n1 = update(n1, x0, x2)
+            n2 = update(n2, x0, x3)
+            n3 = update(n3, x1, x2)
+            n0 = update(n0, x1, x3)
+            n1 = update(n1, x2, x3)
+            for j in range(i):
+                y = simd.load(labels, at + j * lanes)
+                n0 = update(n0, x0, y)
+                n1 = update(n1, x1, y)
+                n2 = update(n2, x2, y)
+                n3 = update(n3, x3, y)
+        return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
+
+    return scan_pairs
+
+
 @block
 def _update_distance(near, x, y):
     return simd.minimum(near, simd.popcount(x ^ y))
 
 
-@block(always=True, alone=True)
-def smallest_distance(labels, at, lanes, f):
-    """Smallest distance between two of the f faults, lane by lane, over all f (f - 1) / 2 pairs.
-
-    Four rows at a time are held against each earlier one, so that each load serves four pairs.
-    """
-    first = simd.load(labels, at)
-    n0 = simd.splat_like(first, np.uint64(255))
-    n1 = n0
-    n2 = n0
-    n3 = n0
-    rest = f & 3
-    for i in range(1, rest):
-        x = simd.load(labels, at + i * lanes)
-        for j in range(i):
-            n0 = _update_distance(n0, x, simd.load(labels, at + j * lanes))
-    for i in range(rest, f, 4):
-        x0 = simd.load(labels, at + i * lanes)
-        x1 = simd.load(labels, at + (i + 1) * lanes)
-        x2 = simd.load(labels, at + (i + 2) * lanes)
-        x3 = simd.load(labels, at + (i + 3) * lanes)
-        n0 = _update_distance(n0, x0, x1)
-        n1 = _update_distance(n1, x0, x2)
-        n2 = _update_distance(n2, x0, x3)
-        n3 = _update_distance(n3, x1, x2)
-        n0 = _update_distance(n0, x1, x3)
-        n1 = _update_distance(n1, x2, x3)
-        for j in range(i):
-            y = simd.load(labels, at + j * lanes)
-            n0 = _update_distance(n0, x0, y)
-            n1 = _update_distance(n1, x1, y)
-            n2 = _update_distance(n2, x2, y)
-            n3 = _update_distance(n3, x3, y)
-    return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
+#: Smallest distance between two of the f faults, lane by lane.
+smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 
 
 @block(always=True)
@@ -160,64 +164,3 @@ def redraw_repeats(key, t, n, f, labels, at, lanes):
             near |= close
         j += _ONE
     return near
-
-
-# ---------------------------------------------------------------- queues
-
-
-class Queue(NamedTuple):
-    """Trials pressed together."""
-
-    cells: Any  #: unsigned, rows of two vectors
-    rows: Any  #: int64: how many
-    filled: Any  #: int64, one: columns in use
-
-
-@block
-def append_lanes(queue, lanes, rows, chosen, source, at, step):
-    """Press the chosen lanes of ``rows`` rows together behind the filled columns of the queue's first rows."""
-    for k in range(rows):
-        row = simd.load(source, at + k * step)
-        simd.store(queue.cells, 2 * lanes * k + queue.filled[0], simd.compress(simd.mask(row, chosen), row))
-
-
-@block
-def append_row(queue, lanes, k, row):
-    """Write a vector behind the filled columns of row ``k``."""
-    simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
-
-
-@block(always=True)
-def group_index_rows(lanes):
-    """Number of rows that tell a group, below 2^32 at least: 4 with lanes of 8 bits, otherwise 2."""
-    return np.int64(4 if lanes == 64 else 2)
-
-
-@block(always=True)
-def append_trial_ids(queue, lanes, kind, chosen, group):
-    """Write which trials the chosen lanes of a group are, vectors like ``kind``, and count them in."""
-    row = queue.rows - 1 - group_index_rows(lanes)
-    append_row(queue, lanes, row, simd.compress(simd.mask(kind, chosen), simd.iota(kind)))
-    for i in range(group_index_rows(lanes)):
-        append_row(queue, lanes, row + 1 + i, simd.splat_like(kind, np.uint64(group >> (512 // lanes * i))))
-    queue.filled[0] += bits.popcount(chosen)
-
-
-@block
-def drop_first_vector(queue, lanes):
-    """Drop the first vector of columns."""
-    for k in range(queue.rows):
-        simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
-    queue.filled[0] -= lanes
-
-
-@block
-def decode_trial(queue, lanes, column, origin, parts):
-    """The trial of a column, from its lane and the digits of its group."""
-    row = queue.rows - 1 - group_index_rows(lanes)
-    lane = np.int64(queue.cells[2 * lanes * row + column])
-    group = np.int64(0)
-    for i in range(group_index_rows(lanes)):
-        group |= np.int64(queue.cells[2 * lanes * (row + 1 + i) + column]) << (512 // lanes * i)
-    part = group & (parts - 1)
-    return origin + (group - part) * lanes + lane * parts + part

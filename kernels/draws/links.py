@@ -10,12 +10,13 @@ lanes, 32 links cost 13.2 ns a trial so, 11.1 ns that way.)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..machine import simd
+from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from . import philox
@@ -33,8 +34,8 @@ _MAX_PACKED = 57
 class LinkDraws(NamedTuple):
     """Scratch for :func:`distinct_links`, made by :func:`link_draws_for`."""
 
-    nodes: Any  #: uint64, 32: nodes of sixteen places, and room; marking, lower ends of 32
-    links: Any  #: uint64, 32: n times their dimensions' fields; marking, of 32 places, dimensions as single bits
+    nodes: Words  #: (32): nodes of sixteen places, and room; marking, lower ends of 32
+    links: Words  #: (32): n times their dimensions' fields; marking, of 32 places, dimensions as single bits
     seen: LabelSet  #: the links drawn so far, where they are many
 
 
@@ -180,7 +181,7 @@ def decode_link_lanes(nodes, fields, n):
     Parameters
     ----------
     nodes, fields : vectors
-        The same output of ``philox.lanes`` for the two purposes, viewed by ``simd.as16`` (n <= 16) or ``simd.as32``:
+        The same output of ``philox.word_lanes`` for the two purposes, viewed by ``simd.as16`` (n <= 16) or ``simd.as32``:
 
             words of blocks    b        b+1            b+7      8 lanes of 64 bits
             n <= 16            0 1 2 3  4 5 6 7  ...  28 .. 31  trial 4 b + i in lane i of 32

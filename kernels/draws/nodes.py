@@ -7,13 +7,14 @@ read the same words many trials at a time and must agree with these functions bi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import bit_of, word_index, word_mask
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..machine import simd
+from ..machine.array_types import Ints, Words, Words32
 from ..machine.bits import GOLDEN, HALF_WORD_BITS, LOW32, ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from . import philox
@@ -114,7 +115,7 @@ _MAX_SCANNED = 32
 class Draws(NamedTuple):
     """Scratch for :func:`distinct_nodes` and its like, made by :func:`draws_for`."""
 
-    words: Any  #: uint64, 32: sixteen labels, and room
+    words: Words  #: (32): sixteen labels, and room
     seen: LabelSet  #: the labels drawn so far, where they are many
 
 
@@ -264,9 +265,9 @@ _BUFFERED_ROWS = 256
 class Rows(NamedTuple):
     """Scratch for :func:`next_row`, made by :func:`rows_for`."""
 
-    words: Any  #: uint64, 16 a row: those of one block, which 8, 4 or 2 trials share
-    labels: Any  #: uint32, 16: the row at hand
-    held: Any  #: int64, 2: the block, -1 at first, and how many of its rows are kept
+    words: Words  #: 16 a row: those of one block, which 8, 4 or 2 trials share
+    labels: Words32  #: (16): the row at hand
+    held: Ints  #: (2): the block, -1 at first, and how many of its rows are kept
 
 
 @scratch

@@ -3,18 +3,19 @@
 Hundreds of trials at a time: candidates s, t are asked until both are nonfaulty, on the same statuses (``whole`` False), or on
 new ones each time, so that given s and t all other nodes are faulty independently (``whole`` True).
 
-Among f listed faults the ends are the labels that the trial's sequence gives next (:func:`faults.draw`).  In lanes of trials
+Among f listed faults the ends are the labels that the trial's sequence gives next (``faults.draw``).  In lanes of trials
 they need no code of their own: rows f and f + 1 of the labels are s and t where the
 f + 2 labels differ, and a trial with a repeated one is drawn again by itself, as for its faults.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..machine import simd
+from ..machine.array_types import I64, U64, Words
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 from . import philox
@@ -37,22 +38,22 @@ _FEW_WAITING = 2
 class Pairs(NamedTuple):
     """A batch of trials with their end nodes, made by :func:`pair_arrays`; uint64 arrays of BATCH + 16."""
 
-    keys: Any  #: status keys
-    sources: Any
-    targets: Any
-    trials: Any  #: their indices
-    waiting_keys: Any  #: those still without a pair
-    waiting_trials: Any
-    row: Any  #: one trial's candidates
+    keys: Words  #: status keys
+    sources: Words
+    targets: Words
+    trials: Words  #: their indices
+    waiting_keys: Words  #: those still without a pair
+    waiting_trials: Words
+    row: Words  #: one trial's candidates
 
 
 class PairSource(NamedTuple):
     """Where candidates come from."""
 
-    key: Any  #: uint64: the point's
-    limit: Any  #: uint64: ``nodes.threshold`` of the rate
-    bits: Any  #: int64: nodes are the labels of so many bits
-    whole: Any  #: bool: each candidate pair has a status key of its own
+    key: U64  #: the point's
+    limit: U64  #: ``nodes.threshold`` of the rate
+    bits: I64  #: nodes are the labels of so many bits
+    whole: bool  #: each candidate pair has a status key of its own
 
 
 @scratch
@@ -175,9 +176,12 @@ def _draw_waiting(n, count, lazy, pairs):
 
 
 @block(always=True)
-def _split_trials(first, start, stop, status, s, t, n, count, lazy, pairs):
-    """Keep those of eight trials from ``start`` on that are wanted and valid, and let the other wanted ones wait."""
-    wanted = valid_lanes(start, 1, 8, first, stop)
+def _split_trials(start, wanted, candidates, n, count, lazy, pairs):
+    """Append those of eight trials from ``start`` on that are wanted and valid, and let the other wanted trials wait.
+
+    ``candidates`` are their status keys, sources and targets.
+    """
+    status, s, t = candidates
     s = s & _label_mask(lazy)
     t = t & _label_mask(lazy)
     trial = simd.splat(np.uint64(start)) + simd.iota(status)
@@ -194,7 +198,7 @@ def draw_pairs(first, stop, lazy, pairs):
     Parameters
     ----------
     first, stop : int64
-    lazy : Lazy
+    lazy : PairSource
         2 <= bits <= 62, not checked.
     pairs : Pairs
         From :func:`pair_arrays`.
@@ -214,6 +218,7 @@ def draw_pairs(first, stop, lazy, pairs):
         ends = philox.prepare_lanes(lazy.key, b, of_pair), philox.prepare_lanes(lazy.key, later, of_pair)
         four = philox.four_word_lanes(lazy.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
         even, odd = simd.quarters(four[0]), simd.quarters(four[1])
-        n, count = _split_trials(first, start, stop, even[0], even[2], odd[2], n, count, lazy, pairs)
-        n, count = _split_trials(first, start + 8, stop, even[1], even[3], odd[3], n, count, lazy, pairs)
+        wanted, wanted_later = valid_lanes(start, 1, 8, first, stop), valid_lanes(start + 8, 1, 8, first, stop)
+        n, count = _split_trials(start, wanted, (even[0], even[2], odd[2]), n, count, lazy, pairs)
+        n, count = _split_trials(start + 8, wanted_later, (even[1], even[3], odd[3]), n, count, lazy, pairs)
     return _draw_waiting(n, count, lazy, pairs)

@@ -1,7 +1,7 @@
 """Random numbers for rules and trials of one's own, each by its place: number ``i`` of trial ``t`` is had alone, in any order.
 
 ``docs/random.md`` restates each in NumPy.  Purposes below 2^31 are fastcube's; words for a purpose from 2^31 up,
-``philox.word(key, t, i, purpose)``, are left to users.
+``philox.random_word(key, t, i, purpose)``, are left to users.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .nodes import status
 _11 = np.uint64(11)
 _6 = np.uint64(6)
 _2_53 = 1.0 / 9007199254740992.0
-#: From one attempt of :func:`below` to the next, in purposes.
+#: From one attempt of :func:`random_below` to the next, in purposes.
 _NEXT = np.uint64(256)
 
 

@@ -9,15 +9,17 @@ The 64 / w trials that share a block's words (the law of fault sets, w bits a la
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..draws import philox
 from ..draws.nodes import field_width, node_label, store_interleaved
 from ..machine import bits, neighbours, simd
+from ..machine.array_types import Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
+from .layout import F, N
 from .scalar import make_search, record_trial
 
 _63 = np.uint64(63)
@@ -27,9 +29,9 @@ _6 = np.uint64(6)
 class WordBuffer(NamedTuple):
     """A block's words, drawn sixteen at a time as far as there is room."""
 
-    words: Any  #: uint64
-    spare: Any  #: uint64, 32: scratch
-    drawn: Any  #: int64, of length 1: number of words there
+    words: Words
+    spare: Words  #: (32): scratch
+    drawn: Ints  #: (1): number of words there
 
 
 @scratch
@@ -131,8 +133,8 @@ search_marked = make_search(has_pair_within)
 @kernel(TRIALS_SIGNATURE)
 def two_partition_marked(key, first, stop, params, tally):
     """Trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
-    n = np.int64(params[0])
-    f = np.int64(params[1])
+    n = np.int64(params[N])
+    f = np.int64(params[F])
     per_word = 64 // field_width(n)
     state = np.zeros(8 << max(n - 9, np.int64(0)), np.uint64)
     source = word_buffer_for(f)

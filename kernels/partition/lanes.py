@@ -1,17 +1,16 @@
-"""2-partitions under few faults: lanes are trials, f rows of labels.
+"""2-partitions under few faults, SIMD: lanes are trials, in the loop of :mod:`fastcube.kernels.draws.sieve`.
 
-Entry: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``, by ``_make_kernel``, whose work is ``_sift_trials``.  Draws
-from the study's key as it is: a trial's sequence of labels (LABELS, and HIGH_LABELS for n > 32).
+Entry: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``.  Draws from the study's key as it is: a trial's sequence of labels
+(LABELS, and HIGH_LABELS for n > 32).
 
-Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, as the fields that hold the labels.
+1. *filter* (``_inspect_vector``): the least xor of two faults is above 3 when no two of them differ in dimensions 0 and 1 alone.
+   Then {0, 1} is the answer of both searches.  A least xor of 0 is a repeated label.
+2. *search* (``_search_queue``): the other trials are queued.  Of a full vector of them every pair of faults that differ in one
+   dimension or two, in whichever lane, is noted; row i of ``barred`` then collects the dimensions j such that {i, j} is ruled
+   out.  The first pair of dimensions left is read off the rows, for all lanes at once.
 
-1. *filter*: the least xor of two faults, lane by lane over all pairs, is above 3 when no two meet on {0, 1}, which is then the
-   answer to both searches; 0 is a repeated label, whose trial is drawn on by itself;
-2. *search*: the others are pressed together into a queue.  Of a full vector of them, every pair of faults that differ in
-   one dimension or two (anywhere in the vector) is noted; row i of ``barred`` then collects the dimensions j such that
-   {i, j} is ruled out.  The first pair that is left is read off the rows, for all lanes at once.
-
-For n > 32 the filter sees the low 32 bits, and the few trials that it does not clear are looked at alone.
+Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, as the fields that hold the labels.  For n > 32 the filter sees the
+low 32 bits, and the few trials that it does not clear are searched one at a time.
 """
 
 from __future__ import annotations
@@ -20,12 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..draws.lanes import draw_four_vectors, lane_pattern, row_offset, valid_lanes
+from ..draws import sieve
+from ..draws.lanes import make_pair_scan
 from ..draws.nodes import node_label
 from ..machine import bits, simd
+from ..machine.array_types import Cells, Floats
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from .layout import TWO_PARTITION
+from .layout import TWO_PARTITION, F, N
 from .scalar import FaultList, run_list_trial, set_up
 
 _EXISTS = TWO_PARTITION.counter("exists")
@@ -50,47 +51,21 @@ def _update_least_xor(least, x, y):
     return simd.minimum(least, x ^ y)
 
 
-@block(always=True)
-def _least_xor(labels, at, lanes, f):
-    """The least xor of two of the f faults, lane by lane; four rows at a time against each earlier one."""
-    first = simd.load(labels, at)
-    n0 = simd.splat_like(first, ALL_BITS)
-    n1 = n0
-    n2 = n0
-    n3 = n0
-    rest = f & 3
-    for i in range(1, rest):
-        x = simd.load(labels, at + i * lanes)
-        for j in range(i):
-            n0 = _update_least_xor(n0, x, simd.load(labels, at + j * lanes))
-    for i in range(rest, f, 4):
-        x0 = simd.load(labels, at + i * lanes)
-        x1 = simd.load(labels, at + (i + 1) * lanes)
-        x2 = simd.load(labels, at + (i + 2) * lanes)
-        x3 = simd.load(labels, at + (i + 3) * lanes)
-        n0 = _update_least_xor(_update_least_xor(n0, x0, x1), x1, x3)
-        n1 = _update_least_xor(_update_least_xor(n1, x0, x2), x2, x3)
-        n2 = _update_least_xor(n2, x0, x3)
-        n3 = _update_least_xor(n3, x1, x2)
-        for j in range(i):
-            y = simd.load(labels, at + j * lanes)
-            n0 = _update_least_xor(n0, x0, y)
-            n1 = _update_least_xor(n1, x1, y)
-            n2 = _update_least_xor(n2, x2, y)
-            n3 = _update_least_xor(n3, x3, y)
-    return simd.minimum(simd.minimum(n0, n1), simd.minimum(n2, n3))
+#: The least xor of two of the f faults, lane by lane.
+_least_xor = make_pair_scan(ALL_BITS, _update_least_xor)
 
 
 @block(alone=True)
-def _redraw_repeats(key, t, n, f, labels, column, lanes):
-    """Replace the repeated labels of one trial, in one column of the rows, by the next of its sequence."""
+def _redraw_repeats(samples, trials, lane, lanes):
+    """Replace the repeated labels of the trial in a lane by the next labels of its sequence."""
     # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 8
-    at, step, wanted = np.uint64(column), np.uint64(lanes), np.uint64(f)
+    n, labels, t = samples.n, samples.labels, sieve.trial_in_lane(trials, lane)
+    at, step, wanted = np.uint64(trials.at + lane), np.uint64(lanes), np.uint64(samples.count)
     taken = ZERO
     seen = ZERO  # bit i: a label that is i modulo 64
     j = ZERO
     while taken < wanted:
-        x = np.uint64(labels[at + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
+        x = np.uint64(labels[at + j * step]) if j < wanted else node_label(trials.key, t, np.int64(j), n)
         mark = ONE << (x & _LAST_BIT)
         i = taken
         if seen & mark != ZERO or wanted > _FILTERED:
@@ -109,7 +84,7 @@ def _redraw_repeats(key, t, n, f, labels, column, lanes):
 
 @block
 def _bar_rows(noted, count, barred, n, lanes):
-    """Enter noted differences in the rows: row i takes those with bit i."""
+    """Add noted differences to the rows: row i takes those with bit i."""
     zero = simd.splat_like(simd.load(barred, 0), ZERO)
     for i in range(n):
         bit = simd.splat_like(zero, ONE << np.uint64(i))
@@ -179,77 +154,54 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
 class PartitionWorkspace(NamedTuple):
     """What the stages share; made once a call."""
 
-    labels: Any  #: f + 1 rows of a vector, four times: label k of each trial
-    queue: Any  #: f rows of two vectors: labels of the trials that the filter does not clear
-    noted: Any  #: rows of one vector: differences in one dimension or two
-    barred: Any  #: n rows of one vector: the dimensions that do not go with each
-    alone: FaultList  #: for trials looked at alone
+    params: Floats  #: the point's
+    samples: sieve.Samples
+    queue: sieve.Queue  #: trials that the filter does not clear: their labels alone
+    noted: Cells  #: rows of one vector: differences in one dimension or two
+    barred: Cells  #: n rows of one vector: the dimensions that do not go with each
+    listed: FaultList  #: for trials searched one at a time
 
 
 @block(always=True)
-def _queue_hits(key, at, start, least, hit, params, sieve, count, lanes, tally):
-    """Press the trials ``hit`` behind the ``count`` columns of the queue; returns how many there are then.
+def _inspect_vector(work, trials, lanes, tally):
+    """Record the trials that {0, 1} separates and queue the others; for n > 32 search these one at a time.
 
-    Repeated labels are replaced; for n > 32 the trials are counted alone.
+    26 f vector operations of the generator and f^2 of the filter.
     """
-    n, f = np.int64(params[0]), np.int64(params[1])
-    while n > 32 and hit:
-        run_list_trial(key, start + bits.lowest(hit), params, sieve.alone, tally)
-        hit &= hit - ONE
-    if hit == ZERO:
-        return count
-    repeated = simd.bits(least == (least ^ least)) & hit
-    while repeated:
-        i = bits.lowest(repeated)
-        repeated &= repeated - ONE
-        _redraw_repeats(key, start + i, n, f, sieve.labels, at + i, lanes)
-    for k in range(f):
-        row = simd.load(sieve.labels, at + k * lanes)
-        simd.store(sieve.queue, 2 * lanes * k + count, simd.compress(simd.mask(row, hit), row))
-    return count + bits.popcount(hit)
-
-
-@block(always=True)
-def _search_queue(n, f, sieve, count, lanes, tally):
-    """Count the first vector of the queue's columns and drop it; returns how many are left."""
-    alone = _bar_queue(sieve.queue, f, sieve.noted, sieve.barred, n, lanes)
-    _count_pairs(alone, sieve.barred, n, lanes, first_lanes(count, lanes), tally)
-    for k in range(f):
-        simd.store(sieve.queue, 2 * lanes * k, simd.load(sieve.queue, 2 * lanes * k + lanes))
-    return max(count - lanes, np.int64(0))
-
-
-@block
-def _sift_trials(key, first, stop, params, sieve, lanes, tally):
-    """Count trials first .. stop - 1.
-
-    For a vector of trials 26 f vector operations of the generator and f^2 of the filter; for a vector of those that it
-    does not clear 3/2 f^2, and 2 n for each pair of faults that meet in one of them.
-    """
-    n, f = np.int64(params[0]), np.int64(params[1])
-    words = sieve.labels.view(np.uint64)
-    pattern = lane_pattern(n, lanes)
-    three = simd.splat_like(simd.load(sieve.labels, 0), np.uint64(3))
-    cleared = np.int64(0)
-    count = np.int64(0)
-    start = first - first % (4 * lanes)
-    while start < stop or count > 0:
-        if start < stop:
-            at = row_offset(start, lanes, f)
-            if at == 0:
-                draw_four_vectors(key, np.uint64(8 * (start // lanes)), f, 1, pattern, words)
-            least = _least_xor(sieve.labels, at, lanes, f)
-            hit = simd.bits(least <= three)
-            valid = valid_lanes(start, 1, lanes, first, stop)
-            cleared += bits.popcount(valid & ~hit)
-            if hit & valid:
-                count = _queue_hits(key, at, start, least, hit & valid, params, sieve, count, lanes, tally)
-            start += lanes
-        if count >= lanes or (start >= stop and count > 0):
-            count = _search_queue(n, f, sieve, count, lanes, tally)
+    samples, queue = work.samples, work.queue
+    least = _least_xor(samples.labels, trials.at, lanes, samples.count)
+    wanted = sieve.wanted_lanes(trials, lanes)
+    hit = simd.bits(least <= 3) & wanted
+    cleared = bits.popcount(wanted ^ hit)
     tally[_EXISTS] += cleared
     tally[_GREEDY] += cleared
     tally[_HI] += cleared
+    while samples.n > 32 and hit:
+        run_list_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(hit)), work.params, work.listed, tally)
+        hit &= hit - ONE
+    if hit == ZERO:
+        return False
+    repeated = simd.bits(least == 0) & hit
+    while repeated:
+        _redraw_repeats(samples, trials, bits.lowest(repeated), lanes)
+        repeated &= repeated - ONE
+    sieve.append_lanes(queue, lanes, samples.count, hit, samples.labels, trials.at, lanes)
+    queue.filled[0] += bits.popcount(hit)
+    return True
+
+
+@block(always=True)
+def _search_queue(work, least, lanes, tally):
+    """Search the trials of the queue's first vector: 3/2 f^2 vector operations, and 2 n for each noted pair."""
+    n, queue = work.samples.n, work.queue
+    if queue.filled[0] >= least:
+        alone = _bar_queue(queue.cells, work.samples.count, work.noted, work.barred, n, lanes)
+        _count_pairs(alone, work.barred, n, lanes, first_lanes(queue.filled[0], lanes), tally)
+        sieve.drop_first_vector(queue, lanes)
+    return queue.filled[0] > 0
+
+
+_sift_trials = sieve.make_sieve(_inspect_vector, _search_queue)
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
@@ -257,10 +209,11 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @scratch
     def workspace_for(params):
-        n, f = np.int64(params[0]), np.int64(params[1])
+        n, f = np.int64(params[N]), np.int64(params[F])
         return PartitionWorkspace(
-            np.zeros(4 * (f + 1) * lanes, word),
-            np.zeros((f + 1) * 2 * lanes, word),
+            params,
+            sieve.make_samples(n, f, lanes, word),
+            sieve.Queue(np.zeros((f + 1) * 2 * lanes, word), f, np.int64(1), np.int64(0), np.zeros(1, np.int64)),
             np.empty((_MAX_NOTED + f) * lanes, word),
             np.empty(n * lanes, word),
             set_up(params),
@@ -269,8 +222,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def two_partition_lanes(key, first, stop, params, tally):
         """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
-        sieve = workspace_for(params)
-        _sift_trials(key, first, stop, params, sieve, lanes, tally)
+        _sift_trials(key, first, stop, workspace_for(params), lanes, tally)
 
     return two_partition_lanes
 

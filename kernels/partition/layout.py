@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from ..tally.layout import Counter, Layout
 
+#: Places of the axes among a point's parameters.
+N, F = range(2)
+
 TWO_PARTITION = Layout(
     Counter("exists", "trials with a fault-tolerant 2-partition"),
     Counter("greedy", "trials in which Figure 2 finds one"),

@@ -15,10 +15,11 @@ import numpy as np
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits
+from ..machine.array_types import Words
 from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
-from .layout import TWO_PARTITION
+from .layout import TWO_PARTITION, F, N
 
 _EXISTS = TWO_PARTITION.counter("exists")
 _GREEDY = TWO_PARTITION.counter("greedy")
@@ -31,7 +32,7 @@ _MAX_SCANNED = 24
 
 @block
 def record_trial(tally, lo, hi, greedy):
-    """Enter one trial; lo is -1 without a pair."""
+    """Record one trial; lo is -1 without a pair."""
     if lo >= 0:
         tally[_EXISTS] += 1
         tally[_GREEDY] += np.int64(greedy)
@@ -76,8 +77,8 @@ def make_search(meets: Any) -> Any:
 class FaultList(NamedTuple):
     """A trial's distinct faults as a list."""
 
-    labels: Any  #: uint64
-    count: Any  #: int64, of length 1: number of faults
+    labels: Words
+    count: Any  #: int64 (1): number of faults
     seen: LabelSet  #: room for their words, where they are many
     draws: Draws
 
@@ -122,13 +123,13 @@ search_listed = make_search(has_listed_pair)
 @scratch
 def set_up(params):
     """Room for the trials of a point (n, f)."""
-    return fault_list_for(np.int64(params[0]), np.int64(params[1]))
+    return fault_list_for(np.int64(params[N]), np.int64(params[F]))
 
 
 @block
 def run_list_trial(key, t, params, scratch, tally):
     """One trial at (n, f) by its list of faults; O(f) for each dimension or pair that is tried, less where it fails early."""
-    n = np.int64(params[0])
+    n = np.int64(params[N])
     draw_fault_list(key, t, n, scratch)
     lo, hi, greedy = search_listed(scratch, n)
     record_trial(tally, lo, hi, greedy)

@@ -1,4 +1,4 @@
-"""Entering routes into the routing tallies, one trial at a time or many alike at once."""
+"""How routes are recorded in the routing tallies, one trial at a time or many alike together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rules import LIMIT, LIVELOCK, STUCK
 
 
 def make_recorders(layout: Layout, name: str) -> tuple[Any, Any]:
-    """The blocks that enter routes of the algorithm ``name`` into tallies of a layout.
+    """The blocks that record routes of the algorithm ``name`` into tallies of a layout.
 
     ``record(tally, links, h, trial)``: one route of ``links`` links, or STUCK, LIVELOCK or LIMIT, between nodes at Hamming
     distance h.  ``record_minimal(tally, count, total, squares, trial)``: so many routes delivered over their Hamming
@@ -78,7 +78,7 @@ def is_better(links, other):
 
 @block
 def record_active(tally, trials, passes, delivered1, delivered2):
-    """Enter so many trials with an active node, and in how many of them ROUTE, ROUTE1 and ROUTE2 deliver."""
+    """Record so many trials with an active node, and in how many of them ROUTE, ROUTE1 and ROUTE2 deliver."""
     tally[_NOT_UNSAFE] += trials
     tally[_ACTIVE0] += passes
     tally[_ACTIVE1] += delivered1
@@ -87,20 +87,20 @@ def record_active(tally, trials, passes, delivered1, delivered2):
 
 @block
 def record_comparison(tally, links1, links3):
-    """Enter which of ROUTE1 and ROUTE3 does better, of a trial with an active node."""
+    """Record which of ROUTE1 and ROUTE3 does better, of a trial with an active node."""
     tally[_BETTER3] += is_better(links3, links1)
     tally[_BETTER1] += is_better(links1, links3)
 
 
 @block
 def record_limit(tally, links2):
-    """Enter whether ROUTE2 was cut off."""
+    """Record whether ROUTE2 was cut off."""
     tally[_LIMIT] += links2 == LIMIT
 
 
 @block
 def record_shortest(tally, links1, links2, links3, shortest):
-    """Enter which delivered routes are longer than the shortest feasible path, and whether there is one (-1: none)."""
+    """Record which delivered routes are longer than the shortest feasible path, and whether there is one (-1: none)."""
     tally[REACHABLE] += shortest >= 0
     tally[_LONGER1] += links1 > shortest and links1 >= 0
     tally[_LONGER2] += links2 > shortest and links2 >= 0

@@ -1,26 +1,27 @@
-"""Routing trials under few faulty nodes, n = 7 .. 62: lanes are trials (:mod:`fastcube.kernels.draws.lanes`).
+"""Routing trials under few faulty nodes, n = 7 .. 62, SIMD: lanes are trials, in the loop of :mod:`fastcube.kernels.draws.sieve`.
 
-Entry: ``ROUTING_LANES_8``, ``_16`` and ``_32``, whose work is ``sift`` inside ``_make_sift``.  Draws from the study's key as
-it is: labels 0 .. f + 1 of a trial's sequence (LABELS, and HIGH_LABELS for n > 32), the ends behind the faults.
+Entry: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  Draws from the study's key as it is: labels 0 .. f + 1 of a trial's sequence
+(LABELS, and HIGH_LABELS for n > 32), the ends behind the faults.
 
-1. *filter*: a vector of fault sets with their ends.  Where no two faults are within distance 2 the trial is decided: no
-   node is unsafe and every node has at most one faulty neighbour.  Hence while two or more bits differ, one of the nearer
-   neighbours is nonfaulty, and the last link leads to t: ROUTE1(1) = ROUTE2(1) and ROUTE3(1) deliver over the Hamming
-   distance.  For k = 2, 3 and l nearer neighbours, suppose that all l cyclic shifts of the minimal path are blocked
-   among their first k nodes, the one that starts with bit i by a fault d_i <= min(k, l - 1) links away (t is nonfaulty).
-   The faults of starts i and i + 1 are 1 + |d_i - d_{i+1} - 1| apart, for the second window begins a bit later and ends
-   d_i - d_{i+1} - 1 bits earlier, so distance 3 excludes d_i - d_{i+1} = 0, 1, 2: round the cycle d only rises, or falls
-   by 3 at once, which 1 <= d <= 3 does not allow.  So ROUTE1(k), and ROUTE2(k) which tries these paths among others, always
-   finds a minimal one.  ROUTE is lost iff a fault is on its path.  For k > 3 those with a fault on the path are queued.
-2. *closure*: the others are pressed together and closed a vector at a time.  Those whose ROUTE path meets no fault and,
-   when Q_n is not unsafe, no faulty or unsafe node between its ends are decided too: at each node before the last but one the
-   first nearer neighbour is active, and there t is the only one and nonfaulty, so ROUTE3(1) takes that path, also from and to an
-   unsafe end.  Both ends are not in one subcube, which would hold all nodes between them, and is met where there are none.
-   The rest are walked: for n <= 8, where they are many, in lanes as far as they need no detour (``greedy.py``), and the
-   others in scalar code.
+1. *filter* (``inspect_vector``).  Where no two faults are within distance 2 the trial is decided: no node is unsafe and every
+   node has at most one faulty neighbour.  Hence while two or more bits differ, one of the nearer neighbours is nonfaulty, and the
+   last link leads to t: ROUTE1(1) = ROUTE2(1) and ROUTE3(1) deliver over the Hamming distance.  For k = 2, 3 and l nearer
+   neighbours, suppose that all l cyclic shifts of the minimal path are blocked among their first k nodes, the shift that starts
+   with bit i by a fault d_i <= min(k, l - 1) links away (t is nonfaulty).  The faults of starts i and i + 1 are
+   1 + |d_i - d_{i+1} - 1| apart, for the second window begins a bit later and ends d_i - d_{i+1} - 1 bits earlier, so distance 3
+   excludes d_i - d_{i+1} = 0, 1, 2: round the cycle d only rises, or falls by 3 at once, which 1 <= d <= 3 does not allow.  So
+   ROUTE1(k), and ROUTE2(k), which tries these paths among others, always find a minimal path.  ROUTE is lost iff a
+   fault is on its path.  For k > 3 trials with a fault on the path are queued.
+2. *closure* (``close_queue``).  Queued trials are closed a vector at a time.  Trials whose ROUTE path meets no fault
+and, when Q_n
+   is not unsafe, no faulty or unsafe node between its ends are decided too: at each node before the last but one the first nearer
+   neighbour is active, and there t is the only one and nonfaulty, so ROUTE3(1) takes that path, also from and to an unsafe end.
+   Both ends are not in one subcube, which would hold all nodes between them, and is met where there are none.  Messages of the
+   other trials are routed: for n <= 8, where they are many, in lanes as far as they need no detour (``greedy.py``), and else in
+   scalar code.
 
-For n > 32 lanes hold the low 32 bits of the labels: close there, or a fault on the path there, is necessary for either,
-and such trials are run by themselves.  The others need no more than the high bits of their ends.
+For n > 32 lanes hold the low 32 bits of the labels.  Faults that are close, or a fault on the path, are so in the low bits too:
+such trials are run one at a time.  The others need no more than the high bits of their ends.
 """
 
 from __future__ import annotations
@@ -30,23 +31,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.subcubes import close_subcubes
-from ..draws import philox
+from ..draws import philox, sieve
 from ..draws.faults import index_faults
-from ..draws.lanes import (
-    Queue,
-    append_lanes,
-    append_trial_ids,
-    decode_trial,
-    draw_four_vectors,
-    drop_first_vector,
-    group_index_rows,
-    lane_pattern,
-    redraw_repeats,
-    row_offset,
-    smallest_distance,
-    valid_lanes,
-)
+from ..draws.lanes import smallest_distance
 from ..machine import bits, simd
+from ..machine.array_types import I64, Cells, Floats, Ints, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .entry import (
@@ -59,7 +48,7 @@ from .entry import (
     record_active,
 )
 from .greedy import skip_walks, walk_lanes
-from .layout import MAX_SEARCHED_DIMENSION
+from .layout import MAX_SEARCHED_DIMENSION, F, K, N
 from .scalar import RoutingScratch, finish_trial, run_trial, set_up
 from .sums import add_chosen_lanes
 
@@ -75,19 +64,19 @@ def is_on_path(e, r, zero):
 
 
 @block(always=True)
-def _add_high(h, key, block, f, n):
+def _add_high_distances(h, trials, f, n):
     """Add to the Hamming distances of 16 trials those of their ends' bits from 32 up; the ends are labels f and f + 1."""
-    prepared = philox.prepare_lanes(key, block, philox.HIGH_LABELS)
-    even, odd = philox.word_lanes(key, prepared, np.uint64(f >> 1))
+    prepared = philox.prepare_lanes(trials.key, np.uint64(trials.start >> 1), philox.HIGH_LABELS)
+    even, odd = philox.word_lanes(trials.key, prepared, np.uint64(f >> 1))
     if f & 1:
-        even, _ = philox.word_lanes(key, prepared, np.uint64((f >> 1) + 1))
+        even, _ = philox.word_lanes(trials.key, prepared, np.uint64((f >> 1) + 1))
     used = simd.splat_like(h, (ONE << np.uint64(n - 32)) - ONE)
     return h + simd.popcount(simd.as32(even ^ odd) & used)
 
 
 @block(always=True)
-def _leave_distances(h, key, block, f, n):
-    """In place of :func:`_add_high` in lanes of 8 and 16 bits, where n <= 16."""
+def _leave_distances(h, trials, f, n):
+    """In place of :func:`_add_high_distances` in lanes of 8 and 16 bits, where n <= 16."""
     return h
 
 
@@ -95,22 +84,26 @@ class RoutingWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
     trial: RoutingScratch
-    f: Any  #: int64
-    decided: Any  #: bool: whether k <= DECIDED
-    labels: Any  #: f + 3 rows of a vector, four times: labels of the trials, the ends behind the faults
-    queue: Queue  #: trials with close faults: labels and ends
-    masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
-    turned: Any  #: 2 f rows of one vector, for walks in lanes
-    sums: Any  #: uint64, six vectors: Hamming distances and their squares, of the trials counted below but the second
-    counted: Any  #: int64: see below
-    first: Any  #: int64: smallest trials with minimal routes of ROUTE1, and of ROUTE3
+    params: Floats  #: the point's
+    f: I64
+    decided: np.bool_  #: whether k <= MAX_DECIDED_K
+    samples: sieve.Samples  #: the ends behind the faults
+    queue: sieve.Queue  #: trials with close faults: labels and ends
+    masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    turned: Cells  #: 2 f rows of one vector, for messages routed in lanes
+    sums: Words  #: six vectors: Hamming distances and their squares of the trials _QUEUED, _SAFE and _FILTERED
+    counted: Ints  #: see below
+    first: Ints  #: smallest trials with minimal routes of ROUTE1 and ROUTE2 (_BY_ROUTE1), and of ROUTE3 (_BY_ROUTE3)
 
 
-#: ``counted``: trials decided by the filter, and by the queue; those that ROUTE delivers; safe ones of the queue, of them
-#: those whose ends are in one subcube, and those of the queue that ROUTE delivers where no node is active.
+#: ``counted``: trials decided by the filter, and by the queue; those that ROUTE delivers; safe trials of the queue, of them
+#: those whose ends are in one subcube, and trials of the queue that ROUTE delivers where no node is active.
 _BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER, _DELIVERED_DEAD = range(6)
 
-#: Where the sums of the trials stand that the queue decides, its safe ones, and those that the filter decides.
+#: ``first``.
+_BY_ROUTE1, _BY_ROUTE3 = range(2)
+
+#: Where the sums of the trials stand that the queue decides, its safe trials, and those that the filter decides.
 _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
@@ -118,51 +111,71 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 @block(always=True)
-def inspect_vector(work, at, lanes):
-    """Smallest distance of two faults; offset between the ends; lanes with faults on ROUTE's path, and with a repeated label."""
-    f = work.f
-    s = simd.load(work.labels, at + f * lanes)
-    t = simd.load(work.labels, at + (f + 1) * lanes)
-    near = smallest_distance(work.labels, at, lanes, f)
+def inspect_vector(work, trials, lanes):
+    """Trials with two faults within distance 2 or a repeated label; those with a repeated label; those with faults on ROUTE's
+    path; and the offsets between the ends."""
+    f, labels, at = work.f, work.samples.labels, trials.at
+    s = simd.load(labels, at + f * lanes)
+    t = simd.load(labels, at + (f + 1) * lanes)
+    near = smallest_distance(labels, at, lanes, f)
     apart = s ^ t
     zero = s - s
     same = simd.minimum(near, apart)
     on = simd.no_lane(zero)
     for i in range(f):
-        x = simd.load(work.labels, at + i * lanes)
+        x = simd.load(labels, at + i * lanes)
         e = x ^ s
         r = x ^ t
         on = on | is_on_path(e, r, zero)
         same = simd.minimum(same, simd.minimum(e, r))
-    return near, apart, simd.bits(on), simd.bits(same == zero)
+    again = simd.bits(same == zero)
+    return simd.bits(near <= 2) | again, again, simd.bits(on), apart
 
 
 @block(always=True)
-def _record_easy(work, h, easy, lost, start, lanes):
-    """Enter the trials ``easy`` of a vector, of Hamming distances h, in which all is decided."""
+def _record_easy(work, h, easy, lost, trials, lanes):
+    """Record the trials ``easy`` of a vector, of Hamming distances h, in which everything is decided."""
     work.counted[_BY_FILTER] += bits.popcount(easy)
     work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
     add_chosen_lanes(h, easy, 512 // lanes, work.sums, _FILTERED)
-    if start < work.first[0] or start < work.first[1]:
-        at = start + bits.lowest(easy)
-        work.first[0] = min(work.first[0], at)
-        work.first[1] = min(work.first[1], at)
+    if trials.start < max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]):
+        _update_first(work, sieve.trial_in_lane(trials, bits.lowest(easy)), True)
 
 
 @block(always=True)
-def _queue_hits(key, work, hit, again, near, at, start, origin, params, lanes, tally):
-    """Queue the trials ``hit`` of a vector, repeated labels drawn on; for n > 32 run them."""
-    n, f = work.trial.n, work.f
-    while n > 32 and hit:
-        run_trial(key, start + bits.lowest(hit), params, work.trial, tally)
-        hit &= hit - ONE
-    again &= hit
-    while again:
-        i = bits.lowest(again)
-        redraw_repeats(key, start + i, n, f + 2, work.labels, at + i, lanes)
-        again &= again - ONE
-    append_lanes(work.queue, lanes, f + 2, hit, work.labels, at, lanes)
-    append_trial_ids(work.queue, lanes, near, hit, (start - origin) // lanes)
+def _update_first(work, trial, safe):
+    """Record a trial with minimal routes, of ROUTE3 too where it is ``safe``, if it is the smallest."""
+    work.first[_BY_ROUTE1] = min(work.first[_BY_ROUTE1], trial)
+    if safe:
+        work.first[_BY_ROUTE3] = min(work.first[_BY_ROUTE3], trial)
+
+
+def _make_filter(add_high: Any) -> Any:
+    """The filter of :func:`make_sieve`, with the block that adds distances in the high bits."""
+
+    @block(always=True)
+    def filter_vector(work, trials, lanes, tally):
+        n = work.trial.n
+        hit, again, lost, apart = inspect_vector(work, trials, lanes)
+        wanted = sieve.wanted_lanes(trials, lanes)
+        if not work.decided or n > 32:
+            hit |= lost
+        hit &= wanted
+        easy = wanted ^ hit
+        if easy:
+            h = simd.popcount(apart)
+            if n > 32:
+                h = add_high(h, trials, work.f, n)
+            _record_easy(work, h, easy, lost, trials, lanes)
+        while n > 32 and hit:
+            run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(hit)), work.params, work.trial, tally)
+            hit &= hit - ONE
+        if hit == ZERO:
+            return False
+        sieve.queue_trials(work.queue, work.samples, trials, hit, again, lanes)
+        return True
+
+    return filter_vector
 
 
 # ---------------------------------------------------------------- 2. closure
@@ -170,7 +183,7 @@ def _queue_hits(key, work, hit, again, near, at, start, origin, params, lanes, t
 
 @block
 def close_first_vector(cells, masks, f):
-    """:func:`subcubes.close` of a queue's first vector, with its loops unrolled for f = 4 .. 7."""
+    """Close the subcubes of a queue's first vector, with its loops unrolled for f = 4 .. 7."""
     if f == 4:
         close_subcubes(cells, 2, masks, 4)
     elif f == 5:
@@ -214,21 +227,18 @@ def _inspect_queue(work, lanes):
 
 
 @block(always=True)
-def _update_first_trials(work, easy, safe, origin, lanes):
+def _update_first_queued(work, easy, safe, lanes):
     """Look for the smallest trials among those of the queue's first vector; they are in the order of their groups."""
-    if decode_trial(work.queue, lanes, 0, origin, 1) >= max(work.first[0], work.first[1]) + lanes:
+    if sieve.decode_trial(work.queue, lanes, 0) >= max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]) + lanes:
         return
     while easy:
         i = bits.lowest(easy)
-        at = decode_trial(work.queue, lanes, i, origin, 1)
-        work.first[0] = min(work.first[0], at)
-        if safe >> np.uint64(i) & ONE:
-            work.first[1] = min(work.first[1], at)
+        _update_first(work, sieve.decode_trial(work.queue, lanes, i), safe >> np.uint64(i) & ONE != ZERO)
         easy &= easy - ONE
 
 
 @block(always=True)
-def _route_column(work, column, lost, met, dead, origin, lanes, tally):
+def _route_column(work, column, lost, met, dead, lanes, tally):
     """Route the trial of a column of the queue in scalar code."""
     f, cells, faults = work.f, work.queue.cells, work.trial.faults
     for j in range(f):
@@ -240,17 +250,20 @@ def _route_column(work, column, lost, met, dead, origin, lanes, tally):
     index_faults(faults)
     s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
     here = ONE << np.uint64(column)
-    at = decode_trial(work.queue, lanes, column, origin, 1)
+    at = sieve.decode_trial(work.queue, lanes, column)
     finish_trial(work.trial, lost & here == ZERO, met & here != ZERO, dead & here == ZERO, s, t, at, tally)
 
 
 def _make_close_queue(walking: Any) -> Any:
-    """The block ``close_queue(work, origin, lanes, tally)``: close and count the first vector of the queue's columns."""
+    """The block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue."""
 
     @block
-    def close_queue(work, origin, lanes, tally):
+    def close_queue(work, least, lanes, tally):
+        queue = work.queue
+        if queue.filled[0] < least:
+            return queue.filled[0] > 0
         h, lost, met, dead = _inspect_queue(work, lanes)
-        live = bits.first_lanes(work.queue.filled[0], lanes)
+        live = bits.first_lanes(queue.filled[0], lanes)
         lost1, met3, together = walking(work, lost & live, met & ~dead & live, lanes)
         hard = lost1 | met3
         easy = live & ~hard
@@ -262,11 +275,12 @@ def _make_close_queue(walking: Any) -> Any:
         work.counted[_NOT_DEAD] += bits.popcount(safe)
         work.counted[_TOGETHER] += bits.popcount(safe & together)
         work.counted[_DELIVERED_DEAD] += bits.popcount(easy & dead & ~lost)
-        _update_first_trials(work, easy, safe, origin, lanes)
+        _update_first_queued(work, easy, safe, lanes)
         while hard:
-            _route_column(work, bits.lowest(hard), lost, met, dead, origin, lanes, tally)
+            _route_column(work, bits.lowest(hard), lost, met, dead, lanes, tally)
             hard &= hard - ONE
-        drop_first_vector(work.queue, lanes)
+        sieve.drop_first_vector(queue, lanes)
+        return queue.filled[0] > 0
 
     return close_queue
 
@@ -274,47 +288,9 @@ def _make_close_queue(walking: Any) -> Any:
 # ---------------------------------------------------------------- all together
 
 
-def _make_sift(add_high: Any, close_queue: Any) -> Any:
-    """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code."""
-
-    @block
-    def sift_trials(key, first, stop, params, work, lanes, tally):
-        n, f = work.trial.n, work.f
-        words = work.labels.view(np.uint64)
-        pattern = lane_pattern(n, lanes)
-        two = simd.splat_like(simd.load(work.labels, 0), np.uint64(2))
-        origin = first - first % (4 * lanes)
-        start = origin
-        while start < stop or work.queue.filled[0] > 0:
-            if start < stop:
-                block = np.uint64(8 * (start // lanes))
-                at = row_offset(start, lanes, f + 2)
-                if at == 0:
-                    draw_four_vectors(key, block, f + 2, 1, pattern, words)
-                near, apart, lost, again = inspect_vector(work, at, lanes)
-                live = valid_lanes(start, 1, lanes, first, stop)
-                hit = simd.bits(near <= two) | again
-                if not work.decided or n > 32:
-                    hit |= lost
-                hit &= live
-                easy = live & ~hit
-                if easy:
-                    h = simd.popcount(apart)
-                    if n > 32:
-                        h = add_high(h, key, block, f, n)
-                    _record_easy(work, h, easy, lost, start, lanes)
-                if hit:
-                    _queue_hits(key, work, hit, again, near, at, start, origin, params, lanes, tally)
-                start += lanes
-            if work.queue.filled[0] >= (lanes if start < stop else 1):
-                close_queue(work, origin, lanes, tally)
-
-    return sift_trials
-
-
 @block
 def _record_counts(work, tally):
-    """Enter the trials that lanes decided."""
+    """Record the trials that lanes decided."""
     sums, decided, queued, safe = work.sums, work.counted[_BY_FILTER], work.counted[_BY_QUEUE], work.counted[_NOT_DEAD]
     tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
     tally[SAME_SUBCUBE] += work.counted[_TOGETHER]
@@ -322,10 +298,10 @@ def _record_counts(work, tally):
     delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_DEAD]
     record_active(tally, decided + safe, delivered, decided + safe, decided + safe)
     total, squares = _read_sums(sums, _QUEUED)
-    record1_minimal(tally, decided + queued, total, squares, work.first[0])
-    record2_minimal(tally, decided + queued, total, squares, work.first[0])
+    record1_minimal(tally, decided + queued, total, squares, work.first[_BY_ROUTE1])
+    record2_minimal(tally, decided + queued, total, squares, work.first[_BY_ROUTE1])
     total, squares = _read_sums(sums, _SAFE)
-    record3_minimal(tally, decided + safe, total, squares, work.first[1])
+    record3_minimal(tally, decided + safe, total, squares, work.first[_BY_ROUTE3])
 
 
 @block
@@ -338,20 +314,21 @@ def _read_sums(sums, at):
 
 def _make_kernel(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, with which all callees are specialised
-    sift = _make_sift(
-        _add_high if width == 32 else _leave_distances, _make_close_queue(walk_lanes if width == 8 else skip_walks)
+    sift = sieve.make_sieve(
+        _make_filter(_add_high_distances if width == 32 else _leave_distances),
+        _make_close_queue(walk_lanes if width == 8 else skip_walks),
     )
 
     @scratch
-    def workspace_for(params, stop):
-        f = np.int64(params[1])
-        rows = f + 3 + group_index_rows(lanes)
+    def workspace_for(params, first, stop):
+        n, f = np.int64(params[N]), np.int64(params[F])
         return RoutingWorkspace(
             set_up(params),
+            params,
             f,
-            np.int64(params[3]) <= MAX_DECIDED_K,
-            np.zeros(4 * (f + 3) * lanes, word),
-            Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
+            np.int64(params[K]) <= MAX_DECIDED_K,
+            sieve.make_samples(n, f + 2, lanes, word),
+            sieve.make_queue(n, f + 2, first, lanes, word),
             np.zeros((f + 1) * lanes, word),
             np.zeros(2 * f * lanes, word),
             np.zeros(48, np.uint64),
@@ -363,8 +340,8 @@ def _make_kernel(width: int, word: Any) -> Kernel:
     def routing_lanes(key, first, stop, params, tally):
         """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
         if first < stop:
-            work = workspace_for(params, stop)
-            sift(key, first, stop, params, work, lanes, tally)
+            work = workspace_for(params, first, stop)
+            sift(key, first, stop, work, lanes, tally)
             _record_counts(work, tally)
 
     return routing_lanes

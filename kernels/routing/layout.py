@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout
 
+#: Places of the axes among a point's parameters.
+N, F, LINKS, K = range(4)
+#: Places of the rate and of k among those of a point of ``routing-rate``; N is as above.
+RATE, RATE_K = 1, 2
+#: Behind the parameters of ROUTING_SETS: radius, fewest links, and the first of the fault set's numbers.
+RADIUS, LEAST_LINKS, FIRST_NUMBER = 4, 5, 6
+
 #: Largest n at which a detour or a failure is followed by an exact search (:mod:`fastcube.kernels.routing.shortest`).
 MAX_SEARCHED_DIMENSION = 12
 

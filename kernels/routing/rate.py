@@ -12,18 +12,19 @@ follow until the message comes back to one, and then goes round.  With k > 1 sca
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..draws.nodes import status, status_lanes, threshold
 from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
 from ..machine import simd
+from ..machine.array_types import I64, U64, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..tally.sums import read_extreme
 from .entry import make_recorders
-from .layout import ROUTING_RATE
+from .layout import RATE, RATE_K, ROUTING_RATE, N
 from .rules import LIMIT, SearchScratch, make_route_rules, make_simulator, search_scratch_for
 
 #: Set in a walk's number once it was told of a fault.
@@ -48,12 +49,20 @@ _route1, _route2 = make_route_rules(_is_blocked)
 walk1, walk2 = make_simulator(_route1), make_simulator(_route2, searching=True)
 
 
+class RatePoint(NamedTuple):
+    """What messages of a point share."""
+
+    limit: U64  #: ``nodes.threshold`` of the rate
+    whole: U64  #: all dimensions
+    k: I64
+
+
 class Batch(NamedTuple):
     """Scratch for a batch of trials; made by :func:`batch_for`."""
 
     pairs: Pairs
-    way: Any  #: uint64, 5 rows: key, node, dimensions left, dimensions left to ask here, and number of each walk
-    ended: Any  #: uint64, 2 rows: where all nearer neighbours are faulty, or ROUTE's is: dimensions left, number
+    way: Words  #: 5 rows: key, node, dimensions left, dimensions left to ask here, and number of each walk
+    ended: Words  #: 2 rows: where all nearer neighbours are faulty, or ROUTE's is: dimensions left, number
     search: SearchScratch
 
 
@@ -156,8 +165,9 @@ def _sum_distances(drawn, batch):
 
 
 @block
-def _finish_batch(ended, drawn, told, first, limit, whole, k, batch, tally):
+def _finish_batch(ended, drawn, told, first, point, batch, tally):
     """Route what the walks left over, and count the batch."""
+    limit, whole, k = point
     total, squares = _sum_distances(drawn, batch)
     for j in range(ended):
         i = np.int64(batch.ended[1, j] & ~_BLOCKED_FLAG)
@@ -198,9 +208,9 @@ def _finish_batch(ended, drawn, told, first, limit, whole, k, batch, tally):
 @kernel(TRIALS_SIGNATURE)
 def routing_rate(key, first, stop, params, tally):
     """Trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``layout.ROUTING_RATE``."""
-    n = np.int64(params[0])
-    limit = threshold(params[1])
-    k = np.int64(params[2])
+    n = np.int64(params[N])
+    limit = threshold(params[RATE])
+    k = np.int64(params[RATE_K])
     whole = (ONE << np.uint64(n)) - ONE
     lazy = PairSource(key, limit, n, True)
     batch = batch_for(k)
@@ -208,4 +218,4 @@ def routing_rate(key, first, stop, params, tally):
         end = min(begin + BATCH, stop)
         drawn = draw_pairs(begin, end, lazy, batch.pairs)
         ended, told = walk_batch(drawn, limit, k > 1, batch)
-        _finish_batch(ended, drawn, told, begin, limit, whole, k, batch, tally)
+        _finish_batch(ended, drawn, told, begin, RatePoint(limit, whole, k), batch, tally)

@@ -9,7 +9,7 @@ a user's own rule may be walked on the same faults as the paper's::
     @block
     def mine(world, curr, apart, whole, k, search): ...
 
-    walk_mine = walking(mine)
+    walk_mine = make_simulator(mine)
     links = walk_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
 
 ``world`` holds the faults, :class:`fastcube.kernels.draws.faults.Faults` or what a ``blocked`` of one's own takes; the rules know
@@ -24,6 +24,7 @@ import numpy as np
 
 from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import faults as listed
+from ..machine.array_types import Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, popcount
 from ..machine.jit import block, scratch
 
@@ -40,11 +41,11 @@ CUT = ALL_BITS
 class SearchScratch(NamedTuple):
     """Scratch of ROUTE2's searches, made by :func:`search_scratch_for`."""
 
-    nodes: Any  #: uint64, 64: the nodes of the path tried
-    left: Any  #: uint64, 64: the bits left to try at each
+    nodes: Words  #: (64): the nodes of the path tried
+    left: Words  #: (64): the bits left to try at each
     seen: LabelSet  #: the nodes entered before
-    expanded: Any  #: int64, 1: nodes expanded for this message
-    path: Any  #: uint64: the way of a message that is cut off
+    expanded: Ints  #: (1): nodes expanded for this message
+    path: Words  #: the way of a message that is cut off
 
 
 @scratch

@@ -6,11 +6,12 @@ and compares them with the shortest feasible path up to n = 12.  ``ROUTING_SETS`
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..draws.faults import Faults, draw, faults_for, is_faulty, is_safe, next_sparing_set, unsafe_subcubes
+from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -25,7 +26,7 @@ from .entry import (
     record_limit,
     record_shortest,
 )
-from .layout import MAX_SEARCHED_DIMENSION
+from .layout import FIRST_NUMBER, LEAST_LINKS, LINKS, MAX_SEARCHED_DIMENSION, RADIUS, F, K, N
 from .rules import (
     LOST,
     SearchScratch,
@@ -42,8 +43,8 @@ from .shortest import SearchBitmasks, find_shortest_length, search_bitmasks_for
 class RoutingScratch(NamedTuple):
     """What a trial needs; made by :func:`set_up`."""
 
-    n: Any  #: int64
-    k: Any  #: int64
+    n: I64
+    k: I64
     faults: Faults
     search: SearchScratch
     cube: SearchBitmasks
@@ -52,9 +53,9 @@ class RoutingScratch(NamedTuple):
 @scratch
 def set_up(params):
     """Scratch for trials at (n, f, links, k) = params."""
-    n = np.int64(params[0])
-    k = np.int64(params[3])
-    faults = faults_for(n, np.int64(params[1]), np.int64(params[2]), np.int64(2))
+    n = np.int64(params[N])
+    k = np.int64(params[K])
+    faults = faults_for(n, np.int64(params[F]), np.int64(params[LINKS]), np.int64(2))
     return RoutingScratch(n, k, faults, search_scratch_for(k), search_bitmasks_for(n))
 
 
@@ -145,9 +146,9 @@ def is_crowded(faults, f, whole, k, radius):
 @block
 def run_set(key, t, params, scratch, tally):
     """Count all messages from node 0 among the fault set of the numbers behind the parameters."""
-    faults, n, f = scratch.faults, scratch.n, np.int64(params[1])
-    radius, least = np.int64(params[4]), np.int64(params[5])
-    next_sparing_set(n, params[6:], faults)
+    faults, n, f = scratch.faults, scratch.n, np.int64(params[F])
+    radius, least = np.int64(params[RADIUS]), np.int64(params[LEAST_LINKS])
+    next_sparing_set(n, params[FIRST_NUMBER:], faults)
     if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
         return
     unsafe_subcubes(faults)

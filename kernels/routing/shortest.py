@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import clear_node, has_node, neighbour_word, set_node, write_nonfaulty
+from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from .layout import MAX_SEARCHED_DIMENSION
@@ -15,15 +16,15 @@ from .layout import MAX_SEARCHED_DIMENSION
 class SearchBitmasks(NamedTuple):
     """Bitmasks of the nodes of Q_n; made by :func:`search_bitmasks_for`."""
 
-    open: Any  #: uint64: nonfaulty nodes not reached yet
-    edge: Any  #: uint64: nodes reached last
-    across: Any  #: uint64: their neighbours across one dimension
-    near: Any  #: uint64: their neighbours
+    open: Words  #: nonfaulty nodes not reached yet
+    edge: Words  #: nodes reached last
+    across: Words  #: their neighbours across one dimension
+    near: Words  #: their neighbours
 
 
 @scratch
 def search_bitmasks_for(n):
-    """Room for a search in Q_n; none above SEARCHED."""
+    """Room for a search in Q_n; none above MAX_SEARCHED_DIMENSION."""
     words = np.int64(1) << max(n - 6, 0) if n <= MAX_SEARCHED_DIMENSION else np.int64(0)
     return SearchBitmasks(
         np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
@@ -32,7 +33,7 @@ def search_bitmasks_for(n):
 
 @block
 def find_shortest_length(faults, s, t, n, cube):
-    """Length of a shortest path from s to t without faulty nodes and links; -1 when there is none; n <= SEARCHED.
+    """Length of a shortest path from s to t without faulty nodes and links; -1 when there is none; n <= MAX_SEARCHED_DIMENSION.
 
     O(n 2^n / 64) a level, and the faulty links again at each.
     """

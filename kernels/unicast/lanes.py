@@ -1,19 +1,20 @@
-"""Rules under few faulty nodes, n = 9 .. 62: lanes are trials, as in :mod:`fastcube.kernels.routing.lanes`.
+"""Routing rules under few faulty nodes, n = 9 .. 62, SIMD: lanes are trials, as in :mod:`fastcube.kernels.routing.lanes`.
 
-Entry: ``RIVALS_LANES_16``, ``_32``, which :func:`make_lanes_kernel` makes; the work starts in ``rivals_lanes``, and ``sift`` of
-:func:`_make_filter`.  Draws LABELS, in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES too, from the
-study's key as it is.
+Entry: ``RIVALS_LANES_16``, ``_32``, which :func:`make_lanes_kernel` makes.  Draws LABELS, in scalar code
+HIGH_LABELS (n > 32) and SIDETRACK's CHOICES too, from the study's key as it is.
 
-1. *filter*: where no two faults are within distance 2 every trial is decided: no node is unsafe, all words are full, and every
-   node has at most one faulty neighbour, so that while two or more bits differ some preferred hop is good, and the last leads
-   to t.  Hence all rules deliver over the Hamming distance, but ROUTE, which does unless a fault is on its path.
-2. *closure*: the others are pressed together and closed a vector at a time.  With at most one fault between the ends the same
-   holds of a message's way; with none on the first path ROUTE1, A1 and DFS take that.  LEVELS and VECTORS go over H unless
-   both ends are in one unsafe subcube (``rules``), and some node is active unless that is the whole cube.
+1. *filter* (``filter_vector``): where no two faults are within distance 2 every trial is decided.  No node is unsafe, all safety
+   statuses are full, and every node has at most one faulty neighbour, so that while two or more bits differ some preferred hop is
+   good, and the last leads to t.  Hence all rules deliver over the Hamming distance, but ROUTE, which does unless a
+   fault is on its path.
+2. *closure* (``close_queue``): the other trials are queued and closed a vector at a time.  With at most one fault
+between the ends
+   the same holds of a message's way; with none on the first path ROUTE1, A1 and DFS take that.  LEVELS and VECTORS
+   go over H unless both ends are in one unsafe subcube (``rules``), and some node is active unless that is the whole cube.
 
-Rules of one's own walk where a fault is on the first path, those that may leave a free one in every trial: what the filter
-decides they are given with its faults, each a subcube by itself.  The trials left are judged one at a time, on the labels
-that the lanes have drawn; for n > 32, where lanes hold the low halves of labels, from their own draw.
+Users' rules are evaluated where a fault is on the first path; rules that may leave a free path, in every trial.  In trials that
+the filter decides, each fault is a subcube by itself.  The trials left are evaluated one at a time, on the labels
+that the lanes have sampled; for n > 32, where lanes hold the low halves of labels, on labels of their own.
 """
 
 from __future__ import annotations
@@ -23,21 +24,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..draws import sieve
 from ..draws.faults import index_faults, unsafe_subcubes
-from ..draws.lanes import (
-    Queue,
-    append_lanes,
-    append_trial_ids,
-    decode_trial,
-    draw_four_vectors,
-    drop_first_vector,
-    group_index_rows,
-    lane_pattern,
-    redraw_repeats,
-    row_offset,
-    valid_lanes,
-)
 from ..machine import simd
+from ..machine.array_types import I64, Cells, Floats, Ints
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
@@ -45,30 +35,33 @@ from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
 from ..routing.layout import MAX_SEARCHED_DIMENSION
 from ..tally.layout import Layout
 from ..tally.sums import offer
-from .layout import NAMES, WANDERING_RULES, fallback_of, make_layout, promising_rules
-from .rules import POINT_KEY, RULES, TRIAL_NUMBER
-from .safety_status import forget_safety_status
-from .scalar import Scratch, make_evaluator, make_trial, make_user_rule_evaluator, set_up
+from .layout import NAMES, WANDERING_RULES, F, N, fallback_of, make_layout, promising_rules
+from .rules import POINT_KEY, RULES
+from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
+
+#: ``counted`` and ``first``: all trials that lanes decide, and those of them with a free first path.
+DECIDED, FREE_PATH = range(2)
 
 
 class LanesWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
     scratch: Scratch
-    f: Any  #: int64
-    labels: Any  #: f + 3 rows of a vector, four times: labels of the trials, the ends behind the faults
-    queue: Queue  #: trials with close faults: labels and ends
-    masks: Any  #: f + 1 rows of one vector: free dimensions of each fault's subcube
-    counted: Any  #: int64: trials decided in lanes, and those of them whose first path is free
-    first: Any  #: int64: the smallest trials of each
+    params: Floats  #: the point's
+    f: I64
+    samples: sieve.Samples  #: the ends behind the faults
+    queue: sieve.Queue  #: trials with close faults: labels and ends
+    masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    counted: Ints  #: (2): trials DECIDED in lanes, and those with a FREE_PATH
+    first: Ints  #: (2): the smallest of each
 
 
 @block(always=True)
-def count_decided(work, chosen, at, i):
-    """Count the lanes chosen as decided, the first of them trial ``at``."""
-    work.counted[i] += popcount(chosen)
+def count_decided(work, chosen, at, which):
+    """Count the chosen lanes, the first of them trial ``at``, as DECIDED or as trials with a FREE_PATH."""
+    work.counted[which] += popcount(chosen)
     if chosen:
-        work.first[i] = min(work.first[i], at)
+        work.first[which] = min(work.first[which], at)
 
 
 @block(always=True)
@@ -95,128 +88,115 @@ def _classify_queue_vector(work, lanes):
 
 
 @block(always=True)
-def _skip_user_rules(work, easy, at, start, lanes, tally):
-    """Where there are no rules of one's own."""
+def _skip_user_rules(work, easy, trials, lanes, tally):
+    """In place of :func:`_make_unclustered_evaluator` without users' rules."""
 
 
-def _make_unclustered_evaluator(judge: Any) -> Any:
-    """The block ``own(work, easy, at, start, lanes, tally)``: judge trials without close faults."""
+def _make_unclustered_evaluator(evaluate: Any) -> Any:
+    """The block ``evaluate_lanes(work, easy, trials, lanes, tally)`` for trials without close faults."""
 
     @block
-    def evaluate_lanes(work, easy, at, start, lanes, tally):
-        world, words = work.scratch.world, work.scratch.words
-        faults = world.faults
+    def evaluate_lanes(work, easy, trials, lanes, tally):
+        faults, labels, f = work.scratch.world.faults, work.samples.labels, work.f
         while easy:
             i = lowest(easy)
             easy &= easy - ONE
-            for j in range(work.f):
-                faults.labels[j] = work.labels[at + j * lanes + i]
+            at = trials.at + i
+            for j in range(f):
+                faults.labels[j] = labels[at + j * lanes]
                 faults.base[j] = faults.labels[j]
                 faults.free[j] = ZERO
-            faults.size[3] = work.f
+            faults.size[3] = f
             index_faults(faults)
-            forget_safety_status(words, faults)
-            world.now[TRIAL_NUMBER] = np.uint64(start + i)
-            s, t = (
-                np.uint64(work.labels[at + work.f * lanes + i]),
-                np.uint64(work.labels[at + (work.f + 1) * lanes + i]),
-            )
-            judge(work.scratch, s, t, start + i, tally)
+            s, t = np.uint64(labels[at + f * lanes]), np.uint64(labels[at + (f + 1) * lanes])
+            begin_trial(work.scratch, sieve.trial_in_lane(trials, i))
+            evaluate(work.scratch, s, t, sieve.trial_in_lane(trials, i), tally)
 
     return evaluate_lanes
 
 
-def _make_queue_evaluator(judge: Any) -> Any:
-    """The block ``one(work, column, at, lanes, tally)``: judge the trial of a column of the queue."""
+def _make_queue_evaluator(evaluate: Any) -> Any:
+    """The block ``evaluate_column(work, column, lanes, tally)`` for the trial of a column of the queue."""
 
     @block
-    def evaluate_column(work, column, at, lanes, tally):
-        world, words = work.scratch.world, work.scratch.words
-        faults, cells = world.faults, work.queue.cells
-        for j in range(work.f):
+    def evaluate_column(work, column, lanes, tally):
+        faults, cells, f = work.scratch.world.faults, work.queue.cells, work.f
+        for j in range(f):
             faults.labels[j] = cells[2 * lanes * j + column]
         index_faults(faults)
         unsafe_subcubes(faults)
-        forget_safety_status(words, faults)
-        world.now[TRIAL_NUMBER] = np.uint64(at)
-        s, t = np.uint64(cells[2 * lanes * work.f + column]), np.uint64(cells[2 * lanes * (work.f + 1) + column])
-        judge(work.scratch, s, t, at, tally)
+        trial = sieve.decode_trial(work.queue, lanes, column)
+        s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
+        begin_trial(work.scratch, trial)
+        evaluate(work.scratch, s, t, trial, tally)
 
     return evaluate_column
 
 
-def _make_filter(judge: Any, trial: Any, wandering: bool, judge_own: Any, leaving: bool) -> Any:
-    """The block ``sift(key, first, stop, params, work, lanes, tally)``: count trials in lanes, or leave them to scalar code.
+def _make_queue_closer(evaluate: Any, evaluate_own: Any, wandering: bool, leaving: bool) -> Any:
+    """The block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue.
 
-    ``wandering``: some built-in rule leaves a first path that is free.  ``judge_own``: for rules of one's own, where the others
-    are decided, or None; ``leaving``: some of them may leave a first path that is free.
+    Arguments as of :func:`_make_filter`.
     """
-    owning = judge_own is not None
-    one, one_own = _make_queue_evaluator(judge), _make_queue_evaluator(judge_own or judge)
-    own = _make_unclustered_evaluator(judge_own) if owning else _skip_user_rules
+    owning = evaluate_own is not None
+    one, one_own = _make_queue_evaluator(evaluate), _make_queue_evaluator(evaluate_own or evaluate)
 
     @block
-    def evaluate_queue_vector(work, origin, lanes, tally):
-        """Close and count the first vector of the queue's columns."""
+    def close_queue(work, least, lanes, tally):
+        queue = work.queue
+        if queue.filled[0] < least:
+            return queue.filled[0] > 0
         lost, two, together = _classify_queue_vector(work, lanes)
-        live = first_lanes(work.queue.filled[0], lanes)
+        live = first_lanes(queue.filled[0], lanes)
         hard = together | (two if wandering else two & lost)
         easy = live & ~hard
         mine = (easy if leaving else easy & lost) if owning else ZERO
         while mine:
-            i = lowest(mine)
+            one_own(work, lowest(mine), lanes, tally)
             mine &= mine - ONE
-            one_own(work, i, decode_trial(work.queue, lanes, i, origin, 1), lanes, tally)
-        for i in range(2):
-            count_decided(work, easy, decode_trial(work.queue, lanes, lowest(easy) & 63, origin, 1), i)
+        for which in range(2):
+            count_decided(work, easy, sieve.decode_trial(queue, lanes, lowest(easy) & 63), which)
             easy &= ~lost
         hard &= live
         while hard:
-            i = lowest(hard)
+            one(work, lowest(hard), lanes, tally)
             hard &= hard - ONE
-            one(work, i, decode_trial(work.queue, lanes, i, origin, 1), lanes, tally)
-        drop_first_vector(work.queue, lanes)
+        sieve.drop_first_vector(queue, lanes)
+        return queue.filled[0] > 0
 
-    @block
-    def filter_trials(key, first, stop, params, work, lanes, tally):
-        n, f = work.scratch.world.n, work.f
-        words = work.labels.view(np.uint64)
-        pattern = lane_pattern(n, lanes)
-        two = simd.splat_like(simd.load(work.labels, 0), np.uint64(2))
-        work.scratch.world.now[POINT_KEY] = key
-        origin = first - first % (4 * lanes)
-        start = origin
-        while start < stop or work.queue.filled[0] > 0:
-            if start < stop:
-                at = row_offset(start, lanes, f + 2)
-                if at == 0:
-                    draw_four_vectors(key, np.uint64(8 * (start // lanes)), f + 2, 1, pattern, words)
-                near, _, lost, again = inspect_vector(work, at, lanes)
-                live = valid_lanes(start, 1, lanes, first, stop)
-                hit = simd.bits(near <= two) | again
-                if n > 32:
-                    hit |= lost
-                hit &= live
-                easy = live & ~hit
-                own(work, easy if leaving else easy & lost, at, start, lanes, tally)
-                count_decided(work, easy, start + lowest(easy), 0)
-                easy &= ~lost
-                count_decided(work, easy, start + lowest(easy), 1)
-                while n > 32 and hit:
-                    trial(key, start + lowest(hit), params, work.scratch, tally)
-                    hit &= hit - ONE
-                again &= hit
-                while again:
-                    redraw_repeats(key, start + lowest(again), n, f + 2, work.labels, at + lowest(again), lanes)
-                    again &= again - ONE
-                if hit:
-                    append_lanes(work.queue, lanes, f + 2, hit, work.labels, at, lanes)
-                    append_trial_ids(work.queue, lanes, near, hit, (start - origin) // lanes)
-                start += lanes
-            if work.queue.filled[0] >= (lanes if start < stop else 1):
-                evaluate_queue_vector(work, origin, lanes, tally)
+    return close_queue
 
-    return filter_trials
+
+def _make_filter(run_trial: Any, evaluate_own: Any, leaving: bool) -> Any:
+    """The filter of :func:`make_sieve`.
+
+    ``evaluate_own`` evaluates users' rules where the others are decided, or is None.  ``leaving``: some of them may leave a free
+    first path.  ``wandering``: some built-in rule leaves a free first path.
+    """
+    own = _skip_user_rules if evaluate_own is None else _make_unclustered_evaluator(evaluate_own)
+
+    @block(always=True)
+    def filter_vector(work, trials, lanes, tally):
+        n = work.samples.n
+        hit, again, lost, _ = inspect_vector(work, trials, lanes)
+        wanted = sieve.wanted_lanes(trials, lanes)
+        if n > 32:
+            hit |= lost
+        hit &= wanted
+        easy = wanted ^ hit
+        own(work, easy if leaving else easy & lost, trials, lanes, tally)
+        count_decided(work, easy, trials.start + lowest(easy), DECIDED)
+        free = easy & ~lost
+        count_decided(work, free, trials.start + lowest(free), FREE_PATH)
+        if hit == ZERO:
+            return False
+        while n > 32 and hit:
+            run_trial(trials.key, sieve.trial_in_lane(trials, lowest(hit)), work.params, work.scratch, tally)
+            hit &= hit - ONE
+        sieve.queue_trials(work.queue, work.samples, trials, hit, again, lanes)
+        return n <= 32
+
+    return filter_vector
 
 
 def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
@@ -237,16 +217,16 @@ def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
     @block
     def record_decided(work, n, tally):
-        every, free = work.counted[0], work.counted[1]
+        every, free = work.counted[DECIDED], work.counted[FREE_PATH]
         for i in range(count):
             own = free if partly[i] else every
             tally[delivered[i]] += own
             tally[minimal[i]] += own
             if own:
-                offer(tally, most[i], np.int64(0), work.first[1 if partly[i] else 0])
+                offer(tally, most[i], np.int64(0), work.first[FREE_PATH if partly[i] else DECIDED])
         if every and kept:
             for i in range(kept):
-                offer(tally, wrong[i], np.int64(0), work.first[0])
+                offer(tally, wrong[i], np.int64(0), work.first[DECIDED])
         for slot in possible:
             tally[slot] += every
         if n <= MAX_SEARCHED_DIMENSION:
@@ -272,21 +252,23 @@ def make_lanes_kernel(
     known, cache = name_variant(*own.values()) if own else ("", True)
     wandering = not set(WANDERING_RULES).isdisjoint(names)
     leaving = not all(map(fallback_of, own.values()))
-    judge_own = make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None
-    sift = _make_filter(
-        make_evaluator(rules, names, layout), make_trial(rules, names, layout), wandering, judge_own, leaving
+    evaluate_own = make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None
+    evaluate = make_evaluator(rules, names, layout)
+    sift = sieve.make_sieve(
+        _make_filter(make_trial(rules, names, layout), evaluate_own, leaving),
+        _make_queue_closer(evaluate, evaluate_own, wandering, leaving),
     )
     decide = make_decided_recorder(layout, [name for name in names if not (leaving and name in own)])
 
     @scratch
-    def workspace_for(params, stop):
-        f = np.int64(params[1])
-        rows = f + 3 + group_index_rows(lanes)
+    def workspace_for(params, first, stop):
+        n, f = np.int64(params[N]), np.int64(params[F])
         return LanesWorkspace(
             set_up(params),
+            params,
             f,
-            np.zeros(4 * (f + 3) * lanes, word),
-            Queue(np.zeros(rows * 2 * lanes, word), rows, np.zeros(1, np.int64)),
+            sieve.make_samples(n, f + 2, lanes, word),
+            sieve.make_queue(n, f + 2, first, lanes, word),
             np.zeros((f + 1) * lanes, word),
             np.zeros(2, np.int64),
             np.full(2, stop, np.int64),
@@ -296,9 +278,10 @@ def make_lanes_kernel(
     def rivals_lanes(key, first, stop, params, tally):
         """Trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
         if first < stop:
-            work = workspace_for(params, stop)
-            sift(key, first, stop, params, work, lanes, tally)
-            decide(work, work.scratch.world.n, tally)
+            work = workspace_for(params, first, stop)
+            work.scratch.world.now[POINT_KEY] = key
+            sift(key, first, stop, work, lanes, tally)
+            decide(work, work.samples.n, tally)
 
     return rivals_lanes
 

@@ -7,6 +7,13 @@ from typing import Any
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
+#: Places of the axes of ``rivals`` and ``rivals-status`` among a point's parameters.
+N, F, LINKS = range(3)
+#: Place of the rate among those of ``rivals-rate``; N is as above.
+RATE = 1
+#: Behind the parameters of a kernel of all fault sets: the first of the set's numbers.
+FIRST_NUMBER = 3
+
 #: The rules of study ``rivals`` in the order of its table, as they are called in counters.
 NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 #: Those that walk without any node's word.

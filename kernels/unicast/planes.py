@@ -1,7 +1,7 @@
-"""Bitmasks of whole cubes for eight trials at once: placing faults, and asking what words their nodes have, n = 6 .. 12.
+"""Bitmasks of whole cubes for eight trials together, n = 6 .. 12: marking faults, and safety statuses of their nodes.
 
-A plane is a bit a node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight, so that a neighbour over
-dimension 6 and up is another vector.  ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole_cube`.
+A plane has one bit per node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight, so that
+a neighbour over dimension 6 and up is another vector.  ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole_cube`.
 
 By Wu's theorems LEVELS and VECTORS deliver over H if some preferred neighbour has level, or vector bit, H - 1; else over H + 2 if
 some spare one has H + 1; else they refuse.  No node is active when rounds of the second plane's pass mark all.
@@ -21,7 +21,7 @@ _63 = np.uint64(63)
 _6 = np.uint64(6)
 _3 = np.uint64(3)
 
-#: Planes: preferred and spare neighbours of the sources, and twice the nodes without a word.
+#: Planes: preferred and spare neighbours of the sources, and twice the nodes without a safety status.
 _PREFERRED, _SPARE, _NO_STATUS, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
 
 
@@ -31,7 +31,7 @@ def plane_words(n):
     return 8 * ((np.int64(1) << (n - 6)) + 1)
 
 
-# ---------------------------------------------------------------- placing
+# ---------------------------------------------------------------- marking faults
 
 
 @block(always=True)
@@ -47,7 +47,7 @@ def _is_marked(planes, at, x):
 
 @block(always=True)
 def place_trial(work, key, t, n, column, lanes, at):
-    """Enter one trial's faults in its lane of the plane at ``at``, and its ends."""
+    """Mark one trial's faults in its lane of the plane at ``at``, and write its ends."""
     f, planes = work.f, work.planes
     got, k = np.int64(0), np.int64(f)
     for i in range(f):  # as if none were repeated
@@ -117,7 +117,7 @@ def place_eight(work, column, lanes, at):
     return ~simd.bits(all_ <= got) & np.uint64(255)
 
 
-# ---------------------------------------------------------------- words
+# ---------------------------------------------------------------- safety statuses
 
 
 @block(always=True)
@@ -180,26 +180,16 @@ def _fill_next_plane(planes, at, to, base, n, k):
     changed = zero
     for v in range(size // 8 - 1):
         x = simd.load(planes, at + 8 * v)
-        y0, y1, y2, y3 = (
-            neighbours.neighbour0(x),
-            neighbours.neighbour1(x),
-            neighbours.neighbour2(x),
-            neighbours.neighbour3(x),
-        )
-        c = _count_four((zero, zero, zero, zero), y0, y1, y2, y3)
-        y0, y1 = neighbours.neighbour4(x), neighbours.neighbour5(x)
+        c = (zero, zero, zero, zero)
         c = _count_four(
-            c, y0, y1, _neighbours_across(planes, at, v, 6, n, size), _neighbours_across(planes, at, v, 7, n, size)
+            c, neighbours.neighbour0(x), neighbours.neighbour1(x), neighbours.neighbour2(x), neighbours.neighbour3(x)
         )
+        y, z = _neighbours_across(planes, at, v, 6, n, size), _neighbours_across(planes, at, v, 7, n, size)
+        c = _count_four(c, neighbours.neighbour4(x), neighbours.neighbour5(x), y, z)
         if n > 8:
-            y0, y1 = _neighbours_across(planes, at, v, 8, n, size), _neighbours_across(planes, at, v, 9, n, size)
-            c = _count_four(
-                c,
-                y0,
-                y1,
-                _neighbours_across(planes, at, v, 10, n, size),
-                _neighbours_across(planes, at, v, 11, n, size),
-            )
+            u, w = _neighbours_across(planes, at, v, 8, n, size), _neighbours_across(planes, at, v, 9, n, size)
+            y, z = _neighbours_across(planes, at, v, 10, n, size), _neighbours_across(planes, at, v, 11, n, size)
+            c = _count_four(c, u, w, y, z)
         c0, c1, c2, c3 = c
         more = simd.majority(c1, c0 & n0, n1)
         more = simd.majority(c3, simd.majority(c2, more, n2), n3)

@@ -6,18 +6,19 @@ pairs are drawn in batches.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.labels import LabelSet, label_set
 from ..draws.nodes import status, threshold
 from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
+from ..machine.array_types import Ints, Words
 from ..machine.bits import ONE, ZERO, highest_bit, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..routing.rate import walk1
 from ..routing.rules import LOST, SearchScratch, search_scratch_for
-from .layout import BLIND_RULES, RIVALS_RATE
+from .layout import BLIND_RULES, RATE, RIVALS_RATE, N
 from .rules import make_bounded_rules
 from .scalar import make_route_recorder
 
@@ -44,8 +45,8 @@ class Scratch(NamedTuple):
     pairs: Pairs
     search: SearchScratch
     seen: LabelSet
-    came: Any  #: uint64
-    links: Any  #: int64: what each rule gives
+    came: Words
+    links: Ints  #: what each rule gives
 
 
 @scratch
@@ -97,8 +98,8 @@ def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
 @kernel(TRIALS_SIGNATURE)
 def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
     """Trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see :data:`fastcube.kernels.unicast.layout.RIVALS_RATE`."""
-    n = np.int64(params[0])
-    limit = threshold(params[1])
+    n = np.int64(params[N])
+    limit = threshold(params[RATE])
     lazy = PairSource(key, limit, n, True)
     scratch = set_up(n)
     pairs = scratch.pairs

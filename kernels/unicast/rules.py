@@ -11,11 +11,14 @@ what nodes tell each other (:mod:`~fastcube.kernels.unicast.safety_status`).  A 
 
 Each begins with what decides most messages without a walk.  The proofs:
 
-- PASSES, no fault on the path that corrects the bits from the most significant down: ROUTE, ROUTE1, A1 and DFS try it first,
+- FIRST_PATH_IS_CLEAR, no fault on the path that corrects the bits from the most significant down: ROUTE, ROUTE1, A1
+and DFS try it first,
   and so do rules made by :func:`first_path`.
-- BETWEEN = 0, no faulty node or link in the subcube of s and t: every preferred hop there is good, so SIDETRACK stays in it.
-- MEETS tells whether a faulty or unsafe node is on that path: where none is, ROUTE3 takes it.
-- TOGETHER, the maximal unsafe subcube that holds both s and t: where there is none, LEVELS and VECTORS deliver over H.  For
+- FAULTS_BETWEEN = 0, no faulty node or link in the subcube of s and t: every preferred hop there is good, so
+SIDETRACK stays in it.
+- FIRST_PATH_IS_UNSAFE tells whether a faulty or unsafe node is on that path: where none is, ROUTE3 takes it.
+- SHARED_UNSAFE_SUBCUBE, the maximal unsafe subcube that holds both s and t: where there is none, LEVELS and VECTORS
+deliver over H.  For
   either s is outside of all, or a preferred dimension leads out of its subcube; from a node outside, whose word is full, Wu's
   theorem leads to t.
 - In a subcube that is not the whole cube a spare dimension leads out of it, so those that promise nothing nearer go over H + 2.
@@ -32,6 +35,7 @@ from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_se
 from ..draws.faults import Faults, is_faulty, is_faulty_link
 from ..draws.philox import CHOICES, random_word
 from ..machine import simd
+from ..machine.array_types import I64, U64, Ints, Words, Words32
 from ..machine.bits import HALF_WORD_BITS, ONE, ZERO, extract, highest_bit, popcount
 from ..machine.jit import block, scratch
 from ..routing.rules import LIMIT, LOST, STUCK, SearchScratch, search_scratch_for, simulate_route1, simulate_route3
@@ -48,35 +52,29 @@ DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
 #: Up to so many faulty nodes all are held against a node, to know its faulty neighbours; above each neighbour is looked up.
 _MOST_COMPARED_FAULTS = 128
 
-#: ``World.facts``: whether no fault is on the first path; whether a faulty or unsafe node is; whether some node is active; the
-#: unsafe subcube of both ends, -1 for none; numbers of faulty nodes and links between the ends; what LEVELS and VECTORS give
-#: where lanes have found it, LOST otherwise.
-FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = (
-    np.int64(0),
-    np.int64(1),
-    np.int64(2),
-    np.int64(3),
-    np.int64(4),
-)
-LEVELS_RESULT, VECTORS_RESULT = np.int64(5), np.int64(6)
+#: ``RuleContext.facts``: whether no fault is on the first path; whether a faulty or unsafe node is; whether some
+#: node is active; the unsafe subcube of both ends, -1 for none; numbers of faulty nodes and links between the ends; what
+#: LEVELS and VECTORS give where lanes have found it, LOST otherwise.
+FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = range(5)
+LEVELS_RESULT, VECTORS_RESULT = 5, 6
 
-#: ``World.now``: the point's key, and the trial.
+#: ``RuleContext.now``: the point's key, and the trial.
 POINT_KEY, TRIAL_NUMBER = np.int64(0), np.int64(1)
 
 
 class RuleContext(NamedTuple):
     """What rules may use of a trial; made by :func:`rule_context_for`."""
 
-    n: Any  #: int64
-    whole: Any  #: uint64: all n dimensions
+    n: I64
+    whole: U64  #: all n dimensions
     faults: Faults  #: drawn and closed
-    facts: Any  #: int64: PASSES, ... VECTORS_GIVE
-    now: Any  #: uint64: KEY and TRIAL, for rules that draw
+    facts: Ints  #: FIRST_PATH_IS_CLEAR .. VECTORS_RESULT
+    now: Words  #: POINT_KEY and TRIAL_NUMBER, for rules that draw
     search: SearchScratch  #: for routing's walks
     cube: SearchBitmasks  #: for shortest paths
     seen: LabelSet  #: nodes that a message has seen
-    came: Any  #: uint64: the bits it came by
-    between: Any  #: uint32: the nodes between two ends, for minimal paths
+    came: Words  #: the bits it came by
+    between: Words32  #: the nodes between two ends, for minimal paths
 
 
 @scratch

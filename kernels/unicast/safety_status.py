@@ -16,13 +16,14 @@ took 40 us for each message with both ends in one such subcube, 13 ns of 31 a tr
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import clear_node, set_node
 from ..draws.faults import is_faulty
 from ..machine import neighbours, simd
+from ..machine.array_types import Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, extract, lowest, popcount
 from ..machine.jit import block, scratch
 
@@ -40,17 +41,17 @@ _6 = np.uint64(6)
 
 
 class SafetyStatus(NamedTuple):
-    """Planes of one trial's subcubes; made by :func:`words_for`."""
+    """Planes of one trial's subcubes; made by :func:`safety_status_for`."""
 
-    start: Any  #: int64 (2, subcubes): where a subcube's planes begin, by kind; -1 before they are computed
-    depth: Any  #: int64 (2, subcubes): how many there are; all further ones are like the last
-    planes: Any  #: uint64: planes one after another, of :func:`stride` words each
-    used: Any  #: int64, 1: words of ``planes`` in use
-    nonfaulty: Any  #: uint64: the nonfaulty nodes of the subcube solved last
-    cut: Any  #: uint64: row i the nodes whose link across the i-th free dimension is faulty; empty without faulty links
-    listed: Any  #: int64 (2, 2): the subcube with a list, -1 for none, and the list's length, by kind
-    nodes: Any  #: uint64 (2, MOST): places of the nodes listed
-    lacks: Any  #: uint64 (2, MOST): bit k is set where the node is not in plane k
+    start: Ints  #: (2, subcubes): where a subcube's planes begin, by kind; -1 before they are computed
+    depth: Ints  #: (2, subcubes): how many there are; all further ones are like the last
+    planes: Words  #: planes one after another, of :func:`stride` words each
+    used: Ints  #: (1): words of ``planes`` in use
+    nonfaulty: Words  #: the nonfaulty nodes of the subcube solved last
+    cut: Words  #: row i the nodes whose link across the i-th free dimension is faulty; empty without faulty links
+    listed: Ints  #: (2, 2): the subcube with a list, -1 for none, and the list's length, by kind
+    nodes: Words  #: (2, MOST_LISTED_NODES): places of the nodes listed
+    lacks: Words  #: (2, MOST_LISTED_NODES): bit k is set where the node is not in plane k
 
 
 @block(always=True)
@@ -230,7 +231,8 @@ def _mask_faults(words, faults, i, d, size, at):
 
 @block
 def compute_planes(words, faults, i, kind):
-    """Compute a subcube's planes, unless that is done; False where it has more than DEEPEST dimensions, or there is no room."""
+    """Compute a subcube's planes, unless that is done; False where it has more than MOST_PLANE_DIMENSIONS
+    dimensions, or there is no room."""
     if words.start[kind, i] >= 0:
         return True
     d = dimension_of(faults, i)
@@ -293,7 +295,7 @@ def _record_missing(words, kind, x, k):
 
 @block
 def _list_nodes(words, faults, i, kind):
-    """List a subcube's nodes without a word; False where there are more than MOST."""
+    """List a subcube's nodes without a word; False where there are more than MOST_LISTED_NODES."""
     base, free = faults.base[i], faults.free[i]
     words.listed[kind, 0], words.listed[kind, 1] = -1, 0
     for j in range(faults.size[0]):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws.faults import draw, faults_for, is_faulty, next_sparing_set, unsafe_subcubes
+from ..machine.array_types import Ints
 from ..machine.bits import ONE, ZERO, popcount
 from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
@@ -19,7 +20,7 @@ from ..routing.rules import LIMIT, is_on_route
 from ..routing.shortest import find_shortest_length
 from ..tally.layout import Layout
 from ..tally.sums import add_quantity, offer
-from .layout import NAMES, compared_rules, make_layout, promising_rules
+from .layout import FIRST_NUMBER, LINKS, NAMES, F, N, compared_rules, make_layout, promising_rules
 from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
 from .minimal_paths import has_minimal_path
 from .rules import (
@@ -44,16 +45,23 @@ class Scratch(NamedTuple):
 
     world: RuleContext
     words: SafetyStatus
-    links: Any  #: int64: what each rule gives
+    links: Ints  #: what each rule gives
 
 
 @scratch
 def set_up(params):
     """Scratch for trials at (n, f, links) = params, of up to 64 rules."""
-    n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+    n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     faults = faults_for(n, f, links, np.int64(2))
     world = rule_context_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
     return Scratch(world, safety_status_for(n, f, links), np.zeros(64, np.int64))
+
+
+@block(always=True)
+def begin_trial(scratch, t):
+    """Forget what nodes told each other in the trial before; the faults of trial ``t`` are closed."""
+    forget_safety_status(scratch.words, scratch.world.faults)
+    scratch.world.now[TRIAL_NUMBER] = np.uint64(t)
 
 
 @block(always=True)
@@ -145,7 +153,7 @@ def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 
 def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """The block ``enter(tally, links, h, reach, minimal, trial)`` for what :data:`layout.tally` declares."""
+    """The block ``enter(tally, links, h, reach, minimal, trial)`` for the counters of :func:`layout.make_layout`."""
 
     enter_rules = make_rules_recorder(layout, names)
     reachable, exists, known = (int(layout.counter(c)) for c in ("reachable", "minimal_exists", "minimal_known"))
@@ -186,7 +194,7 @@ def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 
 def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
-    """The block ``judge(scratch, s, t, at, tally)``: walk by all rules on closed faults, and count."""
+    """The block ``evaluate(scratch, s, t, at, tally)``: walk by all rules on closed faults, and count."""
     walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names)
     count = len(rules)
 
@@ -214,7 +222,7 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -
 
 
 def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
-    """The block ``judge(scratch, s, t, at, tally)`` for rules of one's own in trials whose other rules lanes have counted.
+    """The block ``evaluate(scratch, s, t, at, tally)`` for rules of one's own in trials whose other rules lanes have counted.
 
     There some path is free, else the others were not decided.
     """
@@ -232,23 +240,22 @@ def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout:
 
 def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
     """The block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
-    judge = make_evaluator(rules, names, layout)
+    evaluate = make_evaluator(rules, names, layout)
 
     @block
     def trial(key, t, params, scratch, tally):
         world = scratch.world
         draw(key, t, world.n, world.faults)
         unsafe_subcubes(world.faults)
-        forget_safety_status(scratch.words, world.faults)
         world.now[POINT_KEY] = key
-        world.now[TRIAL_NUMBER] = np.uint64(t)
-        judge(scratch, world.faults.ends[0], world.faults.ends[1], t, tally)
+        begin_trial(scratch, t)
+        evaluate(scratch, world.faults.ends[0], world.faults.ends[1], t, tally)
 
     return trial
 
 
 def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> Kernel:
-    """The kernel of a table of rules at (n, f, links) = params; see :func:`layout.tally`."""
+    """The kernel of a table of rules at (n, f, links) = params; see :func:`layout.make_layout`."""
     return trials_kernel(set_up, make_trial(rules, names, make_layout(names)), code=code)
 
 
@@ -256,17 +263,17 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     """The kernel of all C(2^n - 1, f) fault sets that spare node 0, and from there every destination, at (n, f, 0, 0, 1, ...,
     f - 1) = params.
     """
-    judge = make_evaluator(rules, names, make_layout(names))
+    evaluate = make_evaluator(rules, names, make_layout(names))
 
     @block
     def trial_of_set(key, t, params, scratch, tally):
         world = scratch.world
-        next_sparing_set(world.n, params[3:], world.faults)
+        next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
         unsafe_subcubes(world.faults)
         forget_safety_status(scratch.words, world.faults)
         for x in range(1, 1 << world.n):
             if not is_faulty(world.faults, np.uint64(x)):
-                judge(scratch, ZERO, np.uint64(x), t, tally)
+                evaluate(scratch, ZERO, np.uint64(x), t, tally)
 
     return trials_kernel(set_up, trial_of_set)
 

@@ -6,19 +6,20 @@ Nodes outside of the maximal unsafe subcubes are safe by every word; inside each
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import neighbour_word
 from ..draws.faults import Faults, draw, faults_for, unsafe_subcubes
 from ..machine import simd
+from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
 from ..unsafe.rounds import count_marks_words, run_link_rounds
-from .layout import RIVALS_STATUS, STATUS_NAMES
+from .layout import LINKS, RIVALS_STATUS, STATUS_NAMES, F, N
 from .safety_status import (
     LEVELS,
     MOST_PLANE_DIMENSIONS,
@@ -37,19 +38,19 @@ from .safety_status import (
 class Scratch(NamedTuple):
     """What a trial needs; made by :func:`set_up`."""
 
-    n: Any  #: int64
+    n: I64
     faults: Faults
     words: SafetyStatus
-    marked: Any  #: uint64 (3, words): marked nodes, those of the next round, and those marked in the first
-    marks: Any  #: see ``rounds.run_marked_rounds``
-    safe: Any  #: int64, 4: nodes of the subcubes that each word calls safe
-    rounds: Any  #: int64, 4
+    marked: Words  #: (3, words): marked nodes, those of the next round, and those marked in the first
+    marks: Words  #: see ``rounds.run_marked_rounds``
+    safe: Ints  #: (4): nodes of the subcubes that each word calls safe
+    rounds: Ints  #: (4)
 
 
 @scratch
 def set_up(params):
     """Scratch for trials at (n, f, links) = params."""
-    n, f, links = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+    n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     words = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
     return Scratch(
         n,

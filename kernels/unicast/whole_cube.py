@@ -12,7 +12,7 @@ CHOICES too, from the study's key as it is.
 3. *words*, a pass for 512 nodes.  A level k gives vector bit k, so vectors are asked for only where LEVELS' way is not over H.
 
 Trials in which all but ROUTE go over H are counted, and rules of one's own walk in those of them whose first path is not free;
-in the others all are judged, one at a time, told what LEVELS and VECTORS do.
+in the others all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
 """
 
 from __future__ import annotations
@@ -25,34 +25,35 @@ import numpy as np
 from ..draws.faults import index_faults, unsafe_subcubes
 from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
 from ..machine import simd
+from ..machine.array_types import I64, Cells, Ints, Words
 from ..machine.bits import ONE, ZERO, extract, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from ..routing.rules import LOST
 from ..survival.drawing import lane_places
 from . import levels_from_labels
-from .lanes import count_decided, make_decided_recorder
-from .layout import NAMES, WANDERING_RULES, make_layout
+from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
+from .layout import NAMES, WANDERING_RULES, F, N, make_layout
 from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
-from .rules import LEVELS_RESULT, POINT_KEY, REFUSED, RULES, TRIAL_NUMBER, VECTORS_RESULT
-from .safety_status import LEVELS, VECTORS, forget_safety_status
-from .scalar import Scratch, make_evaluator, make_user_rule_evaluator, set_up
+from .rules import LEVELS_RESULT, POINT_KEY, REFUSED, RULES, VECTORS_RESULT
+from .safety_status import LEVELS, VECTORS
+from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
 
 
 class WholeCubeWorkspace(NamedTuple):
     """Scratch of the kernel."""
 
     scratch: Scratch
-    f: Any  #: int64
-    ready: Any  #: int64: places of a trial's sequence that are drawn in lanes
-    labels: Any  #: rows of one vector: labels of the trials
-    seen: Any  #: twice as many rows: faults as ``paths`` sees them
-    ends: Any  #: rows of one vector: sources, destinations, and how many labels hold the faults
-    queued: Any  #: sources and destinations of the trials placed
-    trials: Any  #: int64: which these are
-    planes: Any  #: uint64: the planes of ``planes.py``
-    counted: Any  #: int64: trials decided in lanes, and those of them whose first path is free
-    first: Any  #: int64: the smallest trials of each
+    f: I64
+    ready: I64  #: places of a trial's sequence that are drawn in lanes
+    labels: Cells  #: rows of one vector: labels of the trials
+    seen: Cells  #: twice as many rows: faults as ``levels_from_labels`` sees them
+    ends: Cells  #: rows of one vector: sources, destinations, and how many labels hold the faults
+    queued: Cells  #: sources and destinations of the trials placed
+    trials: Ints  #: which these are
+    planes: Words  #: the planes of ``planes.py``
+    counted: Ints  #: trials decided in lanes, and those of them whose first path is free
+    first: Ints  #: the smallest trials of each
 
 
 @block(always=True)
@@ -63,12 +64,12 @@ def _links_in_lane(h, minimal, detour, i):
     return h + 2 if detour >> np.uint64(i) & ONE else REFUSED
 
 
-def _make_group_evaluator(judge: Any, closing: bool) -> Any:
-    """The block ``one(work, t, at, i, s, end, tally)``: judge the trial in lane i of a group."""
+def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
+    """The block ``one(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of a group."""
 
     @block
     def evaluate_lane(work, t, at, i, s, end, tally):
-        world, words = work.scratch.world, work.scratch.words
+        world = work.scratch.world
         faults = world.faults
         count = np.int64(0)
         for v in range(np.int64(1) << (world.n - 6)):
@@ -80,22 +81,24 @@ def _make_group_evaluator(judge: Any, closing: bool) -> Any:
         index_faults(faults)
         if closing:
             unsafe_subcubes(faults)
-        forget_safety_status(words, faults)
-        world.now[TRIAL_NUMBER] = np.uint64(t)
-        judge(work.scratch, s, end, t, tally)
+        begin_trial(work.scratch, t)
+        evaluate(work.scratch, s, end, t, tally)
 
     return evaluate_lane
 
 
-def _make_group_router(judge: Any, judge_own: Any, names: Sequence[str]) -> Any:
-    """The block ``group(work, n, column, own, minimal, free, tally)``: ask eight trials' words, and count or judge them.
+def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -> Any:
+    """The block ``group(work, n, column, own, minimal, free, tally)``: ask eight trials' words, and count or evaluate them.
 
-    ``own`` are those of the group at ``column``, ``minimal`` and ``free`` what :mod:`paths` tells of them.  ``judge_own`` is for
-    rules of one's own, or None.
+    ``own`` are those of the group at ``column``, ``minimal`` and ``free`` what ``levels_from_labels`` finds of them.
+    ``evaluate_own`` is for rules of one's own, or None.
     """
     by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
-    owning = judge_own is not None
-    one, one_own = _make_group_evaluator(judge, closing or owning), _make_group_evaluator(judge_own or judge, True)
+    owning = evaluate_own is not None
+    one, one_own = (
+        _make_group_evaluator(evaluate, closing or owning),
+        _make_group_evaluator(evaluate_own or evaluate, True),
+    )
 
     @block(always=True)  # a call would hand over a hundred words
     def route_group(work, n, column, own, minimal, free, tally):
@@ -112,8 +115,8 @@ def _make_group_router(judge: Any, judge_own: Any, names: Sequence[str]) -> Any:
         easy = level & vector & minimal
         if closing:
             easy &= active_lanes(work.planes, at, n)
-        count_decided(work, easy, work.trials[column + (lowest(easy) & 7)], 0)
-        count_decided(work, easy & free, work.trials[column + (lowest(easy & free) & 7)], 1)
+        count_decided(work, easy, work.trials[column + (lowest(easy) & 7)], DECIDED)
+        count_decided(work, easy & free, work.trials[column + (lowest(easy & free) & 7)], FREE_PATH)
         mine = easy & ~free if owning else ZERO
         while mine:
             i = lowest(mine)
@@ -227,8 +230,8 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
         easy = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
         if owning:
             easy &= free
-        count_decided(work, easy, start + lowest(easy), 0)
-        count_decided(work, easy & free, start + lowest(easy & free), 1)
+        count_decided(work, easy, start + lowest(easy), DECIDED)
+        count_decided(work, easy & free, start + lowest(easy & free), FREE_PATH)
         return easy
 
     @block(always=True)
@@ -313,7 +316,7 @@ def make_whole_cube_kernel(
 
     @scratch
     def workspace_for(params, stop):
-        n, f = np.int64(params[0]), np.int64(params[1])
+        n, f = np.int64(params[N]), np.int64(params[F])
         ready = lane_places(n, f + 2)
         ends = np.zeros(3 * lanes, word)
         return WholeCubeWorkspace(

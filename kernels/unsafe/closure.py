@@ -6,13 +6,14 @@ run inside each one's own d-cube, whatever n is.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import set_node
 from ..cube.subcubes import is_in_subcube, merge_faults
 from ..machine import bits
+from ..machine.array_types import Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from .rounds import count_marks_words, run_marked_rounds, run_word_rounds
@@ -26,14 +27,14 @@ MAX_SPARE_DIMENSION = 12
 class CubeScratch(NamedTuple):
     """Scratch for :func:`rounds_inside`, uint64."""
 
-    state: Any  #: one cube
-    other: Any  #: another
-    marks: Any  #: see ``rounds.run_marked_rounds``
+    state: Words  #: one cube
+    other: Words  #: another
+    marks: Words  #: see ``rounds.run_marked_rounds``
 
 
 @scratch
 def make_cube_scratch():
-    """Cubes of up to KEPT dimensions."""
+    """Room for cubes of up to MAX_SPARE_DIMENSION dimensions."""
     words = np.int64(1) << (MAX_SPARE_DIMENSION - 6)
     return CubeScratch(
         np.empty(words, np.uint64),
@@ -44,7 +45,7 @@ def make_cube_scratch():
 
 @block
 def set_fault_inside(state, base, free, x):
-    """Enter a fault in a subcube's bitmask, if it is inside."""
+    """Mark a fault in a subcube's bitmask, if it is inside."""
     if is_in_subcube(base, free, x):
         set_node(state, bits.extract(x, free))
 
@@ -85,7 +86,7 @@ def evaluate_fault_set(labels, f, base, free, spare):
     ----------
     labels, f, base, free
         As in :func:`subcubes.merge_faults`.
-    spare : Spare
+    spare : CubeScratch
         From :func:`make_cube_scratch`.
 
     Returns

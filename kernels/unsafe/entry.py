@@ -1,4 +1,4 @@
-"""How one trial enters the tally of the unsafe-node kernels under f faults, ``params`` = (n, f)."""
+"""How one trial is recorded in the tally of the unsafe-node kernels under f faults, ``params`` = (n, f)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LAST_BIN = np.int64(31)
 
 @block
 def count_rounds(tally, reached):
-    """Enter trials of lanes by their rounds: ``reached[r]`` (int64, LAST_BIN + 2 of them) took r rounds or more."""
+    """Record trials of lanes by their rounds: ``reached[r]`` (int64, LAST_BIN + 2 of them) took r rounds or more."""
     tally[ROUNDS_KNOWN] += reached[0]
     tally[WITH_UNSAFE] += reached[1]
     for r in range(LAST_BIN + 1):
@@ -43,7 +43,7 @@ def count_rounds(tally, reached):
 
 @block
 def _record_class(tally, unsafe):
-    """Enter a trial's unsafe nodes into their class; fewer than the first class's are in none."""
+    """Record a trial's unsafe nodes in their class; fewer than the first class's are in none."""
     c = np.int64(0)
     while c < CLASS_BOUNDS.size and CLASS_BOUNDS[c] <= unsafe:
         tally[REACHED[c]] += 1
@@ -55,7 +55,7 @@ def _record_class(tally, unsafe):
 
 @block
 def record_trial(tally, n, trial, unsafe, rounds, merging, everything):
-    """Enter one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
+    """Record one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
     tally[MERGING] += np.int64(merging)
     tally[ALL_UNSAFE] += np.int64(everything)
     if unsafe != np.uint64(0):

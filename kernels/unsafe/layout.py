@@ -5,6 +5,11 @@ from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
+#: Places of the axes among the parameters of a point with f faults.
+N, F = range(2)
+#: Place of the rate among those of a point where every node fails by itself; N is as above.
+P = 1
+
 #: Above this dimension trials of 8 unsafe nodes and more are counted by classes besides, each from so many nodes on.
 SPLIT_ABOVE = 12
 CLASSES = (8, 32, 128, 512, 2048, 8192, 1 << 15, 1 << 17, 1 << 19)

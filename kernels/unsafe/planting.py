@@ -1,17 +1,18 @@
-"""Unsafe nodes under few random faults, by planting: fault sets drawn around one pair of faults within distance 2.
+"""Unsafe nodes under few random faults by Karp-Luby importance sampling: fault sets around a planted close pair.
 
-A trial plants a pair at positions i < j of the sequence of faults, and *counts* when that is the first such pair in
-lexicographic order (``docs/random.md`` has the law; ``docs/proofs.md`` why means over all fault sets follow).
+Used where close pairs are too rare for plain sampling.  A trial plants a pair within distance 2 at positions i < j
+of the sequence of faults, and *counts* when that is the first such pair in lexicographic order (``docs/random.md`` has the
+sampling scheme, ``docs/proofs.md`` why means over all fault sets follow).
 
-Nearly always the other faults are far from each other and from the pair's subcube.  That takes one look at all pairs, 16
-labels a vector, by their low 32 bits alone, and positions do not matter then.  The rest, which have some
-distance that is too small, repeated labels among them, are drawn in full.  Measured
-on Zen 5, in ns a trial: 65 at n = 20, f = 10, 94 at n = 60, f = 30; 370 at n = 30, f = 120.
+Nearly always the other faults are far from each other and from the pair's subcube.  One comparison of all pairs, 16 labels per
+vector, shows that by the low 32 bits of the labels, whatever their positions.  Trials with a distance that is too small, repeated
+labels among them, are sampled in full.  Measured on Zen 5, in ns per trial: 65 at n = 20, f = 10; 94 at n = 60, f = 30; 370 at
+n = 30, f = 120.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +20,13 @@ from ..cube.labels import LabelSet, add_label, clear_labels, label_set
 from ..draws import philox
 from ..draws.nodes import Rows, next_row, node_label, rows_for
 from ..machine import simd
+from ..machine.array_types import Ints, Words, Words32
 from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, add_square, add_wide, offer
 from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
-from .layout import MARKING, UNSAFE_RARE
+from .layout import MARKING, UNSAFE_RARE, F, N
 
 _COUNTED = UNSAFE_RARE.counter("counted")
 _REACHED = UNSAFE_RARE.family("dimension_{}", MARKING)
@@ -45,22 +47,22 @@ class PlantingScratch(NamedTuple):
     """What :func:`write_planted_faults` and the kernel need; made by :func:`set_up`."""
 
     rows: Rows
-    low: Any  #: uint32: low 32 bits of a trial's labels
-    plants: Any  #: uint64, 8: words 0 of eight blocks for PLANTS
-    present: Any  #: int64, 1: the first block that ``plants`` belong to; -1 at first
-    masks: Any  #: uint64: the n + C(n, 2) masks of weight 1 and 2
-    labels: Any  #: uint64: the faults, by position
+    low: Words32  #: low 32 bits of a trial's labels
+    plants: Words  #: (8): words 0 of eight blocks for PLANTS
+    present: Ints  #: (1): the first block that ``plants`` belong to; -1 at first
+    masks: Words  #: the n + C(n, 2) masks of weight 1 and 2
+    labels: Words  #: the faults, by position
     seen: LabelSet
-    base: Any  #: uint64, f + 16: see ``subcubes.merge_faults``
-    free: Any  #: uint64, likewise
+    base: Words  #: f + 16: see ``subcubes.merge_faults``
+    free: Words  #: likewise
     spare: CubeScratch
 
 
 @scratch
 def set_up(params):
     """Scratch for params (n, f), 2 <= n <= 62 and 2 <= f <= 2^n."""
-    n = np.int64(params[0])
-    f = np.int64(params[1])
+    n = np.int64(params[N])
+    f = np.int64(params[F])
     masks = np.empty(n * (n + 1) // 2, np.uint64)
     at = np.int64(0)
     for b in range(n):
@@ -137,7 +139,7 @@ def _decode_pair(pair):
 def write_planted_faults(key, t, n, f, mask, pair, room):
     """Write the faults of a planted trial to ``room.labels``, by position; returns the planted positions i < j.
 
-    ``mask`` and ``pair`` from :func:`_plant`, after :func:`draw_low_words`.
+    ``mask`` and ``pair`` from :func:`sample_planted_pair`, after :func:`draw_low_words`.
 
     x_i is the first label of the trial's sequence and x_j its neighbour by the mask; the others are the next
     distinct labels of the sequence that are neither, in the order of positions.
@@ -216,7 +218,7 @@ def is_first_close_pair(labels, f, i, j):
 
 @block(always=True)
 def _record_trial(tally, t, n, unsafe, rounds, largest):
-    """Enter a trial that counts: unsafe nodes (uint64), rounds (-1 unknown), the largest subcube's dimension."""
+    """Record a trial that counts: unsafe nodes (uint64), rounds (-1 unknown), the largest subcube's dimension."""
     c = ZERO
     tally[_COUNTED] += 1
     while c < np.uint64(_CLASSES.size) and _CLASSES[c] <= largest:
@@ -238,8 +240,8 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
 @block
 def _run_trial(key, t, params, scratch, tally):
     """One planted trial."""
-    n = np.int64(params[0])
-    f = np.int64(params[1])
+    n = np.int64(params[N])
+    f = np.int64(params[F])
     draw_low_words(key, t, n, f - 1, scratch)
     mask, pair = sample_planted_pair(key, t, f, scratch)
     if _is_only_close_pair(mask, f - 1, scratch.low):

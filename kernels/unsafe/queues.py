@@ -1,13 +1,12 @@
-"""Queues of the lane kernels: trials with close faults pressed together, closed and run a vector at a time.
+"""Queued trials of the lane kernels: trials with close faults, closed and run a vector at a time.
 
-A queue has rows of two vectors, and columns that are trials:
+A queue (:mod:`fastcube.kernels.draws.sieve`) has rows of two vectors, and columns that are trials:
 
     rows 0 .. f - 1      label of fault 0, 1, ... of the trial in that column
     (two more rows)      second and third queue only: its one large subcube, mask of free dimensions and a label inside
     last three rows      which trial it is: lane, and low and high half of the group
 
-New columns are appended behind those filled, and once a vector is full its columns are worked on and the rest shifted
-down.  ``lanes`` is the number of lanes, a literal with which all blocks here are specialised.
+``lanes`` is the number of lanes, a literal with which all blocks here are specialised.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..cube.subcubes import close_subcubes, measure_subcubes
-from ..draws.lanes import append_lanes, append_row, decode_trial
+from ..draws import sieve
 from ..machine import bits, simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block
@@ -28,7 +27,7 @@ from .small import run_rounds
 
 @block
 def close_and_measure(cells, lanes, masks, f):
-    """:func:`subcubes.close`, then :func:`subcubes.measure`."""
+    """Close the subcubes of a queue's first vector and measure them."""
     close_subcubes(cells, 2, masks, f)
     return measure_subcubes(cells, 2, masks, f)
 
@@ -96,32 +95,32 @@ def _build_cubes(index, lanes, f, dims, q0, cubes):
 
 
 @block
-def run_cubes(queue, lanes, f, dims, index, cubes, reached, origin, parts, tally):
-    """Rounds of the first vector of trials of a second or third queue, all of which have an unsafe node: one or more."""
+def run_cubes(work, queue, dims, lanes, tally):
+    """Rounds of the first vector of trials of a second or third queue, which is dropped; each trial has one round or more."""
     per = lanes >> 3
-    count = queue.filled[0]
-    _locate_faults(queue.cells, lanes, f, dims, index)
+    _locate_faults(queue.cells, lanes, work.samples.count, dims, work.masks)
     for q0 in range(0, per, 4 >> dims):
-        _build_cubes(index, lanes, f, dims, q0, cubes)
+        _build_cubes(work.masks, lanes, work.samples.count, dims, q0, work.cubes)
         valid = ZERO
         for i in range(32 >> dims):
-            valid |= np.uint64(per * (i & 7) + q0 + (i >> 3) < count and q0 + (i >> 3) < per) << np.uint64(i)
-        rounds, last, _, _ = run_rounds(dims, cubes, valid, valid, reached)
+            q = q0 + (i >> 3)
+            valid |= np.uint64(per * (i & 7) + q < queue.filled[0] and q < per) << np.uint64(i)
+        rounds, last, _, _ = run_rounds(dims, work.cubes, valid, valid, work.reached)
         if rounds >= tally[MOST_ROUNDS]:
             while last:
                 i = bits.lowest(last)
                 last &= last - ONE
-                column = per * (i & 7) + q0 + (i >> 3)
-                offer(tally, MOST_ROUNDS, rounds, decode_trial(queue, lanes, column, origin, parts))
+                offer(tally, MOST_ROUNDS, rounds, sieve.decode_trial(queue, lanes, per * (i & 7) + q0 + (i >> 3)))
+    sieve.drop_first_vector(queue, lanes)
 
 
 @block
 def append_hard_columns(second, lanes, f, hard, queue, free, label):
-    """Press the hard columns of the queue, with their subcube, behind the filled columns of a second queue."""
-    append_lanes(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
+    """Append the hard columns of the queue, with their subcube, to a second queue."""
+    sieve.append_lanes(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
     chosen = simd.mask(free, hard)
-    append_row(second, lanes, f, simd.compress(chosen, free))
-    append_row(second, lanes, f + 1, simd.compress(chosen, label))
+    sieve.append_row(second, lanes, f, simd.compress(chosen, free))
+    sieve.append_row(second, lanes, f + 1, simd.compress(chosen, label))
     for k in range(f, f + 3):
-        append_row(second, lanes, k + 2, simd.compress(chosen, simd.load(queue.cells, 2 * lanes * k)))
+        sieve.append_row(second, lanes, k + 2, simd.compress(chosen, simd.load(queue.cells, 2 * lanes * k)))
     second.filled[0] += bits.popcount(hard)

@@ -25,7 +25,7 @@ from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from ..tally.sums import add_quantity, offer
 from . import rounds
-from .layout import UNSAFE_CRITICAL
+from .layout import UNSAFE_CRITICAL, N, P
 
 _UNSAFE_NODES = UNSAFE_CRITICAL.moments("unsafe_nodes")
 _ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
@@ -136,8 +136,8 @@ def _write_distinct_labels(key, t, k, n, labels, seen, rows):
 @kernel(TRIALS_SIGNATURE)
 def unsafe_digits(key, first, stop, params, tally):
     """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
-    n = np.int64(params[0])
-    head, tail = bernoulli.digit_threshold(params[1])
+    n = np.int64(params[N])
+    head, tail = bernoulli.digit_threshold(params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
     marks = np.empty(rounds.count_marks_words(n), np.uint64)
@@ -152,8 +152,8 @@ def unsafe_digits(key, first, stop, params, tally):
 @kernel(TRIALS_SIGNATURE)
 def unsafe_labels(key, first, stop, params, tally):
     """Trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64, every one in the whole cube's bitmask."""
-    n = np.int64(params[0])
-    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[1])
+    n = np.int64(params[N])
+    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])
     state = np.empty(count_words(n), np.uint64)
     other = np.empty(count_words(n), np.uint64)
     marks = np.empty(rounds.count_marks_words(n), np.uint64)
@@ -173,8 +173,8 @@ def unsafe_merge(key, first, stop, params, tally):
 
     Nothing of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
     """
-    n = np.int64(params[0])
-    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[1])
+    n = np.int64(params[N])
+    base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])
     most = min(base + thresholds.size, np.int64(1) << n)
     labels = np.empty(most + 32, np.uint32)
     bases = np.empty(most + 32, np.uint32)

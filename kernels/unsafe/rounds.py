@@ -219,7 +219,7 @@ def run_marked_rounds(state, other, marks, d):
         Set nodes; clear from node 2^d up.  Ends as the final state.
     other : uint64 array of the same length
         Scratch, of any content.
-    marks : uint64 array of ``marks_words(d)``
+    marks : uint64 array of ``count_marks_words(d)``
         Likewise.
     d : int64
         Dimension, 0 <= d <= 30.  Not checked.

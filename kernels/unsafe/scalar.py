@@ -7,17 +7,19 @@ Their trials also finish what a lane kernel leaves over.  ``count_sets`` counts 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cube.bitmask import neighbour_word
 from ..draws.nodes import Draws, Rows, count_sampled_labels, draw_faults, draws_for, mark_faults, rows_for
 from ..machine import bits, simd
+from ..machine.array_types import Words
 from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
 from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .entry import record_trial
+from .layout import F, N
 from .rounds import count_marks_words, run_marked_rounds
 
 #: Shape of the counts: number of faults, unsafe nodes, rounds.  Rounds in Q_5 stay below 9.
@@ -34,9 +36,9 @@ _IN_LANES = np.array(
 class MergingScratch(NamedTuple):
     """Scratch of :func:`run_merging_trial`."""
 
-    labels: Any  #: uint64: the faults
-    base: Any  #: uint64: subcubes
-    free: Any
+    labels: Words  #: the faults
+    base: Words  #: subcubes
+    free: Words
     draws: Draws
     spare: CubeScratch
 
@@ -44,7 +46,7 @@ class MergingScratch(NamedTuple):
 @scratch
 def merging_scratch_for(params):
     """Scratch for trials at (n, f)."""
-    n, f = np.int64(params[0]), np.int64(params[1])
+    n, f = np.int64(params[N]), np.int64(params[F])
     few = count_sampled_labels(n, f)
     labels = np.empty(max(f, few), np.uint64)
     return MergingScratch(
@@ -58,7 +60,7 @@ def run_merging_trial(key, t, params, scratch, tally):
 
     O(f^2 / 8) a trial, and the rounds of the subcubes; memory O(f).
     """
-    n, f = np.int64(params[0]), np.int64(params[1])
+    n, f = np.int64(params[N]), np.int64(params[F])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
     unsafe, rounds, merging, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
     record_trial(tally, n, t, unsafe, rounds, merging, largest == n)
@@ -67,16 +69,16 @@ def run_merging_trial(key, t, params, scratch, tally):
 class WholeCubeScratch(NamedTuple):
     """Scratch of :func:`run_whole_cube_trial`, uint64."""
 
-    state: Any  #: the n-cube's bitmask, of whole vectors
-    other: Any  #: another
-    marks: Any  #: see ``rounds.run_marked_rounds``
+    state: Words  #: the n-cube's bitmask, of whole vectors
+    other: Words  #: another
+    marks: Words  #: see ``rounds.run_marked_rounds``
     rows: Rows
 
 
 @scratch
 def whole_cube_scratch_for(params):
     """Scratch for trials at (n, f)."""
-    n = np.int64(params[0])
+    n = np.int64(params[N])
     words = np.int64(1) << max(n - 6, np.int64(3))
     return WholeCubeScratch(
         np.zeros(words, np.uint64),
@@ -103,7 +105,7 @@ def run_whole_cube_trial(key, t, params, scratch, tally):
     O(f) a trial for the draws and O(2^n / 512) a round.  Two faults within distance 2 are adjacent or have a common
     neighbour, which is unsafe or makes an adjacent pair.
     """
-    n, f = np.int64(params[0]), np.int64(params[1])
+    n, f = np.int64(params[N]), np.int64(params[F])
     used = np.int64(1) << (n - 6 if n > 6 else 0)
     state = scratch.state
     for v in range(used):
@@ -164,7 +166,7 @@ def count_sets(n, near, far, counts):
     far : uint64 array of length 1
         Mask of the remaining nodes of Q_n but 3, 5, 6 and 7; all its subsets are visited, 2^22 for n = 5.
     counts : int64 array
-        SHAPE flattened; added to.
+        COUNTS_SHAPE flattened; added to.
 
     Notes
     -----

@@ -20,10 +20,12 @@ import numpy as np
 
 from ..draws import philox
 from ..machine import bits, neighbours, simd
+from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_lanes, offer
 from .entry import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, count_rounds
+from .layout import F, N
 
 
 @block(always=True)
@@ -95,12 +97,13 @@ def _mark_nodes(dims, draws, begin, end, field, labels, cubes, at):
 
 
 @block(always=True)
-def _redraw_repeats(dims, key, prepared, draws, room, drawn, field, labels, count, cubes):
-    """Draw on, word by word, for the trials whose first ``count`` labels are not distinct.
+def _redraw_repeats(dims, key, prepared, small, drawn, field):
+    """Sample further labels, word by word, for the trials whose first labels are not distinct.
 
     Extra words are kept for the blocks' other fields as far as ``draws`` has room; two places behind it serve those
     beyond.  Returns the number of words kept.
     """
+    draws, room, cubes, count, labels = small.draws, small.room, small.cubes, small.count, np.uint64(small.size - 1)
     wanted = simd.splat(np.uint64(count))
     at = np.int64(0)
     j = count
@@ -186,13 +189,13 @@ def _smallest_trial(pack, start):
 class _SmallScratch(NamedTuple):
     """What the stages share; made once a call."""
 
-    f: Any  #: int64
-    size: Any  #: int64: nodes of the cube
-    count: Any  #: int64: labels to draw, of faulty or else of nonfaulty nodes
-    room: Any  #: int64: words of each lane that are kept
-    draws: Any  #: uint64, room + 2 vectors
-    cubes: Any  #: uint64, eight vectors
-    reached: Any  #: int64: trials that took r rounds or more, as ``tally.count_rounds``
+    f: I64
+    size: I64  #: nodes of the cube
+    count: Any  #: int64: labels to sample, of faulty or else of nonfaulty nodes
+    room: I64  #: words of each lane that are kept
+    draws: Words  #: room + 2 vectors
+    cubes: Words  #: eight vectors
+    reached: Ints  #: trials that took r rounds or more, as ``entry.count_rounds``
 
 
 @scratch
@@ -208,11 +211,8 @@ def _small_scratch_for(n, f):
 def _fill_cubes(dims, key, prepared, small, drawn, field):
     """The fault sets of the blocks' fields ``field``, ... in the first four vectors of the cubes; returns the words drawn."""
     first = np.int64(0)
-    labels = np.uint64(small.size - 1)
-    _mark_nodes(dims, small.draws, first, small.count, field, labels, small.cubes, first)
-    drawn = _redraw_repeats(
-        dims, key, prepared, small.draws, small.room, drawn, field, labels, small.count, small.cubes
-    )
+    _mark_nodes(dims, small.draws, first, small.count, field, np.uint64(small.size - 1), small.cubes, first)
+    drawn = _redraw_repeats(dims, key, prepared, small, drawn, field)
     if small.f > small.count:
         inside = simd.splat(~ZERO if small.size >= 64 else (ONE << np.uint64(small.size)) - ONE)
         for v in range(4):
@@ -239,7 +239,7 @@ def _make_kernel(dims: int) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{6 + dims}")
     def unsafe_small(key, first, stop, params, tally):
         """Count unsafe nodes and rounds over trials; see ``layout.UNSAFE_FRACTION`` for the tally."""
-        small = _small_scratch_for(np.int64(params[0]), np.int64(params[1]))
+        small = _small_scratch_for(np.int64(params[N]), np.int64(params[F]))
         total = squares = simd.splat(ZERO)
         all_unsafe = merging = np.int64(0)
         for start in range(first & ~63, stop, 64):
