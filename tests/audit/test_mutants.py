@@ -176,7 +176,7 @@ LEE_HAYES = [
         LH,
         "FIND_UNSAFE takes a round more",
         both(
-            swap("lee_hayes.claims.unsafe.find_unsafe", "lee_hayes.claims.rounds.find_unsafe", by=late),
+            swap(*(f"lee_hayes.claims.{name}.find_unsafe" for name in ("unsafe", "rounds", "registry")), by=late),
             shown_too("find_unsafe", late),
         ),
         ("figure-3", "figure-12", "rounds-bound", "n-cubed"),
