@@ -8,14 +8,14 @@ from fastcube.audit import registries
 from fastcube.audit.claims import Effort
 from fastcube.studies.others.claims.facts import PublishedValue
 
-#: Decided in about a second of CPU each; the others take longer.
-QUICK = {"oeis-a369605-4", "oeis-a290757", "oeis-a006237", "oeis-a001187", "wpr-two-nodes", "esfahanian"}
+#: Decided in about a second of CPU each; the others take longer, or compile kernels.
+QUICK = {"oeis-a369605-4", "oeis-a290757", "oeis-a006237", "oeis-a001187", "esfahanian"}
 
 
 @pytest.mark.parametrize(
     "claim",
     [
-        pytest.param(claim, id=claim.id, marks=() if claim.id in QUICK else pytest.mark.slow)
+        pytest.param(claim, id=claim.id, marks=() if claim.id in QUICK else (pytest.mark.slow, pytest.mark.kernels))
         for claim in registries.claims("others")
     ],
 )
