@@ -224,7 +224,7 @@ def _one_driver(job: Job, engine: str, comment: str, ranks: int, before: str, la
     warm_up = "".join(f"{line} &\nfinish $!\n" for line in job.format_warm_up())
     output = f" -o {shlex.quote(job.outputs[0])}.h5" if job.names_output else ""
     run = f"{launch} run {job.study}{output}{job.run} --engine {engine} --progress lines"
-    steps = f'{warm_up}if [ -n "$stopping" ]; then code=75; else\n    {run}\nfi\n'
+    steps = f'{warm_up}if [ -n "$stopping" ]; then code=75; else\n    {run} &\n    finish $!\nfi\n'
     return head + environment + driver + before + steps + job.format_end("$SLURM_JOB_ID")
 
 

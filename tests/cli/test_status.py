@@ -398,6 +398,11 @@ def test_engines_have_scripts_too(cli, engine, words):
     assert "#SBATCH --ntasks=64" in script and "#SBATCH --signal=B:USR1@60" in script
     assert words in script and f"--engine {engine}" in script and 'scontrol requeue "$SLURM_JOB_ID"' in script
     assert "--shard" not in script and " -o toy.h5 " in script
+    lines = script.splitlines()
+    commands = [at for at, line in enumerate(lines) if " fastcube warmup " in line or " fastcube run " in line]
+    assert len(commands) == 2
+    for at in commands:  # what bash does not wait for gets no signal, and its exit status is lost
+        assert (lines[at][-2:], lines[at + 1].strip()) == (" &", "finish $!")
 
 
 @pytest.mark.parametrize("folder", ["my.pyproj", "discord.py", "a:b", "two words", "x.python"])

@@ -43,7 +43,7 @@ MPI_ENVIRONMENT = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PMIX_MCA_ptl_tcp_if_include": "lo",
-    "OMPI_MCA_btl": "self,sm",
+    "OMPI_MCA_btl": "^tcp",
 }
 
 

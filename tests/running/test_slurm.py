@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.processes import TOY_FILE, run_fastcube
+from helpers.processes import MPI_ENVIRONMENT, MPIEXEC, TOY_FILE, run_fastcube
 from helpers.slurm_cluster import Slurm, why_unavailable
 from toy import TOY
 
@@ -126,6 +126,24 @@ def test_the_script_submits_warm_up_array_and_merge(slurm, tmp_path):
     slurm.wait(lambda: not slurm.call("squeue", "-h"), seconds=120)
     assert open_results(tmp_path / "toy.h5").digest() == fc.run(TOY, a=1, work=0, trials=10_001).digest()
     assert any((tmp_path / "fastcube-cache").iterdir())
+
+
+@pytest.mark.parametrize(
+    "engine", [pytest.param("mpi", marks=pytest.mark.mpi), pytest.param("dask", marks=pytest.mark.dask)]
+)
+def test_a_job_of_one_engine_counts_what_threads_count(slurm, tmp_path, monkeypatch, engine):
+    """The printed script as it is; the variables only let root run MPI on few processors."""
+    pytest.importorskip({"mpi": "mpi4py", "dask": "distributed"}[engine])
+    launcher = str(Path(MPIEXEC).parent) if MPIEXEC else ""
+    for name, value in {**MPI_ENVIRONMENT, "PATH": os.pathsep.join([launcher, slurm.environment["PATH"]])}.items():
+        monkeypatch.setitem(slurm.environment, name, value)
+    options = ("--engine", engine, "--ranks", "2", "--mem", "100M", "-o", "all")
+    job = submit(slurm, tmp_path, *options, "--trials", "100001", "--set", "a=1", "--set", "work=0")
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job), seconds=180)
+    log = (tmp_path / f"fastcube-toy-{job}.log").read_text()
+    assert "exit 0 after" in log, log
+    assert slurm.job(job)["JobState"] == "COMPLETED"
+    assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=0, trials=100_001).digest()
 
 
 def test_steps_of_several_tasks_are_refused_and_a_batch_step_is_not(slurm, tmp_path):
