@@ -50,7 +50,7 @@ def check_repeats(count: Callable[[int, int], list[Tally]], first: int, most: in
     half = first + (trials // 2 | 1)  # odd: a trial that minds every second one would not be seen
     parts = [(half, first + trials), (first, half)]
     again = zip(*(count(a, b) for a, b in parts if a < b), strict=True)
-    if [Tally.total(of_point) for of_point in again] != once:
+    if [Tally.total(tallies) for tallies in again] != once:
         raise NondeterminismError(
             f"trials {first}..{first + trials - 1} of {what} count otherwise a second time: a trial may depend "
             "on key, t and params alone, and on nothing that trials before it left in scratch"

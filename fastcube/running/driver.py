@@ -94,37 +94,37 @@ class _Driver:
             for some in alike.values()
         ]
         self.open: list[PointWork] = []
-        for of_point in list(self.point_works):
-            self._first_stage(of_point)
+        for work in list(self.point_works):
+            self._first_stage(work)
         progress.start(self._count_done())
 
     # ------------------------------------------------------------ stages of a point
 
-    def _first_stage(self, of_point: PointWork) -> None:
+    def _first_stage(self, work: PointWork) -> None:
         if not self.goal.adaptive:
-            of_point.plan(*self.goal.bounds(of_point.points[0]))
+            work.plan(*self.goal.bounds(work.points[0]))
         else:
-            ranges = of_point.tallies[0].ranges
+            ranges = work.tallies[0].ranges
             last = ranges[-1][1] if ranges else 0
-            of_point.plan(0, self._limit_stop(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
-        if of_point.todo or (self.goal.adaptive and self._next_stage(of_point)):
-            self.open.append(of_point)
+            work.plan(0, self._limit_stop(max(FIRST_PREFIX, 1 << max(0, last - 1).bit_length())))
+        if work.todo or (self.goal.adaptive and self._next_stage(work)):
+            self.open.append(work)
 
     def _limit_stop(self, stop: int) -> int:
         return min(stop, self.goal.trials or MOST_TRIALS)
 
-    def _next_stage(self, of_point: PointWork) -> bool:
+    def _next_stage(self, work: PointWork) -> bool:
         """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
-        while not of_point.todo:
-            if of_point.stop >= self._limit_stop(MOST_TRIALS):
+        while not work.todo:
+            if work.stop >= self._limit_stop(MOST_TRIALS):
                 return False
-            known = zip(of_point.points, of_point.tallies, strict=True)
+            known = zip(work.points, work.tallies, strict=True)
             reached = [self.goal.is_reached(self.study, point, tally) for point, tally in known]
             if all(reached):
                 return False
             if any(reached):
-                self.point_works.append(of_point.split(reached))
-            of_point.plan(0, self._limit_stop(2 * of_point.stop))
+                self.point_works.append(work.split(reached))
+            work.plan(0, self._limit_stop(2 * work.stop))
         return True
 
     # ------------------------------------------------------------ items
@@ -133,21 +133,21 @@ class _Driver:
         """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
         room = 2 * self.on.workers() - len(self.running)
         length = self.on.length()
-        for of_point in self.open:
-            while room > 0 and of_point.ready(length):
-                first, stop = of_point.take(length)
+        for work in self.open:
+            while room > 0 and work.ready(length):
+                first, stop = work.take(length)
                 begins, self.has_begun_feeding = not self.has_begun_feeding, True
-                again = of_point.stop - first if begins else 0
+                again = work.stop - first if begins else 0
                 others = tuple(tuple(w.points[0].items()) for w in self.open) if begins else ()
-                point = tuple(of_point.points[0].items())
-                swept = tuple(list(p.values())[-1] for p in of_point.points[1:])
+                point = tuple(work.points[0].items())
+                swept = tuple(list(p.values())[-1] for p in work.points[1:])
                 item = WorkUnit(self.study_payload, self.results.seed, point, first, stop, again, others, swept)
                 try:
                     future = self.on.executor.submit(run_unit, item)
                 except Exception as error:  # of many types: the client has noticed that its scheduler is gone
                     self._check_scheduler(error)
                     raise
-                self.running[future] = of_point, first, stop
+                self.running[future] = work, first, stop
                 future.add_done_callback(self.wake.put)
                 room -= 1
             if room <= 0:
@@ -162,38 +162,38 @@ class _Driver:
         """Count a finished item, once: by its future, which leaves those running."""
         if future not in self.running:
             return
-        of_point, first, stop = self.running.pop(future)
+        work, first, stop = self.running.pop(future)
         try:
             done = future.result()
         except self.on.lost as error:
             if isinstance(error, CancelledError):
                 self._check_scheduler(error)
-            trials = f"trials {first}..{stop - 1} of {point_text(of_point.points[0])}"
+            trials = f"trials {first}..{stop - 1} of {point_text(work.points[0])}"
             raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
         except FastcubeError as error:
-            self._fail(of_point, first, error)
+            self._fail(work, first, error)
             return
         if not self.has_begun_counting:
             self.has_begun_counting = True
             self.progress.note_first_trials(done.seconds)
         else:
             self.progress.note_compiling(done.compiling / self.on.workers())
-        _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(of_point.points[0]), done.seconds)
-        of_point.count(first, stop, done.slots, done.seconds)
+        _LOG.debug("trials %d..%d of %s in %.3f s", first, stop - 1, point_text(work.points[0]), done.seconds)
+        work.count(first, stop, done.slots, done.seconds)
         self.unsaved = self.counted = True
-        if not of_point.todo and not of_point.running:
-            of_point.settle()
-            if not (self.goal.adaptive and self._next_stage(of_point)):
-                self.open.remove(of_point)
+        if not work.todo and not work.running:
+            work.settle()
+            if not (self.goal.adaptive and self._next_stage(work)):
+                self.open.remove(work)
 
-    def _fail(self, of_point: PointWork, first: int, error: FastcubeError) -> None:
+    def _fail(self, work: PointWork, first: int, error: FastcubeError) -> None:
         """End the run with an item's error, once no trial before it is under way that may fail too.
 
         The trials of a point are handed out in order, so the smallest of it that fails is named, whatever the number of workers.
         """
         self.failure, self.next_checkpoint = error, math.inf
         order = self.point_works
-        before = order.index(of_point), first
+        before = order.index(work), first
         for future, (other, begin, _) in list(self.running.items()):
             if (order.index(other), begin) > before:
                 del self.running[future]
@@ -228,9 +228,9 @@ class _Driver:
         return None
 
     def _collect_tallies(self) -> None:
-        for of_point in self.point_works:
-            of_point.settle()
-            for point, tally in zip(of_point.points, of_point.tallies, strict=True):
+        for work in self.point_works:
+            work.settle()
+            for point, tally in zip(work.points, work.tallies, strict=True):
                 self.results.tallies[tuple(point.values())] = tally
 
     def _checkpoint(self) -> None:
