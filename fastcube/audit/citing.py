@@ -1,4 +1,4 @@
-"""What to cite: the software, and the paper that a study is about, as BibTeX.
+"""What to cite: the software, and the papers that a study is about, as BibTeX.
 
 ``CITATION.cff`` says the same of the software, in another form; a test compares them.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ..measure.inventory import Inventory
+from ..resources import read_json
 from ..results.provenance import package_version
 
 TITLE = "fastcube: exact Monte Carlo for fault-tolerant communication in hypercube networks"
@@ -30,6 +31,8 @@ def software() -> str:
 
 def paper(inventory: Inventory) -> str:
     """The entry of a paper, as far as its text tells where it appeared."""
+    if given := package_entries(inventory.paper):
+        return "\n".join(given)
     return _entry(
         "misc",
         inventory.paper,
@@ -40,6 +43,12 @@ def paper(inventory: Inventory) -> str:
             **({"year": str(inventory.year)} if inventory.year else {}),
         },
     )
+
+
+def package_entries(name: str) -> list[str]:
+    """The entries of ``data/citations.json`` for a package of studies: one for each network or routing rule."""
+    entries = read_json("citations").get(name, ())
+    return [_entry(kind, key, fields | {"title": f"{{{fields['title']}}}"}) for kind, key, fields in entries]
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
