@@ -305,6 +305,8 @@ def shared(tmp_path):
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o711)
+    work().save(tmp_path / "imports.h5")  # h5py imports as it is used, and another user may not read our installation
+    open_results(tmp_path / "imports.h5")
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o777)
