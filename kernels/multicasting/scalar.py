@@ -12,7 +12,7 @@ import numpy as np
 
 from ..cube.bitmask import toggle_node
 from ..draws.endpoints import Candidates, candidates_for, choose_nodes, start_trial, take_next_node
-from ..machine.array_types import Bytes, Words
+from ..machine.array_types import I64, Bytes, Words
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
@@ -164,13 +164,27 @@ class Scratch(NamedTuple):
     clean: Bytes  #: ``Supercube.fault`` without faults
 
 
+class MulticastPoint(NamedTuple):
+    """The axes of ``multicast``, in their order."""
+
+    n: I64
+    f: I64
+    destinations: I64
+
+
+@block
+def read_point(params):
+    """The :class:`MulticastPoint` of a kernel's parameters."""
+    return MulticastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
+
+
 @scratch
 def set_up(params):
-    """Room for the trials of a point (n, f, destinations)."""
-    n = np.int64(params[0])
+    """Workspace of the trials of a point."""
+    n, f, _ = read_point(params)
     net = supercube_for(n)
     return Scratch(
-        fault_list_for(n, np.int64(params[1])),
+        fault_list_for(n, f),
         multicast_ends_for(n, np.int64(1)),
         net,
         np.zeros(net.fault.size, np.uint8),
@@ -198,8 +212,7 @@ def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
 @block
 def multicast_trial(key, t, params, scratch, tally):
     """One trial at (n, f, destinations)."""
-    n = np.int64(params[0])
-    destinations = np.int64(params[2])
+    n, _, destinations = read_point(params)
     faults, net = scratch.faults, scratch.net
     draw_multicasts(key, t, n, destinations, faults, scratch.ends)
     lo, hi, _ = search_listed(faults, n)

@@ -11,7 +11,7 @@ from ..draws import philox
 from ..draws.links import LinkDraws, distinct_links, link_draws_for
 from ..draws.nodes import Rows, mark_faults, rows_for
 from ..machine import bits
-from ..machine.array_types import Words
+from ..machine.array_types import I64, Words
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
@@ -31,10 +31,24 @@ _BROKEN = EDST_BROADCAST.counter("broken")
 _MOST_STEPS = EDST_BROADCAST.extreme("most_steps")
 
 
+class BroadcastPoint(NamedTuple):
+    """The axes of ``edst-broadcast``, in their order."""
+
+    n: I64
+    d: I64
+    packets: I64
+
+
+@block
+def read_broadcast_point(params):
+    """The :class:`BroadcastPoint` of a kernel's parameters."""
+    return BroadcastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
+
+
 @scratch
 def set_up_broadcast(params):
-    """Room for the trials of a point (n, d, packets)."""
-    return broadcast_workspace_for(np.int64(params[0]))
+    """Workspace of the trials of a point."""
+    return broadcast_workspace_for(read_broadcast_point(params).n)
 
 
 @block
@@ -76,9 +90,7 @@ def draw_ends(key, t, n, d):
 @block
 def _broadcast_trial(key, t, params, scratch, tally):
     """Packets from a random source around a random faulty node at a distance; params are n, d, packets."""
-    n = np.int64(params[0])
-    d = np.int64(params[1])
-    packets = np.int64(params[2])
+    n, d, packets = read_broadcast_point(params)
     source, fault = draw_ends(key, t, n, d)
     steps = count_steps(n, d, packets, source, fault, scratch)
     single, bound = single_tree_and_bound(n, packets, source, fault)
@@ -111,6 +123,20 @@ _FLOWS = EDGE_DISJOINT_TREES.counter("flows")
 _LARGEST_GAP = EDGE_DISJOINT_TREES.extreme("largest_gap")
 
 
+class TreesPoint(NamedTuple):
+    """The axes of ``edge-disjoint-trees``, in their order."""
+
+    n: I64
+    f: I64
+    links: I64
+
+
+@block
+def read_trees_point(params):
+    """The :class:`TreesPoint` of a kernel's parameters."""
+    return TreesPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
+
+
 class TreesScratch(NamedTuple):
     """What a trial of Edmonds' number works in."""
 
@@ -123,10 +149,10 @@ class TreesScratch(NamedTuple):
 
 @scratch
 def set_up_trees(params):
-    """Room for the trials of a point (n, f, links)."""
-    links = np.int64(params[2])
+    """Workspace of the trials of a point."""
+    n, _, links = read_trees_point(params)
     return TreesScratch(
-        graph_for(np.int64(params[0])),
+        graph_for(n),
         rows_for(),
         link_draws_for(links),
         np.empty(links, np.uint64),
@@ -153,7 +179,8 @@ def _draw_graph(key, t, n, f, links, scratch):
 @block
 def _trees_trial(key, t, params, scratch, tally):
     """Edmonds' number under random faults; params are n, f, links."""
-    _draw_graph(key, t, np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), scratch)
+    n, f, links = read_trees_point(params)
+    _draw_graph(key, t, n, f, links, scratch)
     trees, degree, flows = edge_connectivity(scratch.graph)
     tally[_EXACTLY[trees]] += 1
     add_quantity(tally, _TREES, trees)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..draws.enumerate_sets import next_combination
+from ..machine.array_types import I64
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..multicasting.scalar import MulticastEnds, draw_multicasts, multicast_ends_for
@@ -37,6 +38,23 @@ _UNICAST = MULTICAST_DEADLOCK.counter("cyclic_unicast")
 _REPAIRED = MULTICAST_DEADLOCK.counter("cyclic_repaired")
 
 
+class DeadlockPoint(NamedTuple):
+    """The axes of ``multicast-deadlock``, in their order."""
+
+    n: I64
+    f: I64
+
+
+#: Number of axes: where the numbers of a fault set begin in the parameters of ``MULTICAST_DEADLOCK_SETS``.
+_DEADLOCK_AXES = len(DeadlockPoint._fields)
+
+
+@block
+def read_deadlock_point(params):
+    """The :class:`DeadlockPoint` of a kernel's parameters."""
+    return DeadlockPoint(np.int64(params[0]), np.int64(params[1]))
+
+
 class DeadlockScratch(NamedTuple):
     """What a trial works in."""
 
@@ -47,9 +65,9 @@ class DeadlockScratch(NamedTuple):
 
 @scratch
 def set_up_deadlock(params):
-    """Room for the trials of a point (n, f)."""
-    n = np.int64(params[0])
-    return DeadlockScratch(fault_list_for(n, np.int64(params[1])), supercube_for(n), dependency_graph_for(n))
+    """Workspace of the trials of a point (n, f)."""
+    n, f = read_deadlock_point(params)
+    return DeadlockScratch(fault_list_for(n, f), supercube_for(n), dependency_graph_for(n))
 
 
 @block
@@ -82,7 +100,7 @@ def _count_cycles(n, scratch, tally):
 @block
 def deadlock_trial(key, t, params, scratch, tally):
     """One trial at (n, f)."""
-    n = np.int64(params[0])
+    n, _ = read_deadlock_point(params)
     draw_fault_list(key, t, n, scratch.faults)
     _count_cycles(n, scratch, tally)
 
@@ -94,8 +112,8 @@ MULTICAST_DEADLOCK_SINGLE = trials_kernel(set_up_deadlock, deadlock_trial)
 @block
 def deadlock_set(key, t, params, scratch, tally):
     """Count the fault set of the numbers behind the parameters, and go on to the next."""
-    n, f = np.int64(params[0]), scratch.faults.count[0]
-    chosen = params[2:]
+    n, f = read_deadlock_point(params)
+    chosen = params[_DEADLOCK_AXES:]
     for i in range(f):
         scratch.faults.labels[i] = np.uint64(chosen[i])
     next_combination(chosen, f, np.int64(1) << n)
@@ -114,6 +132,21 @@ _DEADLOCK_REPAIRED = MULTICAST_WORMHOLE.counter("deadlock_repaired")
 _DEADLOCK_SEPARATE = MULTICAST_WORMHOLE.counter("deadlock_separate")
 
 
+class WormholePoint(NamedTuple):
+    """The axes of ``multicast-wormhole``, in their order."""
+
+    n: I64
+    f: I64
+    senders: I64
+    destinations: I64
+
+
+@block
+def read_wormhole_point(params):
+    """The :class:`WormholePoint` of a kernel's parameters."""
+    return WormholePoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3]))
+
+
 class WormholeScratch(NamedTuple):
     """What a trial works in."""
 
@@ -125,16 +158,12 @@ class WormholeScratch(NamedTuple):
 
 @scratch
 def set_up_wormhole(params):
-    """Room for the trials of a point (n, f, senders, destinations)."""
-    n = np.int64(params[0])
-    senders = np.int64(params[2])
-    destinations = np.int64(params[3])
+    """Workspace of the trials of a point."""
+    n, f, senders, destinations = read_wormhole_point(params)
     # a multicast's requests are at most one at each node that it enters, and four at its source; a unicast's two for each channel
     requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
     traffic = traffic_for(n, senders * max(np.int64(4), destinations), requests)
-    return WormholeScratch(
-        fault_list_for(n, np.int64(params[1])), multicast_ends_for(n, senders), supercube_for(n), traffic
-    )
+    return WormholeScratch(fault_list_for(n, f), multicast_ends_for(n, senders), supercube_for(n), traffic)
 
 
 @block
@@ -171,8 +200,7 @@ def has_deadlock_in_parts(scratch, lo, hi, n, destinations, size, copies):
 @block
 def wormhole_trial(key, t, params, scratch, tally):
     """One trial at (n, f, senders, destinations)."""
-    n = np.int64(params[0])
-    destinations = np.int64(params[3])
+    n, _, _, destinations = read_wormhole_point(params)
     faults, ends = scratch.faults, scratch.ends
     draw_multicasts(key, t, n, destinations, faults, ends)
     for i in range(ends.sources.size):

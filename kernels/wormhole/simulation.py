@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..machine.array_types import Bytes, Ints, Ints32
+from ..machine.array_types import I64, Bytes, Ints, Ints32
 from ..machine.bits import highest
 from ..machine.jit import block, scratch
 from ..multicasting.supercube import buddy_step, first_step_across, first_steps, next_label, shortcut_label
@@ -74,20 +74,30 @@ def _end_message(traffic):
     traffic.counts[0] = message + 1
 
 
+class MessageStop(NamedTuple):
+    """A node (a, q) that a message enters."""
+
+    a: I64  #: label of the supernode
+    q: I64  #: place in the supernode
+    wanted: I64  #: mask of the places of the supernode that the message serves
+    fault: I64  #: mask of the faulty place of the supernode
+
+
 @block
-def _add_supernode_requests(traffic, n, a, q, wanted, fault, steps, exit_step, exit_k, copy):
-    """A message's requests at (a, q) for wanted places of its supernode, and for the k-th external channel.
+def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
+    """Add the requests of a message at a :class:`MessageStop` for wanted places, and for the k-th external channel.
 
     ``steps`` are those of :func:`first_steps`; the external channel is asked for at (a, q) itself (``exit_step`` 0) or at
     the buddy of a detour; ``exit_k`` is -1 without one.  Returns the request at (a, q) and the one for that channel, -1 for none.
     """
-    v = a << 2 | q
+    q = stop.q
+    v = stop.a << 2 | q
     at = _NONE
     if steps | exit_step or exit_k >= 0:
         at = _add_request(traffic)
     exit_at = _NONE
-    across = (wanted >> (q ^ 3)) & 1
-    via = first_step_across(q, fault) if across else np.int64(0)
+    across = (stop.wanted >> (q ^ 3)) & 1
+    via = first_step_across(q, stop.fault) if across else np.int64(0)
     for j in range(2):
         step = np.int64(1 << j)
         if (steps | exit_step) & step == 0:
@@ -127,8 +137,9 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
         to, k, step = a, _NONE, np.int64(0)
         if goal >= 0:
             to, k, step = _next_hop(net, a, q, goal, flip)
-        fault = np.int64(net.fault[a])
-        at, exit_at = _add_supernode_requests(traffic, n, a, q, own, fault, first_steps(q, own, fault), step, k, copy)
+        stop = MessageStop(a, q, own, np.int64(net.fault[a]))
+        steps = first_steps(q, own, stop.fault)
+        at, exit_at = _add_supernode_requests(traffic, n, stop, steps, step, k, copy)
         if before >= 0:
             traffic.then[before, 2] = at
         if goal < 0:
@@ -150,7 +161,8 @@ def add_multicast(traffic, net, a, q, n, copies):
     for j in range(2):
         step = first_steps(q, own, fault) & (np.int64(1) << j)
         if step:
-            _add_supernode_requests(traffic, n, a, q, own, fault, step, np.int64(0), _NONE, False)
+            stop = MessageStop(a, q, own, fault)
+            _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, False)
             _end_message(traffic)
     _add_sweep_message(traffic, net, a, q, np.int64(0), n, False)
     _add_sweep_message(traffic, net, a, q, np.int64(net.wanted.size - 1), n, copies == 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from fractions import Fraction
 
 import numba
@@ -23,6 +24,23 @@ LAYOUT = Layout(
     Counter("values", "trials with each value", bins=4),
     Extreme("largest", "largest value"),
 )
+
+
+#: How kernels read the parameters of a point, and the studies whose axes these are.
+POINTS = {
+    "spanning.scalar.BroadcastPoint": ("edst-broadcast",),
+    "spanning.scalar.TreesPoint": ("edge-disjoint-trees",),
+    "multicasting.scalar.MulticastPoint": ("multicast",),
+    "wormhole.scalar.DeadlockPoint": ("multicast-deadlock",),
+    "wormhole.scalar.WormholePoint": ("multicast-wormhole",),
+}
+
+
+@pytest.mark.parametrize(("name", "study"), [(name, study) for name, studies in POINTS.items() for study in studies])
+def test_the_fields_of_a_point_are_the_axes_of_its_study(name, study):
+    module, _, kind = name.rpartition(".")
+    fields = getattr(importlib.import_module(f"fastcube.kernels.{module}"), kind)._fields
+    assert fields == tuple(axis.name for axis in fc.study(study).axes)
 
 
 def test_slots_follow_the_declaration():
