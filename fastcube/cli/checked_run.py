@@ -75,12 +75,16 @@ class CheckedRun:
         show_plan(self)
 
     def run(self) -> None:
-        """Run it and print its table; where work remains, or a signal comes, the process ends."""
+        """Run it and print its table; where work remains, or a signal comes, the process ends.
+
+        A run that --max-seconds stops has its table and notes too.
+        """
         from ..plot import draw_figure
         from ..results.table import as_table
         from ..running.driver import run_study
         from ..running.engines import has_running_threads
         from ..running.progress import Progress
+        from ..running.signals import WORK_REMAINS
 
         given, output = self.options, self.output
         progress = given["progress"]
@@ -105,6 +109,8 @@ class CheckedRun:
                 raise
             print_message(f"fastcube: {error}")
             exit_process(2)
+        if code == WORK_REMAINS and given["max_seconds"] is not None and results.trials:
+            click.echo(as_table(results, line_width()))
         if code:
             again = "the same mpiexec command" if given["engine"] == "mpi" else None
             kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"

@@ -72,11 +72,14 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
 
 
 def _format_reliability(e: Estimate, least: float) -> str:
-    """The estimate, or its limits alone where what the file lacks is most of the interval."""
+    """The estimate, its limits alone where what the file lacks is most of the interval, or that these say nothing."""
     from ..results.reliability import has_narrow_interval
     from ..results.rounding import estimate_text
 
-    return estimate_text(e) if has_narrow_interval(e) else f"[{max(e.low, least):.4f}, {min(e.high, 1.0):.4f}]"
+    if has_narrow_interval(e):
+        return estimate_text(e)
+    limits = f"[{max(e.low, least):.4f}, {min(e.high, 1.0):.4f}]"
+    return "not known" if limits == f"[{least:.4f}, 1.0000]" else limits
 
 
 def _plot_reliability(some: list[tuple[str, int, Any]], rates: list[float], figure: str, paired: bool) -> None:

@@ -207,3 +207,12 @@ def test_the_command_reads_a_curve(tmp_path, capsys):
     head, *rows = (line.split() for line in capsys.readouterr().out.splitlines())
     assert head == ["network", "n", "rate", "connected"]
     assert [row[:4] for row in rows] == [["moebius1", "links", "3", "0.1"], ["moebius1", "links", "3", "0.5"]]
+
+
+def test_limits_that_say_nothing_are_not_printed():
+    from fastcube.cli.reliability import _format_reliability
+    from fastcube.measure.estimate import Estimate
+
+    assert _format_reliability(Estimate(0.5, 0.0, 0.0, 1.0), 0.0) == "not known"
+    assert _format_reliability(Estimate(0.0, 0.0, -1.0, 1.0), -1.0) == "not known"
+    assert _format_reliability(Estimate(0.51, 0.0, 0.02, 1.0), 0.0) == "[0.0200, 1.0000]"

@@ -135,8 +135,8 @@ def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
 def test_max_seconds_says_that_work_remains(tmp_path):
     done = run_fastcube(*LONG, "-o", tmp_path / "r.h5", "--max-seconds", "0.3", "--progress", "lines")
     assert done.returncode == WORK_REMAINS
-    assert done.stdout == ""
     *_, progress, last = done.stderr.splitlines()
+    assert bool(done.stdout) == ("checkpoint written" in last)  # the table, and the notes under it
     assert progress.endswith("elapsed")
     assert last.startswith(
         ("fastcube: work remains; checkpoint written to", "fastcube: work remains; no trial is done")
