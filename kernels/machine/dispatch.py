@@ -41,6 +41,8 @@ class KernelTable:
 
     Attributes
     ----------
+    package : str
+        As given.
     names : tuple of str
         The kernels, in the table's order.
     """
@@ -48,7 +50,7 @@ class KernelTable:
     def __init__(
         self, package: str, table: Mapping[str, Callable[..., bool]], fastest: Callable[..., str] | None = None
     ) -> None:
-        self._package = package
+        self.package = package
         self._table = dict(table)
         self._fastest = fastest
         self.names = tuple(self._table)
@@ -62,9 +64,9 @@ class KernelTable:
         serving = (name for name in self.names if self.is_served(name, *values))
         name = self._fastest(*values) if self._fastest else next(serving, None)
         if name is None:
-            raise LookupError(f"no kernel of {self._package} serves {values}")
+            raise LookupError(f"no kernel of {self.package} serves {values}")
         if name not in self._table or not self.is_served(name, *values):
-            raise LookupError(f"{name} of {self._package} is to count at {values}, where it does not serve")
+            raise LookupError(f"{name} of {self.package} is to count at {values}, where it does not serve")
         return name
 
     def load_kernel(self, name: str) -> Kernel:
@@ -72,7 +74,7 @@ class KernelTable:
         if name not in self._table:
             raise KeyError(name)
         module, _, attribute = name.partition(".")
-        kernel: Kernel = getattr(importlib.import_module(f"{self._package}.{module}"), attribute)
+        kernel: Kernel = getattr(importlib.import_module(f"{self.package}.{module}"), attribute)
         return kernel
 
     def kernel(self, *values: Any) -> Kernel:

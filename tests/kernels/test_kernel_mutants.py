@@ -1,0 +1,108 @@
+"""Line mutants of kernels: ten of a subject count otherwise somewhere, or a reason says why they cannot.
+
+``helpers/kernel_mutants.py`` chooses the mutants.  Each runs as plain Python at the points at which other tests compare kernels
+with each other, with plain Python or with a reference implementation.  A mutant that counts as the kernel does at all of these
+points is a threshold, or a line, that no test would see broken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.kernel_mutants import KERNELS
+from helpers.processes import CLEAN_ENVIRONMENT
+from helpers.study_table import POINTS, STUDIES
+
+import fastcube as fc
+
+pytestmark = pytest.mark.exhaustive
+
+#: Subjects whose survivors were looked at, one by one.
+SUBJECTS = ("dualcube",)
+
+#: Mutants of each subject, and trials at a point of EDGES.
+COUNT, EDGE_TRIALS = 10, 100
+
+#: A mutant of a subject that is always run: it once passed all tests.
+FURTHER = {
+    "trees": (
+        "trees.lanes",
+        (
+            "find_tree_lanes: crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO"
+            " -> crowded = _crowded_lanes(n, count, rows) if links > n else _ZERO"
+        ),
+    )
+}
+
+#: Events too rare for so few trials: a study, the values of its axes, a kernel, and trials that hold some.
+RARE = (
+    ("find-tree", (4, 4, 0), "lanes.FIND_TREE_LANES_5", 8000),
+    (
+        "survival-components",
+        ("crossed", 4, 8, 6),
+        "scalar.SURVIVAL_COMPONENTS",
+        60,
+    ),  # as many components as are counted
+)
+
+#: Mutants that always count alike, with the reason.
+EQUIVALENT = {
+    "dualcube.scalar.fault_free_distance: return popcount(x) + (2 if apart else 0) -> return popcount(x) + (3 if apart else 0)": (
+        "a route without detour is as long as d(s, t), and otherwise the cube is searched: lengths of one pair have one parity,"
+        " so that the mutant only searches more often"
+    ),
+}
+
+
+def points_of(subject: str) -> list[Any]:
+    """Points (study, values of the axes, kernel, trials) of the tests of a subject."""
+    names = [name for name, study in STUDIES.items() if study.table.package.endswith(f".{subject}")]
+    wanted = [
+        (name, tuple(point.values()), kernel, trials)
+        for name, point, trials in POINTS
+        if name in names
+        for kernel in STUDIES[name].find_serving(fc.study(name).point(point))
+    ]
+    for path in sorted((KERNELS / subject).glob("*.py")):
+        edges = getattr(import_module(f"fastcube.kernels.{subject}.{path.stem}"), "EDGES", {})
+        study = next((n for n in names if any(k.startswith(f"{path.stem}.") for k in STUDIES[n].table.names)), "")
+        wanted += [
+            (study, point, kernel, EDGE_TRIALS)
+            for point in sorted({point for points in edges.values() for point in points})
+            for kernel in STUDIES[study].table.names
+            if kernel.startswith(f"{path.stem}.") and STUDIES[study].table.is_served(kernel, *point)
+        ]
+    return wanted + [rare for rare in RARE if rare[0] in names]
+
+
+def run_mutants(subject: str, points: list[Any], count: int) -> dict[str, str]:
+    """Where each mutant of a subject counts otherwise, from a process with kernels as plain Python."""
+    run = subprocess.run(
+        [sys.executable, "-m", "helpers.kernel_mutants"],
+        input=json.dumps({"subject": subject, "points": points, "count": count, "further": FURTHER.get(subject)}),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+        env={**CLEAN_ENVIRONMENT, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    return dict(json.loads(line) for line in run.stdout.splitlines())
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_mutants_of_a_subject_count_otherwise(subject):
+    found = run_mutants(subject, points_of(subject), COUNT)
+    alive = {mutant for mutant, difference in found.items() if not difference}
+    assert len(found) >= COUNT and alive == {mutant for mutant in EQUIVALENT if mutant.startswith(f"{subject}.")}
+
+
+def test_a_mutant_that_once_passed_all_tests_counts_otherwise():
+    found = run_mutants("trees", [point for point in points_of("trees") if tuple(point[1]) == (4, 4, 0)], 0)
+    assert len(found) == 1 and "[4, 4, 0]" in next(iter(found.values()))
