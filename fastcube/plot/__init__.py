@@ -181,6 +181,15 @@ def study_figure(results: Results, sheet: Sheet) -> None:
     (own or default_figure)(results, sheet)
 
 
+def _prefix(results: Results) -> str:
+    """The study, and the values of all axes that have one value."""
+    from .words import key_text
+
+    points = [point for point, tally in results if tally.trials]
+    names = [a.name for a in results.study.axes if len({point[a.name] for point in points}) == 1]
+    return ", ".join(filter(None, (results.study.name, key_text({name: points[0][name] for name in names}))))
+
+
 def draw_figure(
     results: Results | Sequence[Results],
     path: str | Path | None = None,
@@ -214,7 +223,7 @@ def draw_figure(
     chosen = check_flag("log", log) or bool(statistics) or (x, by) != (None, None) or len(several) > 1
 
     def draw(numbers: Sequence[int]) -> Sheet:
-        sheet = Sheet(axes, log=log, numbers=numbers, **layout)
+        sheet = Sheet(axes, log=log, numbers=numbers, prefix=_prefix(several[0]), **layout)
         with wrap_study_errors(f"the figure of {several[0].study.name}"):
             if chosen:
                 selection_figure(several, sheet, statistics, x, by, log)

@@ -34,6 +34,9 @@ _STEP, _LEAST_STEP, _ROOM = 5.0, 2.5, 0.8
 #: Limits at one x of which this multiple of the decimal logarithm rounds to one integer stand side by side.
 _PLACES = 10
 
+#: A bar whose lower end has no place on a logarithmic scale goes to this part of the value.
+_BELOW = 1e-3
+
 #: A lower limit above this part of the value is within the marker at the value.
 _COVERED = 0.8
 
@@ -141,6 +144,7 @@ class Panel:
     axes: Any
     letters: float = 10.0  # their size in points
     ours: bool = True  # False on a caller's axes, of which nothing is changed
+    prefix: str = ""  # what labels of series begin with on a caller's axes
     drawn: list[Line] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
@@ -156,6 +160,11 @@ class Panel:
     _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
 
     # ------------------------------------------------------------ what to draw
+
+    @property
+    def lines_before(self) -> int:
+        """How many lines of earlier results stand on a caller's axes: new ones look otherwise."""
+        return 0 if self.ours else sum(line.get_gid() == "line" for line in self.axes.lines)
 
     def lines(
         self,
@@ -185,10 +194,11 @@ class Panel:
             if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
                 keys = [k for k in names if k in (name, *keys)]
         whole = [key for key, _ in group_points(study, done, keys)]
+        before = self.lines_before
         for key, points in group_points(study, chosen, keys):
             points.sort(key=lambda point: point[x])
             estimates = [_scale_estimate(results.estimates(point)[statistic], factor) for point in points]
-            look = line_style(whole.index(key), len(whole))
+            look = line_style(before + whole.index(key), before + len(whole))
             label = key_text(key) if self.ours else full_label(results, chosen, statistic, x, keys, key)
             self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
@@ -248,6 +258,9 @@ class Panel:
         look = line_style(
             len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1)
         )
+        if not self.ours:
+            label = ", ".join(filter(None, (self.prefix, label)))
+            look = line_style(self.lines_before + len(self.drawn), self.lines_before + of)
         self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, table_label))
 
     def add_statement(
@@ -334,6 +347,11 @@ class Panel:
         return [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
 
     @property
+    def title(self) -> str:
+        """Of the panel, as it was given."""
+        return (self._default | self._words).get("title", "")
+
+    @property
     def y_label(self) -> str:
         """What the vertical axis says."""
         return (self._default | self._words).get("y", "")
@@ -367,7 +385,8 @@ class Panel:
     def _set_axes(self, log: bool, limits: tuple[float, float] | None) -> None:
         if limits is None:
             if not self.axes.has_data():
-                self._say_inside("no trials")
+                self._say_inside("not measured at these points" if self.drawn else "no trials")
+                self.axes.set(xticks=[], yticks=[])
             return
         self.axes.set_yscale("log" if log else "linear")
         if not log:
@@ -435,7 +454,7 @@ class Panel:
 
     def _dodge_points(self) -> None:
         """Let points that no line joins stand side by side where they share x."""
-        alone = [line for line in self.drawn if not line.joined or len(set(line.x)) == 1]
+        alone = [line for line in self.drawn if self.ours and (not line.joined or len(set(line.x)) == 1)]
         places = [x for line in alone for x in set(line.x)]
         if len(alone) > 1 and len(set(places)) < len(places):
             step = min(_STEP, *(self._room_at(x) / len(alone) for x in set(places)))
@@ -450,11 +469,13 @@ class Panel:
         at = self.axes.transData.transform([(v, self.axes.get_ylim()[1]) for v in (x, *places)])[:, 0]
         return float(_ROOM * abs(at[1:] - at[0]).min() * 72 / self.axes.figure.dpi)
 
-    def _moved(self, points: float) -> Any:
-        """The data's transform, moved to the right by so many points."""
+    def _moved(self, points: float) -> dict[str, Any]:
+        """Moves an artist to the right by so many points; one that stays at its data lets the axes follow them."""
         from matplotlib.transforms import ScaledTranslation
 
-        return self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)
+        if not points:
+            return {}
+        return {"transform": self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)}
 
     def _draw_line(self, line: Line, log: bool) -> None:
         """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
@@ -462,17 +483,18 @@ class Panel:
         banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
         banded = [b and not is_limit(e) for b, e in zip(banded, line.estimates, strict=True)]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
-        look = line.plot_style | {"markevery": -(-len(y) // _MARKERS), "transform": self._moved(line.shift)}
+        moved = self._moved(line.shift)
+        look = line.plot_style | {"markevery": -(-len(y) // _MARKERS)} | moved
         self.axes.plot(line.x, y, zorder=3, gid="line", label=mathtext(line.label or "_"), **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
-        floor = self.axes.get_ylim()[0] if log and self.ours else -math.inf
         bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
-        bar |= {"transform": look["transform"], "gid": "bar", "zorder": 2, "label": "_"}
+        bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
         for x, e, there, in_band in zip(
             line.x, line.estimates, drawn, map(all, zip(banded, beside, strict=True)), strict=True
         ):
             if there and not in_band and not self._is_empty:
-                self.axes.plot([x] * 2, [max(e.low, floor), e.high], **bar)
+                end = _BELOW * e.value if log and e.low <= 0 else e.low  # beyond the axis, which cuts the bar off
+                self.axes.plot([x] * 2, [end, e.high], **bar)
                 self._has_bar = True
         if line.joined and any(b and n for b, n in zip(banded, beside, strict=True)):
             low, high = [e.low for e in line.estimates], [e.high for e in line.estimates]
@@ -504,7 +526,7 @@ class Panel:
 
     def _draw_limit(self, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
         how: dict[str, Any] = {"marker": limit_marker(not upper), "fillstyle": "none", "linestyle": "none"}
-        moved = {"transform": self._moved(shift), "markersize": 2 * length, "color": colour}
+        moved = self._moved(shift) | {"markersize": 2 * length, "color": colour}
         self.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
         self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 

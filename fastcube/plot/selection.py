@@ -85,16 +85,17 @@ def selection_figure(
                     label = full_label(results, own, statistic.name, along, keys, key)
                 estimates = [results.read(statistic, point)[0] for point in own]
                 panel.drawn.append(Line(label, where, estimates, [*own], {}, joined=not names))
+    before = panel.lines_before
     for i, line in enumerate(panel.drawn):
-        line.look = line_style(i, len(panel.drawn))
-    if log and not any(e.value > 0 for e in panel.estimates):
+        line.look = line_style(before + i, before + len(panel.drawn))
+    if log and (least := min((e.value for e in panel.estimates), default=0.0)) < 0:
+        raise ParameterError(f"log needs estimates that are not negative, and the least here is {least:.3g}")
+    if log and panel.estimates and not any(e.value > 0 for e in panel.estimates):
         raise ParameterError("log needs an estimate above 0, and every one here is 0: nothing can stand on the scale")
     panel.by = ("selection",)
     one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
     axis = several[0].study.axis(along)
-    panel.set_labels(
-        x=axis_text(axis.name, axis.description), y=one, title="; ".join({r.study.title: 0 for r in several})
-    )
+    panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title=_title(several, along))
     panel.categories = tuple(names)
 
 
@@ -115,3 +116,12 @@ def _varying_values(several: Sequence[Results], along: str) -> list[str]:
             for axis in results.study.axes if tally.trials else ():
                 values.setdefault(axis.name, set()).add(point[axis.name])
     return [name for name, found in values.items() if name != along and len(found) > 1 and len(several) > 1]
+
+
+def _title(several: Sequence[Results], along: str) -> str:
+    """The titles of the studies, and the values of all axes that have one value in all results."""
+    points = [point for results in several for point, tally in results if tally.trials]
+    shared = [a.name for a in several[0].study.axes if a.name != along and all(a.name in point for point in points)]
+    held = {name: points[0][name] for name in shared if len({point[name] for point in points}) == 1}
+    titles = "; ".join(dict.fromkeys(results.study.title for results in several))
+    return f"{titles} ({key_text(held)})" if held else titles

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..errors import ParameterError, is_many, short_repr
+from ..errors import ParameterError, as_number, check_flag, is_many, short_repr
 from .panel import Panel
 from .style import SMALLEST
 from .words import mathtext, visible_length, wrap_mathtext
@@ -33,7 +33,8 @@ _STYLES = {"screen": (10.0, 120), "dark": (10.0, 120), "paper": (8.0, 300)}
 def _read_inches(value: object) -> float | None:
     number = re.fullmatch(r"(\d+\.?\d*|\.\d+)in", value) if isinstance(value, str) else None
     value = float(number[1]) if number else value
-    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+    inches = as_number(value)
+    return None if inches is None else float(inches)
 
 
 def width_in_inches(width: object) -> float | None:
@@ -64,6 +65,14 @@ def height_in_inches(height: object) -> float | None:
     return value
 
 
+def check_panels(numbers: object) -> tuple[int, ...]:
+    """Numbers of panels, from 1.  Raises ParameterError for anything else."""
+    chosen = [as_number(k) for k in (numbers if is_many(numbers) else [numbers])]
+    if not all(isinstance(k, int) and k >= 1 for k in chosen):
+        raise ParameterError(f"panels must be numbers from 1, got {short_repr(numbers)}")
+    return tuple(int(k) for k in chosen if k is not None)
+
+
 def check_style(style: object, width: object) -> str:
     """The style of a figure: the one given, by default ``paper`` for a width in inches, else ``screen``.
 
@@ -71,7 +80,7 @@ def check_style(style: object, width: object) -> str:
     """
     if style is None:
         return "screen" if width == "screen" else "paper"
-    if style not in _STYLES:
+    if not isinstance(style, str) or style not in _STYLES:
         raise ParameterError(f"style must be one of {', '.join(_STYLES)}, got {short_repr(style)}")
     return str(style)
 
@@ -101,14 +110,17 @@ class Sheet:
     style : str, optional
         ``"screen"``, ``"paper"`` (letters of 8 points, 300 dots an inch, panels lettered (a), (b), ...) or ``"dark"``; by default
         paper for a width in inches.
-    title : str, optional
-        In place of the figure's own; ``"none"`` for no title.  On the caller's axes nothing is written without it.
+    title : str or bool, optional
+        In place of the figure's own; ``"none"`` or False for no title.  On the caller's axes nothing is written without it, and
+        True writes the figure's own.
     legend : bool
         Whether to write a legend on the caller's axes.
     log : bool
         Whether to make the caller's axes logarithmic.
     numbers : sequence of int
         The panels to draw, from 1; by default all.
+    prefix : str
+        What labels on the caller's axes begin with where the figure's own do not name the study.
     """
 
     def __init__(
@@ -117,10 +129,11 @@ class Sheet:
         width: str | float = "screen",
         height: str | float | None = None,
         style: str | None = None,
-        title: str | None = None,
+        title: str | bool | None = None,
         legend: bool = False,
         log: bool = False,
         numbers: Sequence[int] = (),
+        prefix: str = "",
     ) -> None:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
@@ -133,7 +146,11 @@ class Sheet:
             new = {"width": self._inches, "height": height, "style": style, "panels": numbers or None}
             for name in (name for name, value in new.items() if value is not None):
                 raise ParameterError(f"{name} is of a new figure: axes have their own")
-        self._own_title, self._legend, self._log, self._numbers = title, legend, log, tuple(numbers)
+        if not (title is None or isinstance(title, str | bool)):
+            raise ParameterError(f"title must be text, True, or none for no title, got {short_repr(title)}")
+        self._own_title = "" if title in ("none", False) else title
+        self._legend, self._log, self._prefix = check_flag("legend", legend), log, prefix
+        self._numbers = check_panels(numbers)
         self._panels: list[Panel] = []
         self._title = ""
         self._columns = 1
@@ -170,7 +187,7 @@ class Sheet:
             self.figure = axes[0].figure
         if max(self._numbers, default=1) > count:
             raise ParameterError(f"panels must be in [1, {count}] for this figure, got {max(self._numbers)}")
-        self._panels = [Panel(a, self._letters, self._given is None) for a in axes]
+        self._panels = [Panel(a, self._letters, self._given is None, self._prefix) for a in axes]
         return self._panels
 
     def _lay_out(self, axes: list[Any]) -> None:
@@ -203,7 +220,8 @@ class Sheet:
         self._write_title()
         self._draw_legends()
         self._limit_height()
-        self.figure.draw_without_rendering()  # lays out
+        if not self.left_out:
+            self.figure.draw_without_rendering()  # lays out
         return self.figure
 
     def _finish_given(self) -> None:
@@ -212,8 +230,8 @@ class Sheet:
             if self._log:
                 panel.axes.set_yscale("log")
             panel.draw(panel.axes.get_yscale() == "log", None)
-            if self._own_title not in (None, "none"):
-                panel.axes.set_title(mathtext(str(self._own_title)))
+            if self._own_title:
+                panel.axes.set_title(mathtext(panel.title if self._own_title is True else self._own_title))
             if self._legend:
                 panel.axes.legend(frameon=False)
 
@@ -233,20 +251,21 @@ class Sheet:
         """Draw the panels; those of one vertical axis share its kind of scale and its limits."""
         groups: dict[object, list[Panel]] = {}
         for panel in self._panels:
-            groups.setdefault((panel.y_label or id(panel), panel.scale), []).append(panel)
+            groups.setdefault(panel.y_label or id(panel), []).append(panel)
         for group in groups.values():
-            log = group[0].choose_log([e for panel in group for e in panel.estimates])
+            asked = next((panel for panel in group if panel.scale != "auto"), group[0])
+            log = asked.choose_log([e for panel in group for e in panel.estimates])
             limits = [found for panel in group if (found := panel.find_limits(log)) is not None]
             shared = (min(low for low, _ in limits), max(high for _, high in limits)) if limits else None
             for panel in group:
                 panel.draw(log, shared if panel.estimates else None)
 
     def _write_title(self) -> None:
-        if self._own_title is not None:
-            one = self._panels[0] if len(self._panels) == 1 else None
-            self._title = "" if self._own_title == "none" else self._own_title
-            if one is not None:
-                one.axes.set_title("")
+        if isinstance(self._own_title, str):
+            self._title = self._own_title
+            if len(self._panels) == 1:
+                self._panels[0].set_labels(title="")
+                self._panels[0].axes.set_title("")
         if self._title:
             size = 1.1 * self._letters
             per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
@@ -266,17 +285,18 @@ class Sheet:
         most = self._height or (_COLUMN_HEIGHT if in_column else None)
         if most is None or (self._height is None and high <= most):
             return
-        self.figure.set_size_inches(wide, most)
-        self.figure.draw_without_rendering()
-        for panel in self._panels:
-            panel.write()
-        self._letter_panels()
         rows = -(-len(self._panels) // self._columns)
         besides = (high - _MARGIN) / rows - self._panel_height()  # what a row has besides its axes: words and a legend
         room = max(1, int((most - _MARGIN) / (_LOWEST_PANEL + besides)))
         if room < rows:
             room *= self._columns
             self.fitting, self.left_out = [*self._numbers[:room]], [*self._numbers[room:]]
+            return
+        self.figure.set_size_inches(wide, most)
+        self.figure.draw_without_rendering()
+        for panel in self._panels:
+            panel.write()
+        self._letter_panels()
 
     def _draw_legends(self) -> None:
         """One legend under the panels where all tell the same apart, else one under each."""
@@ -315,7 +335,7 @@ class Sheet:
         wide = self.figure.get_size_inches()[0] * 72 / columns / letters
         if len({panel.by for panel in self._panels}) > 1:
             wide *= _MAX_LEGEND_FRACTION
-        widths = [0.55 * max(map(visible_length, label.splitlines())) + 4.0 for label in entries]
+        widths = [0.58 * max(map(visible_length, label.splitlines())) + 4.4 for label in entries]
         fitting = (many for many in range(len(widths), 1, -1) if _legend_width(widths, many) <= wide)
         many = next(fitting, 1)
         return math.ceil(len(widths) / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}

@@ -331,7 +331,7 @@ class Results:
         height: str | float | None = None,
         style: str | None = None,
         panels: Sequence[int] = (),
-        title: str | None = None,
+        title: str | bool | None = None,
         legend: bool = False,
     ) -> Any:
         """Draw the study's figure, or statistics of your choice on one pair of axes, and return the matplotlib figure.
@@ -359,8 +359,8 @@ class Results:
             Of a new figure: ``"screen"``, ``"paper"`` or ``"dark"``; by default paper for a width in inches.
         panels : sequence of int
             Numbers, from 1, of the panels of the study's figure to draw; by default all.
-        title : str, optional
-            In place of the figure's own; ``"none"`` for no title.
+        title : str or bool, optional
+            In place of the figure's own; ``"none"`` for no title; True writes the figure's own on the caller's axes.
         legend : bool
             Whether the caller's axes get a legend; a new figure has one.
 

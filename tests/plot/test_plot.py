@@ -614,6 +614,37 @@ def test_the_callers_axes_get_lines_with_labels_and_nothing_else():
     assert [text.get_text() for text in mine.get_legend().get_texts()] == [*names, "chosen some, mid, $b = 5$"]
 
 
+def test_the_callers_axes_follow_the_data_and_tell_results_apart():
+    from matplotlib.figure import Figure
+
+    mine = Figure().subplots()
+    chosen().sel(b=0, rule="mid", a=2).plot("some", axes=mine)
+    chosen().sel(b=5, rule="mid", a=[1, 3]).plot("some", x="a", axes=mine)
+    first, second = artists(mine, LINE)
+    assert first.get_color() != second.get_color() and first.get_marker() != second.get_marker()
+    (left, right), (low, high) = mine.get_xlim(), mine.get_ylim()
+    for x, y in (*first.get_xydata(), *second.get_xydata()):
+        assert left <= x <= right and low <= y <= high
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"title": 3}, "title must be text, True, or none for no title, got 3"),
+        ({"panels": 1.5}, "panels must be numbers from 1, got 1.5"),
+        ({"panels": [0]}, "panels must be numbers from 1, got [0]"),
+        ({"panels": [2]}, "panels must be in [1, 1] for this figure, got 2"),
+        ({"style": ["dark"]}, "style must be one of screen, dark, paper, got ['dark']"),
+        ({"legend": "no"}, "legend must be True or False, got 'no'"),
+        ({"height": True}, "height must be 1.5in to 40in, got True"),
+    ],
+)
+def test_a_layout_that_is_none_is_one_line(how, message):
+    with pytest.raises(fc.ParameterError) as error:
+        chosen().plot("some", **how)
+    assert str(error.value) == message
+
+
 def test_several_results_share_one_pair_of_axes():
     from fastcube.plot import draw_figure
 
