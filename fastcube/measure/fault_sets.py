@@ -68,7 +68,7 @@ def faulty_text(network: Any) -> str:
 
 
 def fault_sets(
-    study: str | Study, /, *, stop: int, what: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
+    study: str | Study, /, *, stop: int, field: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
 ) -> NDArray[Any]:
     """The fault sets of trials ``first`` to ``stop - 1`` at one point, as an array: what a run counts and replay shows.
 
@@ -78,7 +78,7 @@ def fault_sets(
         Name of an installed study, a Python file that holds one, or a Study.
     stop : int
         The trial after the last, up to 2^60, and up to first + 10^6: ask for more in parts, or for rows of CSV.
-    what : str
+    field : str
         ``faulty_nodes``, ``faulty_links``, or what else the study's trials draw, by the name that replay's JSON gives it
         (``s``, ``t``, ``destinations``, ``status_key``, ...).
     seed, first : int
@@ -106,20 +106,20 @@ def fault_sets(
     ((3, 2), dtype('int64'))
     """
     chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)
-    what = check_line("what", what)
+    field = check_line("field", field)
     point = _single_point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
     trials = iter_draws(chosen, point, **counts)
     start = counts["first"]
     check_range("stop", counts["stop"], start, start + MAX_ROWS, f"for first={start}, in one array")
-    rows = [_fault_set_value(drawn, what, chosen) for drawn in trials]
-    if what == "status_key":
+    rows = [_fault_set_value(drawn, field, chosen) for drawn in trials]
+    if field == "status_key":
         return np.array(rows, np.uint64)
-    if what == "void":
+    if field == "void":
         return np.array(rows, np.bool_)
     if rows and isinstance(rows[0], int):
         return np.array(rows, np.int64)
-    pair = (2,) if what == "faulty_links" else ()
+    pair = (2,) if field == "faulty_links" else ()
     out = np.full((len(rows), max(map(len, rows), default=0), *pair), -1, np.int64)
     for at, row in zip(out, rows, strict=True):
         if row:
@@ -136,17 +136,16 @@ def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
     return study.point({name: values[0] for name, values in given.items()})
 
 
-def _fault_set_value(drawn: Draw, what: str, study: Study) -> Any:
-    if what == "faulty_nodes":
+def _fault_set_value(drawn: Draw, field: str, study: Study) -> Any:
+    if field == "faulty_nodes":
         return faulty_nodes(drawn)
-    if what == "faulty_links":
+    if field == "faulty_links":
         return sorted(drawn.network.faulty_links)
-    if what not in drawn.others:
+    if field not in drawn.others:
         names = ["faulty_nodes", "faulty_links", *drawn.others]
-        raise ParameterError(
-            f"what must be {join_alternatives(names)} for {study.name}, got {command_line_text(what)}{suggest_name(what, names)}"
-        )
-    return drawn.others[what]
+        got = f"{command_line_text(field)}{suggest_name(field, names)}"
+        raise ParameterError(f"field must be {join_alternatives(names)} for {study.name}, got {got}")
+    return drawn.others[field]
 
 
 def iter_csv_rows(

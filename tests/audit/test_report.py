@@ -424,7 +424,7 @@ def test_a_false_statement_of_ours_says_nothing_against_the_paper():
 
 def test_a_line_without_a_legend_is_named_in_its_table():
     panel = Panel(None)
-    panel.series(None, [(1.0, Estimate(0.5, 0.1, 0.3, 0.7))], told="n = 6, marks")
+    panel.series(None, [(1.0, Estimate(0.5, 0.1, 0.3, 0.7))], table_label="n = 6, marks")
     assert [c["label"] for c in _table(panel)["columns"]] == ["n = 6, marks"]
 
 
@@ -436,7 +436,7 @@ def test_a_caption_counts_the_lines_that_are_seen():
         return {"columns": columns, "stated": stated, "others": others}
 
     one = panel(column("f = 1", False), column("f = 2", True), column("f = 3", True))
-    arrows = panel(column("all", True), stated=["paper: 4"], others=["closed form", "none seen here and beyond"])
+    arrows = panel(column("all", True), stated=["paper: 4"], others=["closed form", "none seen: upper limit"])
     assert lines_text([one]) == "2 lines; nothing that its scale shows: f = 1"
     assert lines_text([arrows]) == "1 line, besides: paper: 4; closed form"
     assert lines_text([one, panel(column("all", True))]).startswith("2 and 1 lines in its 2 panels;")

@@ -24,7 +24,7 @@ def test_a_thousand_sets_go_through_networkx_and_back(name, tmp_path):
     point = {"network": name, "n": 5, "f": 3, "links": 6}
     given = fc.read_fault_sets(write_sets(tmp_path / "sets.csv", "survival", point, 500))
     assert [row.trial for row in given] == list(range(500))
-    drawn = fc.fault_sets("survival", stop=500, what="faulty_links", **point)
+    drawn = fc.fault_sets("survival", stop=500, field="faulty_links", **point)
     for row, links in zip(given, drawn.tolist(), strict=True):
         net = row.network
         assert net.faulty_links == frozenset(map(tuple, links)) and len(net.faulty_nodes) == 3

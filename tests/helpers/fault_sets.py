@@ -11,8 +11,9 @@ def small_points():
     """The first point of each grid of each study that has some faults."""
     for study in registry.studies().values():
         for grid in study.grids:
-            point = next(p for p in grid.points if any(p.get(a) for a in ("f", "links", "rate", "p", "d")))
-            if point.get("m", 0) < 10 and point.get("n", 0) <= 12:
+            axes = ("f", "links", "rate", "p", "d", "failed")
+            point = next((p for p in grid.points if any(p.get(a) for a in axes)), None)
+            if point and point.get("m", 0) < 10 and point.get("n", 0) <= 12:
                 yield pytest.param(study, point, id=f"{study.name}-{grid.name}")
 
 
@@ -28,7 +29,7 @@ def check_replay(study, point):
         told = study.explain(point, study.key(5, point), trial).data
 
         def sampled_value(what, trial=trial):
-            return fc.fault_sets(study.name, what=what, seed=5, first=trial, stop=trial + 1, **point)[0]
+            return fc.fault_sets(study.name, field=what, seed=5, first=trial, stop=trial + 1, **point)[0]
 
         others = dict(study.draw(point, study.key(5, point), trial).others)
         if others.pop("void", False):

@@ -40,16 +40,16 @@ def test_shapes_and_types():
     assert nodes.shape == (7, 4) and nodes.dtype == np.int64 and (np.diff(nodes) > 0).all()
     assert (nodes == fc.fault_sets("unsafe-fraction", n="8", f=[4], stop="10")[3:]).all()
     assert fc.fault_sets("unsafe-fraction", n=8, f=4, stop=0).shape == (0, 0)
-    links = fc.fault_sets("find-tree", what="faulty_links", n=6, links=5, f=0, stop=4)
+    links = fc.fault_sets("find-tree", field="faulty_links", n=6, links=5, f=0, stop=4)
     assert links.shape == (4, 5, 2) and (links[..., 0] < links[..., 1]).all()
-    assert fc.fault_sets("routing", what="s", n=8, f=4, links=0, k=1, stop=4).shape == (4,)
-    keys = fc.fault_sets("routing-rate", what="status_key", n=60, rate=0.1, k=1, stop=4)
+    assert fc.fault_sets("routing", field="s", n=8, f=4, links=0, k=1, stop=4).shape == (4,)
+    keys = fc.fault_sets("routing-rate", field="status_key", n=60, rate=0.1, k=1, stop=4)
     assert keys.dtype == np.uint64 and keys.shape == (4,)
 
 
 @pytest.mark.kernels
 def test_a_set_of_ends_is_a_row():
-    assert fc.fault_sets("multicast", what="destinations", n=6, f=3, destinations=5, stop=2).shape == (2, 5)
+    assert fc.fault_sets("multicast", field="destinations", n=6, f=3, destinations=5, stop=2).shape == (2, 5)
 
 
 @pytest.mark.kernels
@@ -69,8 +69,8 @@ def test_rows_of_unlike_length_end_with_minus_one():
         ({"n": 8, "f": [1, 2]}, "f must be one value, got 2"),
         ({"n": 8, "f": 999}, r"f must be in \[0, 256\] for n=8, got 999"),
         (
-            {"n": 8, "f": 2, "what": "faulty_node"},
-            r"what must be faulty_nodes or faulty_links .* did you mean faulty_nodes\?",
+            {"n": 8, "f": 2, "field": "faulty_node"},
+            r"field must be faulty_nodes or faulty_links .* did you mean faulty_nodes\?",
         ),
         ({"n": 8, "f": 2, "seed": -1}, r"seed must be in \[0, "),
         ({"n": 8, "f": 2, "first": 20}, r"stop must be in \[20, "),
@@ -101,9 +101,9 @@ def test_csv_has_the_same_fault_sets(capsys):
         assert [row["faulty_nodes"] for row in part] == [
             " ".join(map(str, v)) for v in fc.fault_sets("routing", **point)
         ]
-        links = fc.fault_sets("routing", what="faulty_links", **point).tolist()
+        links = fc.fault_sets("routing", field="faulty_links", **point).tolist()
         assert [row["faulty_links"] for row in part] == [" ".join(f"{u}-{v}" for u, v in one) for one in links]
-        assert [int(row["s"]) for row in part] == fc.fault_sets("routing", what="s", **point).tolist()
+        assert [int(row["s"]) for row in part] == fc.fault_sets("routing", field="s", **point).tolist()
 
 
 def test_csv_of_lazy_faults():
@@ -111,7 +111,7 @@ def test_csv_of_lazy_faults():
     header, row = iter_csv_rows(study, [study.point({"n": 60, "rate": 0.1, "k": 1})], 0, 0, 1)
     cells = dict(zip(header, row, strict=True))
     assert cells["faulty_nodes"] == "lazy"
-    assert int(cells["status_key"]) == fc.fault_sets("routing-rate", what="status_key", n=60, rate=0.1, k=1, stop=1)[0]
+    assert int(cells["status_key"]) == fc.fault_sets("routing-rate", field="status_key", n=60, rate=0.1, k=1, stop=1)[0]
 
 
 def test_a_study_of_ones_own_says_what_it_draws():
@@ -119,5 +119,5 @@ def test_a_study_of_ones_own_says_what_it_draws():
         TOY, draw=lambda point, key, trial: fc.Draw(fc.Hypercube(4, [trial, 2 * trial]), {"rounds": [trial] * 3})
     )
     assert fc.fault_sets(study, a=1, work=0, first=1, stop=3).tolist() == [[1, 2], [2, 4]]
-    assert fc.fault_sets(study, a=1, work=0, first=1, stop=3, what="rounds").tolist() == [[1] * 3, [2] * 3]
+    assert fc.fault_sets(study, a=1, work=0, first=1, stop=3, field="rounds").tolist() == [[1] * 3, [2] * 3]
     assert fc.fault_sets(study, a=1, work=0, stop=2).tolist() == [[0, -1], [1, 2]]
