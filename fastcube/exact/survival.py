@@ -344,9 +344,11 @@ def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, in
             f"f must be left out with links for {family.name}, whose nodes differ in their numbers of links"
         )
     degree = family.degree(n)
+    missing = table == np.arange(nodes)[:, None]  # slots without a link are no neighbours of both
+    one, other = np.where(missing, nodes, table), np.where(missing, nodes + 1, table)
     kinds = Counter({(0, 2 * (b - degree), 2 * degree - b): count for b, count in enumerate(shared) if count})
     for d in range(table.shape[1]):
-        both = (table[:, :, None] == table[table[:, d]][:, None, :]).sum(axis=(1, 2))
+        both = (one[:, :, None] == other[table[:, d]][:, None, :]).sum(axis=(1, 2))
         kinds.update(Counter((1, 2 * (degree - 1 - c), c) for c in both[table[:, d] > np.arange(nodes)].tolist()))
     return dict(degrees), dict(kinds)
 

@@ -258,7 +258,10 @@ def _all_sets(name, n, f, links):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize(("name", "n"), [("hypercube", 1), ("hypercube", 2), ("hypercube", 3), ("moebius1", 3)])
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("hypercube", 1), ("hypercube", 2), ("hypercube", 3), ("moebius1", 3), ("exchanged", 3), ("hyperx-4", 2)],
+)
 def test_isolated_under_faulty_nodes_and_links_together(name, n):
     for f, links in itertools.product((0, 1, 2, 3), (0, 1, 3)):
         if f <= 2**n and links <= n * 2 ** (n - 1):

@@ -12,6 +12,7 @@ import pytest
 
 import fastcube as fc
 from fastcube.cli import COMMANDS
+from fastcube.measure.registry import code_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 REFERENCE = "\n".join(path.read_text() for path in sorted(DOCS.glob("api/*.rst")))
@@ -101,7 +102,8 @@ def kept_runs():
         given = list(zip(options[::2], options[1::2], strict=True))
         grid = dict(given).get("--grid")
         axes = dict(value.split("=") for option, value in given if option == "--set")
-        yield name + f"-{grid}" * (grid is not None), fc.study(name), grid, axes, dict(given).get("--trials")
+        file = dict(given).get("-o", name + f"-{grid}" * (grid is not None) + ".h5").removesuffix(".h5")
+        yield file, fc.study(name), grid, axes, dict(given).get("--trials")
 
 
 @pytest.mark.slow
@@ -116,6 +118,7 @@ def test_kept_results_are_small_and_whole(tmp_path):
         (whole := tmp_path / f"{name}.h5").write_bytes(gzip.decompress(kept[name].read_bytes()))
         results = fc.open_results(whole)
         assert (results.study.name, results.study.revision) == (study.name, study.revision)
+        assert code_of(results.study) is study, name  # with other axes the plain figure would be drawn
         assert axes or len(results) == len(study.grid(grid).points), name
         told = [run["parameters"] for run in results.history]
         words = [word for run in told for word in (*run["command"], *run["settings"].values())]
