@@ -97,7 +97,7 @@ def _hitting() -> str:
             *estimate_texts([results.estimate("differ", n=n)]),
             *estimate_texts([results.estimate("lifetime", n=n)]),
         ]
-        for n in range(2, 13)
+        for n in range(2, 15)
     ]
     return _markdown(["n", "1 - P(same)", "lifetime"], rows)
 
