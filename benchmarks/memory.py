@@ -3,7 +3,7 @@
 ``python benchmarks/memory.py`` measures all studies anew and writes ``data/memory.json``; ``--table`` prints the table.  Each
 figure is the largest resident memory of a whole process, in MiB: with an empty cache, with a warm one, and what
 each further worker adds, from four workers against one.  Every point of the first grid runs.  As many studies as there are
-processors are measured at once: all take some five minutes on two cores, most of them for compiling with an empty cache.
+processors are measured at once: all take some twenty minutes on two cores, most of them for compiling with an empty cache.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ TRIALS = 16
 
 def peak_memory(folder: str, *arguments: str) -> float:
     """Largest resident memory of a command of fastcube, in MiB."""
-    environment = {**os.environ, "FASTCUBE_CACHE_DIR": str(Path(folder, "cache"))}
+    roots = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "TMPDIR"), folder)  # machine code is also read from other roots
+    environment = {**os.environ, **roots, "FASTCUBE_CACHE_DIR": str(Path(folder, "cache")), "FASTCUBE_CACHE_PATH": ""}
     command = [sys.executable, "-P", "-m", "fastcube", *arguments]
-    child = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    child = subprocess.Popen(command, cwd=folder, env=environment, **quiet)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = status  # Popen must not wait for it again
     if status:
