@@ -276,21 +276,19 @@ METHODS = {
     "Subcube": (UNSAFE.subcubes[0], {"__contains__": 1, "distance": 1}),
     "CommunicationTree": (TREE, {"role": 2}),
     "Axis": (AXIS, {"check": 1}),
-    "Study": (TOY, {"axis": 1, "grid": 1, "grid_of": 1, "statistic": 1, "target": 1, "point": 1, "count": 4, "key": 2,
-                    "curve_key": 1}),
+    "Study": (TOY, {"axis": 1, "grid": 1, "grid_of": 1, "statistic": 1, "target": 1, "point": 1, "count": 4, "key": 2}),
     "Results": (RESULTS, {"estimates": 1, "shares of": 3, "estimate of": 3, "sel": 1, "point": 1, "read": 2,
                           "labelled_estimates": 2, "check_same_study": 3, "to_xarray": 1, "save": 1, "plot": 1, "plot on": 1,
                           "table": 1, "select_statistics": 1}),
     "Layout": (fc.Layout(fc.Moments("bit_total", "a quantity"), fc.Extreme("bit", "a bit")),
-               {"counter": 1, "family": 2, "moments": 1, "extreme": 1, "read": 1,
-                "new_tally": 1}),
+               {"counter": 1, "family": 2, "moments": 1, "extreme": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
 
 #: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
 OWN = {
-    "Study": {"check", "verify", "exact", "order", "parameters"},
+    "Study": {"check", "verify", "exact", "order", "parameters", "curve_key"},
     "Axis": {"sort_key", "parameter"},
-    "Layout": {"add_rows"},
+    "Layout": {"add_rows", "new_tally"},
 }
 
 #: Their usual arguments, where 2 and 6 are none.
@@ -305,8 +303,6 @@ USUAL = {
     "target": ("bit",),
     "point": (POINT,),
     "key": (3, POINT),
-    "curve_key": (POINT,),
-    "new_tally": (2,),
     "table": (["bit"],),
     "select_statistics": (["bit"],),
     "count": (POINT, 5, 3, 2),
