@@ -179,12 +179,14 @@ def _compile_functions(source: bytes) -> set[str]:
 def _check_executed(function: FunctionType, file: Path) -> None:
     """Raise ParameterError for a function of a script or module whose file has another text by now.
 
-    Python recorded no text of these files: only what it compiled.  A loader that rewrites code, as pytest's does, is believed.
+    Python recorded no text of these files: only what it compiled.  A loader that rewrites code (pytest's) and a
+    program that runs parts of a file (sphinx-gallery) are believed.
     """
     module = captured_values.defining_module(function)
     loader = getattr(sys.modules.get(module), "__loader__", None)
-    is_as_written = module == "__main__" or isinstance(loader, SourceFileLoader)
-    if is_as_written and hash_bytecode(function.__code__) not in _compile_functions(_executed_source(file)):
+    if isinstance(loader, SourceFileLoader) and hash_bytecode(function.__code__) not in _compile_functions(
+        _executed_source(file)
+    ):
         raise ParameterError(f"{plain_text(str(file))} has changed since it was loaded: start again")
 
 
