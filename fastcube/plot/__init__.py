@@ -150,17 +150,15 @@ def _select_points(results: Results) -> Sequence[Point]:
 
 def default_figure(results: Results, sheet: Sheet) -> None:
     """The figure of a study without one of its own: the statistics that its table shows, and its distributions."""
+    from .panel import held_values
     from .words import key_text
 
     first, *rest = results.study.statistics
     chosen = [first, *(s for s in rest if s.shown or isinstance(s, Distribution))][:_PANELS]
     panels = sheet.panels(min(2, len(chosen)), -(-len(chosen) // 2), len(chosen))
     some = _select_points(results)
-    held = {
-        axis.name: some[0][axis.name]
-        for axis in results.study.axes
-        if len({point[axis.name] for point in some}) == 1 < len({point[axis.name] for point, _ in results})
-    }
+    names = [a.name for a in results.study.axes if len({point[a.name] for point, _ in results}) > 1]
+    held = held_values(some, names)
     at = f" at {key_text(held)}" if held else ""
     for panel, statistic in zip(panels, chosen, strict=True):
         if isinstance(statistic, Distribution):
@@ -183,11 +181,12 @@ def study_figure(results: Results, sheet: Sheet) -> None:
 
 def _prefix(results: Results) -> str:
     """The study, and the values of all axes that have one value."""
+    from .panel import held_values
     from .words import key_text
 
     points = [point for point, tally in results if tally.trials]
-    names = [a.name for a in results.study.axes if len({point[a.name] for point in points}) == 1]
-    return ", ".join(filter(None, (results.study.name, key_text({name: points[0][name] for name in names}))))
+    held = held_values(points, [a.name for a in results.study.axes])
+    return ", ".join(filter(None, (results.study.name, key_text(held))))
 
 
 def draw_figure(
@@ -221,9 +220,10 @@ def draw_figure(
 
     several = [results] if isinstance(results, Results) else [*results]
     chosen = check_flag("log", log) or bool(statistics) or (x, by) != (None, None) or len(several) > 1
+    prefix = "" if axes is None else _prefix(several[0])
 
     def draw(numbers: Sequence[int]) -> Sheet:
-        sheet = Sheet(axes, log=log, numbers=numbers, prefix=_prefix(several[0]), **layout)
+        sheet = Sheet(axes, log=log, numbers=numbers, prefix=prefix, **layout)
         with wrap_study_errors(f"the figure of {several[0].study.name}"):
             if chosen:
                 selection_figure(several, sheet, statistics, x, by, log)

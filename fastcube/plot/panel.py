@@ -107,12 +107,16 @@ def _matches(point: Point, at: PointFilter) -> bool:
     return all(point[name] == value for name, value in at.items())
 
 
+def held_values(points: Sequence[Point], names: Iterable[str]) -> dict[str, Any]:
+    """The values of those axes that have the same value at all points."""
+    return {name: points[0][name] for name in names if len({point[name] for point in points}) == 1}
+
+
 def full_label(
     results: Results, points: Sequence[Point], statistic: str, x: str, keys: Sequence[str], key: Mapping[str, Any]
 ) -> str:
     """What tells a line from those of other results: study, statistic, and the values of all axes but ``x``."""
-    others = [a.name for a in results.study.axes if a.name not in (x, *keys)]
-    held = {name: points[0][name] for name in others if len({point[name] for point in points}) == 1}
+    held = held_values(points, [a.name for a in results.study.axes if a.name not in (x, *keys)])
     return ", ".join(filter(None, (f"{results.study.name} {statistic}", key_text(dict(key) | held))))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
-from .panel import Line, full_label, group_points
+from .panel import Line, full_label, group_points, held_values
 from .style import line_style
 from .words import axis_text, key_text
 
@@ -54,21 +54,20 @@ def selection_figure(
     """
     panel = sheet.panel()
     panel.scale = "log" if log else "auto"
-    first, along = check_selection(several[0], statistics, x, by)
+    selected = [check_selection(results, statistics, x, by) for results in several]
+    first, along = selected[0]
     studies = {results.study.name for results in several}
     names: list[str] = []
-    for results in several:
-        chosen, at = check_selection(results, statistics, x, by)
+    for results, (_, at) in zip(several, selected, strict=True):
         if at != along:
             raise ParameterError(f"x must be one axis for all results, got {along} and {at}: name it")
         names += [name for name in _drawn_names(results, along) if name not in names]
-    held = _varying_values(several, along)
-    for results in several:
-        chosen, _ = check_selection(results, statistics, x, by)
+    varying = _varying_axes(several, along)
+    for results, (chosen, _) in zip(several, selected, strict=True):
         study, axis = results.study, results.study.axis(along)
         points = [point for point, tally in results if tally.trials]
         keys = [a.name for a in study.axes if a.name != along and len({point[a.name] for point in points}) > 1]
-        keys += [name for name in held if name not in keys and name in (a.name for a in study.axes)]
+        keys += [name for name in varying if name not in keys and name in (a.name for a in study.axes)]
         keys = [name for name in keys if name == by] + [name for name in keys if name != by]
         for statistic in chosen:
             there = [point for point in points if statistic.defined(point)]
@@ -108,7 +107,7 @@ def _drawn_names(results: Results, along: str) -> list[str]:
     return [name for name in axis.names if name in seen]
 
 
-def _varying_values(several: Sequence[Results], along: str) -> list[str]:
+def _varying_axes(several: Sequence[Results], along: str) -> list[str]:
     """The axes whose values differ between results."""
     values: dict[str, set[object]] = {}
     for results in several:
@@ -122,6 +121,6 @@ def _title(several: Sequence[Results], along: str) -> str:
     """The titles of the studies, and the values of all axes that have one value in all results."""
     points = [point for results in several for point, tally in results if tally.trials]
     shared = [a.name for a in several[0].study.axes if a.name != along and all(a.name in point for point in points)]
-    held = {name: points[0][name] for name in shared if len({point[name] for point in points}) == 1}
+    held = held_values(points, shared)
     titles = "; ".join(dict.fromkeys(results.study.title for results in several))
     return f"{titles} ({key_text(held)})" if held else titles
