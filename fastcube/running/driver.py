@@ -39,7 +39,16 @@ from ..results.provenance import package_version, provenance
 from ..results.results import Results
 from ..results.rounding import estimate_text
 from ..results.size import check_size
-from .engines import Engine, FinishedUnit, StudyReference, WorkUnit, kernels_to_compile, open_engine, run_unit
+from .engines import (
+    Engine,
+    FinishedUnit,
+    StudyReference,
+    WorkUnit,
+    kernels_to_compile,
+    open_engine,
+    run_unit,
+    swept_values,
+)
 from .point_work import PointWork
 from .progress import Progress
 from .signals import FINISHED, WORK_REMAINS, handle_signals
@@ -140,7 +149,7 @@ class _Driver:
                 again = work.stop - first if begins else 0
                 others = tuple(tuple(w.points[0].items()) for w in self.open) if begins else ()
                 point = tuple(work.points[0].items())
-                swept = tuple(list(p.values())[-1] for p in work.points[1:])
+                swept = swept_values(work.points)
                 item = WorkUnit(self.study_payload, self.results.seed, point, first, stop, again, others, swept)
                 try:
                     future = self.on.executor.submit(run_unit, item)

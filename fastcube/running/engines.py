@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +94,11 @@ class WorkUnit:
         """The points that are counted."""
         last = self.point[-1][0]
         return [dict(self.point), *({**dict(self.point), last: value} for value in self.swept)]
+
+
+def swept_values(points: Sequence[Mapping[str, Value]]) -> tuple[Value, ...]:
+    """The ``swept`` of a :class:`WorkUnit` at the first of these points, which differ in a swept axis alone."""
+    return tuple([*point.values()][-1] for point in points[1:])
 
 
 @dataclass(frozen=True)

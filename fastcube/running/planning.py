@@ -22,7 +22,7 @@ from ..results.hdf5 import MIN_COMPRESSED_SIZE
 from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.writing import raw_of, root_of
-from .engines import WorkUnit, run_unit
+from .engines import WorkUnit, run_unit, swept_values
 
 #: Points measured, and seconds of trials for all of them.
 MEASURED, SECONDS = 12, 0.5
@@ -55,8 +55,7 @@ def measured_seconds(
 
 def _one_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: float, most: int) -> float:
     """CPU seconds per trial of points that the same trials count, from ever longer work units of about ``seconds`` in all."""
-    swept = tuple(list(p.values())[-1] for p in points[1:])
-    count, first = 1, WorkUnit(study, 0, tuple(points[0].items()), 0, 1, swept=swept)
+    count, first = 1, WorkUnit(study, 0, tuple(points[0].items()), 0, 1, swept=swept_values(points))
     run_unit(first)  # compiles
     while True:
         begin = time.thread_time()  # other work on this machine does not count
