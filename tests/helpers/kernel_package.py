@@ -59,16 +59,15 @@ CALL = (
 )
 
 
+def run_python(package, code, **variables):
+    """A finished process that ran a text of Python with the copy of the package."""
+    command, variables = [sys.executable, "-c", code], environment(package, **variables)
+    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False, cwd="/")
+
+
 def call(package, **variables):
     """What the kernels give in a new process, the cache folder, and what was said."""
-    done = subprocess.run(
-        [sys.executable, "-c", CALL],
-        env=environment(package, **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd="/",
-    )
+    done = run_python(package, CALL, **variables)
     assert done.returncode == 0, done.stderr
     first, second, folder = done.stdout.split()
     return int(first), int(second), Path(folder), done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.compiled import mark_others_slow
-from helpers.kernel_package import CALL, HELPER, call, copied, environment
+from helpers.kernel_package import CALL, HELPER, call, copied, environment, run_python
 from helpers.processes import TOY_FILE, mount_tmpfs, remount_read_only, run_fastcube
 
 from fastcube.kernels.machine import cache, cache_roots
@@ -128,15 +128,8 @@ def test_nowhere_to_write_is_one_warning_and_right_results(package):
         "import tempfile; tempfile.gettempdir = lambda: '/proc/none'; "
         "from fastcube.kernels import probe; print(probe.probe(10), probe.other(0))"
     )
-    variables = {"FASTCUBE_CACHE_DIR": "/proc/none", "HOME": "/proc/none"}
-    done = subprocess.run(
-        [sys.executable, "-c", nowhere],
-        env=environment(package, **variables),
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd="/",
-    )
+    done = run_python(package, nowhere, FASTCUBE_CACHE_DIR="/proc/none", HOME="/proc/none")
+    assert done.returncode == 0, done.stderr
     assert done.stdout == "11 2\n"
     assert done.stderr.count("no folder for compiled kernels can be written") == 1
 
@@ -237,14 +230,8 @@ DOCSTRING = ("unsafe/small.py", '\n    """Numbers of set nodes', '\n    # a comm
 )
 def test_an_edit_changes_the_names_of_the_kernels_that_it_reaches(package, tmp_path, edit, changed):
     def names():
-        done = subprocess.run(
-            [sys.executable, "-c", NAMES],
-            env=environment(package, FASTCUBE_CACHE_DIR=tmp_path),
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd="/",
-        )
+        done = run_python(package, NAMES, FASTCUBE_CACHE_DIR=tmp_path)
+        assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
     one = names()
