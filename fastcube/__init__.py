@@ -1,4 +1,4 @@
-"""fastcube: exact Monte Carlo for fault-tolerant communication in hypercube networks.
+"""fastcube: reproducible Monte Carlo for fault-tolerant communication in hypercube networks.
 
 ``import fastcube as fc`` is light: names are loaded when they are first used, numba and h5py only by what needs them.
 """

@@ -9,7 +9,7 @@ from ..measure.inventory import Inventory
 from ..resources import read_json
 from ..results.provenance import package_version
 
-TITLE = "fastcube: exact Monte Carlo for fault-tolerant communication in hypercube networks"
+TITLE = "fastcube: reproducible Monte Carlo for fault-tolerant communication in hypercube networks"
 AUTHORS = "The fastcube developers"
 YEAR = 2026
 

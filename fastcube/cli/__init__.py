@@ -101,7 +101,7 @@ def verbosity_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., 
 @verbosity_option("Say what happens, -vv in detail: the logger `fastcube` of Python's logging.")
 @click.pass_context
 def group(ctx: click.Context) -> None:
-    """Exact Monte Carlo for fault-tolerant communication in hypercube networks."""
+    """Run reproducible Monte Carlo studies of faulty hypercube networks."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), color=ctx.color)
 
