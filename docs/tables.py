@@ -1,18 +1,24 @@
-"""Write the tables of pages from kept results: ``python docs/tables.py``; a test asks that this changes nothing.
+"""Write the tables of pages from cached results: ``python docs/tables.py``; a test asks that this changes nothing.
 
 A page marks the place of a table by ``<!-- table NAME -->`` and ``<!-- end of table -->``; ``TABLES`` makes each.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from sheets import load_results
 
 import fastcube as fc
+from fastcube.exact.bounds import max_unsafe
+from fastcube.exact.unsafe import all_unsafe_probability
 from fastcube.results.rounding import estimate_texts
+from fastcube.studies.lee_hayes.threshold import corrections, leading_order
 from fastcube.studies.networks.survival import compare_with_hypercube
 
 _MARK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
@@ -120,6 +126,79 @@ def _lifetimes(name: str, what: str) -> str:
     return _markdown(["network", *(f"n = {n}" for n in sizes)], rows)
 
 
+def load_record(name: str) -> Any:
+    """The record of a long run: ``data/NAME.json``."""
+    return json.loads((Path(__file__).parents[1] / "data" / f"{name}.json").read_text())
+
+
+def _speed() -> str:
+    """A row for each benchmark, with the speed of fastcube and its ratio to each baseline."""
+    record = load_record("speed")
+    found: dict[str, list[tuple[str, int, int]]] = {}
+    for name, baseline, ours, other in record["rows"]:
+        found.setdefault(name, []).append((baseline, ours, other))
+    rows = [
+        [name, f"{_round(some[0][1]):,}", "; ".join(f"{base}: {_round(ours / other):,}" for base, ours, other in some)]
+        for name, some in found.items()
+    ]
+    head = f"CPU time of one core of an {record['processor']}, {record['date']}, three significant figures:\n\n"
+    return head + _markdown(["benchmark", "trials per second", "times as fast as"], rows)
+
+
+def _round(value: float) -> int:
+    """Three significant figures."""
+    return int(float(f"{value:.3g}"))
+
+
+def plain_trials(n: int, f: int) -> tuple[float, float]:
+    """Relative half-width of the mean number of unsafe nodes in the cached run of ``unsafe-rare``, and plain trials for it."""
+    estimate = load_results("unsafe-rare").estimate("unsafe_nodes", n=n, f=f)
+    half = (estimate.high - estimate.low) / 2
+    return half / estimate.value, 7 * math.log(4 / 0.05) * max_unsafe(n, f, n) / (3 * half)
+
+
+def _rare() -> str:
+    """A row for each point of ``unsafe-rare``."""
+    rows = []
+    for n, f in ((20, 10), (30, 15), (40, 20), (60, 30)):
+        width, trials = plain_trials(n, f)
+        rows.append([str(n), str(f), f"{width:.2%}", f"{trials:.0e}".replace("e+", "e")])
+    return _markdown(["n", "f", "half-width of the mean number of unsafe nodes", "plain trials needed, at least"], rows)
+
+
+def _place(n: int, q: float) -> float:
+    """The failure rate at which Q_n is unsafe with probability q, exactly."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if all_unsafe_probability(n, middle) < q else (low, middle)
+    return low
+
+
+def critical_rows() -> dict[int, list[str]]:
+    """For each n: p_1/2 and limits, p_.8/p_.2 and limits, and the columns that follow from n and p_1/2."""
+    measured = {
+        int(n): [p, f"{low}, {high}", sharp, f"{least}, {most}"]
+        for n, (p, low, high, sharp, least, most) in load_record("critical")["rows"].items()
+    }
+    exact = {
+        n: [f"{_place(n, 0.5):.8f}", "exact", f"{_place(n, 0.8) / _place(n, 0.2):.5f}", "exact"] for n in (4, 5, 6)
+    }
+    found = {}
+    for n, cells in {**exact, **measured}.items():
+        factor, (low, high) = float(cells[0]) / leading_order(n), corrections(n)
+        log, root = math.log(n), math.sqrt(n)
+        derived = [(factor - 1) * root / log, (factor - 1) * root / log**2]
+        found[n] = [*cells, f"{factor:.3f}", f"{low:.2f}, {high:.1f}", *(f"{x:.3f}" for x in derived)]
+    return found
+
+
+def _critical() -> str:
+    head = ["n", "p_1/2", "95% limits", "p_.8/p_.2", "95% limits", "p_1/2 / leading", "proved factors"]
+    head += ["excess in log n/√n", "excess in (log n)²/√n"]
+    return _markdown(head, [[str(n), *cells] for n, cells in critical_rows().items()])
+
+
 #: What makes each table, by the name in its page.
 TABLES: dict[str, Callable[[], str]] = {
     "networks-8": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected"),
@@ -135,6 +214,9 @@ TABLES: dict[str, Callable[[], str]] = {
         for n in (8, 9)
         for suffix, statistic in (("", "connected"), ("-difference", "connected_diff"))
     },
+    "speed": _speed,
+    "speed-rare": _rare,
+    "critical": _critical,
     "hitting-links": _hitting,
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
@@ -153,5 +235,5 @@ def write_tables(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for page in Path(__file__).parent.glob("*.md"):
+    for page in (*Path(__file__).parent.glob("*.md"), *Path(__file__).parent.glob("papers/*.md")):
         page.write_text(write_tables(page.read_text()))

@@ -1,0 +1,84 @@
+"""Numbers in sentences of the documentation are those that cached results, records or the code give."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastcube.measure.paper import installed_benchmarks
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    import tables
+
+    yield tables
+    for name in ("tables", "sheets"):
+        sys.modules.pop(name, None)
+
+
+def read_page(name: str) -> str:
+    """A page with all its words on one line."""
+    return " ".join((DOCS / f"{name}.md").read_text(encoding="utf-8").split())
+
+
+def leading_form(n: int) -> float:
+    """(16 lambda / n^2) 2^(-2 sqrt n), lambda the smallest positive root of the page's series."""
+    low, high = 1.0, 1.3
+    for _ in range(60):
+        middle = (low + high) / 2
+        value = sum((-1) ** k * middle**k / (2 ** (k * k - k) * math.factorial(k)) for k in range(12))
+        low, high = (middle, high) if value > 0 else (low, middle)
+    return 16 * low / n**2 * 2 ** (-2 * math.sqrt(n))
+
+
+def test_critical(tables):
+    page, excess, sharpness = read_page("critical"), {}, {}
+    for n, cells in tables.critical_rows().items():
+        p, _, sharpness[n], _, factor, proved, *units = cells
+        ratio, log, root = float(p) / leading_form(n), math.log(n), math.sqrt(n)
+        excess[n] = (ratio - 1) * root / log, (ratio - 1) * root / log**2
+        assert float(factor) == pytest.approx(ratio, rel=6e-4)
+        assert [float(x) for x in units] == pytest.approx(excess[n], abs=2e-3)
+        bounds = 1 + log / root, 1 + 5 * log**2 / root
+        assert [float(x) for x in proved.split(", ")] == pytest.approx(bounds, abs=0.06)
+        assert bounds[0] < ratio < bounds[1] and 3 < ratio < 5 and 3 < excess[n][0] < 5
+    assert (
+        f"falls from {excess[7][0]:.1f} at n = 7 to {excess[17][0]:.1f} at n = 17 and {excess[24][0]:.1f} at n = 24"
+        in page
+    )
+    assert f"from n = 7 on, from {excess[7][1]:.2f} to {excess[24][1]:.2f}" in page
+    assert all(excess[n][i] > excess[n + 1][i] for n in range(7, 24) for i in (0, 1))
+    assert f"falls from {float(sharpness[7]):.2f} at n = 7 to {float(sharpness[24]):.2f} at n = 24" in page
+    assert f"is {math.log(24) / math.sqrt(24):.2f} at n = 24 and falls below 0.1 only from n = 8,100 on" in page
+    assert math.log(8100) / math.sqrt(8100) < 0.1 < math.log(8099) / math.sqrt(8099)
+    assert f"only from {math.log(7):.1f} to {math.log(24):.1f}," in page
+
+
+def test_critical_grid(tables):
+    from fastcube.studies.lee_hayes import critical_grid
+
+    page, record = read_page("critical"), tables.load_record("critical")
+    assert (
+        f"chi-square is {record['chi_square']['18']} with one degree of freedom, the largest of {len(record['rows'])}"
+        in page
+    )
+    (trials,) = {tally.trials for _, tally in tables.load_results("unsafe-critical-fine")}
+    most = max(place[3] for place in critical_grid.PLACES.values())
+    assert f"from {trials:,} trials at each point, the table from up to {most // 10**6} million" in page
+    for n, (_, low, high, *_) in ((int(n), row) for n, row in record["rows"].items()):
+        half = (float(high) - float(low)) / (float(high) + float(low))
+        assert half < 1.001 * critical_grid.target_half_width(n) == 1.001 * (1e-4 if n <= 16 else 1e-3)
+        near = [p / critical_grid.PLACES[n][1] for p in (q["p"] for q in critical_grid.points([n]))]
+        assert len(near) == 7 and sum(abs(x - 1) < (0.0101 if n <= 16 else 0.0201) for x in near) == 3
+
+
+def test_speed(tables):
+    known = {(benchmark.name, benchmark.baseline) for benchmark in installed_benchmarks()}
+    assert {(name, baseline) for name, baseline, *_ in tables.load_record("speed")["rows"]} <= known
