@@ -1,7 +1,7 @@
-"""What one trial does: compiled functions over integers and bitmask arrays, and nothing else.
+"""Compiled functions that perform trials, on integers and bitmask arrays.
 
-Imports run one way: kernels know nothing of the driver, files or studies.  A kernel is pure, allocates in
-set-up and not per trial, raises nothing, and has one explicit signature; see ``jit.py``.
+This package imports nothing of the driver, the files or the studies.  A kernel is pure, allocates in its set-up and not per
+trial, raises no exception, and has one explicit signature; see ``machine/jit.py``.
 """
 
 if __name__ != "fastcube.kernels":

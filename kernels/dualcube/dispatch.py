@@ -1,11 +1,12 @@
-"""Which of the dual-cube kernels serves which point."""
+"""Select the kernel that counts dual-cube routing at a point (m, rate)."""
 
 from __future__ import annotations
 
 from ..machine.dispatch import KernelTable, serve_any_point
 from .layout import SEARCH_M
 
-#: At (m, rate).  ``ROUTES`` leaves the search out: it counts what the study counts where that searches nothing.
+#: Conditions on (m, rate).  ``ROUTES`` does not search for shortest paths.  It gives the same counts as ``TRIALS`` where the
+#: study does not search either.
 DUALCUBE_ROUTING = KernelTable(
     __package__, {"scalar.TRIALS": serve_any_point, "scalar.ROUTES": lambda m, rate: m > SEARCH_M}
 )

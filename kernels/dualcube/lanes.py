@@ -1,16 +1,16 @@
-"""PRACTICAL routing, lengths only, hundreds of trials at a time: the fast form of ``practical.py`` in lanes.
+"""PRACTICAL routing of hundreds of trials at a time with vectors: path lengths only, equal to those of ``practical``.
 
-Entry: ``route_lengths``, to which the kernels of ``scalar`` give a batch of pairs.  Draws nothing of its own: a status is a hash
-of the label and of the pair's status key, which ``draw_pairs`` draws from the study's key as it is (STATUS_KEYS; PAIRS gives the
-ends).
+``route_lengths`` takes a batch of pairs from the kernels of ``scalar``.  It samples nothing: the status of a node is a hash
+of its label and of the status key of the pair, which ``draw_pairs`` supplies.
 
-Most routes succeed at their first attempt: leave the cluster, cross, walk to v', cross, walk to t.  For eight trials
-at once the two walks are set up and the three nodes between them tested; where s itself is not the exit, the
-first attempt's exit is found by scalar code.  All walks then go together: each pass asks every walk's next wanted
-neighbour, and compacts those that are still under way, so no walk waits for its own hash.  Walks that find all
-wanted neighbours faulty are taken over the one new node of T_1, eight at a time, and go on with the others; where
-that fails too, scalar code finishes the walk from where it stands.  A trial whose first attempt fails, or whose path
-might have loops, is routed from the start by :func:`practical.route`.
+Most routes succeed at the first attempt: leave the cluster, cross, walk to v', cross, walk to t.  For eight trials at once the
+two walks are set up and the three nodes between them are tested.  Scalar code finds the first exit where s is not an exit itself.
+
+Then all walks advance together.  Each pass hashes the next wanted neighbour of every walk and compacts the walks that are still
+under way, so no walk waits for its own hash.  A walk whose wanted neighbours are all faulty detours over the new node of T_1,
+eight walks at a time, and continues with the other walks.  If that node does not help either, scalar code finishes the walk from
+its current node.  A trial whose first attempt fails, or whose path might contain loops, is routed again from the start by
+``practical.route``.
 """
 
 from __future__ import annotations
@@ -29,24 +29,25 @@ from .routing import CLUSTER_TREE, EXIT_TREE, ExitTree, position_dims
 from .trees import BEFORE_ROOT, ROOT, SINGLE, node_offset, start_tree
 
 _TWO = np.uint64(2)
-# ``links`` of a trial that is to be routed from the start.
+# Value of ``RouteBatch.links`` for a trial that is to be routed from the start.
 _REROUTE_NEEDED = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class DualCube(NamedTuple):
-    """The dual-cube of a point."""
+    """The dual-cube of a point, with the failure rate of its nodes."""
 
     m: U64
     limit: U64  #: ``nodes.threshold`` of the rate
 
 
 class Walks(NamedTuple):
-    """Walks pressed together, a column each.
+    """Compacted walks, one walk per column.
 
-    keys        k0 k1 k2 ...    status key of its trial
-    nodes       a0 a1 a2 ...    where it stands
+    keys        k0 k1 k2 ...    status key of the trial
+    nodes       a0 a1 a2 ...    current node
     rests       r0 r1 r2 ...    dimensions still to cross
-    extras      c0 c1 c2 ...    under way: those of them not yet refused here; stuck: dimensions it has not crossed
+    extras      c0 c1 c2 ...    under way: dimensions of ``rests`` not yet refused at this node
+                                stuck: dimensions that the walk has not crossed
     numbers     w0 w1 w2 ...    2 i + 0 or 1: first or second walk of trial i of the batch
     """
 
@@ -58,17 +59,17 @@ class Walks(NamedTuple):
 
 
 class RouteBatch(NamedTuple):
-    """What becomes of a batch of trials, made by :func:`route_batch_for`."""
+    """The state of a batch of trials, made by ``route_batch_for``."""
 
     way: Walks  #: walks under way
-    stuck: Walks  #: walks that found all wanted neighbours faulty
-    firsts: Words  #: (2, trials): rests with which the two walks of each trial started
-    links: Words  #: links of each trial so far, or _AGAIN
+    stuck: Walks  #: walks whose wanted neighbours are all faulty
+    firsts: Words  #: (2, trials): value of ``rests`` with which the two walks of each trial started
+    links: Words  #: links of each trial's path so far, or _REROUTE_NEEDED
 
 
 @scratch
 def route_batch_for(trials):
-    """Room for the walks of so many trials."""
+    """Return a ``RouteBatch`` for ``trials`` trials, two walks each."""
     rows = np.zeros((13, 2 * trials + 16), np.uint64)
     way = Walks(rows[0], rows[1], rows[2], rows[3], rows[4])
     stuck = Walks(rows[5], rows[6], rows[7], rows[12], rows[8])
@@ -77,7 +78,10 @@ def route_batch_for(trials):
 
 @block(always=True)
 def _queue_walk(count, key, node, rest, number, way):
-    """Queue a walk of at least two links (the last hop asks nothing); returns the number queued."""
+    """Queue a walk of at least two links, and return the number of queued walks.
+
+    A walk of one link needs no queueing: its last hop goes to a node that is known to be nonfaulty.
+    """
     if rest & (rest - ONE):
         way.keys[count] = key
         way.nodes[count] = node
@@ -90,7 +94,7 @@ def _queue_walk(count, key, node, rest, number, way):
 
 @block(always=True)
 def _write_walks(at, chosen, columns, walks):
-    """Write the lanes ``chosen`` of five vectors, in the order of ``Walks``, from column ``at`` on; returns how many they are."""
+    """Write the lanes ``chosen`` of ``columns``, one vector per field of ``Walks``, from index ``at`` on; return their number."""
     mask = simd.mask(columns[0], chosen)
     simd.store(walks.keys, at, simd.compress(mask, columns[0]))
     simd.store(walks.nodes, at, simd.compress(mask, columns[1]))
@@ -110,7 +114,7 @@ def _queue_lanes(count, wanted, key, node, rest, numbers, way):
 
 @block(always=True)
 def _set_up_first_attempt(count, i, cube, pairs, batch, room):
-    """Set up the first attempt of trial ``i`` in scalar code; returns the number of walks queued."""
+    """Set up the first attempt of trial ``i`` in scalar code, and return the number of queued walks."""
     key, s, t = pairs.keys[i], pairs.sources[i], pairs.targets[i]
     world = DualCubeStatus(key, cube.limit, cube.m)
     cross = ONE << (cube.m + cube.m)
@@ -136,7 +140,7 @@ def _set_up_first_attempt(count, i, cube, pairs, batch, room):
     apart = (a ^ t) & other
     start_tree(CLUSTER_TREE, dims, room.trees)
     j, _ = next_exit(ExitTree(CLUSTER_TREE, a, dims, apart), BEFORE_ROOT, SINGLE, world, room.trees)
-    if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path: it may meet that path again
+    if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path, so the path may contain a loop
         batch.links[i] = _REROUTE_NEEDED
         return count
     if (s ^ t) & cross and j == 0:
@@ -152,7 +156,7 @@ def _set_up_first_attempt(count, i, cube, pairs, batch, room):
 
 @block(always=True)
 def _set_up_first_attempts(n, cube, pairs, batch, room):
-    """Set up every trial's first attempt; returns the number of walks queued."""
+    """Set up the first attempts of ``n`` trials, eight at a time, and return the number of queued walks."""
     cross = ONE << (cube.m + cube.m)
     low = simd.splat((ONE << cube.m) - ONE)
     high = low << simd.splat(cube.m)
@@ -165,7 +169,7 @@ def _set_up_first_attempts(n, cube, pairs, batch, room):
         active = first_lanes(n - v)
         key, s, t = simd.load(pairs.keys, v), simd.load(pairs.sources, v), simd.load(pairs.targets, v)
         same = ((s ^ t) & x) == zero
-        # from here on in the class of t: leave the cluster of ``a`` at ``a`` itself
+        # From here on, a is in the class of t.  Vector code leaves the cluster of a only at a itself.
         a = simd.select(same, s, s ^ x)
         names = simd.select((t & x) == zero, high, low)
         apart = (a ^ t) & names
@@ -195,7 +199,10 @@ def _set_up_first_attempts(n, cube, pairs, batch, room):
 
 @block(always=True)
 def _advance_walks(count, stuck, limit, batch):
-    """Take all queued walks to their end or until stuck; returns the number of stuck ones, ``stuck`` of them from before."""
+    """Advance all queued walks until each ends or is stuck.
+
+    ``stuck`` walks were stuck before the call.  Returns the number of stuck walks afterwards.
+    """
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)
     least = simd.splat(limit)
@@ -224,9 +231,9 @@ def _advance_walks(count, stuck, limit, batch):
 
 @block(always=True)
 def _first_nonfaulty(key, node, dims, pending, limit):
-    """The first of each lane's ``dims`` across which ``node`` has a nonfaulty neighbour, and the lanes that have one.
+    """Return each lane's first dimension of ``dims`` with a nonfaulty neighbour of ``node``, and the bits of lanes that have one.
 
-    Only the lanes ``pending`` are asked.  No pass waits for the last: what it asks does not depend on it.
+    Only the lanes ``pending`` are examined.  The hashes of a pass do not depend on the results of the pass before.
     """
     zero = simd.splat(ZERO)
     least = simd.splat(limit)
@@ -245,14 +252,16 @@ def _first_nonfaulty(key, node, dims, pending, limit):
 
 @block(always=True)
 def _first_rest_position(number):
-    """Row and column of a walk's first rest."""
+    """Return the row and column in ``RouteBatch.firsts`` of the walk ``number``."""
     return np.int64(number & ONE), np.int64(number >> ONE)
 
 
 @block(always=True)
 def _find_uncrossed_dims(first, count, m, batch):
-    """Tell each stuck walk from ``first`` on the dimensions it has not crossed: those in neither its first rest nor
-    its rest, or in both."""
+    """Set ``extras`` of the stuck walks from ``first`` on to the dimensions that they have not crossed.
+
+    A dimension is not crossed if it is in both or neither of the walk's first and current ``rests``.
+    """
     stuck = batch.stuck
     for j in range(first, count):
         crossed = batch.firsts[_first_rest_position(stuck.numbers[j])] ^ stuck.rests[j]
@@ -261,9 +270,9 @@ def _find_uncrossed_dims(first, count, m, batch):
 
 @block(always=True)
 def _detour_walks(first, end, limit, batch):
-    """Take the stuck walks from ``first`` on over their T_1, where its one new node has a nonfaulty wanted neighbour.
+    """Move the stuck walks from ``first`` on over the new node of their T_1, if that node has a nonfaulty wanted neighbour.
 
-    Returns how many are under way again, and how many are stuck.
+    Returns the number of walks under way again and the number of stuck walks.
     """
     count = np.int64(0)
     kept = first
@@ -290,19 +299,18 @@ def _detour_walks(first, end, limit, batch):
 
 @block(always=True)
 def is_faster_in_lanes(m, rate):
-    """Whether lanes are faster than one route at a time: unless most first attempts fail or need trees.
+    """Whether vectors are faster than one route at a time; they are not if most first attempts fail or need trees.
 
-    Measured: the two break even near rate 0.38 at m = 5, 0.43 at 7, 0.47 at 9 and beyond 0.5 from 11 on.
+    Measured: the break-even rate is 0.38 at m = 5, 0.43 at m = 7, 0.47 at m = 9, and above 0.5 from m = 11 on.
     """
     return rate < 0.29 + 0.02 * m
 
 
 @block(always=True)
 def route_lengths(in_lanes, n, cube, pairs, lengths, batch, room):
-    """Links on each of ``n`` trials' paths, or EXHAUSTED or LIMIT, into ``lengths`` (int64); ``batch`` from
-    :func:`route_batch_for`.
+    """Write the number of links of each of ``n`` trials' paths, or EXHAUSTED or LIMIT, to ``lengths`` (int64).
 
-    ``in_lanes`` (see :func:`is_faster_in_lanes`) decides how, not what.
+    ``batch`` comes from ``route_batch_for``.  ``in_lanes`` (``is_faster_in_lanes``) affects the speed only.
     """
     place = simd.take_addresses(room)
     links = batch.links

@@ -1,4 +1,4 @@
-"""What the dual-cube kernel counts."""
+"""The counters of the dual-cube routing kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DUALCUBE_ROUTING = Layout(
     Counter("detours", "delivered routes longer than d(s, t)"),
     Counter("counted", "trials whose look-ups were counted: all with the search, else those with index 0 mod 64"),
     Moments("lookups", "distinct labels whose status was asked, in those trials", 1, 2, "lookups_lookups"),
-    # the search of the whole cube; above SEARCH_M these stay 0
+    # Counters of the search for shortest paths; 0 for m > SEARCH_M.
     Counter("connected", "pairs joined by a nonfaulty path"),
     Counter("shortest", "shortest nonfaulty path lengths of delivered routes"),
     Counter("length_shortest", "products of length and shortest length"),

@@ -1,7 +1,7 @@
-"""PRACTICAL routing in the reading's own order, every status it asks recorded (readings B7, B8, B10).
+"""PRACTICAL routing that queries node statuses in the order of the interpretation, and records each query (B7, B8, B10).
 
-This is the form that one-instance routing uses, on any fault set, and that counts the statistic ``lookups``: the
-distinct labels whose status was asked.  ``practical.py`` takes the same paths and asks less.
+Routing of single instances uses this form, for any fault set.  The statistic ``lookups``, the number of distinct labels whose
+status is queried, is counted with it.  ``practical`` takes the same paths with different queries.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from .trees import (
     start_tree,
 )
 
-#: Kinds of events.
-CROSSED = np.int64(0)  #: tree node ``node`` of a tree of so many nodes has the nonfaulty cross neighbour ``other``
-#: a walk to ``other`` ends at ``node``: its tree of so many nodes sees no wanted nonfaulty node and cannot grow
+#: Kinds of events, the first number of a row of ``events``.
+CROSSED = np.int64(0)  #: tree node ``node`` of a tree of ``nodes`` nodes has the nonfaulty cross neighbour ``other``
+#: A walk to ``other`` ends at ``node``: its tree of ``nodes`` nodes has no nonfaulty wanted neighbour and cannot grow.
 STUCK = np.int64(1)
 FAULTY = np.int64(2)  #: the far end ``node`` of a virtual edge, across from ``other``, is faulty
-ENDED = np.int64(3)  #: the tree of ``node`` cannot grow past so many nodes: no exit is left
+ENDED = np.int64(3)  #: the tree of ``node`` cannot grow past ``nodes`` nodes: no exit is left
 LIMITED = np.int64(4)  #: the tree of ``node`` would grow past LIMIT_NODES
 
-#: Rows of ``events`` that one route keeps.
+#: Number of rows of ``events`` that are recorded for a route.
 MOST_EVENTS = 256
 
 
 class LookupRecord(NamedTuple):
-    """What was asked and what happened on the way, made by :func:`lookup_record_for`.
+    """Queried labels and events of one route, made by ``lookup_record_for``.
 
-    Where ``asked`` ran out of room (``asked.counts[1]``) the caller repeats the route with more.
+    If ``asked`` is too small, ``asked.counts[1]`` is nonzero and the caller repeats the route with a larger record.
     """
 
-    asked: LabelSet  #: the labels whose status was asked
-    events: Words  #: rows of four (kind, node, other node, nodes of the tree)
-    noted: Ints  #: one entry: number of rows in use
-    most: I64  #: most rows
+    asked: LabelSet  #: the labels whose status was queried
+    events: Words  #: rows of four numbers: kind, node, other node, number of nodes of the tree
+    noted: Ints  #: one entry: number of rows of ``events`` in use
+    most: I64  #: number of rows of ``events``
 
 
 class RecordedDualCube(NamedTuple):
-    """Which nodes of a dual-cube are nonfaulty, with a record of what is asked."""
+    """The faulty nodes of a dual-cube, with a record of the queries about them."""
 
     key: U64  #: status key of the trial
     limit: U64  #: ``nodes.threshold`` of the failure rate
@@ -65,7 +65,7 @@ class RecordedDualCube(NamedTuple):
 
 @scratch
 def lookup_record_for(labels, events):
-    """A record of up to so many labels and events."""
+    """Return an empty record for up to ``labels`` labels and ``events`` events."""
     return LookupRecord(label_set(labels), np.zeros(4 * events, np.uint64), np.zeros(1, np.int64), events)
 
 
@@ -78,7 +78,7 @@ def clear_record(record):
 
 @block
 def _append_event(world, kind, node, other, nodes):
-    """Append an event while there is room."""
+    """Append an event unless ``events`` is full."""
     events, row = world.record.events, world.record.noted[0]
     if row < world.record.most:
         events[4 * row] = np.uint64(kind)
@@ -90,7 +90,7 @@ def _append_event(world, kind, node, other, nodes):
 
 @block
 def _is_listed(faults, label):
-    """Is the label in a sorted array?"""
+    """Whether ``label`` is in the sorted array ``faults``."""
     low, high = 0, faults.size
     while low < high:
         middle = (low + high) // 2
@@ -103,7 +103,7 @@ def _is_listed(faults, label):
 
 @block
 def is_nonfaulty(world, label):
-    """Ask a node's status."""
+    """Whether the node ``label`` is nonfaulty; the query is recorded."""
     add_label(world.record.asked, label)
     return status(world.key, label) >= world.limit and not _is_listed(world.faults, label)
 
@@ -114,12 +114,15 @@ _grow_tree = make_tree_grower(_first_nonfaulty)
 
 @block
 def _append_hyp_path(world, a, b, free, at, room):
-    """HYP(a, b); the nodes after ``a`` are appended."""
+    """Append the nodes after ``a`` of HYP(a, b) along ``free`` to the path, whose length is ``at``.
+
+    Returns the new length, EXHAUSTED or LIMIT.
+    """
     while a != b:
         want = a ^ b
         d = _first_nonfaulty(world, a, want)
         if d == ZERO:
-            # wanted neighbours of tree nodes have been asked, and are faulty, when the tree grows (B7)
+            # When the tree grows, the wanted neighbours of its nodes have been queried and are faulty (B7).
             dims = free & ~want
             start_tree(WALK_TREE, dims, room.trees)
             n = SINGLE
@@ -150,7 +153,10 @@ def _append_hyp_path(world, a, b, free, at, room):
 
 @block
 def _next_exit(exits, i, n, world, trees):
-    """EXITS: index of the next tree node with a nonfaulty cross neighbour (or EXHAUSTED, LIMIT), nodes of the tree."""
+    """Return the index of the next tree node after ``i`` with a nonfaulty cross neighbour, and the number of nodes of the tree.
+
+    This is EXITS of the interpretation.  The index is EXHAUSTED or LIMIT if there is no such node.
+    """
     tree, root, dims = exits.tree, exits.root, exits.dims
     cross = ONE << (world.m + world.m)
     while True:
@@ -172,7 +178,7 @@ def _next_exit(exits, i, n, world, trees):
 
 @block
 def _is_landing(world, v, over):
-    """Ask v."""
+    """Whether ``v``, the neighbour of ``over`` in the other class or cluster, is nonfaulty; if not, the event is recorded."""
     if is_nonfaulty(world, v):
         return True
     _append_event(world, FAULTY, v, over, 0)
@@ -184,18 +190,18 @@ route_recorded = make_router(_next_exit, _append_hyp_path, lands=_is_landing)
 
 @kernel("Tuple((int64, uint64[::1], uint64[::1], uint64[:,::1]))(int64, uint64, uint64, uint64[::1], uint64, uint64)")
 def route_one(m, key, threshold, faults, s, t):
-    """One PRACTICAL route on any fault set.
+    """Route one message by PRACTICAL with any fault set.
 
     Parameters
     ----------
     m : int64
         1 <= m <= 30.
     key, threshold : uint64
-        Lazy faults: faulty below the threshold; 0 for none.
+        A node is faulty if its status under ``key`` is below ``threshold``; 0 for no such faults.
     faults : uint64 array
         Sorted labels of further faulty nodes.
     s, t : uint64
-        Nonfaulty nodes.  Nothing is checked here: see ``fastcube.algorithms.dualcube``.
+        Nonfaulty nodes.  The arguments are not checked; ``fastcube.algorithms.dualcube`` checks them.
 
     Returns
     -------
@@ -204,9 +210,9 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array
         The path; empty when the route failed.
     uint64 array
-        The labels asked, ascending.
+        The queried labels, ascending.
     uint64 array, shape (rows, 4)
-        The first EVENTS events.
+        The first MOST_EVENTS events.
     """
     room = route_workspace_for(PATH_NODES, TREE_COUNT)
     capacity = 2048

@@ -1,22 +1,21 @@
-"""PRACTICAL routing in dual-cubes on lazily drawn statuses: the fast form, one route at a time (reading B7).
+"""PRACTICAL routing in dual-cubes, one route at a time and fast; node statuses are hashes computed on demand (B7).
 
-Works on labels throughout: a cluster's dimensions are bits of the label, the cross edge flips bit 2m, and no
-memory depends on 2^m.  It takes the same path as the algorithm of the reading but asks other statuses: of a tree's
-node everything at once, because eight hashes in a vector cost what one does and each answer that is waited for, and
-mispredicted, costs more; and nothing that the reading's order asks in vain:
+The code works on labels.  The dimensions of a cluster are bits of the label, and the cross edge flips bit 2m, so memory does not
+grow with 2^m.  The path is that of the interpretation, but other statuses are queried.  All neighbours of a tree node are queried
+at once, because eight hashes in a vector cost as much as one and a branch on each answer costs more.  Queries that cannot change
+the path are left out:
 
-- walks (HYP) are only ever tried towards nonfaulty targets, because one towards a faulty target fails;
-- the last hop of a walk then needs no question;
-- while a walk grows a tree, every wanted neighbour of every tree node is faulty, or it would have moved: trees
-  live in the dimensions that are free and not wanted;
+- walks (HYP) are only tried towards nonfaulty targets, because a walk towards a faulty target fails;
+- so the last hop of a walk needs no query;
+- while a walk grows a tree, every wanted neighbour of every tree node is faulty, or the walk would have moved there:
+  trees use only dimensions that are free and not wanted;
 - once a target is known to have no nonfaulty neighbour in its cluster, walks to it from other nodes are not tried.
 
-Three of these skip walks that cannot succeed but that, in the reading's order, might stop the whole route by
-the tree limit (B10).  That needs a tree of 2^14 nodes all of whose 2^13 inner wanted neighbours are faulty while
-each has a nonfaulty child: below 10^-1000 at every rate and m.  :mod:`lookups` keeps the reading's order
-to the letter, counts the statuses it asks, and is what one-instance routing uses.
-Routes there take longer by a factor of 1.6 at m = 5, rate 0.1, of 2.8 at m = 10, rate 0.3, and of 4.4 at m = 30, rate 0.3, so
-neither can serve for the other.
+Three of these rules skip walks that cannot succeed, but that might reach the tree limit (B10) and so end the whole route.  That
+needs a tree of 2^14 nodes whose 2^13 inner nodes have only faulty wanted neighbours and a nonfaulty child each.  Its probability
+is below 10^-1000 at every rate and m.  ``lookups`` keeps the order of the interpretation, counts queries and routes single
+instances.  It is slower by a factor of 1.6 at m = 5, rate 0.1, of 2.8 at m = 10, rate 0.3, and of 4.4 at m = 30, rate 0.3, so
+both forms are needed.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from ..machine.jit import block
 from .routing import EXHAUSTED, LIMIT, WALK_TREE, make_router
 from .trees import LIMIT_NODES, SINGLE, append_path_down, make_tree_grower, node_offset, set_untried_dims, start_tree
 
-# Lanes of _ways: five dimensions; u', v and v'.
+# Lanes of ``_exit_pattern``: five dimensions, then u', v and v'.
 _DIMS, _EXIT_BITS = np.uint64(0x1F), np.uint64(0xE0)
-# Dimensions in a window; typed for the reason that BEFORE is in trees.
+# Number of dimensions in a window; typed for the same reason as ``trees.BEFORE_ROOT``.
 _FIVE, _EIGHT = np.int64(5), np.int64(8)
 
 
 class DualCubeStatus(NamedTuple):
-    """Which nodes of which dual-cube are nonfaulty."""
+    """The faulty nodes of a dual-cube, given by a key and a threshold."""
 
     key: U64  #: status key of the trial
     limit: U64  #: ``nodes.threshold`` of the failure rate
@@ -50,7 +49,7 @@ class DualCubeStatus(NamedTuple):
 
 @block(always=True)
 def is_nonfaulty(world, label):
-    """Whether a node is nonfaulty."""
+    """Whether the node ``label`` is nonfaulty."""
     return status(world.key, label) >= world.limit
 
 
@@ -60,15 +59,17 @@ _grow_tree = make_tree_grower(_first_nonfaulty)
 
 @block(always=True)
 def _nonfaulty_bits(world, node, pattern):
-    """Which of eight labels, ``node`` xor the lanes of ``pattern``, are nonfaulty, as bits."""
+    """Return a mask of eight bits: bit i is set if the node ``node`` xor lane i of ``pattern`` is nonfaulty."""
     there = simd.splat(node) ^ pattern
     return simd.bits(simd.splat(world.limit) <= status_lanes(simd.splat(world.key), there))
 
 
 @block(always=True)
 def _dimension_window(dims, most):
-    """The number of the lowest of ``most`` neighbouring dimensions that include the first of ``dims``, and the eight
-    from there on as lanes."""
+    """Return the lowest of ``most`` consecutive dimensions that include the highest of ``dims``, and a vector of dimensions.
+
+    Lane i of the vector is the bit of the i-th dimension from the lowest on, for eight dimensions.
+    """
     low = np.uint64(max(highest(dims) - most + 1, 0))
     one = simd.splat(ONE << low)
     return low, one << simd.iota(one)
@@ -76,8 +77,10 @@ def _dimension_window(dims, most):
 
 @block(always=True)
 def _first_wanted(world, node, want, near, nonfaulty):
-    """The first of ``want`` across which ``node`` has a nonfaulty neighbour, 0 for none; ``near``: they are in
-    ``is_nonfaulty``."""
+    """Return the first dimension of ``want`` across which ``node`` has a nonfaulty neighbour, or 0.
+
+    With ``near``, the mask ``nonfaulty`` of dimensions already answers this for all of ``want``.
+    """
     if near:
         return highest_bit(nonfaulty & want) if nonfaulty & want else ZERO
     return _first_nonfaulty(world, node, want)
@@ -85,10 +88,10 @@ def _first_wanted(world, node, want, near, nonfaulty):
 
 @block(always=True)
 def _grow_towards(world, a, want, dims, near, trees):
-    """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across one of ``want``.
+    """Grow the tree of ``a`` along ``dims`` until a node has a nonfaulty neighbour across a dimension of ``want``.
 
-    Returns that node's index (EXHAUSTED or LIMIT for none) and the dimension.  One vector asks of a node the first of
-    its ``dims``, and all of ``want`` if they are ``near``.
+    Returns the index of that node (or EXHAUSTED or LIMIT) and the dimension.  One vector of hashes per node covers the first of
+    its ``dims``, and all of ``want`` if ``near`` is set.
     """
     low, window = _dimension_window(dims | want if near else dims, _EIGHT)
     unasked = (ONE << low) - ONE
@@ -110,7 +113,7 @@ def _grow_towards(world, a, want, dims, near, trees):
 
 @block
 def append_hyp_path(world, a, b, free, at, room):
-    """HYP(a, b) for nonfaulty ``b``; appends the nodes after ``a`` and returns the new length, EXHAUSTED or LIMIT."""
+    """Append the nodes after ``a`` of HYP(a, b), ``b`` nonfaulty, to the path; return the new length, EXHAUSTED or LIMIT."""
     low, window = _dimension_window(free, _EIGHT)
     near = free & ((ONE << low) - ONE) == ZERO
     nonfaulty = ZERO
@@ -140,8 +143,10 @@ def append_hyp_path(world, a, b, free, at, room):
 
 @block(always=True)
 def _exit_pattern(dims, apart, cross):
-    """What to ask of each node of a tree, as lanes: five neighbouring dimensions, the first of ``dims`` among them, then
-    u', v and v'; and the number of the lowest dimension."""
+    """Return the lowest of five consecutive dimensions and the vector of label changes to query at each node of a tree.
+
+    The lanes are the five dimensions, which include the first of ``dims``, then the steps to u', v and v'.
+    """
     low, lanes = _dimension_window(dims, _FIVE)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x20)), simd.splat(cross), lanes)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x40)), simd.splat(apart), lanes)
@@ -150,11 +155,10 @@ def _exit_pattern(dims, apart, cross):
 
 @block(always=True)
 def next_exit(exits, i, n, world, trees):
-    """The next node u after ``i`` in the order of a tree of ``n`` nodes with u', v and v' nonfaulty (see ``Exits``).
+    """Return the index of the next node u after ``i`` of a tree of ``n`` nodes with u', v and v' nonfaulty (see ``ExitTree``).
 
-    Returns the node's index
-    and the tree's nodes now, or EXHAUSTED or LIMIT in place of the index.  All of a level is asked before any of it
-    is looked at: hashes that do not depend on each other overlap.
+    Returns EXHAUSTED or LIMIT in place of the index if there is none, and the number of nodes that the tree has then.  All nodes
+    of a level are queried before the first result is used, so that independent hashes overlap.
     """
     tree, root, dims = exits.tree, exits.root, exits.dims
     low, pattern = _exit_pattern(dims, exits.apart, ONE << (world.m + world.m))

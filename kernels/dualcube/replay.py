@@ -1,4 +1,4 @@
-"""What trial t draws, for replay: one function a study."""
+"""Sample the messages of trial t for replay, one function per study."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .scalar import dualcube_pairs
 
 @kernel("Tuple((boolean, uint64, uint64, uint64))(uint64, int64, int64, float64)")
 def sample_dualcube_routing(key, trial, m, rate):
-    """Whether the trial is not void, its status key, s and t."""
+    """Return whether the trial has a pair of nonfaulty nodes, its status key, s and t."""
     pairs = pair_arrays()
     n = draw_pairs(trial, trial + 1, dualcube_pairs(key, m, threshold(rate)), pairs)
     return n == 1, status_key(key, np.uint64(trial)), pairs.sources[0], pairs.targets[0]

@@ -1,7 +1,7 @@
-"""PRACTICAL's skeleton: out of a cluster, over to another, and within it (Li, Peng & Chu, reading B7).
+"""The control flow of PRACTICAL: out of a cluster, over to another cluster, and within a cluster (Li, Peng & Chu, B7).
 
-``make_router`` makes it for each of the two forms of its parts: :mod:`practical`, which is fast, and :mod:`lookups`, which asks
-statuses in the reading's order.
+``make_router`` combines it with the steps of ``practical``, which is fast, or of ``lookups``, which queries statuses in the
+order of the interpretation.
 """
 
 from __future__ import annotations
@@ -20,65 +20,65 @@ from .trees import BEFORE_ROOT, SINGLE, append_path_down, append_path_up, node_o
 EXHAUSTED = -1  #: the algorithm has nothing left to try
 LIMIT = -2  #: a tree would grow past LIMIT_NODES
 
-#: Which tree is whose.
+#: Index of each tree in ``RouteWorkspace.trees``.
 WALK_TREE, EXIT_TREE, BACK_TREE, CLUSTER_TREE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 TREE_COUNT = 4
 
-# What is known of a target: can it be entered from its own cluster?
+# Knowledge about a target: unknown, without a nonfaulty neighbour in its cluster, or with one.
 _UNKNOWN, _ISOLATED, _OPEN = np.int64(0), np.int64(1), np.int64(2)
 
-#: Nodes that a path can have before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
+#: Most nodes of a path before loops are erased: two trees' depths and four walks of at most 30 steps of at most 15 nodes.
 PATH_NODES = 2048
 
 
 class ExitTree(NamedTuple):
-    """A tree whose nodes are looked at for ways out of their cluster, or over to another."""
+    """A tree whose nodes are searched for exits out of their cluster, or over to another cluster."""
 
     tree: I64  #: number of the tree
     root: U64  #: its root
     dims: U64  #: dimensions in which it grows
-    apart: U64  #: the way over leads to v = u ^ apart; 0 for a way out
+    apart: U64  #: the exit leads to v = u ^ apart; 0 for an exit to the other class
 
 
 @block(always=True)
 def position_dims(label, m):
-    """The dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
+    """Return the mask of the dimensions of the label's cluster: bits 2m-1 .. m for class 1, m-1 .. 0 for class 0."""
     low = (ONE << m) - ONE
     return low << m if label >> (m + m) else low
 
 
 def make_router(next_exit, walk, *, first=None, lands=None):
-    """The function that routes; a factory for the reason that :func:`trees.growing` is one.
+    """Return the routing function for the given steps; a factory for the same reason as ``trees.make_tree_grower``.
 
     Parameters
     ----------
     next_exit : block
         ``next_exit(exits, i, n, world, trees)``: the next exit after node ``i`` of a tree of ``n`` nodes, or EXHAUSTED or LIMIT,
-        and the nodes it has now.  Every ``world`` has its dual-cube's ``m``.
+        and the number of nodes of the tree then.  Every ``world`` has the field ``m`` of its dual-cube.
     walk : block
         ``walk(world, a, b, free, at, room)``: HYP(a, b) along ``free``; appends the nodes after ``a`` and returns the new length,
         EXHAUSTED or LIMIT.
     first : block, optional
-        As of :func:`trees.growing`: asks, once a walk has failed, whether its target can be entered at all, and no walk that
-        cannot end is tried.
+        As of ``trees.make_tree_grower``.  Once a walk has failed, it decides whether the target has a nonfaulty neighbour in
+        its cluster.  If not, further walks to the target are skipped.
     lands : block, optional
-        ``lands(world, v, over)``: whether ``v``, across from ``over``, is nonfaulty, unless ``next_exit`` has seen to it.
+        ``lands(world, v, over)``: whether ``v``, the neighbour of ``over``, is nonfaulty.  Left out if ``next_exit`` tests it.
     """
-    # numba leaves out what such a constant rules out before it compiles anything
+    # Numba removes the branches that these constants exclude before it compiles them.
     remembers, asks = first is not None, lands is not None
 
     @block(always=True)
     def learn_target_state(world, b, dims, entry):
-        """What is known of ``b`` once a walk to it along ``dims`` has failed."""
+        """Return the knowledge about ``b`` after a walk to it along ``dims`` has failed."""
         if entry == _UNKNOWN:
             return _OPEN if first(world, b, dims) else _ISOLATED
         return entry
 
     @block
     def route_to_cluster(world, a, b, dims, entry, start, room):
-        """TO_CLUSTER(a, b), ``a`` being the last of ``start`` nodes on the path; ``entry`` tells what is known of ``b``.
+        """Append the path TO_CLUSTER(a, b), where ``a`` is the last of the ``start`` nodes on the path.
 
-        Returns the new length (or EXHAUSTED, LIMIT) and what is known of ``b`` now.
+        ``entry`` is the knowledge about ``b``.  Returns the new length (or EXHAUSTED, LIMIT) and the new knowledge about ``b``.
         """
         cross = ONE << (world.m + world.m)
         other = (cross - ONE) ^ dims
@@ -110,7 +110,7 @@ def make_router(next_exit, walk, *, first=None, lands=None):
 
     @block
     def route_between_classes(world, s, t, room):
-        """PRACTICAL for nodes of different classes."""
+        """Route by PRACTICAL between nodes of different classes."""
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(t, world.m)
@@ -139,15 +139,15 @@ def make_router(next_exit, walk, *, first=None, lands=None):
             if at == LIMIT:
                 return at
             if at >= 0:
-                # walks and cluster paths never repeat a node; only when the route comes straight back through
-                # a' : a can it meet the tree path s -> a again
+                # Walks and cluster paths never repeat a node.  The route can cross the tree path s -> a only if it returns
+                # straight through a' : a.
                 if room.path[head + 1] == room.path[head - 1]:
                     at = erase_loops(room.path, at)
                 return at
 
     @block
     def route_around_cluster(world, s, t, room):
-        """PRACTICAL's last resort for nodes of one cluster: leave it at both ends, join them in the other class."""
+        """Route between nodes of one cluster by PRACTICAL's last resort: through the other class, left and entered by exits."""
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(s ^ cross, world.m)
@@ -185,16 +185,16 @@ def make_router(next_exit, walk, *, first=None, lands=None):
 
     @block
     def route(world, s, t, room):
-        """PRACTICAL(s, t) between nonfaulty nodes.
+        """Route by PRACTICAL(s, t) between nonfaulty nodes.
 
         Parameters
         ----------
-        world : World or Recorded
+        world : DualCubeStatus or RecordedDualCube
             1 <= m <= 30.
         s, t : uint64
             Labels below 2^(2m+1).
-        room : Room
-            From ``room_for(PATH_NODES, TREES)``; the route is written to its path.
+        room : RouteWorkspace
+            From ``route_workspace_for(PATH_NODES, TREE_COUNT)``; the route is written to its path.
 
         Returns
         -------

@@ -1,10 +1,10 @@
-"""Trials of dual-cube routing: draw the pair, route it, search the whole cube if asked, and tally (reading B8).
+"""Trials of dual-cube routing: sample a pair, route it, optionally search for a shortest path, and tally (B8).
 
-Statuses hang on ``nodes.status_key``; pairs are those of ``pairs.draw_pairs`` on the same statuses.  A trial is void when
-fewer than two nodes are nonfaulty (looked up for m <= SEARCH_M) or when none of the first 2^20 candidate pairs will do,
-which at failure rates up to 0.99 has probability below 10^-45.
+Node statuses are hashes under ``nodes.status_key``, and ``pairs.draw_pairs`` samples pairs of nodes nonfaulty under them.  A
+trial is discarded if fewer than two nodes are nonfaulty (tested for m <= SEARCH_M), or if none of the first 2^20 candidate pairs
+is valid.  At failure rates up to 0.99 the latter has probability below 10^-45.
 
-Trials go through in batches, trial after trial in each of three stages, so that the draws can be vectors.
+Trials are processed in batches, in three stages, so that the sampling can use vectors.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .routing import LIMIT, PATH_NODES, TREE_COUNT, position_dims
 from .shortest import bitmask_words, draw_nonfaulty, shortest_length
 from .trees import route_workspace_for
 
-#: Without the search, lookups are counted in the trials whose index is a multiple of this power of two: asking in
-#: the reading's order and remembering what was asked takes several times as long as the route.
+#: Without the search, lookups are counted in trials whose index is a multiple of this power of two, because recording the queries
+#: takes several times as long as the route.
 LOOKUPS_EVERY = 64
 
 _VALID = DUALCUBE_ROUTING.counter("valid")
@@ -51,14 +51,14 @@ _LONGEST = DUALCUBE_ROUTING.extreme("longest")
 _DETOUR = DUALCUBE_ROUTING.extreme("detour")
 
 _TWO = np.uint64(2)
-# Lengths as unsigned numbers: a tree stopped at its limit, and the longest that is a length.
+# Lengths as unsigned numbers: the value of LIMIT, and the largest value that is a length.
 _LIMITED = np.uint64(LIMIT % 2**64)
 _LONGEST_LENGTH = np.uint64(2**32)
 
 
 @block(always=True)
 def fault_free_distance(s, t, m):
-    """d(s, t): Hamming distance, plus 2 for different clusters of one class."""
+    """Return the distance d(s, t) without faults: the Hamming distance, plus 2 for different clusters of one class."""
     x = s ^ t
     apart = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
     return popcount(x) + (2 if apart else 0)
@@ -66,7 +66,7 @@ def fault_free_distance(s, t, m):
 
 @block(always=True)
 def _distance_lanes(s, t, m):
-    """:func:`fault_free_distance` of eight pairs."""
+    """Return ``fault_free_distance`` of eight pairs."""
     zero = simd.splat(ZERO)
     x = s ^ t
     low = simd.splat((ONE << m) - ONE)
@@ -78,7 +78,7 @@ def _distance_lanes(s, t, m):
 
 @block(always=True)
 def _update_extreme(tally, at, wanted, values, trials, row):
-    """Replace the extreme at ``at`` by a larger value of the lanes ``wanted``, or by an equal one of a smaller trial."""
+    """Update the extreme at ``at`` with the lanes ``wanted``: a larger value wins, then a smaller trial index."""
     best, who = read_extreme(tally, at)
     higher = simd.splat(np.uint64(best + 1)) <= values
     same = simd.splat(np.uint64(best)) == values
@@ -96,7 +96,7 @@ def _update_extreme(tally, at, wanted, values, trials, row):
 
 @block(always=True)
 def _count_routes(n, m, pairs, lengths, tally):
-    """Tally the routes of ``n`` trials that are not void."""
+    """Tally the routes of ``n`` valid trials."""
     zero = simd.splat(ZERO)
     delivered = limited = detours = np.int64(0)
     length1 = length2 = distance1 = distance2 = product = zero
@@ -129,7 +129,7 @@ def _count_routes(n, m, pairs, lengths, tally):
 
 @block
 def _count_shortest(length, shortest, tally):
-    """Tally what the search found: ``shortest`` is -1 for a pair that no nonfaulty path joins."""
+    """Tally the result of the search; ``shortest`` is -1 if no nonfaulty path joins the pair."""
     if shortest < 0:
         return
     tally[_CONNECTED] += 1
@@ -144,9 +144,9 @@ def _count_shortest(length, shortest, tally):
 
 @block
 def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
-    """Tally the lookups of those of the trials i .. n - 1 whose index has no bit of ``mask``.
+    """Tally the lookups of those trials of i .. n - 1 whose index shares no bit with ``mask``.
 
-    Returns n, or the first trial whose lookups the record is too small for.
+    Returns n, or the first trial for which the record is too small.
     """
     place = simd.take_addresses(room)
     book = simd.take_addresses(record)
@@ -166,7 +166,7 @@ def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
 
 @block
 def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
-    """Tally shortest paths; the whole cube is searched unless the route is as short as without faults."""
+    """Tally shortest paths.  The search is skipped for a route of length d(s, t), because no path is shorter."""
     for i in range(n):
         shortest = lengths[i]
         if shortest != fault_free_distance(pairs.sources[i], pairs.targets[i], np.uint64(m)):
@@ -177,14 +177,14 @@ def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
 
 @block(always=True)
 def dualcube_pairs(key, m, limit):
-    """Where the pairs of DC(m) come from."""
+    """Return the source of the random pairs of DC(m) for ``draw_pairs``."""
     return PairSource(key, limit, np.int64(2 * m + 1), False)
 
 
 def _make_kernel(searches: bool) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant="searched" if searches else "alone")
     def route_trials(key, first, stop, params, tally):
-        """Dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
+        """Count dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
         m = np.int64(params[0])
         limit = threshold(params[1])
         cube = DualCube(np.uint64(m), limit)
@@ -217,9 +217,9 @@ def _make_kernel(searches: bool) -> Kernel:
     return route_trials
 
 
-#: The study's kernel: up to m = SEARCH_M every trial also searches the whole cube for a shortest path (unless the route is
-#: as short as d(s, t)) and counts its lookups.
+#: The study's kernel.  For m <= SEARCH_M every trial also searches for a shortest path (unless the route has length d(s, t)) and
+#: counts its lookups.
 TRIALS = _make_kernel(searches=True)
 
-#: The routes alone, without the search and with lookups in one trial of LOOKUPS_EVERY at any m; for comparisons of speed.
+#: Routes without the search, with lookups in one of LOOKUPS_EVERY trials at any m; for comparisons of speed.
 ROUTES = _make_kernel(searches=False)

@@ -1,8 +1,8 @@
-"""Shortest nonfaulty paths in a whole dual-cube: breadth-first search on bitmasks, 512 nodes an operation.
+"""Shortest nonfaulty paths in a dual-cube: breadth-first search on bitmasks, 512 nodes per operation.
 
-Memory and time are proportional to 2^(2m+1) nodes.  The nodes of class 0 and of class 1 stand in two bitmasks
-indexed by the label without its class bit, so a cross edge joins equal indices; class 0 is joined along index
-bits 0 .. m-1, class 1 along m .. 2m-1.  Index bits below 9 are shuffles inside a vector, the others whole vectors.
+Memory and time are proportional to 2^(2m+1) nodes.  Each class has a bitmask indexed by the label without its class bit, so a
+cross edge joins equal indices.  Class 0 has links along index bits 0 .. m-1, class 1 along bits m .. 2m-1.  A step along an index
+bit below 9 permutes the bits of a vector; along another bit it pairs whole vectors.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..machine.jit import block, kernel
 
 @block
 def bitmask_words(m):
-    """Words of one class' bitmask: 2^(2m) bits, at least one vector."""
+    """Return the number of 64-bit words in the bitmask of one class: 2^(2m) bits, at least one vector."""
     return count_words(2 * m)
 
 
 @block
 def draw_nonfaulty(key, threshold, m, nonfaulty):
-    """Bitmasks of the nonfaulty nodes under a status key, shape (2, words(m)); every status is drawn."""
+    """Fill bitmasks of the nonfaulty nodes under a status key, shape (2, bitmask_words(m)); all statuses are computed."""
     nodes = 1 << (2 * m)
     lanes = simd.iota(simd.splat(key))
     limit = simd.splat(threshold)
@@ -48,15 +48,15 @@ def draw_nonfaulty(key, threshold, m, nonfaulty):
 
 @block
 def shortest_length(m, nonfaulty, s, t, seen, spare):
-    """Length of a shortest nonfaulty path from ``s`` to ``t``, both nonfaulty; -1 when there is none.
+    """Return the length of a shortest nonfaulty path from ``s`` to ``t``, both nonfaulty; -1 if there is none.
 
     Parameters
     ----------
     m : int64
-    nonfaulty : uint64 array, shape (2, words(m))
+    nonfaulty : uint64 array, shape (2, bitmask_words(m))
     s, t : uint64
         Labels.
-    seen, spare : uint64 arrays, shape (2, words(m))
+    seen, spare : uint64 arrays, shape (2, bitmask_words(m))
         Overwritten.
     """
     if s == t:
@@ -81,7 +81,7 @@ def shortest_length(m, nonfaulty, s, t, seen, spare):
 
 @kernel("int64(int64, uint64, uint64, uint64[::1], uint64, uint64)")
 def shortest_length_one(m, key, threshold, faults, s, t):
-    """Length of a shortest nonfaulty path in DC(m), or -1: faults lazy, listed, or both; as ``route_one``."""
+    """Return the length of a shortest nonfaulty path in DC(m), or -1; faults are given as in ``lookups.route_one``."""
     nonfaulty = np.zeros((2, bitmask_words(m)), np.uint64)
     seen = np.zeros((2, bitmask_words(m)), np.uint64)
     spare = np.zeros((2, bitmask_words(m)), np.uint64)

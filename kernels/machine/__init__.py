@@ -1,1 +1,1 @@
-"""What compiles, what a vector is, and the loop over trials: nothing here knows of cubes or faults but ``neighbours``."""
+"""Compilation, vectors and the loop over trials.  Only the module ``neighbours`` refers to cubes."""

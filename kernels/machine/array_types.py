@@ -1,8 +1,7 @@
 """Names for the types of values in kernels, used in the fields of their NamedTuples.
 
-Numba compiles each kernel for the types of the values that it is called with and reads no annotation.  So these names are for
-readers and for mypy, which checks the bodies of kernels with them.  In plain Python (``NUMBA_DISABLE_JIT``) they are the
-types of NumPy.
+Numba compiles a kernel for the types of its arguments and ignores annotations.  These names are for readers, and for mypy, which
+checks the bodies of kernels.  In plain Python (``NUMBA_DISABLE_JIT``) values have the NumPy types given here.
 """
 
 from __future__ import annotations

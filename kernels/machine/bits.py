@@ -1,7 +1,7 @@
-"""Single words: counting, finding and extracting bits.
+"""Operations on 64-bit words: counting, finding and extracting bits.
 
-Masks are ``uint64`` and counts ``int64``; the two never meet without a cast, because in Numba
-``uint64 + 1`` is an ``int64``.  Shift counts are ``uint64``.
+Masks and shift counts are ``uint64``, counts are ``int64``.  The two are combined only after a cast, because in Numba
+``uint64 + 1`` is an ``int64``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HALF_WORD_BITS = np.uint64(32)  #: shift from one half of a word to the other
 #: 2^64 divided by the golden ratio, odd: spreads words that differ in few bits.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-#: Bit v of ``LOW[k]`` is set when bit k of v is clear: the lower half of each dimension inside a 64-node word.
+#: Bit v of ``CLEAR_BIT_MASKS[k]`` is set when bit k of v is clear: the lower half of each dimension inside a 64-node word.
 CLEAR_BIT_MASKS = np.array(
     [
         0x5555555555555555,
@@ -72,12 +72,12 @@ def highest(x: Any) -> Any:
     lambda b, t, x: b.lshr(ir.Constant(x.type, 1 << 63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(1))),
 )
 def highest_bit(x: Any) -> Any:
-    """The highest set bit alone, of a word that is not zero."""
+    """Return ``x``, which must not be 0, with all bits but the highest set bit cleared."""
     return np.uint64(1 << (int(x).bit_length() - 1))
 
 
 def extract_bits(x, m):
-    """The bits of ``x`` at the set positions of ``m``, moved together to the low end."""
+    """Return the bits of ``x`` at the set positions of ``m``, moved together to the low end."""
     out, bit = ZERO, ONE
     while m:
         if x & m & (~m + ONE):
@@ -91,11 +91,13 @@ def _emit_extract(b: Any, t: Any, x: Any, m: Any) -> Any:
     return call_llvm(b, "llvm.x86.bmi.pext.64", x.type, x, m)
 
 
-#: :func:`extract_bits` in one instruction where the CPU has it (``pext``).
+#: ``extract_bits`` in one instruction where the CPU has it (``pext``).
 extract = operation(_word_type, _emit_extract)(extract_bits) if "bmi2" in FEATURES else block(extract_bits)
 
 
 @block
 def first_lanes(count, lanes=8):
-    """The first ``count`` >= 0 of ``lanes`` <= 64 lanes as bits; all of them where ``count`` is more."""
+    """Return an integer with one bit for each of the first ``count`` >= 0 of ``lanes`` <= 64 lanes; all lanes if ``count`` is
+    larger.
+    """
     return ALL_BITS >> np.uint64(64 - (count if count < lanes else lanes)) if count > 0 else ZERO

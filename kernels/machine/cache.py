@@ -1,20 +1,20 @@
-"""Where machine code is cached, and what is checked before any of it is loaded.
+"""The cache of machine code: its folders, and the checks before an entry is loaded.
 
-The name of an entry is a hash of everything that was compiled (``content.py``), never of the files on disk, which may change
-while a process lives.  The entry's folder is named after what else decides about machine code: the versions of Python, numba,
-llvmlite and NumPy, numba's settings, and the processor.  Hence all writers of one entry write the same code, and checkouts
-and installations share it.  Only code from outside of this package also has the hash of its files in its folder's name, because
-numba lets files register functions that no kernel refers to by name.
+The name of an entry is a hash of the compiled functions and values (``content.py``), not of files on disk, which may change while
+a process runs.  The name of its folder covers everything else that affects machine code: the versions of Python, numba, llvmlite
+and NumPy, numba's settings, and the processor.  Hence all writers of one entry write the same code, and checkouts and
+installations share it.  For code from outside this package the folder's name also contains a hash of its files, because numba
+lets files register functions that no kernel refers to by name.
 
-New entries go to the first usable root of ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and
-the temporary directory.  Entries are also loaded from folders that are only read: those of ``$FASTCUBE_CACHE_PATH``,
-``share/fastcube`` of the installation, and roots that this process may not write to.
+New entries go to the first usable root of ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the
+temporary directory.  Entries are also loaded from read-only folders: those of ``$FASTCUBE_CACHE_PATH``, ``share/fastcube`` of the
+installation, and roots that this process may not write to.
 
-Entries are pickles and machine code: a flipped bit in one gives other numbers, and whoever can write to the folder can
-run code as its reader.  Every entry has a checksum beside it, which is verified before numba opens it.  Every folder from the
-root down must not be a link and must not be writable by others.  A folder that is written must be the user's own; a folder
-that is only read may also belong to root or to the owner of site-packages, who could change fastcube itself.  The root's own
-path is resolved first, because caches are often links to scratch.
+Entries are pickles and machine code.  A flipped bit changes results, and whoever can write to the folder can run code as its
+reader.  So every entry has a checksum file, which is verified before numba opens the entry.  No folder from the root down may be
+a link or be writable by others.  A folder that is written must belong to the user.  A folder that is only read may also belong to
+root or to the owner of site-packages, who could change fastcube itself.  Links in the root's own path are resolved first, because
+caches are often links to scratch space.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from .cache_roots import choose_folder, explain_distrust, read_regular_file, tru
 from .locks import try_lock
 from .target import read_target
 
-#: Numba's settings that change no machine code: where it caches, how many threads it may start, the colours of its messages.
+#: Numba's settings that do not affect machine code: cache folders, number of threads, colours of messages.
 _NEUTRAL_SETTINGS = re.compile("CACHE_|CUDA_|COLOR_|NUMBA_(DEFAULT_)?NUM_THREADS")
 
 
 def build_cache_tag() -> str:
-    """Name what machine code depends on besides its content: versions, numba's settings (however they were set), processor."""
-    numba.config.reload_config()  # the environment may have changed since numba was imported; compiling reads it anew, too
+    """Return the name of the cache folder: a hash of versions and numba's settings (however they were set), and the processor."""
+    numba.config.reload_config()  # the environment may have changed since numba was imported; the compiler reads it again, too
     settings = {k: repr(v) for k, v in vars(numba.config).items() if k.isupper() and not _NEUTRAL_SETTINGS.match(k)}
     cpu, features = read_target()
     whole = (llvmlite.__version__, np.__version__, features, sorted(settings.items()))
@@ -58,20 +58,20 @@ def build_cache_tag() -> str:
 
 
 def cache_folder() -> Path | None:
-    """Folder that new machine code goes to, made if need be; None when no root is writable."""
+    """Return the folder for new machine code, made if needed; None if no root is writable."""
     return choose_folder(build_cache_tag())
 
 
 def list_read_only_folders() -> list[Path]:
-    """The folders besides :func:`cache_folder` that may hold this process's machine code."""
+    """Return the folders besides ``cache_folder`` that may contain machine code for this process."""
     tag, own = build_cache_tag(), cache_folder()
     return [root / tag for root in trusted_roots() if root / tag != own and (root / tag).is_dir()]
 
 
 def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
-    """All files that a function from outside of this package may be made of; None when it has no file.
+    """Return all files that a function from outside this package may depend on; None if it has no file.
 
-    Of a function in a package all of that package's, else the files beside its own.
+    For a function in a package these are all files of the package, otherwise all files in the folder of its own file.
     """
     file = Path(code.__code__.co_filename)
     if not file.is_file():
@@ -79,13 +79,13 @@ def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
     package = getattr(sys.modules.get(code.__module__), "__package__", "") or ""
     here = file.resolve()
     found = here.parents[package.count(".")].rglob("*.py") if package else here.parent.glob("*.py")
-    return sorted(path for path in found if path.is_file())  # no folder, no FIFO of such a name
+    return sorted(path for path in found if path.is_file())  # leave out folders and FIFOs with such a name
 
 
 def code_subfolder(code: Callable[..., Any] | None) -> str | None:
-    """Where in a cache folder machine code that holds this function is: ``.``, or for code from elsewhere a name by its files.
+    """Return the subfolder of a cache folder for kernels that contain ``code``: ``.`` for code of this package.
 
-    None for code without files.
+    For other code the subfolder is named by a hash of its files; None if it has no files.
     """
     if code is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
         return "."
@@ -97,7 +97,7 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
     return f"code-{digest.hexdigest()[:16]}"
 
 
-#: Seconds between two looks at a lock that another process holds.
+#: Seconds between two attempts to take a lock that another process holds.
 _LOCK_POLL = 0.05
 
 #: Called with one line about this process's compiling, ``compiling NAME`` or ``waiting for PROCESS, which compiles NAME``.
@@ -105,16 +105,16 @@ on_compiling: Callable[[str], None] = logging.getLogger("fastcube.kernels").debu
 
 
 class CacheEntry:
-    """What numba keeps of one kernel: an index and the machine code it names, with their checksums beside them.
+    """The files of one kernel in the cache: an index, the machine code that it names, and their checksums.
 
     Parameters
     ----------
     folder : path
-        The cache folder, named by its tag.
+        The cache folder, named by ``build_cache_tag``.
     place : str
-        The entry's index file, from there.
+        Path of the entry's index file relative to ``folder``.
     writable : bool
-        Whether entries may be written to the folder.  Damaged ones are then removed.
+        Whether this process may write and remove entries.  Damaged entries are then removed.
     """
 
     def __init__(self, folder: Path, place: str, writable: bool = True) -> None:
@@ -124,7 +124,7 @@ class CacheEntry:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait as long as another process compiles this kernel, then keep others from it; not where files cannot be locked.
+        """Hold this kernel's lock, after waiting for another process that compiles it; no effect where files cannot be locked.
 
         There is no time limit: the operating system frees a lock when the process that holds it ends.
         """
@@ -133,13 +133,13 @@ class CacheEntry:
             return
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError):
-                for folder in self._folders():  # before numba makes them, with whatever rights the user's habits give
+                for folder in self._folders():  # before numba makes them with the permissions of the user's umask
                     folder.mkdir(mode=0o700, exist_ok=True)
                 self._lock(held)
             yield
 
     def _folders(self) -> list[Path]:
-        """The cache folder, and those from there down to the entry."""
+        """Return the cache folder and all folders from there down to the entry."""
         inside = self.index.parent.relative_to(self.folder).parts
         return [self.folder.joinpath(*inside[:i]) for i in range(len(inside) + 1)]
 
@@ -156,7 +156,7 @@ class CacheEntry:
                     if holder and holder != told:
                         told = holder
                         on_compiling(f"waiting for {holder}, which compiles {self.index.stem.partition('-')[0]}")
-                elif _is_file_at(handle, lock):  # else its last holder has removed it
+                elif _is_file_at(handle, lock):  # if not, the process that held the lock has removed the file
                     os.ftruncate(handle, 0)
                     os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
                     opened.callback(lock.unlink, missing_ok=True)
@@ -171,12 +171,12 @@ class CacheEntry:
         return {path.name: hashlib.sha256(read_regular_file(path)).hexdigest() for path in self._names()}
 
     def _is_trusted(self) -> bool:
-        """Whether nobody but those who may have written to the folders from the root down, and to the files."""
+        """Whether only trusted users can have written the entry's folders, from the root down, and its files."""
         owners = {os.getuid()} if self.writable else None
         return all(explain_distrust(path, owners) is None for path in (*self._folders(), *self._names(), self.sums))
 
     def verify_checksums(self) -> bool:
-        """Whether there is an entry that may be loaded.  In a writable folder a damaged one is removed, to be compiled anew."""
+        """Whether the entry exists and may be loaded.  A damaged entry of a writable folder is removed and so compiled again."""
         if not self.index.exists():
             return False
         with contextlib.suppress(OSError, ValueError):
@@ -188,24 +188,24 @@ class CacheEntry:
         return False
 
     def write_checksums(self) -> None:
-        """Write the checksums of what numba has just stored."""
+        """Write the checksums of the files that numba has just stored."""
         with contextlib.suppress(OSError):
-            sums = json.dumps(self._hash_files())  # another process may just be replacing them
+            sums = json.dumps(self._hash_files())  # raises OSError if another process replaces the files at this moment
             write_file(self.sums, sums.encode(), 0o600)
 
     def copy_into(self, root: Path) -> None:
-        """Copy the entry to the cache below ``root``, where every user may read it.  Raises OSError."""
+        """Copy the entry to the cache below ``root``, readable by every user.  Raises OSError."""
         copy = CacheEntry(root / self.folder.name, str(self.index.relative_to(self.folder)))
         for folder in (root, *copy._folders()):
             with contextlib.suppress(FileExistsError):
                 folder.mkdir()
-                folder.chmod(0o755)  # whatever the umask is
-        for path in (*reversed(self._names()), self.sums):  # checksums last: without them nothing is loaded
+                folder.chmod(0o755)  # independent of the umask
+        for path in (*reversed(self._names()), self.sums):  # checksums last: an entry without checksums is not loaded
             write_file(copy.index.parent / path.name, read_regular_file(path), 0o644)
 
 
 def _is_file_at(handle: int, path: Path) -> bool:
-    """Whether an open file is the one at a path now."""
+    """Whether the open file ``handle`` is the file at ``path`` now."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), path.stat())
     return False

@@ -1,4 +1,4 @@
-"""Folders of the user's caches: where they may be, and why nothing is loaded from one.  Loads no numba."""
+"""Folders for the user's caches, and the conditions for loading from them.  Does not import numba."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pathlib import Path
 
 
 def list_cache_roots() -> Iterator[Path]:
-    """Where the folder of a cache may be, best first."""
+    """Yield the possible root folders of a cache, best first."""
     if named := os.environ.get("FASTCUBE_CACHE_DIR"):
         yield Path(named)
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         yield Path(xdg) / "fastcube"
     with contextlib.suppress(RuntimeError):  # no home folder
         yield Path.home() / ".cache" / "fastcube"
-    # the cache holds pickles: in a folder that all users share, ours has a name and an owner of its own
+    # The cache contains pickles, so in the temporary folder, which all users share, it has a subfolder owned by this user.
     with contextlib.suppress(OSError):  # no temporary folder either
         yield Path(tempfile.gettempdir()) / f"fastcube-{os.getuid()}"
 
 
 def explain_distrust(path: Path, owners: Collection[int] | None = None) -> str | None:
-    """Why nothing is loaded from a file or folder; None when it may be.  Raises OSError when there is none.
+    """Return why a file or folder must not be loaded; None if it may be.  Raises OSError if it does not exist.
 
     ``owners`` are the users whose files may be loaded, by default root, this user and the owner of site-packages.
     """
@@ -44,7 +44,7 @@ def explain_distrust(path: Path, owners: Collection[int] | None = None) -> str |
 
 
 def explain_unusable(folder: Path) -> str | None:
-    """Why a folder may not hold what is loaded again, made if need be; None when it may."""
+    """Return why a folder cannot be used for a cache; None if it can.  The folder is made if needed."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if (why := explain_distrust(folder, {os.getuid()})) is not None:
@@ -76,7 +76,7 @@ def choose_folder(tag: str) -> Path | None:
 
 @functools.cache
 def trusted_owners() -> frozenset[int]:
-    """Users whose files may be loaded: root, this user, and the owner of site-packages."""
+    """Return the ids of users whose files may be loaded: root, this user, and the owner of site-packages."""
     owners = {0, os.getuid()}
     with contextlib.suppress(OSError):
         owners.add(Path(sysconfig.get_path("purelib")).stat().st_uid)
@@ -85,7 +85,7 @@ def trusted_owners() -> frozenset[int]:
 
 @functools.cache
 def trusted_roots() -> tuple[Path, ...]:
-    """Roots that entries may be loaded from without writing there, in the order of the search; the writable root is one."""
+    """Return the roots that entries may be loaded from without writing, in the order of search; includes the writable root."""
     named = [Path(place) for place in os.environ.get("FASTCUBE_CACHE_PATH", "").split(os.pathsep) if place]
     out = []
     for place in [*named, Path(sys.prefix) / "share" / "fastcube", *list_cache_roots()]:
@@ -98,14 +98,14 @@ def trusted_roots() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(out))
 
 
-@functools.cache  # once each
+@functools.cache  # once for each text
 def warn_once(text: str) -> None:
-    """Say something once."""
+    """Issue a RuntimeWarning with this text, once per process."""
     warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
 def read_regular_file(path: Path) -> bytes:
-    """The bytes of a regular file: a FIFO in its place would keep its reader waiting for ever.  Raises OSError."""
+    """Return the content of a regular file.  Raises OSError for any other file, because reading a FIFO would block for ever."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{path} is not a regular file")
@@ -113,7 +113,7 @@ def read_regular_file(path: Path) -> bytes:
 
 
 def write_file(path: Path, content: bytes, mode: int) -> None:
-    """Replace a file whole.  Raises OSError."""
+    """Replace a file atomically.  Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new")
     with os.fdopen(handle, "wb") as file:
         file.write(content)

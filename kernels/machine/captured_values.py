@@ -1,8 +1,8 @@
-"""What the compiler freezes into machine code besides a function's own text: found by following what the function uses.
+"""Find the values and functions that a compiled function captures besides its own text.
 
-Values of globals, of attributes of modules, of closures and defaults are read once, when a trial is compiled; so they are
-part of which trial it is, whatever files and modules they come from.  ``trials.py`` names its machine code by them, and the
-fingerprint of a user's study is made of them.  Loads no numba.
+Globals, attributes of modules, closures and defaults are read once, when a trial is compiled.  So their values identify the
+trial, whatever files and modules they come from.  ``trials.py`` names its machine code by them, and the fingerprint of a user's
+study is a hash of them.  Does not import numba.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: What a compiled function, an intrinsic and a kernel call the Python function that they were made of.
+#: Attributes in which a compiled function, an intrinsic and a kernel hold the Python function that they were made from.
 _WRAPPED_ATTRIBUTES = ("py_func", "_defn", "_pyfunc", "function")
 
 _PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic)
 
 
 class CompiledFunction(NamedTuple):
-    """A function that is compiled in, with what it freezes.
+    """A function that is compiled in, with the values that it captures.
 
     Attributes
     ----------
     function : function
     values : list of (str, str or None)
-        Names and texts of values that are no functions; None for one that has no certain text.
+        Names and texts of captured values that are not functions; the text is None if it would differ between processes.
     """
 
     function: FunctionType
@@ -40,18 +40,18 @@ class CompiledFunction(NamedTuple):
 
 
 def unwrap_function(value: Any) -> FunctionType | None:
-    """The Python function of a compiled one, or of itself; None of anything else."""
+    """Return the Python function of a compiled function, or a Python function itself; None for anything else."""
     if isinstance(value, FunctionType):
         return value
     for name in _WRAPPED_ATTRIBUTES:
-        with contextlib.suppress(Exception):  # an object of the user's
+        with contextlib.suppress(Exception):  # a user's object may raise anything
             if isinstance(inner := getattr(value, name, None), FunctionType):
                 return inner
     return None
 
 
 def iter_class_functions(kind: type) -> Iterator[FunctionType]:
-    """The functions that a class's own text defines: methods, properties, cached properties, class and static methods."""
+    """Yield the functions that a class's own text defines: methods, properties, cached properties, class and static methods."""
     for member in vars(kind).values():
         inner = (
             getattr(member, "__func__", None)
@@ -59,7 +59,7 @@ def iter_class_functions(kind: type) -> Iterator[FunctionType]:
             or getattr(member, "func", None)
             or member
         )
-        # a dataclass's generated methods follow from its fields, and their text depends on Python's version
+        # The generated methods of a dataclass follow from its fields, and their text depends on Python's version.
         if isinstance(inner, FunctionType) and not (
             dataclasses.is_dataclass(kind) and inner.__code__.co_filename == "<string>"
         ):
@@ -67,14 +67,14 @@ def iter_class_functions(kind: type) -> Iterator[FunctionType]:
 
 
 def defining_module(function: FunctionType) -> str:
-    """The module whose text a function stands in, whatever ``__module__`` it was given."""
+    """Return the name of the module whose text contains a function, whatever its ``__module__`` says."""
     return str(function.__globals__.get("__name__") or "")
 
 
 def format_value(value: Any, inside: tuple[type, ...] = ()) -> str | None:
-    """A text that is the same in every process and differs where values do; None where there is none.
+    """Return a text that is equal in every process and differs for different values; None if the value has no such text.
 
-    ``inside`` are the classes whose attributes are being formatted: an attribute may refer to its own class.
+    ``inside`` are the classes whose attributes are being formatted, because an attribute may refer to its own class.
     """
     out = None
     if isinstance(value, enum.Enum):
@@ -93,13 +93,13 @@ def format_value(value: Any, inside: tuple[type, ...] = ()) -> str | None:
         out = _format_values(value, inside)
     elif type(value).__module__.startswith("numba.core.types"):
         out = str(value)
-    elif callable(value) and hasattr(value, "__name__"):  # not made of Python: a ufunc, a builtin
+    elif callable(value) and hasattr(value, "__name__"):  # not written in Python: a ufunc, a builtin
         out = f"{getattr(value, '__module__', '')}.{value.__name__}"
     return out
 
 
 def _format_class(kind: type, inside: tuple[type, ...]) -> list[tuple[str, str]]:
-    """Names and texts of a class's attributes (an Enum's members), sorted, without those that have no certain text."""
+    """Return the sorted names and texts of a class's attributes (an Enum's members) that have a text equal in every process."""
     members = kind.__members__ if issubclass(kind, enum.Enum) else vars(kind)
     texts = [(n, format_value(v, (*inside, kind))) for n, v in members.items() if not n.startswith(("__", "_abc_"))]
     return sorted((name, text) for name, text in texts if text is not None)
@@ -114,13 +114,13 @@ def _format_values(values: Any, inside: tuple[type, ...]) -> str | None:
 
 
 def _iter_names(code: CodeType) -> Iterator[str]:
-    """All names that a function or one inside it reads: globals and attributes, not told apart, which is quicker."""
+    """Yield all names of globals and attributes that a function or a function inside it reads, without distinction (faster)."""
     for each in _iter_codes(code):
         yield from each.co_names
 
 
 def _iter_codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code and those of the functions inside it."""
+    """Yield the code of a function and of all functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -141,12 +141,15 @@ def _read_instructions(function: FunctionType) -> tuple[set[str], set[str]]:
 def _iter_named_values(
     function: FunctionType, counts: Callable[[str], bool], whole: bool = False
 ) -> Iterator[tuple[str, Any, bool]]:
-    """What a function uses by name, and whether it was given that: globals, attributes of modules, closure, defaults."""
+    """Yield each value that a function uses by name, with a flag: the value was passed to the function, not read from its module.
+
+    The values are globals, attributes of modules, closure cells and defaults.
+    """
     if whole:
         names = attributes = set(_iter_names(function.__code__))
     else:
         names, attributes = _read_instructions(function)
-    # ``trials_kernel`` and its like make functions with globals of their own, which hold what they are made of
+    # ``trials_kernel`` and similar factories make functions with globals of their own, which contain their building blocks.
     own = vars(sys.modules[defining_module(function)]) if defining_module(function) in sys.modules else {}
     given = function.__globals__ is not own
     found = [(name, function.__globals__[name], given) for name in sorted(names & function.__globals__.keys())]
@@ -164,7 +167,7 @@ def _iter_named_values(
 
 
 def _iter_parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A value, or what it is made of, so that functions inside it are seen."""
+    """Yield a value, or the fields and items of a dataclass, tuple or list, so that functions inside it are found."""
     if unwrap_function(value) is None and dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             yield from _iter_parts(f"{name}.{field.name}", getattr(value, field.name))
@@ -178,15 +181,15 @@ def _iter_parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 def iter_compiled_functions(
     roots: Iterable[Any], counts: Callable[[str], bool], declared: Callable[[Any], str] | None = None
 ) -> Iterator[CompiledFunction]:
-    """The functions that ``roots`` compile in, each once, from the roots on.
+    """Yield the functions that ``roots`` compile in, each once, beginning with the roots.
 
     Parameters
     ----------
     roots : iterable
         Functions, compiled or not.
     counts : callable
-        Whether all that functions of a module of this name use counts.  Of those where it does not, only what they were given
-        does: what they close over, their defaults, and globals that are not their module's.
+        Whether all values that functions of a named module use are included.  For other modules only values passed to the
+        function are included: its closure, its defaults, and globals that are not those of its module.
     """
     waiting = [function for root in roots if (function := unwrap_function(root)) is not None]
     seen: set[int] = set()
@@ -211,14 +214,14 @@ def iter_compiled_functions(
 
 
 def _iter_methods(value: Any, counts: Callable[[str], bool]) -> Iterator[FunctionType]:
-    """The methods of a class or of an Enum member's class, or of several in a tuple or list, from modules that count."""
+    """Yield the methods of a class, of an Enum member's class, or of several in a tuple or list, from modules that count."""
     if type(value) in {tuple, list}:
         for part in value:
             yield from _iter_methods(part, counts)
     kind = type(value) if isinstance(value, enum.Enum) else value
     for base in kind.__mro__ if isinstance(kind, type) else ():
         for function in iter_class_functions(base) if counts(base.__module__) else ():
-            module = defining_module(function)  # a named tuple's generated methods have a module of no file
+            module = defining_module(function)  # the generated methods of a named tuple have a module without a file
             if module in sys.modules and counts(module):
                 yield function
 

@@ -1,14 +1,14 @@
-"""Name a kernel's machine code by what it is compiled from: bytecode and the values that it captures.
+"""Name a kernel's machine code by the bytecode and captured values that it is compiled from.
 
-The cache (``cache.py``) uses this name.  Names by source files are wrong whenever a file is not what was imported, and change
-with every docstring.  The name is a hash of everything that numba compiles, which is in memory:
+The cache (``cache.py``) uses this name.  A name made from source files would be wrong when a file has changed since its import,
+and would change with every docstring.  The name is a hash of everything that numba compiles, which is in memory:
 
 - the bytecode of all functions that the kernel reaches, without docstrings and line numbers;
 - the values of their globals, closures and defaults;
 - the settings of their decorators, and the kernel's signature.
 
-The modules that give vectors and blocks their machine code (``_MAKERS``) are not reached by calls.  They count as a whole, for
-every kernel.
+The modules that translate vectors and blocks to machine code (``_CODEGEN_MODULES``) are not reached by calls.  They are included
+as a whole for every kernel.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from typing import Any
 
 from .captured_values import defining_module, iter_class_functions, iter_compiled_functions, unwrap_function
 
-#: LOAD_CONST 0 at an even place: the first constant is used, so that it is no docstring.
+#: LOAD_CONST 0 at an even position: the function uses its first constant, so this constant is not a docstring.
 _USES_FIRST_CONSTANT = re.compile(rb"\A(?:..)*?\x%02x\0" % __import__("dis").opmap["LOAD_CONST"], re.S)
 
 
 @functools.cache
 def hash_bytecode(code: CodeType) -> str:
-    """Hash of a code without its docstring and its lines, the same in every process of one Python version."""
+    """Return a hash of bytecode without its docstring and line numbers, equal in every process of one Python version."""
     constants = list(code.co_consts)
     if constants and isinstance(constants[0], str) and not _USES_FIRST_CONSTANT.match(code.co_code):
         constants[0] = None
@@ -49,7 +49,7 @@ def hash_bytecode(code: CodeType) -> str:
 
 
 def _iter_functions(value: Any) -> Iterator[FunctionType]:
-    """The functions of a module's member: its own, or those of a class."""
+    """Yield the functions of a module's member: the member itself, or those of a class."""
     if isinstance(value, type):
         yield from iter_class_functions(value)
     elif (function := unwrap_function(value)) is not None:
@@ -59,7 +59,7 @@ def _iter_functions(value: Any) -> Iterator[FunctionType]:
 _PACKAGE_PREFIX = __name__.rpartition(".")[0] + "."
 
 
-#: What makes code of functions, and the words of machine code that are no functions: each counts whole.
+#: Modules that translate functions to machine code, or define operations that are not functions; hashed as a whole.
 _CODEGEN_MODULES = frozenset(_PACKAGE_PREFIX + name for name in ("bits", "jit", "llvm_link", "simd", "vectors"))
 
 
@@ -68,7 +68,7 @@ def _is_codegen_module(module: str) -> bool:
 
 
 def _is_followed_module(module: str) -> bool:
-    """Whether those of ``module`` count one by one: not the makers, nor libraries, whose versions are in the folder's name."""
+    """Whether to hash functions of ``module`` singly: neither code generators nor libraries (the folder has their versions)."""
     return not _is_codegen_module(module) and module.partition(".")[0] not in {
         "numba",
         "numpy",
@@ -79,7 +79,7 @@ def _is_followed_module(module: str) -> bool:
 
 @functools.cache
 def _hash_codegen_modules() -> str:
-    """Hash of this room as it was imported: what gives vectors their meaning and blocks their machine code."""
+    """Return a hash of the modules that translate vectors and blocks to machine code, as they were imported."""
     members = [
         (name, member, value)
         for name in sorted(_CODEGEN_MODULES)
@@ -95,16 +95,16 @@ def _hash_codegen_modules() -> str:
 
 
 def _describe_declaration(value: Any) -> str:
-    """How a compiled function is declared: numba's settings, and the passes it goes through."""
+    """Return a text of a compiled function's declaration: numba's settings, and its compiler passes."""
     passes = getattr(getattr(value, "_compiler", None), "pipeline_class", None)
     return f"{sorted((k, repr(v)) for k, v in value.targetoptions.items())} {getattr(passes, '__qualname__', '')}"
 
 
 def name_of(kernel: Any) -> str | None:
-    """The name of a kernel's machine code; None where a value that it freezes has no certain text."""
+    """Return the name of a kernel's machine code; None if a captured value has no text that is equal in every process."""
     parts: list[Any] = [_hash_codegen_modules(), kernel.signature]
     for function, values in iter_compiled_functions([kernel.function], _is_followed_module, _describe_declaration):
-        if _is_codegen_module(defining_module(function)):  # among the makers
+        if _is_codegen_module(defining_module(function)):  # already in the hash of the code generators
             continue
         if any(text is None for _, text in values):
             return None

@@ -1,15 +1,15 @@
-"""Which kernels count a study's trials, where each of them serves, and which is taken there; nothing here loads Numba.
+"""Tables of the kernels of a study: the points that each kernel serves, and the kernel that is used.  Does not import numba.
 
-The values are those of a point's axes, in the order of the study's axes, as its kernels find them in ``params``::
+Conditions take the values of a point's axes in the order of the study's axes, as kernels find them in ``params``::
 
-    ROUTING = Table(
+    ROUTING = KernelTable(
         __package__,
-        {"scalar.ROUTING_SINGLE": anywhere, "lanes.ROUTING_LANES_8": lambda n, f, links, k: n <= 8 and not links},
+        {"scalar.ROUTING_SINGLE": serve_any_point, "lanes.ROUTING_LANES_8": lambda n, f, links, k: n <= 8 and not links},
         lambda n, f, links, k: "scalar.ROUTING_SINGLE" if links or n > 8 else "lanes.ROUTING_LANES_8",
     )
     ROUTING.kernel(10, 5, 0, 1)
 
-Wherever two kernels of a table serve, they count the same to the last bit: which of them is taken is a matter of speed alone.
+All kernels of a table that serve a point give identical counts, so the choice between them affects the speed only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def serve_any_point(*values: Any) -> bool:
-    """Serves every point."""
+    """Return True: the condition of a kernel that serves every point."""
     return True
 
 
@@ -35,9 +35,9 @@ class KernelTable:
     package : str
         The subject's package, ``__package__`` of its ``dispatch``.
     table : mapping
-        Name of a kernel, ``"module.NAME"`` in the package, to what tells whether it serves the point of these values.
+        Name of a kernel, ``"module.NAME"`` in the package, to a function that says whether it serves the point of these values.
     fastest : callable, optional
-        Name of the kernel to take for these values; by default the table's first that serves.
+        Name of the kernel to use for these values; by default the first of the table that serves them.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class KernelTable:
         self.names = tuple(self._table)
 
     def is_served(self, name: str, *values: Any) -> bool:
-        """Whether a kernel of the table serves the point of these values.  KeyError for no such kernel."""
+        """Whether a kernel of the table serves the point with these values.  Raises KeyError for an unknown kernel."""
         return bool(self._table[name](*values))
 
     def choose_name(self, *values: Any) -> str:
-        """Name of the kernel that is taken at these values.  LookupError where it does not serve, or none does."""
+        """Return the name of the kernel to use for these values.  Raises LookupError if it does not serve them, or none does."""
         serving = (name for name in self.names if self.is_served(name, *values))
         name = self._fastest(*values) if self._fastest else next(serving, None)
         if name is None:
@@ -70,7 +70,7 @@ class KernelTable:
         return name
 
     def load_kernel(self, name: str) -> Kernel:
-        """A kernel of the table, its module imported.  KeyError for no such kernel."""
+        """Import and return a kernel of the table.  Raises KeyError for an unknown kernel."""
         if name not in self._table:
             raise KeyError(name)
         module, _, attribute = name.partition(".")
@@ -78,5 +78,5 @@ class KernelTable:
         return kernel
 
     def kernel(self, *values: Any) -> Kernel:
-        """The kernel that is taken at these values; LookupError as in :meth:`fastest`."""
+        """Return the kernel to use for these values.  Raises LookupError as ``choose_name`` does."""
         return self.load_kernel(self.choose_name(*values))

@@ -1,27 +1,27 @@
-"""The errors that a subject's layout raises; ``fastcube/errors.py`` has the rest of their family, and names these too."""
+"""Base classes of errors that kernel layouts raise; ``fastcube/errors.py`` defines the others and re-exports these."""
 
-#: What is said of a trial that draws from a state.
+#: Message about a trial that uses a stateful random number generator.
 NOT_OF_TRIAL = (
     "not a function of (key, t): random numbers of a trial are fc.blocks.uniform(key, t, i) and below(key, t, i, m)"
 )
 
-#: Characters of a message that quotes more, such as a path of thousands: its begin and its end.
+#: Most characters of a message.  A longer message, such as a path of thousands of nodes, is shortened in the middle.
 _LONGEST = 900
 
 
 def plain_text(text: str, most: int = 200) -> str:
-    """Text from elsewhere for one line of a terminal: without control characters, cut to ``most`` characters."""
+    """Return text of unknown origin as one line without control characters, cut to ``most`` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= most else line[: most - 3] + "..."
 
 
 class FastcubeError(Exception):
-    """Base of every error that fastcube raises on purpose.  As text one line of printable characters, whatever it quotes.
+    """Base of every error that fastcube raises on purpose.  Its text is one line of printable characters, whatever it quotes.
 
-    Compiled code, which formats nothing, gives a text with places, and the numbers for them.
+    Compiled code cannot format text, so it supplies a format string and the numbers for it.
     """
 
-    __module__ = "fastcube.errors"  # where users know it
+    __module__ = "fastcube.errors"  # the module from which users import it
 
     def __init__(self, text: str = "", *numbers: float) -> None:
         super().__init__(text.format(*numbers) if numbers else text)

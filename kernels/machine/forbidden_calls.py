@@ -1,8 +1,8 @@
-"""What a kernel may not call: random numbers of Numba's own states, and Python in the midst of compiled code.
+"""Reject kernels that use Numba's random number generators or leave compiled code (object mode).
 
-A trial is a function of its key and number alone.  A state goes on from call to call, another one in each thread, and in object
-mode anything can be read.  Neither is seen in a function's text, which may call by any name: the machine code tells that
-there is a state, the types of what was compiled tell where.
+A trial must depend on its key and index alone.  A generator's state changes from call to call and differs between threads, and
+object mode can read anything.  The text of a function does not show such calls, because they can go by any name.  The machine
+code shows that a state is used, and the inferred types show where.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numba.core.types import Dispatcher, Function, ObjModeDispatcher
 
 from .errors import NOT_OF_TRIAL
 
-#: How the functions end that give machine code the states of ``np.random`` and ``random``.
+#: Last part of the names of functions through which machine code reads the states of ``np.random`` and ``random``.
 _STATE = "_random_state"
 
 
 def _iter_results(dispatcher: Any) -> Iterator[Any]:
-    """What was compiled of a function, then of all that it calls."""
+    """Yield the compile results of a function, then those of all functions that it calls."""
     waiting, seen = [dispatcher], set()
     while waiting:
         here = waiting.pop(0)
@@ -30,7 +30,7 @@ def _iter_results(dispatcher: Any) -> Iterator[Any]:
             continue
         seen.add(id(here))
         for result in here.overloads.values():
-            if not hasattr(result.type_annotation, "typemap"):  # loaded, not compiled
+            if not hasattr(result.type_annotation, "typemap"):  # loaded from the cache, not compiled
                 continue
             yield result
             types = result.type_annotation.typemap.values()
@@ -38,7 +38,7 @@ def _iter_results(dispatcher: Any) -> Iterator[Any]:
 
 
 def _name_refused_type(kind: Any) -> str:
-    """What a user calls a type that is refused; empty of any other."""
+    """Return the user's name for a refused type, ``"objmode"`` or the random function; an empty text for any other type."""
     if isinstance(kind, ObjModeDispatcher):
         return "objmode"
     key = kind.typing_key if isinstance(kind, Function) else None
@@ -49,7 +49,7 @@ def _name_refused_type(kind: Any) -> str:
 
 
 def _list_refused_calls(dispatcher: Any) -> Iterator[tuple[str, str]]:
-    """What is refused by name, with its place."""
+    """Yield the name and the source line of each refused call."""
     for result in _iter_results(dispatcher):
         told = result.type_annotation
         lines = {call.func.name: call.loc for call in told.calltypes if getattr(call, "op", "") == "call"}
@@ -59,7 +59,7 @@ def _list_refused_calls(dispatcher: Any) -> Iterator[tuple[str, str]]:
 
 
 def reject_forbidden_calls(dispatcher: Any) -> None:
-    """Raise NumbaError where a compiled function, or what it calls, draws from a state or leaves compiled code."""
+    """Raise NumbaError if a compiled function, or a function that it calls, uses a random state or leaves compiled code."""
     found = [*_list_refused_calls(dispatcher)]
     names = {function.name for result in dispatcher.overloads.values() for function in _iter_callees(result)}
     if any(name.endswith(_STATE) for name in names):

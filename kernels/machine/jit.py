@@ -1,21 +1,20 @@
-"""Compilation: the three decorators that every kernel uses.
+"""The three decorators with which all compiled functions are declared.
 
 This is the only module that names ``numba.njit``.  A function of ``kernels/`` is one of three kinds:
 
-``@block`` is a building block that allocates nothing: compiled into each kernel that calls it, with the types it is
-called with, and never on its own.  The arrays it works on are its caller's; references to them are not
-counted in it, so it must not return one (nor a tuple that holds one), which is refused when it is compiled.
-``@block(always=True)`` is one that LLVM may not leave a call.
-``@scratch`` is a building block that allocates: it makes a kernel's arrays, once a call, and returns them in a NamedTuple.
-It is compiled as a block is, but for a user's own (``checked``).
-``@kernel(signature)`` is an entry point: exactly one explicit signature, machine code that releases the
-interpreter lock, compiled on first use and cached on disk.
+- ``@block`` is a building block that allocates nothing.  It is compiled into each kernel that calls it, for the types of that
+  call, and never on its own.  Its arrays belong to its caller and their references are not counted.  So it must not return an
+  array, nor a tuple that contains one; the compiler rejects that.  LLVM must inline a ``@block(always=True)``.
+- ``@scratch`` is a building block that allocates.  It makes a kernel's arrays, once per call, and returns them in a NamedTuple.
+  It is compiled like a block, unless it is a user's own (``checked``).
+- ``@kernel(signature)`` is an entry point with exactly one explicit signature.  Its machine code releases the interpreter lock,
+  is compiled on first use and is cached on disk.
 
-Numba hands a caller's settings on to what it compiles for it first, so each decorator states all of its own.
+Numba passes the settings of a caller to functions that it compiles for it first, so each decorator states all settings.
 
-Where machine code is cached, and what is checked before it is loaded, is in ``cache.py``; without a folder, or when it
-is full or damaged, kernels are compiled in memory and a warning says so.
-Numba's own settings stay as they are, so a user's own cached functions keep their place.
+``cache.py`` says where machine code is cached and what is checked before it is loaded.  Without a usable folder, or when the
+folder is full or damaged, kernels are compiled in memory with a warning.  Numba's own cache settings are left unchanged, so a
+user's own cached functions keep their place.
 """
 
 from __future__ import annotations
@@ -43,17 +42,17 @@ from .forbidden_calls import reject_forbidden_calls
 
 _COMPILE_LOCK = threading.RLock()
 
-# A process forks only between two compilations: its child would wait for ever for a thread that only its parent has.
+# A process forks only between two compilations.  Otherwise its child would wait for ever for a thread that it does not have.
 os.register_at_fork(
     before=_COMPILE_LOCK.acquire, after_in_parent=_COMPILE_LOCK.release, after_in_child=_COMPILE_LOCK.release
 )
 
-#: Objects that Python makes between two searches for garbage while it compiles.  Numba makes millions and drops few: at Python's
-#: own 700 the searches take 8 to 19% of the time.
+#: Number of new objects between two garbage collections during compilation.  Numba makes millions and drops few: at Python's
+#: default of 700 the collections take 8 to 19% of the time.
 _GC_THRESHOLD = 200_000
 
-# Numba tells functions of one name apart by a number that every process counts from 1, and the linker takes the first of two
-# symbols of one name.  So of two users' trials, cached by two processes and loaded by a third, both ran the first one's code.
+# Numba distinguishes functions of one name by a number that every process counts from 1, and the linker takes the first of two
+# equal symbols.  So of two users' trials, cached by two processes and loaded by a third, both ran the code of the first.
 _HAS_CACHE_HOOKS = numba_internals.has_numba_members(
     numba_internals.CACHE_HOOKS, "kernels are compiled anew in every process"
 )
@@ -65,13 +64,13 @@ _HAS_BLOCK_HOOKS = numba_internals.has_numba_members(
 if _HAS_BLOCK_HOOKS:
     from .llvm_link import BLOCK_COMPILERS, KERNEL_COMPILER, SCRATCH_COMPILER
 
-#: Numba's settings for what is linked into its callers: no entry from Python, none from C.
+#: Numba's settings for functions that are linked into their callers: no entry point for Python, none for C.
 _LINK_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 @contextlib.contextmanager
 def _search_garbage_rarely() -> Iterator[None]:
-    """Let Python search for garbage rarely; not where it searches for none."""
+    """Collect garbage rarely inside this context; no effect if garbage collection is off."""
     before = gc.get_threshold()
     if before[0]:
         gc.set_threshold(max(before[0], _GC_THRESHOLD), *before[1:])
@@ -88,7 +87,7 @@ def _has_array(t: Any) -> bool:
 
 
 def _forbid_references(dispatcher: Any) -> Any:
-    """Refuse what would go wrong in silence: an array that leaves, or enters by a call, while nobody counts references."""
+    """Make the compilation of a block fail if it returns an array or calls a function that does: references are not counted."""
     compile_it = dispatcher.compile
 
     def compile_checked(signature: Any) -> Any:
@@ -108,10 +107,10 @@ def _forbid_references(dispatcher: Any) -> Any:
 
 
 def _restrict_callers(dispatcher: Any) -> Any:
-    """Leave the plain function to Python's own calls, and the compiled one, which has no entry from Python, to compiled callers.
+    """Let Python's calls run the plain function; the compiled one has no entry point for Python and serves compiled callers only.
 
-    An entry is a second function to lower and optimise, of all arguments' types: making them for every block took 35 to 40% of
-    the time in which a kernel is compiled.
+    An entry point is a second function that must be lowered and optimised.  Entry points for all blocks took 35 to 40% of the
+    time to compile a kernel.
     """
 
     def add_overload(compiled: Any) -> None:
@@ -127,28 +126,29 @@ class _EntryCache(numba.core.caching.FunctionCache):  # type: ignore[misc]
         self._name, self._py_func, self.entry = repr(kernel), kernel.function, entry
         self._impl = impl = object.__new__(self._impl_class)
         impl._lineno = kernel.function.__code__.co_firstlineno
-        # the entry makes its folder
+        # ``CacheEntry`` makes the folder, so the locator has nothing to do.
         impl._locator = SimpleNamespace(_py_file=kernel.function.__code__.co_filename, ensure_cache_path=lambda: None)
         self._cache_path = str(entry.index.parent)
         self._cache_file = numba.core.caching.IndexDataCacheFile(self._cache_path, entry.index.stem, kernel.name)
         self.enable()
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        """What finds this kernel in its index: the index's own name says the rest."""
+        """Return the key of this kernel in its index; the file name of the index covers everything else."""
         return signature, codegen.magic_tuple()
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What the entry holds, or None, without importing all that numba can compile: 0.6 of 1.7 s of a short run.
+        """Return the entry's machine code, or None, without importing all of numba's compiler: this saves 0.6 of 1.7 s of a short
+        run.
 
-        Machine code needs what allocates arrays; compiling asks for the rest by itself.
+        Only the run time that allocates arrays is initialised.  Compilation initialises the rest by itself.
         """
         numba.core.runtime.rtsys.initialize(context)
         return self._load_overload(signature, context)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled, but for what reads addresses of this process: another that loads it dies of it.
+        """Store compiled code unless it contains addresses of this process, because another process that loads it would crash.
 
-        Numba makes such code of all recursion but that of a function which calls itself with its own types.
+        Numba makes such code for all recursion except that of a function which calls itself with its own types.
         """
         members = compiled.library._final_module.global_variables
         if self.entry.writable and not any(each.name.startswith(".numba.unresolved$") for each in members):
@@ -158,24 +158,23 @@ class _EntryCache(numba.core.caching.FunctionCache):  # type: ignore[misc]
 def block(
     function: Callable[..., Any] | None = None, *, always: bool = False, alone: bool = False, checked: bool = False
 ) -> Any:
-    """Declare a building block of kernels that allocates nothing: compiled into its callers, with their types, never cached.
+    """Declare a building block of kernels that allocates nothing: compiled into its callers, for their types, never cached.
 
-    Its arrays' references are not counted.  Counting is two atomic operations for each array at each call that LLVM
-    does not inline, which for a short recursive search is most of the time (dual-cube routing: 260 ns a route with
-    it, 75 ns without), and keeps LLVM from holding what is loaded from arrays in registers.
+    References to its arrays are not counted.  Counting takes two atomic operations for each array at each call that LLVM does not
+    inline.  For a short recursive search this is most of the time (dual-cube routing: 260 ns per route with counting, 75 ns
+    without), and it prevents LLVM from holding array elements in registers.
 
     Parameters
     ----------
     always : bool
-        LLVM may not decline to inline it: for small blocks, and for those that a call costs too much.  A call passes
-        vectors through memory and saves a dozen registers (dual-cube routing at m=5, rate 0.5: 205 ns a trial
-        without any, 168 ns with).  Where a call costs nothing it is left to LLVM, because inlining everything
-        compiles for half as long again.
+        LLVM must inline the block.  For small blocks, and for blocks whose call is expensive: a call passes vectors through
+        memory and saves a dozen registers (dual-cube routing at m=5, rate 0.5: 205 ns per trial without it, 168 ns with).
+        Elsewhere LLVM decides, because inlining every block makes compilation 1.5 times as long.
     alone : bool
-        Optimised by itself before it is linked into its callers (``llvm_link.py``), and with them again: for loops that gain by
-        being unrolled twice (the filter of unsafe nodes at (30, 15): 6% of all time), or by registers of their own.
+        The block is optimised by itself before it is linked into its callers (``llvm_link.py``), and with them again.  For loops
+        that gain by being unrolled twice (the filter of unsafe nodes at (30, 15): 6% of all time) or by registers of their own.
     checked : bool
-        As of :func:`scratch`.
+        As of ``scratch``.
     """
     if function is None:
         return functools.partial(block, always=always, alone=alone, checked=checked)
@@ -189,11 +188,11 @@ def block(
 
 
 def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
-    """As :func:`block`, for what allocates: the arrays that a kernel needs, set up once a call, or rarely.
+    """Declare a building block that allocates, such as the set-up of a kernel's arrays; otherwise like ``block``.
 
-    With ``checked`` an index outside of its array raises IndexError, instead of reading or writing there, and a division by
-    zero ZeroDivisionError, instead of giving 0 or infinity.  Such are users' own, trials too: Python's calls of them get
-    machine code.
+    With ``checked`` an index outside its array raises IndexError, instead of reading or writing there, and a division by zero
+    raises ZeroDivisionError, instead of giving 0 or infinity.  Users' functions, including trials, are checked, and Python's
+    calls of them run the machine code.
     """
     settings = {"nogil": True, **_bounds_options(checked), "_nrt": True, "forceinline": False}
     if checked or numba.config.DISABLE_JIT or not _HAS_BLOCK_HOOKS:
@@ -202,17 +201,17 @@ def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
 
 
 def _bounds_options(checked: bool) -> dict[str, Any]:
-    """Numba's settings for an index outside of its array and a division by zero; unchecked, $NUMBA_BOUNDSCHECK decides."""
+    """Return numba's settings for bounds and division by zero; unless ``checked``, $NUMBA_BOUNDSCHECK decides on bounds."""
     return {"error_model": "python", "boundscheck": True} if checked else {"error_model": "numpy"}
 
 
 def is_jit_disabled() -> bool:
-    """Whether NUMBA_DISABLE_JIT leaves all functions as Python."""
+    """Whether NUMBA_DISABLE_JIT makes all functions run as plain Python."""
     return bool(numba.config.DISABLE_JIT)
 
 
 class Kernel:
-    """A compiled entry point with one signature.  Calling it compiles it first, or loads it from the cache.
+    """A compiled entry point with one signature.  Its first call compiles it, or loads it from the cache.
 
     Parameters
     ----------
@@ -221,14 +220,14 @@ class Kernel:
     signature : str
         Numba signature, such as ``"int64(uint64, int64[::1])"``.
     cache : bool
-        False for machine code that must be made anew, to be inspected for instance.
+        False to compile in every process, for instance to inspect the machine code.
     code : callable, optional
-        The function from elsewhere that is compiled in, such as a user's trial: the cache follows its sources too.
+        A function from outside this package that is compiled in, such as a user's trial; the cache includes its source files.
 
     Attributes
     ----------
     seconds : float
-        What the first use cost (compilation, or loading from the cache); 0.0 before it.
+        Seconds that the first use took (compilation, or loading from the cache); 0.0 before it.
     """
 
     def __init__(
@@ -269,16 +268,16 @@ class Kernel:
 
     @functools.cached_property
     def name(self) -> str | None:
-        """The name of its machine code in the cache, by all that it is made of."""
+        """The kernel's name in the cache, a hash of everything that is compiled into it; None if it cannot be cached."""
         return name_of(self)
 
     @property
     def stored(self) -> CacheEntry | None:
-        """The entry that holds its machine code; None when there is none."""
+        """The cache entry that contains the machine code; None if there is none."""
         return next((entry for entry in self._list_entries() if entry.verify_checksums()), None)
 
     def _list_entries(self) -> list[CacheEntry]:
-        """Where its machine code may be cached, the folder that may be written first; nowhere when it cannot be cached."""
+        """Return the possible cache entries, that in the writable folder first; an empty list if the kernel cannot be cached."""
         if not (self.cache and _HAS_CACHE_HOOKS) or (inside := code_subfolder(self.code)) is None or self.name is None:
             return []
         kind = self.function.__module__.removeprefix("fastcube.kernels.")
@@ -288,7 +287,7 @@ class Kernel:
         return entries + [CacheEntry(folder, place, writable=False) for folder in list_read_only_folders()]
 
     def _make_dispatcher(self, entry: CacheEntry | None) -> Any:
-        """Declare the function to numba, cached in an entry where there is one."""
+        """Declare the function to numba, with its machine code cached in ``entry`` unless that is None."""
         settings = {"pipeline_class": KERNEL_COMPILER} if _HAS_BLOCK_HOOKS else {}
         dispatcher = numba.njit(nogil=True, error_model="numpy", **settings)(self.function)
         if entry is not None:
@@ -296,24 +295,24 @@ class Kernel:
         return dispatcher
 
     def _compile_dispatcher(self, entry: CacheEntry | None) -> Any:
-        """Load the machine code from an entry, or compile it and store it there; in memory without an entry."""
+        """Load the machine code from ``entry``, or compile it and store it there; without an entry compile in memory."""
         dispatcher = self._make_dispatcher(entry)
         with entry.alone() if entry else contextlib.nullcontext():
             known = entry is not None and entry.verify_checksums()
             if not known:
                 cache.on_compiling(f"compiling {self.function.__name__}")
-            with warnings.catch_warnings(), _search_garbage_rarely():  # what follows says it
+            with warnings.catch_warnings(), _search_garbage_rarely():  # forbidden calls are reported below instead
                 warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
                 dispatcher.compile(self.signature)
             dispatcher.disable_compile()
             if not known:
-                reject_forbidden_calls(dispatcher)  # what is not sealed is not loaded again
+                reject_forbidden_calls(dispatcher)  # if it raises, no checksums are written
             if entry is not None and not known:
                 entry.write_checksums()
         return dispatcher
 
     def _load_or_compile(self) -> Any:
-        """Loaded, or compiled and stored; compiled in memory where that cannot be."""
+        """Return the kernel's dispatcher: loaded, or compiled and stored, or compiled in memory if storing fails."""
         entries = self._list_entries()
         entry = next((entry for entry in entries if entry.verify_checksums()), None)
         if entry is None:
@@ -322,11 +321,11 @@ class Kernel:
             return self._compile_dispatcher(None)
         try:
             return self._compile_dispatcher(entry)
-        except numba.core.errors.NumbaError:  # the kernel's own
+        except numba.core.errors.NumbaError:  # an error in the kernel's own code
             raise
-        except Exception as error:  # a damaged file raises anything
+        except Exception as error:  # a damaged file can raise any exception
             problem = error
-        compiled = self._compile_dispatcher(None)  # an error of the function's own comes again
+        compiled = self._compile_dispatcher(None)  # if the function itself is at fault, it raises again
         warn_once(
             f"compiled kernels in {entry.folder} cannot be used ({type(problem).__name__}): remove it, or make room"
         )
@@ -349,10 +348,10 @@ def kernel(
     signature : str
         Numba signature.
     variant : str
-        For kernels made by a factory: what tells this one from its siblings (``"w8"``).  It goes into
-        ``__qualname__``, without which all variants would share one cache index.
+        For kernels made by a factory: a text such as ``"w8"`` that distinguishes this kernel from the factory's others.  It goes
+        into ``__qualname__``, without which all variants would share one cache index.
     cache, code
-        See :class:`Kernel`.
+        See ``Kernel``.
     """
 
     def declare(function: Callable[..., Any]) -> Kernel:
@@ -364,5 +363,5 @@ def kernel(
     return declare
 
 
-#: The one shape of every study's kernel: key, first trial, trial to stop before, axis values of the point, tally.
+#: The signature of every study's kernel: key, first trial, trial to stop before, axis values of the point, tally.
 TRIALS_SIGNATURE = "void(uint64, int64, int64, float64[::1], int64[::1])"

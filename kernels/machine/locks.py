@@ -1,4 +1,4 @@
-"""Locks of open files between processes: of a kernel's entry in the cache, of a results file.  Loads no numba."""
+"""Locks on open files between processes, for cache entries and results files.  Does not import numba."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import fcntl
 
 
 def try_lock(handle: int) -> bool:
-    """Lock an open file unless another has: whether it is ours now.  Raises OSError where the file system has no locks."""
+    """Try to lock an open file, and return whether this process now holds the lock.
+
+    Raises OSError if the file system has no locks.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

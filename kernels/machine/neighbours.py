@@ -1,4 +1,4 @@
-"""512 nodes of a hypercube, a bit each, in one vector of eight words: each looks across one of nine dimensions."""
+"""Neighbours in a vector of eight 64-bit words that holds 512 hypercube nodes, one bit per node, for each of nine dimensions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _emit_neighbour(k: int) -> Callable[..., Any]:
         return b.bitcast(b.shuffle_vector(bytes_, ir.Constant(bytes_.type, ir.Undefined), index), x.type)
 
     def affine(b: Any, t: Any, x: Any) -> Any:
-        # the 8 x 8 bit matrix applied to every byte: row i, kept in byte 7 - i, selects input bit i ^ 2^k
+        # The 8 x 8 bit matrix applied to every byte: row i, stored in byte 7 - i, selects input bit i ^ 2^k.
         matrix = sum(1 << (8 * (7 - i) + (i ^ (1 << k))) for i in range(8))
         kind = llvm_type(Vector(8))
         rows = b.bitcast(ir.Constant(x.type, [matrix] * 8), kind)
@@ -38,7 +38,7 @@ def _emit_neighbour(k: int) -> Callable[..., Any]:
 
 def _make_neighbour(k: int) -> Callable[..., Any]:
     def neighbour(x: Any) -> Any:
-        """Bit ``v`` of the 512 becomes what bit ``v ^ 2^k`` was: each node looks across dimension k."""
+        """Return ``x`` with bit ``v`` replaced by bit ``v ^ 2^k``, for all 512 bits: the state of each node's neighbour."""
         v = np.arange(BITS) ^ (1 << k)
         return np.packbits(np.unpackbits(x.view(np.uint8), bitorder="little")[v], bitorder="little").view(np.uint64)
 

@@ -1,7 +1,8 @@
-"""The members of numba that are hooked though nothing promises them: which of them this numba lacks, and what is done then.
+"""The private members of numba that are overridden, and a check that the installed numba has them.
 
-Without what blocks hook, they are functions as numba compiles them: twice as long to compile, and not refused where
-they allocate.  Without what caching hooks, every process compiles its kernels in memory.  What trials give is the same.
+If members for blocks are missing, blocks are compiled as plain numba functions: compilation takes twice as long, and blocks that
+allocate are not rejected.  If members for caching are missing, every process compiles its kernels in memory.  Results are the
+same in all cases.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, l
 
 from .cache_roots import warn_once
 
-#: What blocks hook, and what the cache hooks: owner and name of each.
+#: Members overridden for blocks, and for caching: owner and name of each.
 BLOCK_HOOKS: tuple[tuple[Any, str], ...] = (
     (dispatcher.Dispatcher, "compile"),
     (dispatcher.Dispatcher, "add_overload"),
@@ -40,7 +41,7 @@ CACHE_HOOKS: tuple[tuple[Any, str], ...] = (
 
 
 def has_numba_members(members: tuple[tuple[Any, str], ...], without: str) -> bool:
-    """Whether all of these are there; says in a line which is not, and what is done without it."""
+    """Whether numba has all these members.  If not, warn with their names and the consequence ``without``."""
     lacking = [name for owner, name in members if not hasattr(owner, name)]
     if lacking:
         warn_once(f"numba {numba.__version__} lacks {', '.join(lacking)}: {without}")

@@ -1,4 +1,4 @@
-"""Vectors of 512 bits as values: the few operations that lane kernels need, each with its plain meaning.
+"""Vectors of 512 bits as values: the few operations that lane kernels need, each defined by NumPy code.
 
 Vectors and masks have NumPy's operators:
 
@@ -16,17 +16,17 @@ Vectors and masks have NumPy's operators:
     x == y, x != y  mask of lanes                                         vpcmpeq, vpcmpneq
     ==============  ====================================================  =================================
 
-An integer literal stands for all lanes: ``x <= 2``, ``(d & (d - 1)) == 0``.  Write ``splat_like`` for a variable: NumPy
-widens narrow lanes that meet a ``np.int64``, so compiled and plain Python would differ.
+An integer literal stands for all lanes: ``x <= 2``, ``(d & (d - 1)) == 0``.  Write ``splat_like`` for a variable, because NumPy
+widens narrow lanes when they are combined with a ``np.int64``, and compiled code would differ from plain Python.
 
-A vector holds 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask holds one
-bit a lane.  Kernels use them as local variables; ``load`` and ``store`` move them from and to contiguous
-arrays.  Each operation's body is its meaning in NumPy, on arrays of that many lanes, and is what runs when
-``NUMBA_DISABLE_JIT`` is set; compiled, the operation is the LLVM instruction beside it.  LLVM keeps the
-vectors in registers and splits them where a machine's are narrower, so nothing here names a CPU.
+A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has one bit per lane.  Kernels
+use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  The body of each operation defines
+it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.  Compiled, the operation is the LLVM
+instruction given with it.  LLVM keeps vectors in registers and splits them on machines with narrower registers, so this module
+names no processor.
 
-Why not loops that LLVM vectorises: integer promotion makes Numba widen narrow lanes, arrays of which LLVM
-cannot prove that they do not overlap stay scalar, and compaction has no loop form at all.
+Loops that LLVM vectorises would not do: integer promotion makes Numba widen narrow lanes, loops over arrays that might overlap
+stay scalar, and compaction cannot be written as a loop.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ def _array_vector_type(array: Any) -> Any:
     lambda b, t, arrays: arrays,
 )
 def take_addresses(arrays: Any) -> Any:
-    """A NamedTuple with addresses, which indexing and the operations take, in place of its arrays: 1 number a call each, not 7.
+    """Return a NamedTuple with addresses in place of its arrays: a call then passes 1 number per array, not 7.
 
-    For a few arrays that pass through many calls which are not inlined, and for nothing else: the walks of a dual-cube's
-    trees and the record of what they ask are the only users, and 5 and 15% faster with it.  An address keeps nothing
-    alive: take it of what is an argument of the function it is used in, which the caller holds.
+    Indexing and the operations of this module accept addresses.  Use it only for a few arrays that pass through many calls which
+    are not inlined.  The walks in a dual-cube's trees and the record of their queries are the only users, 5 and 15% faster with
+    it.  An address keeps nothing alive, so take it of an argument of the function that uses it, which the caller keeps.
     """
     return arrays
 
@@ -164,7 +164,7 @@ def _emit_transposed(b: Any, t: Any, source: Any, at: Any, step: Any, out: Any, 
     for i in range(8):
         rows.append(b.load(place(source, b.add(at, b.mul(step, word(i))))))
         rows[i].align = 8
-    for half in (1, 2, 4):  # exchange the words of two rows whose places differ in one bit
+    for half in (1, 2, 4):  # Exchange the words of two rows whose row numbers differ in one bit.
         for i in (i for i in range(8) if not i & half):
             low, high = rows[i], rows[i + half]
             for row, from_ in ((i, 0), (i + half, half)):
@@ -247,7 +247,7 @@ def iota(vector: Any) -> Any:
     lambda vector: types.int64 if isinstance(vector, Vector) else None, lambda b, t, vector: ir.IntType(64)(t[0].lanes)
 )
 def lanes_of(vector: Any) -> Any:
-    """Number of lanes of a vector, as an int64; a constant in the machine code."""
+    """Return the number of lanes of a vector, as an int64; a constant in the machine code."""
     return np.int64(vector.size)
 
 
@@ -425,12 +425,12 @@ def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
     lambda m, x: x if isinstance(m, Mask) and isinstance(x, Vector) and m.lanes == x.lanes else None, _emit_compress
 )
 def compress(m: Any, x: Any) -> Any:
-    """The lanes of the mask moved together to the front; what lies behind them is unspecified."""
+    """Move the lanes of the mask together to the front; the lanes behind them are unspecified."""
     return np.concatenate([x[m], x[~m]])
 
 
 def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
-    # a shuffle and not shift-and-or: LLVM turns the shift of a product into a slow 64-bit multiplication
+    # Shuffle, because LLVM turns a shift of a product with an or into a slow 64-bit multiplication.
     count = 2 * t[0].lanes
     kind = ir.VectorType(ir.IntType(32), count)
     index = ir.Constant(kind, [i if i % 2 == 0 else count - 1 + i for i in range(count)])
@@ -445,7 +445,7 @@ def low_halves(x: Any, y: Any) -> Any:
 
 def _make_view(bits: int) -> Callable[..., Any]:
     def view(x: Any) -> Any:
-        """The same 512 bits as lanes of so many."""
+        """Return the same 512 bits as lanes of the width in the function's name."""
         return x.view(f"u{bits // 8}")
 
     kind = Vector(bits)
@@ -473,9 +473,9 @@ def _emit_join(b: Any, t: Any, *vectors: Any) -> Any:
 
 @operation(lambda w, x, y, z: Vector(w.bits, 4) if _is_single_vector(w) and same_type(w, x, y, z) else None, _emit_join)
 def join(w: Any, x: Any, y: Any, z: Any) -> Any:
-    """Four vectors as one, which arithmetic takes as it takes one: what is done to each then stands side by side.
+    """Join four vectors to one long vector, on which arithmetic works lane by lane.
 
-    For chains of operations that wait for one another: four at once keep the machine busy.
+    Useful for chains of dependent operations: four independent chains keep the processor busy.
     """
     return np.concatenate([w, x, y, z])
 
@@ -496,7 +496,7 @@ def _emit_quarters(b: Any, t: Any, wide: Any) -> Any:
     _emit_quarters,
 )
 def quarters(wide: Any) -> Any:
-    """The four vectors that were joined, as a tuple."""
+    """Return the four vectors that ``join`` joined, as a tuple."""
     return tuple(np.split(wide, 4))
 
 
@@ -504,7 +504,7 @@ def quarters(wide: Any) -> Any:
 
 
 def _make_ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """LLVM form of a bitwise function of three vectors; LLVM's own matching of ``vpternlog`` stops at two operations."""
+    """Return the LLVM form of a bitwise function of three vectors, because LLVM finds ``vpternlog`` for two operations only."""
 
     def emit(b: Any, t: Any, x: Any, y: Any, z: Any) -> Any:
         if "avx512f" not in FEATURES or t[0].bits != 64 or not _is_single_vector(t[0]):
@@ -528,7 +528,7 @@ def bit_or3(x: Any, y: Any, z: Any) -> Any:
 
 # ---------------------------------------------------------------- operators
 
-#: Operator, how it is emitted, whether it compares (and gives a mask), and whether masks take it too.
+#: Operator, its LLVM form, whether it compares (and returns a mask), and whether masks have it too.
 _OPERATORS = (
     (operator.xor, lambda b, x, y: b.xor(x, y), False, False),
     (operator.and_, lambda b, x, y: b.and_(x, y), False, True),
@@ -545,14 +545,16 @@ _OPERATORS = (
 
 
 def _operand_type(x: Any, y: Any) -> Any:
-    """The vector or mask that an operator works on, or None.  A literal has the type int64; a uint64 is no literal."""
+    """Return the type of vector or mask that an operator works on, or None.  A literal has the type int64; a ``uint64`` is not a
+    literal.
+    """
     if isinstance(x, (Vector, Mask)) and (x == y or (isinstance(x, Vector) and y == types.int64)):
         return x
     return y if isinstance(y, Vector) and x == types.int64 else None
 
 
 def _register_operator(op: Any, emit: Callable[..., Any], compares: bool, masks: bool) -> None:
-    """Give vectors, and masks where ``masks`` is set, one operator."""
+    """Define one operator for vectors, and for masks if ``masks`` is set."""
 
     @type_callable(op)
     def typing(context: Any) -> Any:
@@ -578,7 +580,7 @@ def _register_operator(op: Any, emit: Callable[..., Any], compares: bool, masks:
 
 
 def _register_complement() -> None:
-    """Give vectors and masks ``~x``."""
+    """Define ``~x`` for vectors and masks."""
 
     @type_callable(operator.invert)
     def typing(context: Any) -> Any:

@@ -1,8 +1,8 @@
-"""The processor that numba compiles for: its name and its features, as numba's own target states them.
+"""Name and features of the processor that numba compiles for.
 
-Numba may compile for less than the machine has: after ``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES`` or ``NUMBA_ENABLE_AVX=0``,
-and by itself on virtual machines that report an old processor.  LLVM ends the process where an instruction is requested
-that the target lacks.  So every choice between two forms of an operation, and the name of the cache's folder, rest on this.
+Numba may compile for less than the machine has: after ``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES`` or ``NUMBA_ENABLE_AVX=0``, and
+by itself on virtual machines that report an old processor.  LLVM ends the process if an instruction is requested that the target
+lacks.  So each selection between two forms of an operation, and the name of the cache's folder, depend on this module.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from numba.core.registry import cpu_target
 
 
 def read_target() -> tuple[str, str]:
-    """Return the processor's name and the text of its features, by which numba names what it compiles."""
+    """Return the processor's name and the text of its features, with which numba labels its machine code."""
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
     return name, features
 
 
 CPU_NAME, _FEATURE_TEXT = read_target()
 
-#: What AVX-512 builds on: LLVM drops it, whatever else a text of features says, where one of these is switched off.
+#: Features that AVX-512 requires: if one of them is switched off, LLVM drops AVX-512, whatever the text says about it.
 _BASES_OF_AVX512 = {"sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c"}
 
 

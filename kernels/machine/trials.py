@@ -1,6 +1,6 @@
-"""A kernel of one trial at a time: between a lane kernel by hand and a user's twenty lines.
+"""Make a study's kernel from a function that performs one trial.
 
-:func:`trials_kernel` puts the one loop around a scalar trial that every study's kernel needs::
+``trials_kernel`` adds the loop over trials that every study's kernel needs to a scalar trial::
 
     class Scratch(NamedTuple):
         labels: np.ndarray
@@ -32,7 +32,7 @@ from .content import hash_bytecode
 from .jit import TRIALS_SIGNATURE, Kernel, kernel
 
 
-def _set_up(params):  # the names that the loop's body finds in its place
+def _set_up(params):  # placeholders for the names that the body of the loop uses
     return params
 
 
@@ -47,15 +47,15 @@ def _loop(key, first, stop, params, tally):
 
 
 def _unwrap_function(block: Any) -> Callable[..., Any]:
-    """The Python function of a block, compiled or not."""
+    """Return the Python function of a block, compiled or not."""
     return getattr(block, "py_func", block)  # type: ignore[no-any-return]
 
 
 def name_variant(*blocks: Any) -> tuple[str, bool]:
-    """A name that tells a kernel made of these blocks from its siblings, and whether it may be cached under it.
+    """Return a name that distinguishes kernels made of different blocks, and whether a kernel may be cached under it.
 
-    Of functions in here the cache's own name holds the text, so that what they close over is enough; of all others it is their
-    code, wherever it lies, and every value that they use.
+    The cache's own name (``content.py``) covers functions of this package, so only their closures enter here.  Functions from
+    elsewhere enter with their bytecode and all values that they use.
     """
     parts: list[Any] = []
     for function, values in iter_compiled_functions(blocks, _is_foreign_module):
@@ -69,7 +69,7 @@ def _is_foreign_module(module: str) -> bool:
 
 
 def _check_parameters(block: Any, called: Callable[..., Any]) -> None:
-    """Raise TypeError unless a block takes as many arguments as the loop calls it with, and those of its names in that order."""
+    """Raise TypeError unless a block has as many parameters as ``called``, with shared names in the same positions."""
     own = _unwrap_function(block)
     wanted, takes = (list(inspect.signature(f).parameters) for f in (called, own))
     if len(takes) != len(wanted) or any(a != b and a in wanted for a, b in zip(takes, wanted, strict=True)):
@@ -78,12 +78,12 @@ def _check_parameters(block: Any, called: Callable[..., Any]) -> None:
 
 
 def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = None) -> Kernel:
-    """The kernel of a study, ``jit.TRIALS_SIGNATURE``, from a compiled set-up and a compiled trial.
+    """Return the kernel of a study, with ``jit.TRIALS_SIGNATURE``, made of a compiled set-up and a compiled trial.
 
     Parameters
     ----------
     set_up : block
-        ``set_up(params)``, once a call: returns a NamedTuple of arrays, or of anything else that the trials need.
+        ``set_up(params)``, called once per kernel call: returns a NamedTuple of arrays, or of anything else that the trials need.
         ``params`` are the point's values, float64, in the order of the study's axes.
     trial : block
         ``trial(key, t, params, scratch, tally)``: counts trial ``t`` (int64) of the point's ``key`` (uint64) in the
@@ -94,18 +94,18 @@ def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = Non
     Raises
     ------
     TypeError
-        More or fewer parameters, or these in another order.
+        A block has another number of parameters, or has them in another order.
 
     Notes
     -----
-    Cached on disk like every kernel, under a name that holds what the two functions and those that they call freeze;
-    where a value among that has no certain text it is compiled in each process.
+    The kernel is cached on disk like every kernel.  Its name covers all values that the two functions and their callees capture.
+    If one of these values has no text that is equal in every process, every process compiles the kernel.
     """
     _check_parameters(set_up, _set_up)
     _check_parameters(trial, _trial)
     own = _unwrap_function(trial)
     name, cache = name_variant(set_up, trial)
-    # not a closure: Numba's cache tells closures over functions apart by a number that is new in each process
+    # Not a closure: numba's cache would distinguish closures over functions by a number that is new in each process.
     loop = FunctionType(_loop.__code__, {**globals(), "_set_up": set_up, "_trial": trial}, _loop.__name__)
     loop.__module__, loop.__doc__ = own.__module__, own.__doc__
     loop.__qualname__ = f"{own.__name__}_trials"

@@ -1,4 +1,4 @@
-"""The types of ``simd.py``'s vectors and masks, and how an operation is declared: its meaning in NumPy beside its LLVM form."""
+"""Numba types of the vectors and masks of ``simd.py``, and the declaration of an operation by its NumPy and its LLVM form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Vector(types.Type):  # type: ignore[misc]
 
 
 class Mask(types.Type):  # type: ignore[misc]
-    """Numba type of one bit a lane."""
+    """Numba type of a mask with one bit per lane."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
@@ -45,7 +45,7 @@ class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 def address_type(t: Any) -> Any:
-    """The type of what an operation is given: addresses in place of arrays, also of those in a NamedTuple."""
+    """Return the type that an operation receives for ``t``: addresses in place of arrays, also in a NamedTuple."""
     if isinstance(t, types.Array):
         return types.CPointer(t.dtype)
     if isinstance(t, types.BaseNamedTuple):
@@ -93,7 +93,7 @@ def operation(
             out = result(*args) if len(args) == len(taken) else None
             return None if out is None else (out(*args), codegen)
 
-        # numba binds arguments by the names in the signature, so the type rule must show the meaning's own
+        # Numba binds arguments by the names in the signature, so the type rule must show the parameters of ``meaning``.
         first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         typing.__signature__ = inspect.Signature([first, *taken])  # type: ignore[attr-defined]
         typing.__name__ = meaning.__name__
@@ -104,7 +104,7 @@ def operation(
 
 
 def same_type(*args: Any) -> Any:
-    """Type rule: vectors of one kind in, the same out."""
+    """Type rule: the common type of the arguments if all are vectors of one type, else None."""
     return args[0] if isinstance(args[0], Vector) and all(a == args[0] for a in args) else None
 
 
@@ -120,5 +120,5 @@ def call_llvm(builder: Any, name: str, returns: Any, *values: Any) -> Any:
 
 
 def intrinsic_suffix(t: Any) -> str:
-    """What the names of LLVM's intrinsics for vectors of this type end with."""
+    """Return the last part of the names of LLVM's intrinsics for this vector type, such as ``v8i64``."""
     return f"v{t.lanes}i{1 if isinstance(t, Mask) else t.bits}"
