@@ -1,1 +1,1 @@
-"""Rival routing rules on the faults and messages of ``routing`` (docs/readings/rivals.md)."""
+"""Rival routing rules, compared on the fault sets and messages of the study ``routing`` (docs/readings/rivals.md)."""

@@ -1,4 +1,4 @@
-"""Which of the unicast kernels serves which point."""
+"""Select the kernel that counts the unicast studies at a point."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable
 from ..machine.dispatch import KernelTable, serve_any_point
 from ..routing.dispatch import expect_close_pairs, is_for_lanes
 
-#: Up to so many faulty nodes a vector of trials is looked at first; of more, nearly all have two within distance 2.
+#: Up to this number of faulty nodes, trials without close faults are filtered out first.  With more faults nearly all trials have
+#: two faults within distance 2.
 _MOST_PREFILTERED_FAULTS = 62
 
 
 def _make_chooser(most_close: float) -> Callable[[int, int, int], str]:
-    """Lanes up to so many expected pairs of faults within distance 2, or words of whole cubes."""
+    """Return the function that selects a kernel: lanes up to ``most_close`` expected pairs of close faults, else whole cubes."""
 
     def choose_kernel(n: int, f: int, links: int) -> str:
         if n < 6 or not is_for_lanes(n, f, links) or (n > 12 and f > _MOST_PREFILTERED_FAULTS):
@@ -32,13 +33,14 @@ _KERNELS = {
     "lanes.RIVALS_LANES_32": lambda n, f, links: n >= 17 and is_for_lanes(n, f, links),
 }
 
-#: At (n, f, links).  All eight rules pay in lanes up to 1.1 to 1.5 close pairs, tables without ROUTE3 and SIDETRACK, of which few
-#: trials are asked for words, up to 0.5 (at 0.8 they took four to seven times as long).
+#: Conditions on (n, f, links).  For all eight rules lanes are faster up to 1.1 to 1.5 expected pairs of close faults.  For tables
+#: without ROUTE3 and SIDETRACK, which need the safety status in few trials, they are faster up to 0.5 pairs (at 0.8 they took
+#: four to seven times as long).
 RIVALS = KernelTable(__package__, _KERNELS, _make_chooser(0.9))
 RIVALS_DIRECT = KernelTable(__package__, _KERNELS, _make_chooser(0.5))
 
-#: At (n, rate).
+#: Conditions on (n, rate).
 RIVALS_RATE = KernelTable(__package__, {"rate.RIVALS_RATE_SINGLE": serve_any_point})
 
-#: At (n, f, links).
+#: Conditions on (n, f, links).
 RIVALS_STATUS = KernelTable(__package__, {"status.RIVALS_STATUS_SINGLE": serve_any_point})

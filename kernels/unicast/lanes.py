@@ -1,20 +1,19 @@
-"""Routing rules under few faulty nodes, n = 9 .. 62, SIMD: lanes are trials, as in :mod:`fastcube.kernels.routing.lanes`.
+"""Routing rules under few faulty nodes, n = 9 .. 62, with one trial per vector lane as in ``fastcube.kernels.routing.lanes``.
 
-Entry: ``RIVALS_LANES_16``, ``_32``, which :func:`make_lanes_kernel` makes.  Draws LABELS, in scalar code
-HIGH_LABELS (n > 32) and SIDETRACK's CHOICES too, from the study's key as it is.
+``make_lanes_kernel`` makes the entry points ``RIVALS_LANES_16`` and ``_32``.  They sample LABELS with the study's key, and in
+scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
-1. *filter* (``filter_vector``): where no two faults are within distance 2 every trial is decided.  No node is unsafe, all safety
-   statuses are full, and every node has at most one faulty neighbour, so that while two or more bits differ some preferred hop is
-   good, and the last leads to t.  Hence all rules deliver over the Hamming distance, but ROUTE, which does unless a
-   fault is on its path.
-2. *closure* (``close_queue``): the other trials are queued and closed a vector at a time.  With at most one fault
-between the ends
-   the same holds of a message's way; with none on the first path ROUTE1, A1 and DFS take that.  LEVELS and VECTORS
-   go over H unless both ends are in one unsafe subcube (``rules``), and some node is active unless that is the whole cube.
+1. *filter* (``filter_vector``) decides every trial without two faults within distance 2.  No node is unsafe, all safety statuses
+   are full, and every node has at most one faulty neighbour.  So while two or more bits differ some preferred hop is good, and
+   the last hop leads to t.  Hence all rules deliver over the Hamming distance H; ROUTE does so unless a fault is on its path.
+2. *closure* (``close_queue``) queues the other trials and closes them, one vector at a time.  If at most one fault is in the
+   subcube of s and t, a preferred hop is good as above.  With no fault on the first path ROUTE1, A1 and DFS take that path.
+   LEVELS and VECTORS deliver over H unless both ends are in one unsafe subcube (``rules``).  Some node is active unless that
+   subcube is the whole cube.
 
-Users' rules are evaluated where a fault is on the first path; rules that may leave a free path, in every trial.  In trials that
-the filter decides, each fault is a subcube by itself.  The trials left are evaluated one at a time, on the labels
-that the lanes have sampled; for n > 32, where lanes hold the low halves of labels, on labels of their own.
+Users' rules are evaluated if a fault is on the first path; rules that may leave a free path are evaluated in every trial.  In
+trials that the filter decides, each fault is a subcube by itself.  The remaining trials are evaluated one at a time, on the
+labels that the lanes have sampled.  For n > 32 lanes hold only the low halves of labels, so the labels are sampled again.
 """
 
 from __future__ import annotations
@@ -39,26 +38,26 @@ from .layout import NAMES, WANDERING_RULES, F, N, fallback_of, make_layout, prom
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
 
-#: ``counted`` and ``first``: all trials that lanes decide, and those of them with a free first path.
+#: Indices of ``counted`` and ``first``: all trials that lanes decide, and those of them with a free first path.
 DECIDED, FREE_PATH = range(2)
 
 
 class LanesWorkspace(NamedTuple):
-    """Scratch of the kernel."""
+    """Scratch memory of the kernel."""
 
     scratch: Scratch
-    params: Floats  #: the point's
+    params: Floats  #: parameters of the point
     f: I64
-    samples: sieve.Samples  #: the ends behind the faults
+    samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials with close faults: labels and ends
     masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
-    counted: Ints  #: (2): trials DECIDED in lanes, and those with a FREE_PATH
-    first: Ints  #: (2): the smallest of each
+    counted: Ints  #: (2): number of trials DECIDED in lanes, and of those with a FREE_PATH
+    first: Ints  #: (2): the smallest trial index of each kind
 
 
 @block(always=True)
 def count_decided(work, chosen, at, which):
-    """Count the chosen lanes, the first of them trial ``at``, as DECIDED or as trials with a FREE_PATH."""
+    """Count the lanes ``chosen`` as trials of the kind ``which``, DECIDED or FREE_PATH; ``at`` is the first of these trials."""
     work.counted[which] += popcount(chosen)
     if chosen:
         work.first[which] = min(work.first[which], at)
@@ -66,8 +65,11 @@ def count_decided(work, chosen, at, which):
 
 @block(always=True)
 def _classify_queue_vector(work, lanes):
-    """Of the queue's first vector: trials with a fault on the first path, with two between the ends, and with an unsafe subcube
-    that holds both ends."""
+    """Return three lane masks for the first vector of the queue, as bits.
+
+    They mark trials with a fault on the first path, with two faults in the subcube of s and t, and with both ends in one unsafe
+    subcube.
+    """
     f, cells = work.f, work.queue.cells
     close_first_vector(cells, work.masks, f)
     s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
@@ -89,11 +91,13 @@ def _classify_queue_vector(work, lanes):
 
 @block(always=True)
 def _skip_user_rules(work, easy, trials, lanes, tally):
-    """In place of :func:`_make_unclustered_evaluator` without users' rules."""
+    """Do nothing: replaces the block of ``_make_unclustered_evaluator`` if there are no users' rules."""
 
 
 def _make_unclustered_evaluator(evaluate: Any) -> Any:
-    """The block ``evaluate_lanes(work, easy, trials, lanes, tally)`` for trials without close faults."""
+    """Return the block ``evaluate_lanes(work, easy, trials, lanes, tally)``: users' rules in trials ``easy`` without close
+    faults.
+    """
 
     @block
     def evaluate_lanes(work, easy, trials, lanes, tally):
@@ -116,7 +120,7 @@ def _make_unclustered_evaluator(evaluate: Any) -> Any:
 
 
 def _make_queue_evaluator(evaluate: Any) -> Any:
-    """The block ``evaluate_column(work, column, lanes, tally)`` for the trial of a column of the queue."""
+    """Return the block ``evaluate_column(work, column, lanes, tally)`` for the trial in a column of the queue."""
 
     @block
     def evaluate_column(work, column, lanes, tally):
@@ -134,9 +138,11 @@ def _make_queue_evaluator(evaluate: Any) -> Any:
 
 
 def _make_queue_closer(evaluate: Any, evaluate_own: Any, wandering: bool, leaving: bool) -> Any:
-    """The block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue.
+    """Return the block ``close_queue(work, least, lanes, tally)``: decide or evaluate the trials in the first vector of the
+    queue.
 
-    Arguments as of :func:`_make_filter`.
+    The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  Arguments as
+    of ``_make_filter``, and ``wandering``: some built-in rule may leave a free first path.
     """
     owning = evaluate_own is not None
     one, one_own = _make_queue_evaluator(evaluate), _make_queue_evaluator(evaluate_own or evaluate)
@@ -168,10 +174,10 @@ def _make_queue_closer(evaluate: Any, evaluate_own: Any, wandering: bool, leavin
 
 
 def _make_filter(run_trial: Any, evaluate_own: Any, leaving: bool) -> Any:
-    """The filter of :func:`make_sieve`.
+    """Return the filter block for ``make_sieve``.
 
-    ``evaluate_own`` evaluates users' rules where the others are decided, or is None.  ``leaving``: some of them may leave a free
-    first path.  ``wandering``: some built-in rule leaves a free first path.
+    ``evaluate_own`` evaluates users' rules in trials where the built-in rules are decided, or is None.  ``leaving``: some user's
+    rule may leave a free first path.
     """
     own = _skip_user_rules if evaluate_own is None else _make_unclustered_evaluator(evaluate_own)
 
@@ -200,9 +206,9 @@ def _make_filter(run_trial: Any, evaluate_own: Any, leaving: bool) -> Any:
 
 
 def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """The block ``decide(work, n, tally)``: enter the trials that the filter decided.
+    """Return the block ``record_decided(work, n, tally)``, which tallies the trials that lanes have decided.
 
-    ROUTE delivers those alone whose first path is free, and of these alone rules of one's own are not asked.
+    ROUTE delivers only if the first path is free.  In these trials, and in no others, users' rules are decided as well.
     """
     partly = tuple(name == "route" or name not in NAMES for name in names)
     route = "route" in names
@@ -240,13 +246,13 @@ def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
 def make_lanes_kernel(
     width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
 ) -> Kernel:
-    """The kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
+    """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
-    ``own`` holds rules of one's own by their names; where some may leave a first path that is free for n <= 32 and beside one
-    built-in rule at least.  ``code`` is the first.
+    ``own`` maps names to users' rules.  If one of them may leave a free first path, n <= 32 and at least one built-in rule are
+    required.  ``code`` is the function of the first user's rule.
     """
     word = {16: np.uint16, 32: np.uint32}[width]
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     own = own or {}
     layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
     known, cache = name_variant(*own.values()) if own else ("", True)
@@ -276,7 +282,7 @@ def make_lanes_kernel(
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
     def rivals_lanes(key, first, stop, params, tally):
-        """Trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
+        """Count trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
             work.scratch.world.now[POINT_KEY] = key
@@ -286,11 +292,11 @@ def make_lanes_kernel(
     return rivals_lanes
 
 
-#: Study ``rivals`` for n <= 16 and n <= 62.
+#: Kernels of the study ``rivals`` for n <= 16 and n <= 62.
 RIVALS_LANES_16 = make_lanes_kernel(16, NAMES)
 RIVALS_LANES_32 = make_lanes_kernel(32, NAMES)
 
-#: Points (n, f, links) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "MAX_SEARCHED_DIMENSION": ((12, 5, 0), (13, 5, 0)),
     "lanes of 16 and of 32 bits": ((16, 8, 0), (17, 8, 0)),

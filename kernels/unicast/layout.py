@@ -1,4 +1,4 @@
-"""The tallies of the unicast kernels by name: what is counted of each rule, of what is possible, and of the nodes' words."""
+"""The tallies of the unicast kernels: counters of each rule, of existing paths, and of the nodes' safety statuses."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from typing import Any
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
-#: Places of the axes of ``rivals`` and ``rivals-status`` among a point's parameters.
+#: Indices in ``params`` of the axes of ``rivals`` and ``rivals-status``.
 N, F, LINKS = range(3)
-#: Place of the rate among those of ``rivals-rate``; N is as above.
+#: Index in ``params`` of the rate of ``rivals-rate``; N is as above.
 RATE = 1
-#: Behind the parameters of a kernel of all fault sets: the first of the set's numbers.
+#: Index in ``params`` of the first element of the fault set, for kernels of all fault sets.
 FIRST_NUMBER = 3
 
-#: The rules of study ``rivals`` in the order of its table, as they are called in counters.
+#: The rules of the study ``rivals`` in the order of its table, as counters name them.
 NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
-#: Those that walk without any node's word.
+#: Rules that need no safety status.
 BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
-#: Whose words promise a path: among what they accept nothing may go wrong.  Lanes take that from Wu's theorem; `single` walks.
+#: Rules whose status promises a path for each accepted message.  Lanes rely on Wu's theorem for that; ``scalar`` simulates.
 PROMISING_RULES = ("levels", "vectors")
-#: Who may leave the nearer neighbours though one of them is nonfaulty.
+#: Rules that may avoid preferred neighbours although one of them is nonfaulty.
 WANDERING_RULES = ("route3", "sidetrack")
-#: Compared with LEVELS, trial by trial.
+#: Rules that are compared with LEVELS, trial by trial.
 COMPARED_RULES = ("route3", "vectors", "a1")
-#: The words of study ``rivals-status``.
+#: The definitions of safe nodes that the study ``rivals-status`` compares.
 STATUS_NAMES = ("unsafe", "wu_fernandez", "levels", "vectors")
 
 
 def fallback_of(rule: Any) -> Any:
-    """Of a rule that ``first_path`` made the block that it made it of; None for any other."""
+    """Return the block that ``first_path`` wrapped to make ``rule``; None for any other rule."""
     return getattr(getattr(rule, "py_func", rule), "_first_path_of", None)
 
 
 def compared_rules(names: Sequence[str]) -> tuple[str, ...]:
-    """Those of the rules that are compared with LEVELS, where that is among them."""
+    """Return those of the rules that are compared with LEVELS; none if LEVELS is not in ``names``."""
     return tuple(name for name in names if name in COMPARED_RULES and "levels" in names)
 
 
 def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
-    """Those of the rules whose words promise a path."""
+    """Return those of the rules whose safety statuses promise a path."""
     return tuple(name for name in names if name in PROMISING_RULES)
 
 
 def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
-    """What is counted of one rule's ways."""
+    """Return the counters of the routes of one rule."""
     rule = name.upper()
     return (
         Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
@@ -60,7 +60,7 @@ def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
 
 
 def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
-    """What is counted of one rule."""
+    """Return all counters of one rule."""
     rule = name.upper()
     return (
         *_route_counters(name),
@@ -71,7 +71,7 @@ def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
 
 
 def make_layout(names: Sequence[str]) -> Layout:
-    """The tally of a table of rules on f faulty nodes and K faulty links."""
+    """Return the tally of a table of rules under f faulty nodes and K faulty links."""
     return Layout(
         *(counter for name in names for counter in _rule_counters(name)),
         *(
@@ -98,11 +98,11 @@ def make_layout(names: Sequence[str]) -> Layout:
     )
 
 
-#: Study ``rivals``.
+#: Tally of the study ``rivals``.
 RIVALS = make_layout(NAMES)
 
 
-#: Study ``rivals-rate``.
+#: Tally of the study ``rivals-rate``.
 RIVALS_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are void"),
     *(counter for name in BLIND_RULES for counter in _route_counters(name)),
@@ -112,7 +112,7 @@ RIVALS_RATE = Layout(
     ),
 )
 
-#: Study ``rivals-status``.  Sums of up to 2^62 nodes a trial have digits.
+#: Tally of the study ``rivals-status``.  Sums of up to 2^62 nodes per trial take several slots.
 RIVALS_STATUS = Layout(
     *(
         counter

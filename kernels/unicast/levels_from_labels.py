@@ -1,17 +1,17 @@
-"""What the labels of a vector of trials decide without safety levels: minimal paths and levels of preferred neighbours.
+"""Decide minimal paths and levels of preferred neighbours from the fault labels of a vector of trials, without safety levels.
 
-Used by the lane kernels of the routing rules before they compute levels of whole cubes.  ``work`` is the scratch of
-:mod:`fastcube.kernels.unicast.whole_cube`.
+The lane kernels of the routing rules use this before they compute levels of whole cubes.  ``work`` is the scratch of
+``fastcube.kernels.unicast.whole_cube``.
 
-- *Minimal paths.*  Two preferred neighbours of a node are at distance 2.  So where no two faults between the ends are at
-  distance 2 (:func:`lanes_without_close_blockers`), a message at any node between them, two links or more from t, has a nonfaulty
-  preferred neighbour, and the last link leads to t.  The same holds where at most one fault is between the ends.  If no fault
-  is on the first path, ROUTE1, A1 and DFS take that path (:func:`find_simple_lanes`).
-- *Levels.*  A nonfaulty node p has level k + 1 or more where no two faults at distance 2 are both within k of p.  Every node
-  within k - 1 of p then has at most one faulty neighbour.  By induction over d = k, k - 1, ..., 0, every nonfaulty node
-  within d of p has level k + 1 - d or more.  For d = k this says that the node is nonfaulty.  For d < k all neighbours of the
-  node but one are nonfaulty and within d + 1 of p, so they have level k - d or more.
-  With k = H - 2 and p a preferred neighbour of s, LEVELS, and so VECTORS, deliver over H links (:func:`level_known_lanes`).
+- *Minimal paths.* Two preferred neighbours of a node are at distance 2.  Suppose no two faults between the ends are at distance 2
+  (``lanes_without_close_blockers``).  Then a message at any node between them, two links or more from t, has a nonfaulty
+  preferred neighbour, and the last link leads to t.  The same holds if at most one fault is between the ends.  If no fault is on
+  the first path, ROUTE1, A1 and DFS take that path (``find_simple_lanes``).
+- *Levels.* A nonfaulty node p has level k + 1 or more if no two faults at distance 2 are both within k of p.  Every node within k
+  - 1 of p then has at most one faulty neighbour.  By induction over d = k, k - 1, ..., 0, every nonfaulty node within d of p has
+  level k + 1 - d or more.  For d = k this says that the node is nonfaulty.  For d < k all neighbours of the node but one are
+  nonfaulty and within d + 1 of p, so they have level k - d or more.  With k = H - 2 and p a preferred neighbour of s, LEVELS, and
+  so VECTORS, deliver over H links (``level_known_lanes``).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from ..routing.lanes import is_on_path
 
 @block(always=True)
 def pad_labels(work, lanes):
-    """Overwrite labels behind those of a trial's faults by its first.
+    """Fill the rows of labels after each trial's faults with the trial's first fault.
 
-    Returns the number of rows with faults, and the lanes whose faults all stand in rows: a few trials need labels beyond them.
+    Returns the number of rows with faults, and the lanes whose faults all are in rows; a few trials need more labels than that.
     """
     many = simd.load(work.ends, 2 * lanes)
     x = simd.load(work.labels, 0)
@@ -44,7 +44,7 @@ def pad_labels(work, lanes):
 
 @block(always=True)
 def first_path_lanes(work, rows, lanes):
-    """Lanes with no fault on the first path."""
+    """Return the lanes, as bits, with no fault on the first path."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
     zero = s - s
     on = simd.no_lane(zero)
@@ -56,7 +56,7 @@ def first_path_lanes(work, rows, lanes):
 
 @block(always=True)
 def lanes_without_close_blockers(work, rows, lanes):
-    """Lanes without two faults between the ends at distance 2."""
+    """Return the lanes, as bits, without two faults between the ends at distance 2."""
     s = simd.load(work.ends, 0)
     apart = s ^ simd.load(work.ends, lanes)
     zero = s - s
@@ -75,7 +75,10 @@ def lanes_without_close_blockers(work, rows, lanes):
 
 @block(always=True)
 def greedily_delivered_lanes(work, rows, lanes):
-    """Lanes whose message arrives by the first good preferred hop of each node; bits are reversed, to have the first lowest."""
+    """Return the lanes, as bits, whose message arrives by taking the first good preferred hop at each node.
+
+    The bits of labels are reversed, so that the first hop is the lowest set bit.
+    """
     t = simd.load(work.ends, lanes)
     zero, one = t - t, simd.splat_like(t, ONE)
     for i in range(rows):
@@ -97,7 +100,9 @@ def greedily_delivered_lanes(work, rows, lanes):
 
 @block(always=True)
 def find_simple_lanes(work, rows, lanes):
-    """Lanes with no fault on the first path; and those, or with one fault at most between the ends."""
+    """Return the lanes with no fault on the first path, and those that also or instead have at most one fault between the
+    ends.
+    """
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
     zero = s - s
     apart = s ^ t
@@ -115,14 +120,14 @@ def find_simple_lanes(work, rows, lanes):
 
 @block(always=True)
 def level_known_lanes(work, lanes):
-    """Lanes whose f + 2 labels are distinct and in which the first or last preferred neighbour is seen to have level H - 1."""
+    """Return the lanes with f + 2 distinct labels whose first or last preferred neighbour is known to have level H - 1."""
     f = work.f
     s, t = simd.load(work.labels, lanes * f), simd.load(work.labels, lanes * (f + 1))
     zero = s - s
     one, two, ones = simd.splat_like(s, ONE), simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     apart = s ^ t
     h = simd.popcount(apart)
-    within = h - two  # of H = 1, where no words are asked, all
+    within = h - two  # wraps around for H = 1: all faults count, but no status is needed
     p = s ^ (apart & (zero - apart))
     q = s ^ simd.top_bit(apart)
     least, near_p, near_q = h, ones, ones

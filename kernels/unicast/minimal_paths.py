@@ -1,4 +1,4 @@
-"""What lies between two nodes: whether a path over the Hamming distance exists (V9)."""
+"""Whether a nonfaulty path over the Hamming distance exists between two nodes (V9)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from ..machine.bits import ONE, ZERO, extract, popcount
 from ..machine.jit import block
 
-#: Most dimensions in which all nodes between are looked at.
+#: Largest Hamming distance for which the nodes between the ends are searched.
 MOST_SEARCHED_DIMENSIONS = 24
 
 _ALL_BLOCKED = np.uint32(0xFFFFFFFF)
@@ -15,10 +15,11 @@ _ALL_BLOCKED = np.uint32(0xFFFFFFFF)
 
 @block
 def has_minimal_path(faults, s, t, shut):
-    """1 where a path of as many links as bits differ exists, 0 where none does; -1 where that is not looked at.
+    """Return 1 if a nonfaulty path of H links exists, H the Hamming distance, 0 if not, and -1 if H is too large to search.
 
-    With fewer than H faults between there is one, which callers know: the H cyclic shifts are disjoint.  All 2^H nodes between
-    are passed from s on, in ``shut``: the bits that none may enter by, all where it is faulty or not reached.
+    With fewer than H faults between the ends such a path exists, because H cyclic shifts give disjoint paths; callers test this
+    first.  The search visits the 2^H nodes between the ends from s on.  ``shut`` holds for each node the bits by which no path
+    enters it, all bits if the node is faulty or not reached.
     """
     apart = s ^ t
     h = popcount(apart)

@@ -1,10 +1,11 @@
-"""Bitmasks of whole cubes for eight trials together, n = 6 .. 12: marking faults, and safety statuses of their nodes.
+"""Bitmasks of whole cubes for eight trials at a time, n = 6 .. 12: marking faults, and safety statuses of their nodes.
 
-A plane has one bit per node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight, so that
-a neighbour over dimension 6 and up is another vector.  ``work`` is the scratch of :mod:`fastcube.kernels.unicast.whole_cube`.
+A plane has one bit per node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight.  So a neighbour over
+dimension 6 and up is in another vector.  ``work`` is the scratch of ``fastcube.kernels.unicast.whole_cube``.
 
-By Wu's theorems LEVELS and VECTORS deliver over H if some preferred neighbour has level, or vector bit, H - 1; else over H + 2 if
-some spare one has H + 1; else they refuse.  No node is active when rounds of the second plane's pass mark all.
+By Wu's theorems LEVELS and VECTORS deliver over H links if some preferred neighbour has level, or vector bit, H - 1.  Otherwise
+they deliver over H + 2 links if some spare neighbour has level, or bit, H + 1, and refuse if not.  No node is active if repeated
+passes with the rule of the second plane mark all nodes.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ _63 = np.uint64(63)
 _6 = np.uint64(6)
 _3 = np.uint64(3)
 
-#: Planes: preferred and spare neighbours of the sources, and twice the nodes without a safety status.
+#: Indices of planes: preferred and spare neighbours of the sources, two planes of nodes without a safety status, faults.
 _PREFERRED, _SPARE, _NO_STATUS, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
 
 
 @block(always=True)
 def plane_words(n):
-    """Words of a plane: eight trials a row, and at last a row of zeros."""
+    """Return the number of words of a plane: rows of eight trials, and at the end a row of zeros."""
     return 8 * ((np.int64(1) << (n - 6)) + 1)
 
 
@@ -36,7 +37,7 @@ def plane_words(n):
 
 @block(always=True)
 def _sequence_label(work, key, t, k, n, column, lanes):
-    """Label k of a trial's sequence."""
+    """Return label k of a trial's random sequence of labels."""
     return np.uint64(work.labels[lanes * k + column]) if k < work.ready else node_label(key, t, k, n)
 
 
@@ -47,10 +48,10 @@ def _is_marked(planes, at, x):
 
 @block(always=True)
 def place_trial(work, key, t, n, column, lanes, at):
-    """Mark one trial's faults in its lane of the plane at ``at``, and write its ends."""
+    """Mark the faults of one trial in its lane of the plane at ``at``, and write its ends."""
     f, planes = work.f, work.planes
     got, k = np.int64(0), np.int64(f)
-    for i in range(f):  # as if none were repeated
+    for i in range(f):  # as if all labels were distinct
         x = np.uint64(work.labels[lanes * i + column])
         got += np.int64(ONE ^ _is_marked(planes, at, x))
         planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
@@ -59,7 +60,7 @@ def place_trial(work, key, t, n, column, lanes, at):
         got += np.int64(ONE ^ _is_marked(planes, at, x))
         planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
         k += 1
-    work.ends[2 * lanes + column] = min(k, work.ready + 1)  # a lane need not hold k: more than all rows is enough
+    work.ends[2 * lanes + column] = min(k, work.ready + 1)  # more than all rows: a lane might not hold k
     s = ALL_BITS
     for i in range(2):
         x = _sequence_label(work, key, t, k, n, column, lanes)
@@ -73,13 +74,15 @@ def place_trial(work, key, t, n, column, lanes, at):
 
 @block(always=True)
 def _node_bit(x, v):
-    """The bit of node x of each lane in its word v."""
+    """Return the bit of node x of each lane in word v, or 0 if the node is in another word."""
     return simd.one_hot(x - simd.splat(np.uint64(64 * v)))
 
 
 @block(always=True)
 def place_eight(work, column, lanes, at):
-    """:func:`place_trial` for eight trials with n <= 8, four words each; lanes whose labels drawn do not suffice."""
+    """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than were
+    sampled.
+    """
     f, labels, planes = work.f, work.labels, work.planes
     zero, one = simd.splat(ZERO), simd.splat(ONE)
     a, b, c, d = zero, zero, zero, zero
@@ -122,7 +125,7 @@ def place_eight(work, column, lanes, at):
 
 @block(always=True)
 def mark_neighbours(work, n, column, room):
-    """Write the planes of preferred and of spare neighbours of eight sources."""
+    """Write the planes of preferred and of spare neighbours of eight sources; return the Hamming distances of the messages."""
     planes, size = work.planes, plane_words(n)
     s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, room + column)
     zero, one = s - s, simd.splat(ONE)
@@ -150,7 +153,7 @@ def mark_neighbours(work, n, column, room):
 
 @block(always=True)
 def _count_four(c, a, b, x, y):
-    """Count four more neighbours in bit planes c, up to fifteen."""
+    """Add four more bits per node to the counts in bit planes c, up to fifteen."""
     c0, c1, c2, c3 = c
     p = simd.majority(c0, a, b)
     c0 = c0 ^ a ^ b
@@ -162,7 +165,7 @@ def _count_four(c, a, b, x, y):
 
 @block(always=True)
 def _neighbours_across(planes, at, v, i, n, size):
-    """The vector of the neighbours over dimension i >= 6; zeros where there is none."""
+    """Return the vector of the neighbours across dimension i >= 6, or zeros if i >= n."""
     return simd.load(planes, at + (8 * (v ^ (np.int64(1) << (i - 6))) if i < n else size - 8))
 
 
@@ -173,7 +176,9 @@ def _count_digit(k, j):
 
 @block(always=True)
 def _fill_next_plane(planes, at, to, base, n, k):
-    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; whether that adds any."""
+    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; return whether this adds
+    nodes.
+    """
     size = plane_words(n)
     n0, n1, n2, n3 = _count_digit(k, 0), _count_digit(k, 1), _count_digit(k, 2), _count_digit(k, 3)
     zero = simd.splat(ZERO)
@@ -201,7 +206,7 @@ def _fill_next_plane(planes, at, to, base, n, k):
 
 @block
 def _fill_next_plane_unrolled(planes, at, to, base, n, k):
-    """:func:`_fill_next_plane` with its loop unrolled for each n: half of the time."""
+    """Do ``_fill_next_plane`` with its loop unrolled for each n, which halves the time."""
     if n == 6:
         changed = _fill_next_plane(planes, at, to, base, 6, k)
     elif n == 7:
@@ -221,7 +226,7 @@ def _fill_next_plane_unrolled(planes, at, to, base, n, k):
 
 @block(always=True)
 def _lanes_with_node_outside(planes, at, without, size):
-    """Lanes with a node of the plane ``at`` that is not in the plane ``without``."""
+    """Return the lanes, as bits, with a node of the plane ``at`` that is not in the plane ``without``."""
     found = simd.splat(ZERO)
     for v in range(0, size - 8, 8):
         found = found | (simd.load(planes, at + v) & ~simd.load(planes, without + v))
@@ -230,7 +235,7 @@ def _lanes_with_node_outside(planes, at, without, size):
 
 @block
 def find_delivered_lanes(planes, faulty, n, h, open_, kind):
-    """Of the lanes ``open_`` those that LEVELS, or VECTORS, delivers over H, and over H + 2 links."""
+    """Return those of the lanes ``open_`` whose message LEVELS, or VECTORS, delivers over H links, and over H + 2 links."""
     size = plane_words(n)
     at = faulty
     minimal = open_ & simd.bits(h == 1)
@@ -260,7 +265,7 @@ def find_delivered_lanes(planes, faulty, n, h, open_, kind):
 
 @block
 def active_lanes(planes, faulty, n):
-    """Lanes with a node that is neither faulty nor unsafe."""
+    """Return the lanes, as bits, with a node that is neither faulty nor unsafe."""
     size = plane_words(n)
     at = faulty
     k = np.int64(0)

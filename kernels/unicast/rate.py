@@ -1,7 +1,7 @@
-"""Trials of study ``rivals-rate``: every node faulty with a rate, decided when asked, and the rules that need no words.
+"""Trials of the study ``rivals-rate``: independently faulty nodes, and the rules that need no safety status.
 
-The draw is ``routing-rate``'s: a trial is redrawn whole until its ends differ and are nonfaulty.  One trial at a time; the
-pairs are drawn in batches.
+Every node is faulty with a given rate, decided by a hash of its label on demand.  Sampling is that of ``routing-rate``: a trial
+is sampled again as a whole until its ends differ and are nonfaulty.  Pairs are sampled in batches, then evaluated one at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .scalar import make_route_recorder
 
 @block
 def _blocked_bits(world, x, whole):
-    """The dimensions of a node whose neighbours are faulty."""
+    """Return the dimensions across which the neighbour of ``x`` is faulty."""
     out = ZERO
     rest = whole
     while rest:
@@ -40,18 +40,18 @@ _a1, _dfs, _sidetrack = make_bounded_rules(_blocked_bits)
 
 
 class Scratch(NamedTuple):
-    """Room for a batch of trials; made by :func:`set_up`."""
+    """Scratch memory for a batch of trials; made by ``set_up``."""
 
     pairs: Pairs
     search: SearchScratch
     seen: LabelSet
     came: Words
-    links: Ints  #: what each rule gives
+    links: Ints  #: result of each rule
 
 
 @scratch
 def set_up(n):
-    """Room for messages in Q_n."""
+    """Return scratch memory for messages in Q_n."""
     deep = np.int64(1) << min(n, np.int64(17))
     return Scratch(
         pair_arrays(),
@@ -64,7 +64,7 @@ def set_up(n):
 
 @block
 def _first_path(world, s, t):
-    """ROUTE: the Hamming distance, or LOST."""
+    """Route by ROUTE: return the Hamming distance, or LOST if a node on the first path is faulty."""
     u = s
     while u != t:
         u ^= highest_bit(u ^ t)
@@ -79,7 +79,7 @@ _record_route = make_route_recorder(RIVALS_RATE, BLIND_RULES)
 
 @block
 def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
-    """Walk by all rules and count; where ROUTE delivers, so do ROUTE1, A1 and DFS on its path."""
+    """Route by all rules and tally; if ROUTE delivers, ROUTE1, A1 and DFS take the same path."""
     whole = (ONE << np.uint64(n)) - ONE
     h = popcount(s ^ t)
     links = scratch.links
@@ -97,7 +97,7 @@ def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
-    """Trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see :data:`fastcube.kernels.unicast.layout.RIVALS_RATE`."""
+    """Count trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``fastcube.kernels.unicast.layout.RIVALS_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
     lazy = PairSource(key, limit, n, True)

@@ -1,4 +1,4 @@
-"""What trial t draws, for replay: one function a study.  The unicast studies draw what Lee and Hayes's do."""
+"""Sample trial t for replay.  The unicast studies sample the same faults and messages as the studies of Lee and Hayes."""
 
 from __future__ import annotations
 

@@ -1,27 +1,25 @@
-"""What each rival rule does with a message (V7, V8): one block a rule, ``rule(world, words, s, t) -> links``.
+"""The rival rules (V7, V8), one block per rule: ``rule(world, words, s, t) -> links``.
 
-A rule gives the links on a message's way, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or UNKNOWN where its
-words are not computed.  ``world`` holds the trial's faults and room to work in (:class:`RuleContext`), ``words``
-what nodes tell each other (:mod:`~fastcube.kernels.unicast.safety_status`).  A rule of one's own is one such block::
+A rule returns the number of links on a message's route, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or
+UNKNOWN if the safety statuses that it needs are not computed.  ``world`` holds the trial's faults and scratch memory
+(``RuleContext``).  ``words`` holds the safety statuses of the nodes (``safety_status``).  A user's rule is such a block too::
 
     @first_path
     @block
     def straight(world, words, s, t):
         return LOST
 
-Each begins with what decides most messages without a walk.  The proofs:
+Each rule begins with a test that decides most messages without simulation.  The tests and their proofs:
 
-- FIRST_PATH_IS_CLEAR, no fault on the path that corrects the bits from the most significant down: ROUTE, ROUTE1, A1
-and DFS try it first,
-  and so do rules made by :func:`first_path`.
-- FAULTS_BETWEEN = 0, no faulty node or link in the subcube of s and t: every preferred hop there is good, so
-SIDETRACK stays in it.
-- FIRST_PATH_IS_UNSAFE tells whether a faulty or unsafe node is on that path: where none is, ROUTE3 takes it.
-- SHARED_UNSAFE_SUBCUBE, the maximal unsafe subcube that holds both s and t: where there is none, LEVELS and VECTORS
-deliver over H.  For
-  either s is outside of all, or a preferred dimension leads out of its subcube; from a node outside, whose word is full, Wu's
-  theorem leads to t.
-- In a subcube that is not the whole cube a spare dimension leads out of it, so those that promise nothing nearer go over H + 2.
+- FIRST_PATH_IS_CLEAR: no fault is on the path that corrects bits from the most significant down.  ROUTE, ROUTE1, A1 and DFS try
+  this path first, and so do rules made by ``first_path``.
+- FAULTS_BETWEEN = 0: no faulty node or link is in the subcube of s and t.  Every preferred hop there is good, so SIDETRACK stays
+  in the subcube.
+- FIRST_PATH_IS_UNSAFE: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path.
+- SHARED_UNSAFE_SUBCUBE: the maximal unsafe subcube that contains both s and t.  If there is none, LEVELS and VECTORS deliver over
+  H.  For either s is outside all these subcubes, or a preferred dimension leads out of its subcube; from a node outside, whose
+  status is full, Wu's theorem leads to t.
+- In a subcube that is not the whole cube a spare dimension leads out of it, so messages without a nearer promise go over H + 2.
 """
 
 from __future__ import annotations
@@ -43,43 +41,44 @@ from ..routing.shortest import SearchBitmasks, search_bitmasks_for
 from .layout import fallback_of
 from .safety_status import LEVELS, VECTORS, bit_at, compute_status, dimension_of, level_at, stride
 
-#: What becomes of a message, besides routing's.
+#: Results of a rule besides those of ``routing``.
 REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
 
-#: Most hops of a DFS; of a SIDETRACK, a dimension (V8).
+#: Most hops of DFS, and of SIDETRACK per dimension of the cube (V8).
 DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
 
-#: Up to so many faulty nodes all are held against a node, to know its faulty neighbours; above each neighbour is looked up.
+#: Up to this number of faulty nodes a node is compared with all of them to find its faulty neighbours; above it, each neighbour
+#: is looked up.
 _MOST_COMPARED_FAULTS = 128
 
-#: ``RuleContext.facts``: whether no fault is on the first path; whether a faulty or unsafe node is; whether some
-#: node is active; the unsafe subcube of both ends, -1 for none; numbers of faulty nodes and links between the ends; what
-#: LEVELS and VECTORS give where lanes have found it, LOST otherwise.
+#: Indices of ``RuleContext.facts``: whether the first path has no fault; whether it has a faulty or unsafe node; whether some
+#: node is active; the unsafe subcube of both ends, or -1; the number of faulty nodes and links between the ends; the results of
+#: LEVELS and VECTORS if lanes have found them, else LOST.
 FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = range(5)
 LEVELS_RESULT, VECTORS_RESULT = 5, 6
 
-#: ``RuleContext.now``: the point's key, and the trial.
+#: Indices of ``RuleContext.now``: the point's key, and the trial.
 POINT_KEY, TRIAL_NUMBER = np.int64(0), np.int64(1)
 
 
 class RuleContext(NamedTuple):
-    """What rules may use of a trial; made by :func:`rule_context_for`."""
+    """The trial as rules see it, with scratch memory; made by ``rule_context_for``."""
 
     n: I64
-    whole: U64  #: all n dimensions
-    faults: Faults  #: drawn and closed
+    whole: U64  #: mask of all n dimensions
+    faults: Faults  #: sampled and closed under unsafe nodes
     facts: Ints  #: FIRST_PATH_IS_CLEAR .. VECTORS_RESULT
-    now: Words  #: POINT_KEY and TRIAL_NUMBER, for rules that draw
-    search: SearchScratch  #: for routing's walks
+    now: Words  #: POINT_KEY and TRIAL_NUMBER, for randomised rules
+    search: SearchScratch  #: for rules of the study ``routing``
     cube: SearchBitmasks  #: for shortest paths
-    seen: LabelSet  #: nodes that a message has seen
-    came: Words  #: the bits it came by
-    between: Words32  #: the nodes between two ends, for minimal paths
+    seen: LabelSet  #: nodes that the message has visited
+    came: Words  #: the bits by which it reached them
+    between: Words32  #: for minimal paths: the nodes between two ends
 
 
 @scratch
 def rule_context_for(n, faults, between):
-    """Room for messages in Q_n; ``between`` the most dimensions in which all minimal paths are looked at."""
+    """Return scratch memory for messages in Q_n; minimal paths are searched up to Hamming distance ``between``."""
     deep = np.int64(1) << min(n, np.int64(17))
     return RuleContext(
         n,
@@ -91,13 +90,13 @@ def rule_context_for(n, faults, between):
         search_bitmasks_for(n),
         label_set(deep),
         np.empty(deep, np.uint64),
-        np.empty(np.int64(1) << between, np.uint32),  # 64 MiB, which few messages touch
+        np.empty(np.int64(1) << between, np.uint32),  # 64 MiB, of which few messages touch much
     )
 
 
 @block(always=True)
 def blocked_bits(faults, x, whole):
-    """The dimensions of a node over which a hop is not good: the link or the neighbour is faulty."""
+    """Return the dimensions of node ``x`` over which a hop is not good: the link or the neighbour is faulty."""
     f = faults.size[0]
     out = ZERO
     if f <= _MOST_COMPARED_FAULTS:
@@ -127,10 +126,10 @@ def blocked_bits(faults, x, whole):
 
 
 def first_path(rule: Any) -> Any:
-    """A rule that takes ROUTE's path where no fault is on it, and what ``rule`` gives elsewhere.
+    """Return a rule that takes ROUTE's path if it has no fault, and else routes by ``rule``.
 
-    Lanes of trials count what is known of such a rule without asking it; a rule that may leave a free path walks in every trial.
-    TypeError for what is no function.
+    Lane kernels decide such a rule on a free first path without running it.  A rule that may leave a free path is run in every
+    trial.  Raises TypeError if ``rule`` is not a function.
     """
     block_of = fallback_of(rule) or rule
     inner = getattr(block_of, "py_func", block_of)
@@ -156,7 +155,7 @@ def first_path(rule: Any) -> Any:
 @first_path
 @block(always=True)
 def route(world, words, s, t):
-    """ROUTE."""
+    """ROUTE: only the first path."""
     return LOST
 
 
@@ -169,7 +168,7 @@ def route1(world, words, s, t):
 
 @block(always=True)
 def route3(world, words, s, t):
-    """ROUTE3(1), refused where no node is active."""
+    """ROUTE3(1); refuses a message if no node is active."""
     if not world.facts[HAS_ACTIVE_NODE]:
         return REFUSED
     if not world.facts[FIRST_PATH_IS_UNSAFE]:
@@ -182,13 +181,13 @@ def route3(world, words, s, t):
 
 @block(always=True)
 def _last_link(faults, u, t):
-    """One link from the last node but one, or STUCK where it is faulty."""
+    """Return 1 for the last link of a route, from ``u`` to ``t``, or STUCK if it is faulty."""
     return STUCK if is_faulty_link(faults, u, u ^ t) else np.int64(1)
 
 
 @block(always=True)
 def _highest_level_bit(words, i, size, n, free, u, among):
-    """The first of a node's bits whose neighbour in a solved subcube has the highest level, and that; ZERO where all have 0."""
+    """Return the first of the bits ``among`` whose neighbour has the highest level, and that level; ZERO if all levels are 0."""
     best, most = ZERO, np.int64(0)
     while among:
         bit = highest_bit(among)
@@ -201,7 +200,10 @@ def _highest_level_bit(words, i, size, n, free, u, among):
 
 @block
 def _route_by_level(faults, words, i, size, n, free, u, t):
-    """Links from u to t inside a solved subcube, each to the preferred neighbour of the highest level, or STUCK."""
+    """Return the number of links from u to t inside a subcube with computed levels, or STUCK.
+
+    Each hop goes to the preferred neighbour of the highest level.
+    """
     links = np.int64(0)
     while popcount(u ^ t) > 1:
         bit, _ = _highest_level_bit(words, i, size, n, free, u, u ^ t)
@@ -214,7 +216,7 @@ def _route_by_level(faults, words, i, size, n, free, u, t):
 
 @block(always=True)
 def _first_vector_bit(faults, words, i, size, free, u, among, k):
-    """The first of a node's bits over which a hop is good and leads to a node with bit k of its vector; ZERO for none."""
+    """Return the first of the bits ``among`` over a good link to a node with bit k in its vector; ZERO if there is none."""
     while among:
         bit = highest_bit(among)
         among ^= bit
@@ -225,7 +227,7 @@ def _first_vector_bit(faults, words, i, size, free, u, among, k):
 
 @block
 def _route_by_vector(faults, words, i, size, free, u, t):
-    """As :func:`_route_by_level`, each to the first preferred neighbour with bit h - 1, where h links are left."""
+    """Route as ``_route_by_level``, with each hop to the first preferred neighbour that has bit h - 1, h links being left."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
         bit = _first_vector_bit(faults, words, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
@@ -238,13 +240,13 @@ def _route_by_vector(faults, words, i, size, free, u, t):
 
 @block(always=True)
 def _add_first_link(links):
-    """A way's links with the first one counted."""
+    """Return the length of a route after its first link with that link included; failures stay as they are."""
     return links + 1 if links >= 0 else links
 
 
 @block(always=True)
 def levels(world, words, s, t):
-    """LEVELS.  Own levels need no look: S(s) >= H > 1 says that a preferred neighbour has level H - 1 at least."""
+    """LEVELS.  The source's own level is not needed: S(s) >= H > 1 implies a preferred neighbour of level H - 1 or more."""
     h = popcount(s ^ t)
     i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[LEVELS_RESULT]
     if known != LOST or i < 0:
@@ -268,7 +270,7 @@ def levels(world, words, s, t):
 
 @block(always=True)
 def vectors(world, words, s, t):
-    """VECTORS."""
+    """VECTORS: like LEVELS, with safety vectors."""
     h = popcount(s ^ t)
     i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[VECTORS_RESULT]
     if known != LOST or i < 0:
@@ -293,11 +295,11 @@ def vectors(world, words, s, t):
 
 
 def make_bounded_rules(blocked_bits: Any) -> Any:
-    """A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, whatever the faults are."""
+    """Return A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, which represents the faults."""
 
     @block
     def a1(world, s, t, whole, came):
-        """The bits that are left stand in ``came``, in order; a bit that was appended may be the one that it came by."""
+        """A1.  ``came`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
         left = np.int64(0)
         rest = s ^ t
         while rest:
@@ -394,7 +396,7 @@ _a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
 @first_path
 @block(always=True)
 def a1(world, words, s, t):
-    """A1."""
+    """A1 (Chen & Shin)."""
     return _a1(world.faults, s, t, world.whole, world.came)
 
 

@@ -1,17 +1,17 @@
-"""The words that nodes tell each other, inside the maximal unsafe subcubes of one trial: levels and vectors (V3-V6).
+"""Safety statuses inside the maximal unsafe subcubes of one trial: levels and vectors (V3-V6).
 
-Outside of those subcubes every word is full, and their neighbours outside count as full (V5).  A d-subcube is a d-cube of
-bitmasks, bit i of a node's place being the i-th free dimension, with planes k = 1 .. d; a plane follows from the one before it:
+Nodes outside these subcubes have the full status (V5).  A d-subcube is stored as bitmasks over a d-cube, with bit i of a node's
+index for the i-th free dimension.  There is one bitmask, a plane, per k = 1 .. d.  Each plane follows from the one before:
 
     L_1 = nonfaulty and no end of a faulty link     L_(k+1) = L_k and at most k neighbours without L_k
-    U_1 = the same                                  U_(k+1) = nonfaulty and at most k neighbours without U_k or over a faulty link
+    U_1 = L_1                                       U_(k+1) = nonfaulty and at most k neighbours without U_k or over a faulty link
 
-The level of a node is its number of planes, n where it is in all d; a vector's bits above d are ones.  A subcube's planes are
-computed when a word of it is asked for first, since most messages meet none; and no further than they change.
+The level of a node is the number of its planes, or n if it is in all d planes.  Vector bits above d are ones.  Planes of a
+subcube are computed when a status in it is first needed, since most messages need none, and only until they stop changing.
 
-Of a large subcube with few faults the nodes without a word are listed instead.  Where no link is faulty such a node is faulty, or
-has two neighbours or more without the word before, so it is found between two listed nodes at distance 2: at (16, 16) planes
-took 40 us for each message with both ends in one such subcube, 13 ns of 31 a trial.
+For a large subcube with few faults the nodes without a status are listed instead.  If no link is faulty, such a node is faulty,
+or has two neighbours or more without the status before.  So it is found between two listed nodes at distance 2.  At (16, 16)
+planes took 40 us for each message with both ends in one such subcube, 13 of 31 ns per trial.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ..machine.array_types import Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, extract, lowest, popcount
 from ..machine.jit import block, scratch
 
-#: Largest subcube whose words are computed.
+#: Largest dimension of a subcube whose statuses are computed.
 MOST_PLANE_DIMENSIONS = 20
 
-#: Subcubes of so many dimensions and more have lists of nodes, of at most so many.
+#: Least dimension of a subcube with a list of nodes in place of planes, and the most nodes in a list.
 LEAST_LISTED_DIMENSION, MOST_LISTED_NODES = 10, 64
 
-#: Kinds of words.
+#: Kinds of safety status.
 LEVELS, VECTORS = np.int64(0), np.int64(1)
 
 _63 = np.uint64(63)
@@ -41,28 +41,28 @@ _6 = np.uint64(6)
 
 
 class SafetyStatus(NamedTuple):
-    """Planes of one trial's subcubes; made by :func:`safety_status_for`."""
+    """Planes and lists of one trial's subcubes; made by ``safety_status_for``."""
 
-    start: Ints  #: (2, subcubes): where a subcube's planes begin, by kind; -1 before they are computed
-    depth: Ints  #: (2, subcubes): how many there are; all further ones are like the last
-    planes: Words  #: planes one after another, of :func:`stride` words each
+    start: Ints  #: (2, subcubes): index of a subcube's first plane in ``planes``, by kind; -1 before it is computed
+    depth: Ints  #: (2, subcubes): number of planes; all further planes equal the last
+    planes: Words  #: planes one after another, of ``stride`` words each
     used: Ints  #: (1): words of ``planes`` in use
-    nonfaulty: Words  #: the nonfaulty nodes of the subcube solved last
-    cut: Words  #: row i the nodes whose link across the i-th free dimension is faulty; empty without faulty links
-    listed: Ints  #: (2, 2): the subcube with a list, -1 for none, and the list's length, by kind
-    nodes: Words  #: (2, MOST_LISTED_NODES): places of the nodes listed
-    lacks: Words  #: (2, MOST_LISTED_NODES): bit k is set where the node is not in plane k
+    nonfaulty: Words  #: the nonfaulty nodes of the subcube computed last
+    cut: Words  #: row i: nodes whose link across the i-th free dimension is faulty; empty without faulty links
+    listed: Ints  #: (2, 2): the subcube with a list, or -1, and the list's length, by kind
+    nodes: Words  #: (2, MOST_LISTED_NODES): indices of the listed nodes in the subcube
+    lacks: Words  #: (2, MOST_LISTED_NODES): bit k is set if the node is not in plane k
 
 
 @block(always=True)
 def stride(d):
-    """Words of a plane: whole vectors, zeros behind the 2^d nodes."""
+    """Return the number of words of a plane: whole vectors, with zeros after the 2^d nodes."""
     return np.int64(1) << max(d - 6, np.int64(3))
 
 
 @scratch
 def safety_status_for(n, f, links):
-    """Room for the words of Q_n with f faulty nodes and so many faulty links."""
+    """Return scratch memory for safety statuses in Q_n with ``f`` faulty nodes and ``links`` faulty links."""
     deep = min(n, np.int64(MOST_PLANE_DIMENSIONS))
     whole = stride(deep)
     several = min((f + links) // 2 + 1, np.int64(1) << deep)
@@ -81,7 +81,7 @@ def safety_status_for(n, f, links):
 
 @block(always=True)
 def forget_safety_status(words, faults):
-    """Begin a trial: no subcube's planes are known."""
+    """Begin a trial: discard all planes and lists."""
     words.used[0] = 0
     words.listed[0, 0] = words.listed[1, 0] = -1
     for i in range(faults.size[3]):
@@ -91,7 +91,7 @@ def forget_safety_status(words, faults):
 
 @block
 def unsafe_subcube_index(faults, x):
-    """Index of the maximal unsafe subcube that holds a node, -1 for none."""
+    """Return the index of the maximal unsafe subcube that contains node ``x``, or -1."""
     for i in range(faults.size[3]):
         if (x ^ faults.base[i]) & ~faults.free[i] == ZERO:
             return np.int64(i)
@@ -100,13 +100,13 @@ def unsafe_subcube_index(faults, x):
 
 @block(always=True)
 def dimension_of(faults, i):
-    """Number of free dimensions of a subcube."""
+    """Return the number of free dimensions of subcube ``i``."""
     return popcount(faults.free[i])
 
 
 @block(always=True)
 def place_mask(d, w):
-    """Which bits of word w are places of a d-cube."""
+    """Return the bits of word w of a plane that belong to nodes of a d-cube."""
     if w > 0:
         return ALL_BITS if w < np.int64(1) << max(d - 6, np.int64(0)) else ZERO
     return ALL_BITS if d >= 6 else (ONE << (ONE << np.uint64(d))) - ONE
@@ -117,7 +117,10 @@ def place_mask(d, w):
 
 @block(always=True)
 def _add_neighbour(c, y, cut, i, size, v, over):
-    """Count one more neighbour in bit planes c, sixteen and more in the last; ``over`` adds those behind a cut link."""
+    """Add one neighbour per node to the counts in bit planes c, which stop at sixteen and more in the last.
+
+    ``over`` also counts neighbours across a faulty link.
+    """
     if over:
         y = y | simd.load(cut, i * size + v)
     c0, c1, c2, c3, c4 = c
@@ -133,7 +136,7 @@ def _add_neighbour(c, y, cut, i, size, v, over):
 
 @block(always=True)
 def _at_most_mask(c, k):
-    """Nodes whose number in bit planes c is at most k."""
+    """Return the nodes whose count in bit planes c is at most k."""
     c0, c1, c2, c3, c4 = c
     zero = c0 - c0
     less, equal = zero, simd.splat(ALL_BITS)
@@ -157,7 +160,9 @@ def _at_most_mask(c, k):
 
 @block
 def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
-    """Of the vector from word v the nodes with at most k neighbours that are not in the plane at ``at``, or behind a cut link."""
+    """Return the nodes, of the vector at word v, with at most k neighbours that are not in the plane at ``at`` or across a faulty
+    link.
+    """
     ones = simd.splat(ALL_BITS)
     zero = simd.splat(ZERO)
     m = simd.load(planes, at + v) ^ ones
@@ -187,10 +192,10 @@ def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
 
 @block
 def _next_plane(words, d, size, at, k, kind):
-    """Write plane k + 1 behind plane k at ``at``; whether all further ones are like it.
+    """Write plane k + 1 after plane k at ``at``; return whether all further planes are equal to it.
 
-    Levels have settled when a plane is the one before it; vectors when all nonfaulty nodes are in it: then none has more than k
-    faulty neighbours.
+    Levels are final when a plane equals the one before.  Vectors are final when all nonfaulty nodes are in a plane, because then
+    no node has more than k faulty neighbours.
     """
     over = kind == VECTORS and words.cut.size > 0
     changed = simd.splat(ZERO)
@@ -205,7 +210,7 @@ def _next_plane(words, d, size, at, k, kind):
 
 @block
 def _mask_faults(words, faults, i, d, size, at):
-    """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its cut links."""
+    """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its faulty links."""
     base, free = faults.base[i], faults.free[i]
     for w in range(size):
         words.nonfaulty[w] = place_mask(d, w)
@@ -231,8 +236,7 @@ def _mask_faults(words, faults, i, d, size, at):
 
 @block
 def compute_planes(words, faults, i, kind):
-    """Compute a subcube's planes, unless that is done; False where it has more than MOST_PLANE_DIMENSIONS
-    dimensions, or there is no room."""
+    """Compute a subcube's planes unless that is done; return False if it has too many dimensions or ``planes`` is full."""
     if words.start[kind, i] >= 0:
         return True
     d = dimension_of(faults, i)
@@ -259,7 +263,7 @@ def compute_planes(words, faults, i, kind):
 
 @block(always=True)
 def _list_index(words, kind, x):
-    """Index of the node at place x in the list; its length where it is not listed."""
+    """Return the position in the list of the node with index x; the list's length if it is not listed."""
     count = words.listed[kind, 1]
     for e in range(count):
         if words.nodes[kind, e] == x:
@@ -269,9 +273,9 @@ def _list_index(words, kind, x):
 
 @block(always=True)
 def _record_missing(words, kind, x, k):
-    """Note that the node at place x is not in plane k + 1 if more than k of its neighbours are not in plane k.
+    """Record that node x is not in plane k + 1 if more than k of its neighbours are not in plane k.
 
-    Returns whether that is new, and False where the list has no room.
+    Returns whether the record is new, and False if the list is full.
     """
     e = _list_index(words, kind, x)
     count = words.listed[kind, 1]
@@ -295,7 +299,7 @@ def _record_missing(words, kind, x, k):
 
 @block
 def _list_nodes(words, faults, i, kind):
-    """List a subcube's nodes without a word; False where there are more than MOST_LISTED_NODES."""
+    """List the nodes of a subcube without a full status; return False if they are more than MOST_LISTED_NODES."""
     base, free = faults.base[i], faults.free[i]
     words.listed[kind, 0], words.listed[kind, 1] = -1, 0
     for j in range(faults.size[0]):
@@ -329,7 +333,7 @@ def _list_nodes(words, faults, i, kind):
 
 @block(always=True)
 def compute_status(words, faults, i, kind):
-    """Compute a subcube's words, as a list or as planes, unless that is done; False where they are not computed."""
+    """Compute a subcube's statuses, as a list or as planes, unless that is done; return False if it is too large."""
     if words.listed[kind, 0] == i:
         return True
     if (
@@ -343,7 +347,7 @@ def compute_status(words, faults, i, kind):
 
 @block(always=True)
 def bit_at(words, kind, i, size, k, x):
-    """Whether plane k >= 1 of a known subcube, of ``size`` words a plane, has the node at place x."""
+    """Whether plane k >= 1 of a computed subcube, with ``size`` words per plane, contains the node with index x."""
     if words.listed[kind, 0] == i:
         e = _list_index(words, kind, x)
         return e == words.listed[kind, 1] or words.lacks[kind, e] >> np.uint64(k) & ONE == ZERO
@@ -353,7 +357,7 @@ def bit_at(words, kind, i, size, k, x):
 
 @block(always=True)
 def level_at(words, i, size, n, x):
-    """Level of the node at place x of a known subcube."""
+    """Return the level of the node with index x in a computed subcube."""
     k = np.int64(0)
     while k < words.depth[LEVELS, i] and bit_at(words, LEVELS, i, size, k + 1, x):
         k += 1
@@ -365,7 +369,7 @@ def level_at(words, i, size, n, x):
 
 @block
 def level(words, faults, n, v):
-    """The safety level that a node shows (V3, V6), in [0, n]; -1 where it is not computed."""
+    """Return the safety level that node ``v`` shows (V3, V6), in [0, n]; -1 if it is not computed."""
     i = unsafe_subcube_index(faults, v)
     if i < 0:
         return np.int64(n)
@@ -378,7 +382,10 @@ def level(words, faults, n, v):
 
 @block
 def vector_bit(words, faults, n, v, k):
-    """Bit k of a node's safety vector (V4), 0 <= k <= n; bit 0 is that of a nonfaulty node.  False where it is not computed."""
+    """Whether bit k of the safety vector of node ``v`` is set (V4), 0 <= k <= n; False if the vector is not computed.
+
+    Bit 0 is set for every nonfaulty node.
+    """
     i = unsafe_subcube_index(faults, v)
     if i < 0:
         return True

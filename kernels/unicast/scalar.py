@@ -1,6 +1,7 @@
-"""Rival rules on one trial at a time: any n, faults, links and rules; the form that the lanes must equal.
+"""Rival rules on one trial at a time, for any n, faults, links and rules; the lane kernels give identical counts.
 
-A trial is ``routing``'s with k = 1: its fault set and its ends.  All rules walk on it, each told what is known of it once.
+A trial has the fault set and the ends of ``routing`` with k = 1.  All rules run on it.  Facts about the trial that decide most
+messages are computed once and passed to all rules.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 
 
 class Scratch(NamedTuple):
-    """What a trial needs; made by :func:`set_up`."""
+    """Scratch memory of a trial; made by ``set_up``."""
 
     world: RuleContext
     words: SafetyStatus
-    links: Ints  #: what each rule gives
+    links: Ints  #: result of each rule
 
 
 @scratch
 def set_up(params):
-    """Scratch for trials at (n, f, links) = params, of up to 64 rules."""
+    """Return scratch memory for trials at (n, f, links) = params, of up to 64 rules."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     faults = faults_for(n, f, links, np.int64(2))
     world = rule_context_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
@@ -59,14 +60,17 @@ def set_up(params):
 
 @block(always=True)
 def begin_trial(scratch, t):
-    """Forget what nodes told each other in the trial before; the faults of trial ``t`` are closed."""
+    """Begin trial ``t``, whose faults are closed: discard the safety statuses of the trial before."""
     forget_safety_status(scratch.words, scratch.world.faults)
     scratch.world.now[TRIAL_NUMBER] = np.uint64(t)
 
 
 @block(always=True)
 def find_facts(world, s, t):
-    """Find out what decides most messages (``rules``), of closed faults.  A call would hand over a hundred words."""
+    """Compute the facts that decide most messages (see ``rules``) from closed faults.
+
+    The block is inlined, because a call would pass a hundred arguments.
+    """
     faults, facts = world.faults, world.facts
     apart = s ^ t
     passes, meets, safe = True, False, True
@@ -91,7 +95,7 @@ def find_facts(world, s, t):
 
 
 def make_rules_runner(rules: Sequence[Any]) -> Any:
-    """The block ``walk(world, words, s, t, links)``: write what each rule gives."""
+    """Return the block ``run_rules(world, words, s, t, links)``, which writes the result of each rule to ``links``."""
 
     @block(always=True)
     def run_rules(world, words, s, t, links):
@@ -112,7 +116,7 @@ def _prepend_rule(rule: Any, i: int, rest: Any) -> Any:
 
 
 def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """The block ``enter(tally, i, got, h, trial)`` for what is counted of the way of the i-th of some rules."""
+    """Return the block ``record_route(tally, i, got, h, trial)``, which tallies the result ``got`` of rule i."""
     delivered, minimal, limit = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "minimal", "limit")
     )
@@ -133,7 +137,7 @@ def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 
 def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """The block ``enter(tally, links, h, reach, trial)`` for what is counted of each of some rules."""
+    """Return the block ``record_rules(tally, links, h, reach, trial)``, which tallies the results of all rules."""
     count, enter_way = len(names), make_route_recorder(layout, names)
     refused, unknown, loss = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("refused", "unknown", "loss")
@@ -153,7 +157,7 @@ def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 
 def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """The block ``enter(tally, links, h, reach, minimal, trial)`` for the counters of :func:`layout.make_layout`."""
+    """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``."""
 
     enter_rules = make_rules_recorder(layout, names)
     reachable, exists, known = (int(layout.counter(c)) for c in ("reachable", "minimal_exists", "minimal_known"))
@@ -194,7 +198,7 @@ def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 
 def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
-    """The block ``evaluate(scratch, s, t, at, tally)``: walk by all rules on closed faults, and count."""
+    """Return the block ``evaluate(scratch, s, t, at, tally)``: run all rules on closed faults, and tally."""
     walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names)
     count = len(rules)
 
@@ -222,9 +226,9 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -
 
 
 def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
-    """The block ``evaluate(scratch, s, t, at, tally)`` for rules of one's own in trials whose other rules lanes have counted.
+    """Return the block ``evaluate(scratch, s, t, at, tally)`` for users' rules in trials whose built-in rules lanes have counted.
 
-    There some path is free, else the others were not decided.
+    In these trials a nonfaulty path exists, else lanes would not have decided the built-in rules.
     """
     walk, enter = make_rules_runner(rules), make_rules_recorder(layout, names)
 
@@ -239,7 +243,7 @@ def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout:
 
 
 def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
-    """The block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
+    """Return the block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
     evaluate = make_evaluator(rules, names, layout)
 
     @block
@@ -255,13 +259,14 @@ def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> An
 
 
 def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> Kernel:
-    """The kernel of a table of rules at (n, f, links) = params; see :func:`layout.make_layout`."""
+    """Return the kernel of a table of rules at (n, f, links) = params; see ``layout.make_layout``."""
     return trials_kernel(set_up, make_trial(rules, names, make_layout(names)), code=code)
 
 
 def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
-    """The kernel of all C(2^n - 1, f) fault sets that spare node 0, and from there every destination, at (n, f, 0, 0, 1, ...,
-    f - 1) = params.
+    """Return the kernel of all C(2^n - 1, f) fault sets without node 0, with messages from node 0 to every other node.
+
+    Its parameters are (n, f, 0, 0, 1, ..., f - 1).
     """
     evaluate = make_evaluator(rules, names, make_layout(names))
 
@@ -278,5 +283,5 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     return trials_kernel(set_up, trial_of_set)
 
 
-#: Study ``rivals``: trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS`.
+#: Kernel of the study ``rivals`` at (n, f, links) = params; see ``layout.RIVALS``.
 RIVALS_SINGLE = make_kernel(tuple(RULES.values()), NAMES)

@@ -1,7 +1,7 @@
-"""Trials of study ``rivals-status``: how many nodes each word calls safe, and its rounds; the faults of ``rivals``.
+"""Trials of the study ``rivals-status``: the nodes that each definition calls safe, and the rounds to compute it.
 
-Nodes outside of the maximal unsafe subcubes are safe by every word; inside each subcube the planes of levels and vectors
-(``words``) are counted, and Wu and Fernandez's marking is run (V2).
+The faults are those of ``rivals``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each subcube
+the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from .safety_status import (
 
 
 class Scratch(NamedTuple):
-    """What a trial needs; made by :func:`set_up`."""
+    """Scratch memory of a trial; made by ``set_up``."""
 
     n: I64
     faults: Faults
     words: SafetyStatus
-    marked: Words  #: (3, words): marked nodes, those of the next round, and those marked in the first
+    marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
     marks: Words  #: see ``rounds.run_marked_rounds``
-    safe: Ints  #: (4): nodes of the subcubes that each word calls safe
-    rounds: Ints  #: (4)
+    safe: Ints  #: (4): nodes of the subcubes that each definition calls safe
+    rounds: Ints  #: (4): rounds of each definition
 
 
 @scratch
 def set_up(params):
-    """Scratch for trials at (n, f, links) = params."""
+    """Return scratch memory for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     words = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
     return Scratch(
@@ -65,7 +65,7 @@ def set_up(params):
 
 @block
 def _count_plane_nodes(words, at, size):
-    """Number of nodes in a plane."""
+    """Return the number of nodes in a plane."""
     count = np.int64(0)
     for w in range(size):
         count += popcount(words.planes[at + w])
@@ -74,7 +74,7 @@ def _count_plane_nodes(words, at, size):
 
 @block
 def _is_missing_nodes(words, at, size):
-    """Whether some nonfaulty node of the subcube solved last is not in a plane."""
+    """Whether some nonfaulty node of the subcube computed last is not in a plane."""
     lacking = ZERO
     for w in range(size):
         lacking |= words.nonfaulty[w] & ~words.planes[at + w]
@@ -83,7 +83,7 @@ def _is_missing_nodes(words, at, size):
 
 @block
 def _mark_safe_nodes(scratch, d, size):
-    """Wu and Fernandez's marking of the subcube solved last: safe nodes, and rounds."""
+    """Mark the subcube computed last by Wu and Fernandez's rule; return the number of safe nodes and of rounds."""
     nonfaulty = scratch.words.nonfaulty
     old, new = scratch.marked[0], scratch.marked[1]
     for w in range(size):
@@ -116,7 +116,7 @@ def _mark_safe_nodes(scratch, d, size):
 
 @block
 def _add_subcube(scratch, i):
-    """Add a subcube's safe nodes and rounds; False where its words are not computed."""
+    """Add a subcube's safe nodes and rounds; return False if its statuses are not computed."""
     faults, words, safe, rounds = scratch.faults, scratch.words, scratch.safe, scratch.rounds
     d = dimension_of(faults, i)
     size = stride(d)
@@ -149,7 +149,7 @@ def _add_subcube(scratch, i):
 
 @block
 def _count_own_full(words, at, d, size, depth):
-    """Number of ends of faulty links whose own level is n (V6), though they show 0."""
+    """Return the number of ends of faulty links whose own level is n (V6), although they show 0."""
     count = np.int64(0)
     for v in range(0, size if words.cut.size else 0, 8):
         own = simd.load(words.nonfaulty, v) & ~simd.load(words.planes, at + v)
@@ -163,7 +163,7 @@ def _count_own_full(words, at, d, size, depth):
 
 @block
 def _sum_planes(words, at, depth, size):
-    """Number of nodes in all planes."""
+    """Return the number of nodes that are in all planes."""
     count = np.int64(0)
     for w in range(size):
         x = ALL_BITS
@@ -175,7 +175,7 @@ def _sum_planes(words, at, depth, size):
 
 @block
 def _unsafe_rounds(scratch, i):
-    """FIND_UNSAFE's rounds inside a subcube (R1, R2)."""
+    """Return the number of rounds of FIND_UNSAFE inside a subcube (R1, R2)."""
     faults, words = scratch.faults, scratch.words
     d = dimension_of(faults, i)
     size = stride(d)
@@ -224,5 +224,5 @@ def count_trial(key, t, params, scratch, tally):
         offer(tally, _MOST[j], scratch.rounds[j], t)
 
 
-#: Trials at (n, f, links) = params; see :data:`fastcube.kernels.unicast.layout.RIVALS_STATUS`.
+#: Kernel at (n, f, links) = params; see ``layout.RIVALS_STATUS``.
 RIVALS_STATUS_SINGLE = trials_kernel(set_up, count_trial)

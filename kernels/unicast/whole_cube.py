@@ -1,18 +1,19 @@
-"""Rules under any number of faulty nodes, n = 6 .. 12: words of whole cubes, eight trials at once.
+"""Rules under any number of faulty nodes, n = 6 .. 12: safety statuses of whole cubes, eight trials at a time.
 
-Entry: ``RIVALS_WHOLE_8``, ``_16``, which :func:`make_whole_cube_kernel` makes; the work starts in ``rivals_whole``,
-and ``sift`` of :func:`_make_small_cube_filter` or :func:`_make_queue_filter`.  Draws LABELS, in scalar code SIDETRACK's
-CHOICES too, from the study's key as it is.
+``make_whole_cube_kernel`` makes the entry points ``RIVALS_WHOLE_8`` and ``_16``.  The work starts in ``rivals_whole``, and in the
+block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample LABELS with the study's key, and in
+scalar code SIDETRACK's CHOICES.
 
-1. *paths*, lanes of labels (``levels_from_labels.py``): where all rules that prefer a nearer neighbour to all others,
-   active or not, deliver over H, which is all but ROUTE, LEVELS and VECTORS; where the first path is free; and, for n > 8 and
-   few faults, where LEVELS and VECTORS deliver over H whatever words are elsewhere: those trials are counted, and the
-   others queued.
-2. *placing*, eight trials a group: each trial's faults entered in its cube (``planes.py``).
-3. *words*, a pass for 512 nodes.  A level k gives vector bit k, so vectors are asked for only where LEVELS' way is not over H.
+1. *paths*, lanes of labels (``levels_from_labels.py``).  They find the trials in which all rules that prefer a nearer neighbour,
+   active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8 and few faults
+   they also find trials in which LEVELS and VECTORS deliver over H whatever the statuses elsewhere.  Those trials are counted,
+   and the others queued.
+2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
+3. *statuses*, 512 nodes per operation.  A level k implies vector bit k, so vectors are computed only if LEVELS does not deliver
+   over H.
 
-Trials in which all but ROUTE go over H are counted, and rules of one's own walk in those of them whose first path is not free;
-in the others all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
+Trials in which all rules but ROUTE deliver over H are counted, and users' rules run in those without a free first path.  In the
+other trials all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
 """
 
 from __future__ import annotations
@@ -41,31 +42,31 @@ from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluat
 
 
 class WholeCubeWorkspace(NamedTuple):
-    """Scratch of the kernel."""
+    """Scratch memory of the kernel."""
 
     scratch: Scratch
     f: I64
-    ready: I64  #: places of a trial's sequence that are drawn in lanes
+    ready: I64  #: number of labels of a trial's random sequence that lanes sample
     labels: Cells  #: rows of one vector: labels of the trials
-    seen: Cells  #: twice as many rows: faults as ``levels_from_labels`` sees them
-    ends: Cells  #: rows of one vector: sources, destinations, and how many labels hold the faults
-    queued: Cells  #: sources and destinations of the trials placed
-    trials: Ints  #: which these are
+    seen: Cells  #: twice as many rows: faults as ``levels_from_labels`` stores them
+    ends: Cells  #: rows of one vector: sources, destinations, and the number of labels that contain the faults
+    queued: Cells  #: sources and destinations of the placed trials
+    trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
-    counted: Ints  #: trials decided in lanes, and those of them whose first path is free
-    first: Ints  #: the smallest trials of each
+    counted: Ints  #: number of trials decided in lanes, and of those whose first path is free
+    first: Ints  #: the smallest trial index of each kind
 
 
 @block(always=True)
 def _links_in_lane(h, minimal, detour, i):
-    """What a rule gives in lane i, from what :func:`find_delivered_lanes` tells."""
+    """Return the result of a rule in lane i from the masks of ``find_delivered_lanes``."""
     if minimal >> np.uint64(i) & ONE:
         return h
     return h + 2 if detour >> np.uint64(i) & ONE else REFUSED
 
 
 def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
-    """The block ``one(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of a group."""
+    """Return the block ``evaluate_lane(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of a group."""
 
     @block
     def evaluate_lane(work, t, at, i, s, end, tally):
@@ -88,10 +89,11 @@ def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
 
 
 def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -> Any:
-    """The block ``group(work, n, column, own, minimal, free, tally)``: ask eight trials' words, and count or evaluate them.
+    """Return the block ``route_group(work, n, column, own, minimal, free, tally)``: decide or evaluate eight trials by their
+    statuses.
 
-    ``own`` are those of the group at ``column``, ``minimal`` and ``free`` what ``levels_from_labels`` finds of them.
-    ``evaluate_own`` is for rules of one's own, or None.
+    ``own`` are the lanes of the group at ``column`` that hold trials, ``minimal`` and ``free`` the results of
+    ``levels_from_labels``.  ``evaluate_own`` is for users' rules, or None.
     """
     by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
     owning = evaluate_own is not None
@@ -100,7 +102,7 @@ def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -
         _make_group_evaluator(evaluate_own or evaluate, True),
     )
 
-    @block(always=True)  # a call would hand over a hundred words
+    @block(always=True)  # a call would pass a hundred arguments
     def route_group(work, n, column, own, minimal, free, tally):
         facts, room = work.scratch.world.facts, work.trials.size
         at = (FAULTY + (column >> 3)) * plane_words(n)
@@ -142,7 +144,7 @@ def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -
 
 @block(always=True)
 def _place_vector(work, key, start, n, lanes):
-    """Place a vector of trials with n <= 8."""
+    """Mark the faults of a vector of trials with n <= 8 in their cubes."""
     size = plane_words(n)
     for column in range(0, lanes, 8):
         at = (FAULTY + (column >> 3)) * size
@@ -156,7 +158,9 @@ def _place_vector(work, key, start, n, lanes):
 
 
 def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
-    """The block ``sift(key, first, stop, work, lanes, tally)``: all trials of a vector are placed."""
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, in which all trials of a vector are
+    placed.
+    """
 
     @block
     def filter_trials(key, first, stop, work, lanes, tally):
@@ -188,7 +192,9 @@ def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
 
 @block
 def _move_waiting_trials(work, n, done, waiting):
-    """Empty the groups before ``done``, a multiple of eight, and let the trials behind, fewer than eight, be the first."""
+    """Clear the groups before trial ``done``, a multiple of eight, and move the fewer than eight remaining trials to the
+    front.
+    """
     size, room = plane_words(n), work.trials.size
     for v in range(FAULTY * size, (FAULTY + (done >> 3)) * size, 8):
         simd.store(work.planes, v, simd.splat(ZERO))
@@ -205,7 +211,7 @@ def _move_waiting_trials(work, n, done, waiting):
 
 @block(always=True)
 def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
-    """Place the trials of a vector that are ``chosen`` behind those that wait."""
+    """Place the trials of a vector that are ``chosen`` after those that wait."""
     size, room = plane_words(n), work.trials.size
     simd.store(work.ends, 2 * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
     q = waiting
@@ -219,11 +225,13 @@ def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
 
 
 def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -> Any:
-    """The block ``sift(key, first, stop, work, lanes, tally)``: trials that labels alone decide are not placed."""
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8: trials decided by labels are not
+    placed.
+    """
 
     @block(always=True)
     def count_label_decided(work, start, live, lanes):
-        """Count trials that labels alone decide; returns which."""
+        """Count the trials that labels alone decide, and return their lanes."""
         simd.store(work.ends, 0, simd.load(work.labels, lanes * work.f))
         simd.store(work.ends, lanes, simd.load(work.labels, lanes * (work.f + 1)))
         free, minimal = levels_from_labels.find_simple_lanes(work, work.f, lanes)
@@ -236,7 +244,7 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
 
     @block(always=True)
     def find_label_decided(work, chosen, sieving, lanes):
-        """Which trials of a vector have free first paths, and minimal ways, whatever their words."""
+        """Return the lanes of a vector with free first paths, and those with minimal routes by every such rule."""
         rows, held = levels_from_labels.pad_labels(work, lanes)
         if sieving:
             free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
@@ -255,9 +263,9 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
         n, f = work.scratch.world.n, work.f
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
-        sieving = not wandering and f * f <= np.int64(1) << (n - 1)  # for more, words cost less than pairs of faults
+        sieving = not wandering and f * f <= np.int64(1) << (n - 1)  # else statuses cost less than pairs of faults
         waiting = np.int64(0)
-        free, minimal = ZERO, ZERO  # of those that wait
+        free, minimal = ZERO, ZERO  # lanes of the waiting trials
         start = first - first % lanes
         while start < stop or waiting:
             if start < stop:
@@ -290,12 +298,12 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
 def make_whole_cube_kernel(
     width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
 ) -> Kernel:
-    """The kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
+    """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
-    ``own`` holds rules of one's own, made by ``first_path``, by their names; ``code`` is the first.
+    ``own`` maps names to users' rules made by ``first_path``; ``code`` is the function of the first.
     """
     word = {8: np.uint8, 16: np.uint16}[width]
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     own = own or {}
     layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
     known, cache = name_variant(*own.values()) if own else ("", True)
@@ -311,7 +319,7 @@ def make_whole_cube_kernel(
         if eights
         else _make_queue_filter(group, wandering, blind, bool(own))
     )
-    room = lanes if eights else lanes + 8  # a group's trials may wait for more
+    room = lanes if eights else lanes + 8  # one group more, because trials of an incomplete group wait for others
     decide = make_decided_recorder(layout, names)
 
     @scratch
@@ -335,7 +343,7 @@ def make_whole_cube_kernel(
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
     def rivals_whole(key, first, stop, params, tally):
-        """Trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
+        """Count trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, stop)
             work.scratch.world.now[POINT_KEY] = key
@@ -345,11 +353,11 @@ def make_whole_cube_kernel(
     return rivals_whole
 
 
-#: Study ``rivals`` for n <= 8 and n <= 12.
+#: Kernels of the study ``rivals`` for n <= 8 and n <= 12.
 RIVALS_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
 RIVALS_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
 
-#: Points (n, f, links) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "up to n = 8 a trial's nodes are four words at most": ((8, 8, 0), (9, 8, 0)),
     "up to f * f = 2^(n - 1) labels are looked at first": ((9, 16, 0), (9, 17, 0), (11, 32, 0), (11, 33, 0)),
