@@ -1,4 +1,4 @@
-"""BROADCAST1(1) and BROADCAST2(1) by the descent that suits the faults (readings R14, R15)."""
+"""BROADCAST1(1) and BROADCAST2(1), with the descent that is fastest for the number of faults (R14, R15)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def _run_descent(faults, x, whole, time, silent, d):
 
 @block
 def run_broadcast1_2(faults, s, whole, handing, d):
-    """Run BROADCAST1(1) from s into ``d.found``, or BROADCAST2(1) from an unsafe s (``handing``, R15).
+    """Run BROADCAST1(1) from s, or with ``handing`` BROADCAST2(1) from an unsafe s (R15); counts go to ``d.found``.
 
-    ``whole`` is the mask of all dimensions.  Returns False when it was cut off.
+    ``whole`` is the mask of all dimensions.  Returns False if the descent was cut off.
     """
     found = d.found
     found[:] = 0

@@ -1,12 +1,12 @@
-"""What becomes of a broadcast without a look at every node (Lee & Hayes 1988, sections 2 and 4; readings R11-R17).
+"""Compute the result of a broadcast without visiting every node (Lee & Hayes 1988, sections 2 and 4; R11-R17).
 
-A node x that receives CONTROL, a mask M, answers for the region {x ^ m : m subset of M}.  Its i-th copy, in dimension b, takes
-over the part with bit b flipped and the bits used before not: the regions of its copies are disjoint, so no node
-receives twice.  A region is entered only when a subcube with unsafe nodes meets it; :func:`record_covered` counts the others.
-BROADCAST's regions are intervals of offsets, which a lost copy silences whole (:func:`run_broadcast`).
+A node x that receives CONTROL, a mask M, is responsible for the region {x ^ m : m subset of M}.  Its i-th copy, in dimension b,
+takes over the part with bit b flipped and the bits used before not flipped.  The regions of its copies are disjoint, so no node
+receives twice.  A region is entered only if it overlaps a subcube with unsafe nodes; ``record_covered`` counts other regions by a
+formula.  BROADCAST's regions are intervals of offsets, and a lost copy silences the whole interval (``run_broadcast``).
 
-:func:`make_descend` makes the descent, of what a node sees of the subcubes: in ``lists.py`` from a list of them for
-each region, in ``registers.py`` from a few that stay in registers.
+``make_descend`` makes the descent from two blocks that find the subcubes in a region.  ``lists.py`` keeps a list of subcubes for
+each region, ``registers.py`` keeps a few subcubes in registers.
 """
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ from ..machine.array_types import I64, U64, Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, lowest, popcount
 from ..machine.jit import block, scratch
 
-#: Regions that one descent may enter.
+#: Largest number of regions that one descent may enter.
 MOST_REGIONS = np.int64(1 << 22)
 
-#: ``found`` of a descent: nodes reached, last time unit, copies sent, regions entered; and copies lost.
+#: Indices of ``found``: nodes reached, last time unit, copies sent, regions entered, copies lost.
 REACHED, STEPS, COPIES, ENTERED, LOST = np.int64(0), np.int64(1), np.int64(2), np.int64(3), np.int64(4)
 
-#: In place of a silent source.
+#: Value of ``silent`` if every node may receive.
 NO_SILENT_NODE = ALL_BITS
 
 _1 = np.int64(1)
 
 
 class Descent(NamedTuple):
-    """Scratch of descents, made by :func:`descent_for`."""
+    """Scratch memory of descents, made by ``descent_for``."""
 
-    found: Ints  #: (5): what became of the broadcast; see above
-    nodes: Words  #: nodes that received and are waiting
-    controls: Words  #: their CONTROL
-    times: Ints  #: when they received
-    first: Ints  #: where the subcubes that meet their senders' regions begin
-    last: Ints  #: and end
-    base: Words  #: those subcubes, as in Faults
+    found: Ints  #: (5): results of the broadcast, see above
+    nodes: Words  #: stack of nodes that have received and are still to be processed
+    controls: Words  #: their CONTROL masks
+    times: Ints  #: time units in which they received
+    first: Ints  #: index of the first subcube that overlaps the sender's region
+    last: Ints  #: index after the last of these subcubes
+    base: Words  #: these subcubes, as in Faults
     free: Words
-    levels: Ints  #: (64): how many outermost intervals have 2^i offsets
+    levels: Ints  #: (64): number of outermost intervals with 2^i offsets
 
 
 class RegionView(NamedTuple):
-    """What a node sees of the subcubes that meet its region."""
+    """The subcubes that overlap a node's region, as the node sends its copies."""
 
-    closed: U64  #: dimensions of CONTROL in which its neighbour is faulty or unsafe
-    met: U64  #: the others in which the copy's region meets a subcube with unsafe nodes
-    singles: I64  #: faulty nodes in the regions of all other copies
-    first: I64  #: where a list of them begins
-    last: I64  #: and ends
+    closed: U64  #: dimensions of CONTROL in which the neighbour is faulty or unsafe
+    met: U64  #: other dimensions, in which the copy's region overlaps a subcube with unsafe nodes
+    singles: I64  #: number of faulty nodes in the regions of all other copies
+    first: I64  #: index of the first of these subcubes in a list
+    last: I64  #: index after the last
 
 
 @scratch
 def descent_for(n, subcubes):
-    """Scratch for descents in Q_n among up to so many subcubes.
+    """Return scratch memory for descents in Q_n with up to ``subcubes`` subcubes.
 
-    Along a path of the tree at most n + 1 lists of subcubes are kept, and at each of its nodes at most n others wait.
+    A path of the tree needs at most n + 1 lists of subcubes, and at each node of the path at most n nodes wait.
     """
     waiting = (n + 2) * n + 16
     room = (n + 3) * (subcubes + 8) + 16
@@ -83,13 +83,13 @@ def descent_for(n, subcubes):
 
 @block(always=True)
 def fixed_offsets(base, free, x):
-    """The fixed dimensions in which subcubes differ from a node."""
+    """Return the fixed dimensions in which each subcube differs from node ``x``."""
     return (base ^ simd.splat_like(base, x)) & ~free
 
 
 @block(always=True)
 def neighbour_dims(apart, free):
-    """Dimensions in which a node, at offsets ``apart`` that are not its own, has a neighbour in each subcube."""
+    """Return the dimensions in which a node has a neighbour in each subcube; ``apart`` are the offsets to the subcubes."""
     zero = apart - apart
     beside = (apart & (apart - 1)) == zero
     return simd.select(apart == zero, free, simd.select(beside, apart, zero))
@@ -97,10 +97,11 @@ def neighbour_dims(apart, free):
 
 @block(always=True)
 def copy_dims(apart, free, active):
-    """The highest of the ``active`` dimensions in which each subcube is apart, or 0, and all whose copies' regions it meets.
+    """Return the highest of the ``active`` dimensions in which a subcube differs, or 0, and all whose copies' regions it
+    overlaps.
 
-    A subcube's fixed offset goes with the copy in its highest active dimension, h; a free dimension above h may be chosen
-    to be in the offset, and then takes it.
+    A subcube's fixed offset goes with the copy in its highest active dimension, h.  A free dimension above h may be part of the
+    offset, and the copy in that dimension then takes it.
     """
     zero = apart - apart
     fixed = apart & simd.splat_like(apart, active)
@@ -115,13 +116,13 @@ def copy_dims(apart, free, active):
 
 @block
 def record_covered(found, m, faults, time):
-    """Count a region of m dimensions whose node got the message at ``time`` and that only single faults lie in.
+    """Count a region of m dimensions whose node received at ``time``, and in which all faults are isolated.
 
-    All its nonfaulty nodes receive, the last one m units later; for m = 1 not if the other node is faulty.  For single
-    faults are at distance three or more from each other and no node of the region is unsafe.  So at most one neighbour
-    is skipped, over a bit q; then the m - 1 copies go to regions that hold all offsets but 0 and q, the i-th of m - i
-    dimensions from time + i on, each of this kind; the last of them has one dimension, q, whose other node is next to the
-    skipped fault and so nonfaulty, and receives in unit time + m.
+    All its nonfaulty nodes receive, the last in unit time + m, except that for m = 1 the other node may be faulty.  Proof: these
+    faults are at distance three or more from each other, and no node of the region is unsafe.  So the node skips at most one
+    neighbour, in a dimension q.  The other m - 1 copies go to regions that cover all offsets except 0 and q.  The i-th of them
+    has m - i dimensions, starts at time + i and is of the same kind.  The last has the one dimension q; its other node is next to
+    the skipped fault, hence nonfaulty, and receives in unit time + m.
     """
     nodes = (_1 << m) - faults
     found[REACHED] += nodes
@@ -131,7 +132,7 @@ def record_covered(found, m, faults, time):
 
 @block(always=True)
 def _push_node(d, waiting, x, control, time, seen):
-    """Let a node that received wait behind so many others; returns how many wait."""
+    """Push a node that received onto the stack of ``waiting`` nodes, and return the new size."""
     d.nodes[waiting], d.controls[waiting], d.times[waiting] = x, control, time
     d.first[waiting], d.last[waiting] = seen.first, seen.last
     return waiting + _1
@@ -139,10 +140,10 @@ def _push_node(d, waiting, x, control, time, seen):
 
 @block(always=True)
 def _send_to_active(d, waiting, x, control, time, seen):
-    """Count x and its copies to active nodes; those whose regions are to be entered wait.  Returns how many wait.
+    """Count x and its copies to active nodes, push those whose regions must be entered, and return the size of the stack.
 
-    The i-th of a copies gets a region of m - i dimensions: 2^m - 2^(m - a) nodes in all.  The others are
-    :func:`record_covered`, and all done at time + m, but for one of a single dimension with a fault if there is no other.
+    The i-th of a copies gets a region of m - i dimensions, in total 2^m - 2^(m - a) nodes.  Regions that need not be entered are
+    counted as in ``record_covered``.  All end at time + m, except a single region of one dimension with a fault.
     """
     found = d.found
     active = control & ~seen.closed
@@ -169,7 +170,7 @@ def _send_to_active(d, waiting, x, control, time, seen):
 
 @block(always=True)
 def _send_to_unsafe(d, waiting, x, control, time, unsafe, seen):
-    """Send from x to its neighbours ``unsafe`` after the active ones, with what is left of CONTROL; returns how many wait."""
+    """Send from x to its neighbours ``unsafe`` after the active ones, with the rest of CONTROL; return the size of the stack."""
     found = d.found
     time += popcount(control & ~seen.closed)
     rest = seen.closed
@@ -189,21 +190,21 @@ def _send_to_unsafe(d, waiting, x, control, time, unsafe, seen):
 
 
 def make_descend(hold: Any, look: Any, refused: Any) -> Any:
-    """The block ``descend(faults, x, whole, time, silent, d)``: add to ``d.found`` what follows from x receiving CONTROL
-    ``whole``, all dimensions, at ``time`` under BROADCAST1's rule.
+    """Return the block ``descend(faults, x, whole, time, silent, d)``, a broadcast from x by BROADCAST1's rule.
 
-    ``faults`` is a Faults that is closed; no copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  It returns
-    False when more than MOST_REGIONS regions are to be entered.
+    Node x receives CONTROL ``whole``, all dimensions, at ``time``.  The results are added to ``d.found``.  ``faults`` is a closed
+    Faults.  No copy goes to ``silent`` (NO_SILENT_NODE for BROADCAST1).  The block returns False if more than MOST_REGIONS
+    regions must be entered.
 
     Parameters
     ----------
     hold : block
-        ``hold(faults, d) -> held``: what ``look`` needs; ``held.closed`` and ``held.large`` are the numbers of all subcubes and
+        ``hold(faults, d) -> held``: the data for ``look``; ``held.closed`` and ``held.large`` are the numbers of all subcubes and
         of those with unsafe nodes.
     look : block
         ``look(held, d, x, control, first, last) -> RegionView``.
     refused : block
-        ``refused(held, faults, x, bits)``: those of the dimensions ``bits`` in which no copy can be sent.
+        ``refused(held, faults, x, bits)``: the dimensions of ``bits`` in which no copy can be sent.
     """
 
     @block
@@ -253,10 +254,10 @@ def _record_silence(faults, s, offset, n, d):
 
 @block
 def run_broadcast(faults, s, n, d):
-    """Run BROADCAST from s into ``d.found`` (R12, R13, R17).
+    """Run BROADCAST from s and write the results to ``d.found`` (R12, R13, R17).
 
-    The node at offset o = x ^ s receives over the lowest set bit of o, in unit n - i when that is bit i, and passes the
-    message to o + 1, ..., o + 2^i - 1.  So a copy to o that is lost silences [o, o + 2^i): intervals nested or disjoint.
+    The node at offset o = x ^ s receives over the lowest set bit i of o, in unit n - i, and passes the message to o + 1, ..., o +
+    2^i - 1.  So a lost copy to o silences the interval [o, o + 2^i).  Two such intervals are nested or disjoint.
     """
     found = d.found
     found[:] = 0
@@ -267,12 +268,12 @@ def run_broadcast(faults, s, n, d):
     for i in range(faults.size[1]):
         bit = ONE << faults.dims[i]
         offset = (faults.lower[i] ^ s) | bit
-        carries = offset & (ZERO - offset) == bit  # a copy
+        carries = offset & (ZERO - offset) == bit  # the link carries a copy
         if carries and not is_faulty(faults, offset ^ s):
             _record_silence(faults, s, offset, n, d)
     found[COPIES] = found[REACHED] - 1 + found[LOST]
     for i in range(n):
-        silenced = np.int64(0)  # offsets with lowest set bit i
+        silenced = np.int64(0)  # number of silenced offsets with lowest set bit i
         for j in range(i, n):
             silenced += d.levels[j] * (((np.int64(1) << (j - i)) + 1) >> 1)
         if silenced < np.int64(1) << (n - 1 - i):

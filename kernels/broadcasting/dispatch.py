@@ -1,4 +1,4 @@
-"""Which of the broadcasting kernels serves which point."""
+"""Select the kernel that counts the broadcasting study at a point."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from math import comb
 
 from ..machine.dispatch import KernelTable, serve_any_point
 
-#: Most faults in lanes: for n > 32 the sum of so many intervals, each below 2^25, fits a lane.
+#: Most faults in lanes: for n > 32 the sum of this many intervals, each below 2^25, fits into a lane.
 MOST_IN_LANES = 120
 
-#: Most sets of offsets: what is counted fits in a second-level cache, and a call broadcasts each set once.
+#: Most sets of offsets: their counts fit into the L2 cache, and a call broadcasts once per set.
 MOST_SETS = 1 << 16
 
 
 def is_countable(n: int, f: int, links: int) -> bool:
-    """Whether there are few enough sets of f offsets in Q_n."""
+    """Whether the sets of f offsets in Q_n are few enough to be counted one by one."""
     return not links and 2 <= n <= 8 and 1 < f < 2 ** (n - 1) and comb(2**n - 1, f) <= MOST_SETS
 
 
@@ -22,7 +22,7 @@ def _is_for_lanes(n: int, f: int, links: int) -> bool:
     return not links and 0 < f <= MOST_IN_LANES and f < 2 ** (n - 1)
 
 
-#: At (n, f, links), the fastest first.
+#: Conditions on (n, f, links), the fastest kernel first.
 BROADCAST = KernelTable(
     __package__,
     {

@@ -1,17 +1,17 @@
-"""Broadcasting trials under few faulty nodes, n = 2 .. 62, SIMD: lanes are trials, in the loop of
-:mod:`fastcube.kernels.draws.sieve`.
+"""Broadcasting trials under few faulty nodes, n = 2 .. 62, with one trial per vector lane in the loop of
+``fastcube.kernels.draws.sieve``.
 
-Entry: ``BROADCAST_LANES_16`` and ``_32``.  Draws from the study's key as it is: labels 0 .. f of a trial's sequence (LABELS,
-and HIGH_LABELS for n > 32), the source behind the faults.
+Entry points: ``BROADCAST_LANES_16`` and ``_32``.  They sample with the study's key labels 0 .. f of a trial's sequence (LABELS,
+and HIGH_LABELS for n > 32); the source comes after the faults.
 
-Where no two faults are within distance 2, no node is unsafe and the whole cube is a region of single faults: BROADCAST1 and
+If no two faults are within distance 2, no node is unsafe and the whole cube is a region with isolated faults.  BROADCAST1 and
 BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.record_covered``; n > 1).  BROADCAST loses the outermost of
-the intervals [e, e + low), where e is a fault's offset from the source and low its lowest set bit; fault i is inside k's
-iff (e_i ^ e_k) & -low_k == 0.  An odd offset is received in unit n, and some is unless half of the offsets are silenced.
-The other trials, and those with a repeated label, are run one at a time.
+the intervals [e, e + low), where e is a fault's offset from the source and low its lowest set bit.  Fault i is inside the
+interval of fault k iff (e_i ^ e_k) & -low_k == 0.  An odd offset is received in unit n, and at least one is unless half of the
+offsets are silenced.  The other trials, and trials with a repeated label, are run one at a time.
 
-For n > 32 lanes hold the low 32 bits of the labels.  Trials with faults that are close there, or with a fault that is the source
-or inside an interval there, are run one at a time too.
+For n > 32 lanes hold the low 32 bits of the labels.  Trials in which these bits of two faults are close, or show a fault that is
+the source or in an interval, are run one at a time too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("br
 
 @block
 def _record_silenced(tally, count, n, moments):
-    """Record ``count`` BROADCASTs of n units, with the sums of the offsets silenced and of their squares in ``moments``."""
+    """Record ``count`` BROADCASTs of n units; ``moments`` holds the sums of the numbers of silenced offsets and of their
+    squares.
+    """
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
     tally[_STEPS.squares] += count * n * n
@@ -51,8 +53,7 @@ def _record_silenced(tally, count, n, moments):
 
 
 def _make_complete_recorder(name: str) -> Any:
-    """The block ``record(tally, count, n, work)`` for ``count`` broadcasts of ``name`` that reach all nonfaulty
-    nodes in unit n."""
+    """Return the block ``record_complete(tally, count, n, work)``: ``count`` broadcasts of ``name`` reach all nodes in unit n."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached, steps = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
@@ -72,27 +73,27 @@ _record1_complete, _record2_complete = _make_complete_recorder("broadcast1"), _m
 
 
 class BroadcastWorkspace(NamedTuple):
-    """Scratch of the kernel."""
+    """Scratch memory of the kernel."""
 
     trial: BroadcastScratch
-    params: Floats  #: the point's
-    samples: sieve.Samples  #: the sources behind the faults
-    lows: Cells  #: f + 1 rows: -low of each fault's offset; then the offsets silenced
-    moments: Words  #: three vectors: sums of the offsets silenced in the trials that lanes decide
-    counted: Ints  #: (2): trials that lanes decide (_DECIDED), those of them whose BROADCAST is complete (_COMPLETED)
+    params: Floats  #: parameters of the point
+    samples: sieve.Samples  #: labels of the faults, then of the source
+    lows: Cells  #: f + 1 rows: -low of each fault's offset; then the number of silenced offsets
+    moments: Words  #: three vectors: sums over the trials that lanes decide of silenced offsets and their squares
+    counted: Ints  #: (2): trials that lanes decide (_DECIDED), and those with a complete BROADCAST (_COMPLETED)
     first: Ints  #: (1): the smallest trial that lanes decide
-    nonfaulty: Ints  #: (2): digits of the number of nonfaulty nodes
-    nonfaulty_squared: Ints  #: (4): digits of its square
+    nonfaulty: Ints  #: (2): number of nonfaulty nodes in base 2^32
+    nonfaulty_squared: Ints  #: (4): its square in base 2^32
 
 
-#: ``counted``.
+#: Indices of ``counted``.
 _DECIDED, _COMPLETED = range(2)
 
 
 class SilencedOffsets(NamedTuple):
     """Offsets that BROADCAST's lost copies silence in each trial of a vector."""
 
-    count: Any  #: vector: how many they are
+    count: Any  #: vector: number of silenced offsets
     unknown: U64  #: trials in which ``count`` may be wrong, or no odd offset is left
     repeated: U64  #: trials in which a fault has the source's label
 
@@ -102,7 +103,7 @@ class SilencedOffsets(NamedTuple):
 
 @block(always=True)
 def _is_in_interval(work, at, x, first, last, inside, lanes):
-    """Lanes in which x is in the interval of one of the faults first .. last - 1 too."""
+    """Return the lanes of ``inside``, and those in which x is in the interval of one of the faults first .. last - 1."""
     for k in range(first, last):
         apart = x ^ simd.load(work.samples.labels, at + k * lanes)
         within = apart & simd.load(work.lows, k * lanes)
@@ -112,7 +113,7 @@ def _is_in_interval(work, at, x, first, last, inside, lanes):
 
 @block(always=True)
 def _count_silenced(work, at, lanes):
-    """The :class:`SilencedOffsets` of the vector of trials whose rows begin at ``at``."""
+    """Return the ``SilencedOffsets`` of the vector of trials whose rows begin at ``at``."""
     n, labels, lows = work.samples.n, work.samples.labels, work.lows
     f = work.samples.count - 1
     source = simd.load(labels, at + f * lanes)
@@ -144,7 +145,7 @@ def _count_silenced(work, at, lanes):
 
 @block(always=True)
 def _record_easy(work, silenced, easy, trials, lanes):
-    """Record the trials ``easy`` of a vector, in which everything is decided."""
+    """Record the trials ``easy`` of a vector, which lanes decide completely."""
     gone = silenced.count
     complete = simd.bits(gone == simd.splat_like(gone, work.samples.count - 1)) & easy
     sums.add_moments(simd.select(simd.mask(gone, easy), gone, gone - gone), 512 // lanes, work.moments)
@@ -156,7 +157,10 @@ def _record_easy(work, silenced, easy, trials, lanes):
 
 @block
 def _run_slow_trials(work, trials, slow, repeated, known, lanes, tally):
-    """Run the trials ``slow`` of a vector one at a time; where ``known``, ``work.lows`` holds how many offsets are silenced."""
+    """Run the trials ``slow`` of a vector one at a time.
+
+    In the trials ``known``, ``work.lows`` holds the number of silenced offsets.
+    """
     trial, labels, f = work.trial, work.samples.labels, work.samples.count - 1
     while slow:
         i = bits.lowest(slow)
@@ -212,7 +216,7 @@ def _record_counts(work, tally):
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
 
     @scratch
     def workspace_for(params, stop):
@@ -231,7 +235,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def broadcast_lanes(key, first, stop, params, tally):
-        """Trials at (n, f, 0) = params; 0 < f <= 120, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
+        """Count trials at (n, f, 0) = params; 0 < f <= 120, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
         if first >= stop:
             return
         work = workspace_for(params, stop)
@@ -246,7 +250,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 BROADCAST_LANES_16 = _make_kernel(16, np.uint16)
 BROADCAST_LANES_32 = _make_kernel(32, np.uint32)
 
-#: Points (n, f, links) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "up to n = 8 a word holds eight trials": ((8, 6, 0), (9, 6, 0)),
     "lanes of 16 and of 32 bits": ((16, 8, 0), (17, 8, 0)),

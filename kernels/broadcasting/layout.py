@@ -1,17 +1,17 @@
-"""What the broadcasting kernels count."""
+"""The counters of the broadcasting kernels."""
 
 from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
-#: Places of the axes among a point's parameters.
+#: Indices of the axes in a point's parameters.
 N, F, LINKS = range(3)
-#: Behind them, of BROADCAST_SETS: the first of the fault set's numbers.
+#: Index of the first element of the fault set, after the axes, in the parameters of BROADCAST_SETS.
 FIRST_NUMBER = 3
 
 
 def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
-    """What is counted of one algorithm's broadcasts."""
+    """Return the counters of one algorithm's broadcasts."""
     return (
         Counter(f"{name}_trials", f"{title} broadcasts"),
         Counter(f"{name}_complete", f"{title} broadcasts that reach every nonfaulty node"),

@@ -1,4 +1,4 @@
-"""Descents among any number of subcubes and faulty links: each region's subcubes are compacted into a list of its own."""
+"""Descents with any number of subcubes and faulty links: the subcubes that overlap a region are compacted into a list."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _8 = np.int64(8)
 
 
 class SubcubeCounts(NamedTuple):
-    """How many subcubes ``d.base`` and ``d.free`` begin with."""
+    """Numbers of subcubes at the start of ``d.base`` and ``d.free``."""
 
     closed: I64
-    large: I64  #: of one dimension or more
+    large: I64  #: number of subcubes of one dimension or more
 
 
 @block
@@ -37,7 +37,7 @@ def _load_subcubes(faults, d):
 
 @block(always=True)
 def _filter_subcubes(d, x, control, lo, hi):
-    """Press those of the subcubes lo .. hi - 1 that meet the region of x together behind hi; returns their end."""
+    """Copy those of the subcubes lo .. hi - 1 that overlap the region of x to hi and after; return the end of the copies."""
     end = hi
     for at in range(lo, hi, _8):
         base, free = simd.load(d.base, at), simd.load(d.free, at)

@@ -1,15 +1,15 @@
-"""Broadcasting trials in cubes of n <= 8, so small that the same faults come up again and again: counted first, broadcast once.
+"""Broadcasting trials in cubes so small (n <= 8) that fault sets repeat: count each set, and broadcast once per set.
 
-Used where there are few sets of offsets.  What becomes of a broadcast depends on the faults' offsets from the source
-alone, because a translation of all labels changes nothing.  There are C(2^n - 1, f) sets of offsets.  So trials are only
-sampled, in byte lanes, 64 together; their offsets are sorted, and the number of the set counts how often it came up:
+The result of a broadcast depends only on the faults' offsets from the source, because translations of all labels are symmetries.
+There are C(2^n - 1, f) sets of offsets, and this kernel is used if they are few.  Trials are only sampled, 64 at a time in byte
+lanes.  Their offsets are sorted, and a counter per set is incremented.  The number of a set comes from its sorted offsets:
 
     row 0     smallest offset of trials t, t + 1, ..., t + 63       number of offsets o_0 < ... < o_{f-1}:
     row 1     second smallest                                       sum over i of C(2^n - 1 - o_i, f - i)
     ...
 
-which falls from C(2^n - 1, f) - 1 to 0 in lexicographic order.  Each set is then broadcast once and entered so many times.
-The trial that an extreme names is the first with its set.
+It falls from C(2^n - 1, f) - 1 to 0 in lexicographic order.  Each set is then broadcast once and recorded with its count.  The
+trial of an extreme is the first trial with the set.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from ..tally.sums import offer, read_extreme
 from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, set_up
 
-_LANES = 64  # of eight bits
+_LANES = 64  # lanes of eight bits
 
 _MOST = BROADCAST.extreme("broadcast2_steps")
 _EMPTY_TALLY = BROADCAST.new_tally()
 
 
 class CountingScratch(NamedTuple):
-    """Scratch of the kernel; made by :func:`counting_scratch_for`."""
+    """Scratch memory of the kernel; made by ``counting_scratch_for``."""
 
     trial: BroadcastScratch
-    labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, the source behind the faults
+    labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, first the faults, then the source
     sorted: Bytes  #: f rows: offsets in ascending order
-    ways: Ints  #: f rows of 2^n: what offset o in place i adds to the number of a set
-    times: Ints  #: how often each set came up
-    first: Ints  #: in which trial first
+    ways: Ints  #: f rows of 2^n: contribution of offset o at position i to the number of a set
+    times: Ints  #: number of trials with each set
+    first: Ints  #: first trial with each set
     one: Ints  #: a tally of one trial
-    chosen: Ints  #: a set of offsets, each less one
+    chosen: Ints  #: a set of offsets, each decreased by one
 
 
 @scratch
 def counting_scratch_for(params):
-    """Scratch for trials at (n, f, 0) = params."""
+    """Return scratch memory for trials at (n, f, 0) = params."""
     n, f = np.int64(params[N]), np.int64(params[F])
     nodes = np.int64(1) << n
     ways = np.zeros((f, nodes), np.int64)
@@ -71,7 +71,7 @@ def counting_scratch_for(params):
 
 @block(always=True)
 def _sort_offsets(counts, f):
-    """Sort the offsets of 64 trials; returns those in which two labels are the same, as bits."""
+    """Sort the offsets of 64 trials; return the trials with a repeated label, as bits."""
     source = simd.load(counts.labels, f * _LANES)
     zero = source ^ source
     for i in range(f):
@@ -92,7 +92,7 @@ def _sort_offsets(counts, f):
 
 @block
 def _redraw_offsets(key, t, n, f, lane, counts):
-    """Draw one trial on past its repeated labels, and sort its offsets."""
+    """Sample further labels for a trial with repeated labels, and sort its offsets."""
     labels, row = counts.labels, counts.sorted
     redraw_repeats(key, t, n, f + 1, labels, lane, _LANES)
     source = labels[f * _LANES + lane]
@@ -107,7 +107,7 @@ def _redraw_offsets(key, t, n, f, lane, counts):
 
 @block
 def _count_sets(key, start, live, n, f, counts):
-    """Count the sets of the trials ``live`` of the 64 from ``start`` on."""
+    """Count the sets of those of the 64 trials from ``start`` on that are in ``live``."""
     again = _sort_offsets(counts, f) & live
     while live:
         lane = bits.lowest(live)
@@ -124,9 +124,9 @@ def _count_sets(key, start, live, n, f, counts):
 
 @block
 def _broadcast_distinct_sets(n, counts, tally):
-    """Broadcast from node 0 among each set that came up, and enter it as often as it did.
+    """Broadcast from node 0 under each set that occurred, and record the result as often as the set occurred.
 
-    A counter of one trial is below 2^17 for n <= 8: so many times that fits.
+    A counter of one trial is below 2^17 for n <= 8, so its product with the number of trials fits.
     """
     faults, one = counts.trial.faults, counts.one
     for number in range(counts.times.size - 1, -1, -1):
@@ -145,7 +145,7 @@ def _broadcast_distinct_sets(n, counts, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def broadcast_counted(key, first, stop, params, tally):
-    """Trials at (n, f, 0) = params where ``dispatch.is_countable``."""
+    """Count trials at (n, f, 0) = params if ``dispatch.is_countable``."""
     if first >= stop:
         return
     n = np.int64(params[N])

@@ -1,6 +1,6 @@
-"""Descents among few subcubes, which stay in registers: of 16 lanes for n <= 32, of 8 above.
+"""Descents with few subcubes, which stay in vector registers: 16 lanes for n <= 32, 8 lanes above.
 
-What meets a node's region meets its sender's, so nothing is kept from node to node but who waits: half the time of ``lists.py``.
+Every subcube is tested at every node, so no lists are stored: half the time of ``lists.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_PLACE = np.int64(0)
 
 
 class FaultRegisters(NamedTuple):
-    """A fault set: a subcube and a faulty node a lane."""
+    """A fault set.  Each lane holds one subcube and one faulty node."""
 
     base: Vector  #: a node of each subcube
     free: Vector  #: its free dimensions
@@ -28,7 +28,7 @@ class FaultRegisters(NamedTuple):
     singles: U64  #: lanes with a subcube of one node
     named: U64  #: lanes with a faulty node
     closed: I64  #: number of subcubes
-    large: I64  #: number of those of one dimension or more
+    large: I64  #: number of subcubes of one dimension or more
 
 
 @block(always=True)
@@ -45,13 +45,13 @@ def _load_registers_64(faults, d):
 
 @block(always=True)
 def _load_low_halves(words):
-    """The low halves of 16 words in lanes of 32 bits: words 0, 8, 1, 9, ..., 7, 15."""
+    """Return the low halves of 16 words in lanes of 32 bits, in the order of words 0, 8, 1, 9, ..., 7, 15."""
     return simd.as32(simd.low_halves(simd.load(words, 0), simd.load(words, 8)))
 
 
 @block(always=True)
 def _first_word_lanes(vector, count):
-    """The lanes of :func:`_load_low_halves` with the first ``count`` words, as bits."""
+    """Return the lanes of ``_load_low_halves`` that hold the first ``count`` words, as bits."""
     lane = simd.iota(vector)
     one = simd.splat_like(vector, ONE)
     word = (lane >> one) + ((lane & one) << simd.splat_like(vector, 3))
@@ -66,7 +66,7 @@ def _load_registers_32(faults, d):
 
 
 def _make_register_descend(hold: Any, width: int) -> Any:
-    """The descent with lanes of ``width`` bits."""
+    """Return the descent with lanes of ``width`` bits."""
 
     @block(always=True)
     def union_bits(x):

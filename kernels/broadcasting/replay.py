@@ -1,4 +1,4 @@
-"""What trial t draws, for replay: one function a study."""
+"""Sample the faults and the source of trial t for replay."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ..draws.faults import trial_faults
 
 
 def broadcast(key, trial, n, f, links):
-    """Faulty nodes (uint64), faulty links as rows (lower end, upper end), and the source in an array."""
+    """Return faulty nodes (uint64), faulty links as rows (lower end, upper end), and an array with the source."""
     return trial_faults(key, trial, n, f, links, 1)

@@ -1,6 +1,6 @@
-"""Broadcasting trials one at a time: any n, faults and links; the form that the lanes must equal, and that finishes theirs.
+"""Broadcasting trials one at a time, for any n, faults and links.  Lane kernels give identical counts and use it for hard trials.
 
-A trial runs BROADCAST and, where Q_n is not unsafe, BROADCAST1(1) and BROADCAST2(1) from one source on one fault set.
+A trial runs BROADCAST from one source on one fault set and, unless all nodes of Q_n are unsafe, BROADCAST1(1) and BROADCAST2(1).
 ``BROADCAST_SETS`` counts every fault set of a small cube.
 """
 
@@ -25,7 +25,7 @@ _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps"
 
 
 class BroadcastScratch(NamedTuple):
-    """What a trial needs; made by :func:`set_up`."""
+    """Scratch memory of a trial; made by ``set_up``."""
 
     n: I64
     faults: Faults
@@ -34,13 +34,13 @@ class BroadcastScratch(NamedTuple):
 
 @scratch
 def set_up(params):
-    """Scratch for trials at (n, f, links) = params."""
+    """Return scratch memory for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     return BroadcastScratch(n, faults_for(n, f, links, np.int64(1)), descent_for(n, f + links))
 
 
 def make_recorder(name: str) -> Any:
-    """The block ``record(tally, reached, nonfaulty, steps)`` that enters one broadcast of the algorithm ``name``."""
+    """Return the block ``record_broadcast(tally, reached, nonfaulty, steps)``, which tallies one broadcast of ``name``."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
 
@@ -60,10 +60,10 @@ _record1_unsafe, _record2 = make_recorder("broadcast1_unsafe"), make_recorder("b
 
 @block
 def finish_trial(trial, s, t, silenced, tally):
-    """Count trial ``t``, whose faulty nodes and links are drawn, from source ``s``.
+    """Count trial ``t``, whose faulty nodes and links have been sampled, from source ``s``.
 
-    ``silenced`` is the number of offsets that BROADCAST's lost copies silence, where it is known and leaves one that is
-    received in unit n; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
+    ``silenced`` is the number of offsets that BROADCAST's lost copies silence, if it is known and an offset received in unit n
+    remains; otherwise -1.  From an active source BROADCAST2 is BROADCAST1.
     """
     n, faults, d = trial.n, trial.faults, trial.descent
     whole = (ONE << np.uint64(n)) - ONE
@@ -98,21 +98,22 @@ def finish_trial(trial, s, t, silenced, tally):
 
 @block
 def run_trial(key, t, params, scratch, tally):
-    """Draw and count trial ``t``."""
+    """Sample and count trial ``t``."""
     draw(key, t, scratch.n, scratch.faults)
     finish_trial(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 
 
-#: Trials at (n, f, links) = params; see ``layout.BROADCAST``.
+#: Kernel at (n, f, links) = params; see ``layout.BROADCAST``.
 BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 
 
 @block
 def run_set(key, t, params, scratch, tally):
-    """Count the broadcast from node 0 among the fault set of the numbers behind the parameters."""
+    """Count the broadcast from node 0 under the fault set whose elements follow the parameters."""
     next_sparing_set(scratch.n, params[FIRST_NUMBER:], scratch.faults)
     finish_trial(scratch, ZERO, t, np.int64(-1), tally)
 
 
-#: All C(2^n - 1, f) fault sets that spare node 0, up to translation all there are; (n, f, 0, 0, 1, ..., f - 1) = params.
+#: Kernel of all C(2^n - 1, f) fault sets without node 0, which represent all sets up to translation; its parameters are (n, f, 0,
+#: 0, 1, ..., f - 1).
 BROADCAST_SETS = trials_kernel(set_up, run_set)

@@ -1,1 +1,1 @@
-"""Gathering over FIND_TREE's tree (Leu & Kuo): what TC, FTTC in three variants and traditional rerouting deliver."""
+"""Gathering over FIND_TREE's tree (Leu & Kuo): data delivered by TC, three variants of FTTC and traditional rerouting."""

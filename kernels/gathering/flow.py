@@ -1,10 +1,11 @@
-"""Data on its way to the sink of one tree, n <= 10 (Leu & Kuo, Figures 6 and 13; readings R8 to R18).
+"""Simulate the flow of data to the sink of one tree, n <= 10 (Leu & Kuo, Figures 6 and 13; R8 to R18).
 
-Nodes are renamed so that the sink is 0 and stage i crosses bit p = n - 1 - i: the active nodes of that stage are
-2^p, ..., 2^(p+1) - 1, node y sends to y - 2^p, and its active neighbours are y ^ 2^b, b = p-1, ..., 0 in the order of
-the program.  So a stage without a failing node is one addition of halves, and everything else hangs on the failing
-nodes: those of [2^p, 2^(p+1)) whose bit p of FAULT is set and that are not isolated.  They wait for nothing, so their
-data is handed out before the halves are added; a detour to the passive neighbour is what the addition does anyway.
+Nodes are renamed so that the sink is 0 and stage i crosses bit p = n - 1 - i.  The active nodes of that stage are 2^p, ...,
+2^(p+1) - 1, and node y sends to y - 2^p.  Its active neighbours are y ^ 2^b, b = p-1, ..., 0, in the order of the program.  So a
+stage without a failing node adds one half of an array to the other.
+
+Failing nodes are those of [2^p, 2^(p+1)) that are not isolated and whose bit p of FAULT is set.  They wait for no other node, so
+their data is distributed before the halves are added.  The addition itself performs a detour to the passive neighbour.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from ..machine.jit import block, scratch
 
 
 class GatheringWorkspace(NamedTuple):
-    """Scratch of one trial's gathering, made by :func:`gathering_workspace_for`."""
+    """Scratch memory of one trial's gathering, made by ``gathering_workspace_for``."""
 
     fault: Ints  #: FAULT of the renamed nodes
-    held: Ints  #: number of data items that each node holds
-    stuck: Bytes  #: whether it waits for ever
-    length: Ints  #: links from where a search began, -1 elsewhere
-    queue: Ints  #: nodes of a search
+    held: Ints  #: amount of data that each node holds
+    stuck: Bytes  #: whether the node waits for ever
+    length: Ints  #: distance from the start of a search, -1 if not visited
+    queue: Ints  #: queue of a search
     failing: Ints  #: failing nodes, by stage
-    begin: Ints  #: n + 1 entries: where the failing nodes of each stage begin
+    begin: Ints  #: n + 1 entries: index in ``failing`` of the first node of each stage
     rename: Ints  #: 64 entries: new labels of the low five bits, and of the other bits
-    place: Ints  #: the bit that a dimension becomes
+    place: Ints  #: the renamed bit of each dimension
 
 
 @scratch
 def gathering_workspace_for(n):
-    """Scratch for Q_n."""
+    """Return scratch memory for Q_n."""
     nodes = np.int64(1) << n
     return GatheringWorkspace(
         np.zeros(nodes, np.int64),
@@ -51,7 +52,7 @@ def gathering_workspace_for(n):
 
 @block
 def rename_nodes(n, sink, order, low, bit, count, flow):
-    """FAULT of the renamed nodes, from the dead links."""
+    """Compute FAULT of the renamed nodes from the dead links."""
     for i in range(n):
         flow.place[order[i]] = np.int64(1) << (n - 1 - i)
     flow.rename[0] = 0
@@ -72,7 +73,7 @@ def rename_nodes(n, sink, order, low, bit, count, flow):
 
 @block
 def list_failing(n, flow):
-    """Failing nodes by stage, ascending in each; returns their number."""
+    """List the failing nodes by stage, ascending within a stage; return their number."""
     full = (np.int64(1) << n) - 1
     count = np.int64(0)
     for i in range(n):
@@ -88,7 +89,7 @@ def list_failing(n, flow):
 
 @block
 def initialise_data(n, unit, flow):
-    """Every node that holds data starts with one unit, faulty and isolated ones with nothing; returns their number."""
+    """Give every node one unit of data, except isolated and faulty nodes; return the number of nodes with data."""
     full = (np.int64(1) << n) - 1
     holders = np.int64(0)
     for y in range(full + 1):
@@ -118,7 +119,7 @@ def has_three_hop_path(n, y, half, flow):
 
 @block
 def _dead_across_mask(n, y, half, flow):
-    """Mask of the dimensions k whose neighbour y^k has a dead link in dimension ``half``."""
+    """Return the mask of the dimensions k whose neighbour y^k has a dead link in dimension ``half``."""
     out = np.int64(0)
     for b in range(n):
         k = np.int64(1) << b
@@ -129,10 +130,10 @@ def _dead_across_mask(n, y, half, flow):
 
 @block
 def search_shortest_path(n, start, goal, flow):
-    """Breadth-first search over nonfaulty links.
+    """Search breadth-first over nonfaulty links from ``start``.
 
-    Returns the links of a shortest path to ``goal``, -1 without one, and the number of nodes seen (``goal`` -1: all that
-    can be reached).
+    Returns the length of a shortest path to ``goal``, -1 without one, and the number of visited nodes.  With ``goal`` -1 all
+    reachable nodes are visited.
     """
     reached = np.int64(1)
     at = np.int64(0)
@@ -157,9 +158,9 @@ def search_shortest_path(n, start, goal, flow):
 
 @block
 def path_length(n, y, goal, half, flow):
-    """Links of y's shortest path to its passive neighbour or to the sink, -1 without one.
+    """Return the length of y's shortest path to ``goal``, its passive neighbour or the sink; -1 without one.
 
-    A detour around a dead link has three links at least.
+    A detour around a dead link has three links or more, so one of three links is shortest.
     """
     if goal == y ^ half and has_three_hop_path(n, y, half, flow):
         return np.int64(3)
@@ -169,11 +170,11 @@ def path_length(n, y, goal, half, flow):
 
 @block
 def count_stranded(n, holders, count, flow):
-    """Holders that nonfaulty links do not join to the sink.
+    """Return the number of nodes with data that no nonfaulty path joins to the sink.
 
-    All data whose tree links are nonfaulty joins a failing node or the sink.  So when every failing node has a nonfaulty
-    link to a node whose own way down the tree ends at the sink, or at a failing node that has been joined, nothing is
-    stranded; only else is the cube searched.
+    Data whose tree links are nonfaulty reaches a failing node or the sink.  So no data is stranded if every failing node has a
+    nonfaulty link to a node whose way down the tree ends at the sink, or at a failing node already joined to it.  The cube is
+    searched only if this test fails.
     """
     joined = np.int64(0)
     for i in range(count - 1, -1, -1):  # later stages first: they are nearer to the sink
@@ -190,7 +191,7 @@ def count_stranded(n, holders, count, flow):
 
 @block
 def _is_arriving(n, y, origin, flow):
-    """Whether y's way down the tree ends at the sink, or at a failing node of a later stage than ``origin``'s."""
+    """Whether y's way down the tree ends at the sink, or at a failing node of a later stage than ``origin``."""
     while y:
         half = np.int64(bits.highest_bit(np.uint64(y)))
         if flow.fault[y] & half:
@@ -204,7 +205,7 @@ def _is_arriving(n, y, origin, flow):
 
 @block
 def partition_receivers(n, y, half, repaired, flow):
-    """Mask of the active neighbours that a failing node gives a partition to (reading R9)."""
+    """Return the mask of the active neighbours to which a failing node gives parts of its data (R9)."""
     able = ~flow.fault[y] & (half - 1)
     if repaired:
         rest = able
@@ -218,7 +219,7 @@ def partition_receivers(n, y, half, repaired, flow):
 
 @block
 def run_traditional(n, reroute, flow):
-    """TC, or traditional rerouting: what arrives (readings R12 and R18)."""
+    """Run TC, or traditional rerouting with ``reroute``; return the amount of data that arrives (R12, R18)."""
     for i in range(n):
         half = np.int64(1) << (n - 1 - i)
         for e in range(flow.begin[i], flow.begin[i + 1]):
@@ -231,7 +232,9 @@ def run_traditional(n, reroute, flow):
 
 @block
 def run_fttc(n, repaired, flow):
-    """FTTC ``comment`` or ``repaired``: what arrives, the steps, and how many failing nodes have no partner (R9, R11)."""
+    """Run FTTC ``comment`` or ``repaired``; return the data that arrives, the steps, and the failing nodes without a partner (R9,
+    R11).
+    """
     late = np.int64(0)
     steps = np.int64(0)
     alone = np.int64(0)
@@ -267,7 +270,7 @@ def run_fttc(n, repaired, flow):
 
 @block
 def run_literal(n, flow):
-    """FTTC ``literal``: what arrives, and whether a node waits for ever (readings R9, R14 and R17)."""
+    """Run FTTC ``literal``; return the data that arrives, and whether a node waits for ever (R9, R14, R17)."""
     blocked = False
     for i in range(n):
         p = n - 1 - i
@@ -283,7 +286,7 @@ def run_literal(n, flow):
                     if not flow.fault[y ^ b] & half:
                         flow.held[y ^ b] += part
             flow.held[y] = 0
-        for y in range(half, 2 * half):  # helpers wait also across faulty links, and for the faulty
+        for y in range(half, 2 * half):  # helpers also wait for faulty nodes and across faulty links
             if flow.fault[y] & half:
                 silent = (np.int64(1) << n) - 1 if flow.stuck[y] else flow.fault[y]
                 for b in range(p):

@@ -1,7 +1,7 @@
-"""What the gathering kernel counts: five algorithms on one fault set, over FIND_TREE's tree.
+"""The counters of the gathering kernel: five algorithms on one fault set, over FIND_TREE's tree.
 
-Lost amounts are whole numbers of 1/common(n) of a unit, with common(n) = lcm(1..n-1) lcm(1..n-2) ... lcm(1), by which
-every equal share can be divided again at every later stage; 2^n units of it fit an int64 up to n = 10.
+Lost amounts are integers in units of 1/common(n), common(n) = lcm(1..n-1) lcm(1..n-2) ... lcm(1).  Then every equal fraction of a
+node's data can be divided again at every later stage.  The data of 2^n nodes fits an int64 up to n = 10.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
-#: The algorithms, as counters name them.
+#: The algorithms, with the names of their counters.
 RUNS = {
     "literal": "FTTC literal",
     "comment": "FTTC comment",
@@ -18,7 +18,7 @@ RUNS = {
     "reroute": "REROUTE",
     "tc": "TC",
 }
-#: Numbers of steps, as counters name them; k counts the stages with a failing node.
+#: Numbers of steps, with the names of their counters; k is the number of stages with a failing node.
 STEPS = {
     "comment": "steps of FTTC comment",
     "repaired": "steps of FTTC repaired",
@@ -32,7 +32,7 @@ MOST_DIMENSIONS = 10
 
 
 def common_denominator(n: int) -> int:
-    """Parts of a unit that amounts are counted in."""
+    """Return common(n), the number of parts into which one node's data is divided."""
     return math.prod(math.lcm(*range(1, m + 1)) for m in range(1, n))
 
 
@@ -58,5 +58,5 @@ GATHER = Layout(
     Extreme("slowest", "most steps of FTTC comment"),
 )
 
-#: Both studies run one kernel.
+#: The studies ``gather`` and ``rerouting`` use the same kernel.
 REROUTING = GATHER

@@ -1,7 +1,7 @@
 """One trial of gathering: five algorithms over FIND_TREE's tree of one fault set, n <= 10.
 
-A trial whose tree has no faulty link costs nothing beyond FIND_TREE; one without a failing node, whose faulty tree links
-all belong to faulty or isolated nodes, runs FTTC ``literal`` alone, which waits for those.
+If the tree has no faulty link, only FIND_TREE is run.  If the tree has faulty links but no failing node, these links all belong
+to faulty or isolated nodes.  Then only FTTC ``literal``, which waits for such nodes, is run.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _STEPS_SQUARED = GATHER.family("steps_{}_squared", STEPS)
 _TWOFOLD = GATHER.counter("twofold")
 _SLOWEST = GATHER.extreme("slowest")
 
-#: Places of the algorithms in RUNS.
+#: Indices of the algorithms in RUNS.
 _LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) for v in RUNS)
 
 
 class Scratch(NamedTuple):
-    """Scratch of the trials."""
+    """Scratch memory of the trials."""
 
     dead: DeadLinks
     room: OrderWorkspace
@@ -59,7 +59,7 @@ class Scratch(NamedTuple):
 
 @scratch
 def set_up(params):
-    """Room for the trials of a point (n, links, f)."""
+    """Return scratch memory for trials at (n, links, f) = params."""
     n = np.int64(params[0])
     links = np.int64(params[1])
     f = np.int64(params[2])
@@ -70,7 +70,7 @@ def set_up(params):
 
 @block
 def common_denominator(n):
-    """Parts of a unit, as ``layout.common``."""
+    """Return ``layout.common_denominator(n)``."""
     out = np.int64(1)
     least = np.int64(1)
     for m in range(1, n):
@@ -85,7 +85,7 @@ def common_denominator(n):
 
 @block
 def _count_run(tally, run, lost, holders):
-    """Enter what one algorithm loses."""
+    """Tally the data that one algorithm loses."""
     if lost == 0:
         tally[_COMPLETE[run]] += 1
         return
@@ -98,7 +98,7 @@ def _count_run(tally, run, lost, holders):
 
 @block
 def _count_steps(tally, t, n, comment, repaired, k):
-    """Enter the steps, in the order of STEPS."""
+    """Tally the numbers of steps, in the order of STEPS."""
     for i, steps in enumerate((comment, repaired, n + k, n + 3 * k, n + 2 * k)):
         tally[_STEPS[i]] += steps
         tally[_STEPS_SQUARED[i]] += steps * steps
@@ -108,7 +108,7 @@ def _count_steps(tally, t, n, comment, repaired, k):
 
 @block
 def _run_algorithms(n, t, failing, flow, tally):
-    """Run what can lose anything and count it."""
+    """Run and tally the algorithms that can lose data."""
     unit = common_denominator(n)
     holders = initialise_data(n, unit, flow)
     whole = holders * unit
@@ -146,7 +146,7 @@ def _run_algorithms(n, t, failing, flow, tally):
 
 @block
 def count_gather(n, t, count, s, tally):
-    """Count a trial whose dead links are listed."""
+    """Tally a trial whose dead links have been listed."""
     sink = first_sink(s.dead)
     if sink < 0:
         return
@@ -164,5 +164,5 @@ def count_gather(n, t, count, s, tally):
         s.flow.fault[y] = 0
 
 
-#: Five algorithms over FIND_TREE's tree, n <= 10: random trials, and all fault sets.
+#: Kernels of five algorithms over FIND_TREE's tree, n <= 10: for random trials, and for all fault sets.
 GATHER_SINGLE, GATHER_SETS = make_kernels(set_up, count_gather)

@@ -1,1 +1,1 @@
-"""What is counted: names and slots (``layout``, free of numba), and how trials enter them (``sums``)."""
+"""Tallies: names and slots of counters (``layout``, which does not import numba), and blocks that update them (``sums``)."""

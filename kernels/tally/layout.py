@@ -1,7 +1,7 @@
-"""The tally by name: which counters and extremes a kernel fills, and in which slots of its int64 array they lie.
+"""The layout of a tally: the names of its counters and extremes, and their slots in an int64 array.
 
-A subject declares its :class:`Layout` once, in a module that imports no numba; the kernel takes its slots from it when
-it is imported, the study takes it whole, and so neither can mean another slot than the other.
+A subject declares its :class:`Layout` once, in a module that does not import numba.  The kernel takes its slots from the layout
+when it is imported, and the study uses the same layout, so the two cannot disagree.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 from ..machine.array_types import I64
 from ..machine.errors import ParameterError
 
-#: Base of the digits of counters that an int64 could not hold.
+#: Bits per digit of counters that an int64 could not hold.
 DIGIT_BITS = 32
 
 
 @dataclass(frozen=True)
 class Counter:
-    """An integer that a kernel adds to, trial by trial; it may be negative.
+    """An integer to which a kernel adds in each trial; it may be negative.
 
     Parameters
     ----------
     name, description : str
     digits : int
-        A counter of several digits takes as many consecutive slots, in base 2^32, least significant first; a kernel
-        adds to each digit without carrying (``kernels/tally/sums.py``), which is safe for 2^31 trials a call.
+        A counter of several digits takes as many consecutive slots, in base 2^32, least significant first.  A kernel
+        adds to each digit without carrying (``kernels/tally/sums.py``), which is safe for 2^31 trials per call.
     bins : int
-        A histogram of values 0 .. bins - 1 in as many consecutive slots; 0 for a plain counter.
+        A histogram of values 0 .. bins - 1 takes as many consecutive slots; 0 for a plain counter.
     """
 
     name: str
@@ -46,18 +46,18 @@ class Counter:
             given = getattr(self, slots)
             try:
                 number = operator.index(given) if type(given) is not bool else None
-            except Exception:  # of another type, or an object of the user's
+            except Exception:  # of another type, or an object defined by a user
                 number = None
             if number is None:
                 raise ParameterError(f"a counter's {slots} must be an integer")
-            object.__setattr__(self, slots, number)  # a Python int, which JSON takes
+            object.__setattr__(self, slots, number)  # a Python int, which JSON can store
         _check_texts(self)
         if self.digits < 1 or self.bins < 0 or (self.bins and self.digits > 1):
             raise ParameterError(f"counter {self.name} must have digits >= 1, or digits 1 and bins >= 1")
 
     @property
     def slots(self) -> int:
-        """Consecutive slots that it takes."""
+        """The number of consecutive slots of this counter."""
         return self.bins or self.digits
 
 
@@ -65,7 +65,7 @@ class Counter:
 class Extreme:
     """The largest value over the trials, with the smallest trial that attains it.
 
-    Takes two slots: value and trial, both -1 before the first trial that counts.
+    It takes two slots, value and trial.  Both are -1 before the first value.
     """
 
     name: str
@@ -77,18 +77,18 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Moments:
-    """A quantity of each trial: its total, the sum of its squares, and the trials in which it is not zero, as counters.
+    """Counters of a quantity: its total, the sum of its squares, and the number of trials in which it is not zero.
 
     Parameters
     ----------
     name, description : str
-        Of the total.
+        Name and description of the total.
     digits, square_digits : int
-        Of the total and of the squares, as of a Counter.
+        Digits of the total and of the squares, as in a Counter.
     squared : str
-        Name of the squares; by default ``name`` and ``_squared``.
+        Name of the squares; by default ``name`` with ``_squared`` appended.
     nonzero : str
-        Name of the number of trials in which it is not zero, where it has one of its own.
+        Name of the number of trials in which the quantity is not zero; by default it is not counted.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Moments:
     squared: str = ""
     nonzero: str = ""
 
-    #: What it stands for, in the order of the slots.
+    #: The counters of this quantity, in the order of their slots.
     counters: tuple[Counter, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -114,17 +114,17 @@ class Moments:
 
 
 class Slots(NamedTuple):
-    """Where a quantity is entered (``sums.add_quantity``); int64 all."""
+    """Slots of a quantity for ``sums.add_quantity``; all values are int64."""
 
     total: I64  #: first slot of the sum
     squares: I64  #: first slot of the sum of squares
-    nonzero: I64  #: slot of the number of trials where it is not 0; -1 where that is not counted
-    digits: I64  #: digits of the sum
-    square_digits: I64  #: digits of the sum of squares
+    nonzero: I64  #: slot of the number of trials where it is not 0; -1 if that is not counted
+    digits: I64  #: number of digits of the sum
+    square_digits: I64  #: number of digits of the sum of squares
 
 
 def _check_texts(entry: Counter | Extreme) -> None:
-    """Raise ParameterError unless name and description are one line of text, as a results file takes them."""
+    """Raise ParameterError unless name and description are one line of printable text, as results files require."""
     for text in (entry.name, entry.description):
         if not isinstance(text, str) or not text.isprintable():
             raise ParameterError("name and description of a counter or extreme must be one line of text")
@@ -136,7 +136,7 @@ class Layout:
     Parameters
     ----------
     *entries : Counter, Moments or Extreme
-        Names are unique among the counters, those of the Moments among them, and among the extremes.
+        Names are unique among the counters, including the counters of Moments, and among the extremes.
     """
 
     def __init__(self, *entries: Counter | Moments | Extreme) -> None:
@@ -163,27 +163,29 @@ class Layout:
         return at + slots
 
     def counter(self, name: str) -> Any:
-        """First slot of a counter, as the int64 that kernels index with.  Raises ParameterError, which names the nearest."""
-        # np.int64, because Numba compiles a function once more for each Python integer that it is called with
+        """Return the first slot of a counter, as np.int64.  Raises ParameterError, which suggests the nearest name."""
+        # Numba compiles a function again for each Python integer that it is called with, but not for each np.int64.
         return np.int64(self._find_slot(self._counters, "counter", name))
 
     def family(self, pattern: str, variants: Iterable[object]) -> NDArray[np.int64]:
-        """First slots of the counters that a pattern with ``{}`` names, a variant each in its place; as :meth:`counter`."""
+        """Return the first slots of the counters that ``pattern`` names with ``{}`` replaced by each variant; as
+        :meth:`counter`.
+        """
         try:
             names = [pattern.replace("{}", str(variant)) for variant in variants]
-        except Exception:  # of another type, or an object of the user's
+        except Exception:  # of another type, or an object defined by a user
             raise ParameterError("a family is a pattern of names, which is text, and its variants") from None
         return np.array([self.counter(name) for name in names], np.int64)
 
     def moments(self, name: str) -> Slots:
-        """Slots of the :class:`Moments` of that name; as :meth:`counter`."""
+        """Return the slots of the :class:`Moments` with this name; as :meth:`counter`."""
         entry = self._find_slot(self._moments, "quantity", name)
         total, squares, *_ = (self.counter(c.name) for c in entry.counters)
         nonzero = self.counter(entry.nonzero) if entry.nonzero else np.int64(-1)
         return Slots(total, squares, nonzero, np.int64(entry.digits), np.int64(entry.square_digits))
 
     def extreme(self, name: str) -> Any:
-        """Slot of an extreme's value, before that of its trial; as :meth:`counter`."""
+        """Return the slot of an extreme's value, which the slot of its trial follows; as :meth:`counter`."""
         return np.int64(self._find_slot(self._extremes, "extreme", name))
 
     @staticmethod
@@ -198,13 +200,13 @@ class Layout:
         return places[name]
 
     def new_tally(self, points: int = 1) -> NDArray[np.int64]:
-        """The tally of no trial: counters 0, extremes (-1, -1); of ``points`` that are counted together one after another."""
+        """Return the tally of no trials: counters 0, extremes (-1, -1).  The tallies of ``points`` points follow each other."""
         slots = np.zeros((points, self.size), np.int64)
         slots[:, self._first_extreme :] = -1
         return slots.reshape(-1)
 
     def add_rows(self, total: NDArray[np.int64], more: NDArray[np.int64]) -> None:
-        """Add what a kernel left at some points, a row each, to a sum of such rows, and carry its digits."""
+        """Add tallies that a kernel returned, one row per point, to a sum of such rows, and carry the digits."""
         least = self._first_extreme
         total[:, :least] += more[:, :least]
         for counter in self.counters:
@@ -222,7 +224,7 @@ class Layout:
         return self.size - 2 * len(self.extremes)
 
     def read(self, slots: Any) -> tuple[dict[str, int | tuple[int, ...]], dict[str, tuple[int, int]]]:
-        """Counters (tuples where they have bins) and extremes that a kernel left in ``slots``, as exact integers.
+        """Return the counters (tuples for histograms) and the extremes in ``slots``, as exact integers.
 
         Raises ParameterError for any other array.
         """
@@ -246,5 +248,5 @@ class Layout:
         return hash(self._merge_key())
 
     def _merge_key(self) -> tuple[frozenset[Counter], frozenset[Extreme]]:
-        """What two layouts share whose tallies add: counters and extremes by name, in whatever order and words."""
+        """Return the counters and extremes by name; two layouts with equal keys have tallies that can be added."""
         return frozenset(self.counters), frozenset(self.extremes)

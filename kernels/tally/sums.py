@@ -1,6 +1,6 @@
-"""Entering trials into a tally: sums, squares in digits, and extremes with their smallest trial; sums over lanes of trials.
+"""Blocks that update a tally: sums, squares in digits, extremes with their smallest trial, and sums over lanes of trials.
 
-Slots come from the subject's :class:`~fastcube.kernels.tally.layout.Layout`.  A counter of one digit needs none of this:
+Slots come from the subject's :class:`~fastcube.kernels.tally.layout.Layout`.  A counter of one digit needs no block:
 ``tally[SLOT] += x``.
 """
 
@@ -15,7 +15,7 @@ from ..machine.jit import block
 
 @block
 def offer(tally, slot, value, trial):
-    """Let one trial compete for an extreme; among equals the smallest trial wins."""
+    """Update an extreme with the value of one trial; among equal values the smallest trial wins."""
     if value > tally[slot] or (value == tally[slot] and trial < tally[slot + 1]):
         tally[slot] = value
         tally[slot + 1] = trial
@@ -23,26 +23,26 @@ def offer(tally, slot, value, trial):
 
 @block
 def read_extreme(tally, slot):
-    """An extreme's value and trial."""
+    """Return the value and the trial of an extreme."""
     return tally[slot], tally[slot + 1]
 
 
 @block
 def add_power(tally, slot, count, e):
-    """Add count 2^e, an int64 below 2^31 and a power that it has digits for, to a counter."""
+    """Add count 2^e to a counter that has digits for it; ``count`` is an int64 below 2^31."""
     tally[slot + (e >> 5)] += count << (e & 31)
 
 
 @block
 def subtract_wide(tally, slot, value):
-    """Take a uint64 from a counter of two digits or more."""
+    """Subtract a uint64 from a counter of two digits or more."""
     tally[slot] -= np.int64(value & LOW32)
     tally[slot + 1] -= np.int64(value >> HALF_WORD_BITS)
 
 
 @block
 def subtract_power(tally, slot, value, e):
-    """Take a uint64 times 2^e from a counter that has digits for it."""
+    """Subtract a uint64 times 2^e from a counter that has digits for it."""
     at = slot + (e >> 5)
     subtract_wide(tally, at, (value & LOW32) << np.uint64(e & 31))
     subtract_wide(tally, at + 1, (value >> HALF_WORD_BITS) << np.uint64(e & 31))
@@ -50,7 +50,7 @@ def subtract_power(tally, slot, value, e):
 
 @block
 def add_digits(tally, slot, digits, count):
-    """Add ``count`` times a number, given by its digits, to a counter of as many."""
+    """Add ``count`` times a number to a counter; ``digits`` are the number's digits."""
     for i in range(digits.size):
         tally[slot + i] += count * digits[i]
 
@@ -83,8 +83,10 @@ def add_product(tally, slot, value, factor):
 
 @block
 def add_quantity(tally, slots, x):
-    """Enter one trial's int64 in the slots of its Moments; from 0 on where its total has two digits or the squares have more
-    than one, and where these have fewer than four below 2^32.
+    """Add one trial's int64 ``x`` to the slots of its Moments.
+
+    ``x`` must not be negative if the total has two digits or more, or the squares have more than one digit.  With two or three
+    square digits ``x`` must be below 2^32.
     """
     if slots.digits == 1:
         tally[slots.total] += x
@@ -105,13 +107,13 @@ def add_quantity(tally, slots, x):
 
 @block(always=True)
 def add_lanes(total, squares, x):
-    """Add vector x of lanes below 2^32, 64 bits wide, and their squares to two vectors of sums."""
+    """Return sums of vectors of 64-bit lanes with ``x`` and its squares added; lanes of ``x`` are below 2^32."""
     return total + x, squares + simd.mul32(x, x)
 
 
 @block
 def add_moments(x, width, sums):
-    """Add lanes of ``width`` bits, below 2^32, and their squares, in two digits, to ``sums``: uint64, three vectors."""
+    """Add lanes of ``width`` bits, below 2^32, and their squares to ``sums``: three uint64 vectors, the squares in two digits."""
     low = simd.splat(LOW32)
     lane = simd.splat(ALL_BITS >> np.uint64(64 - width))
     words = simd.as64(x)
@@ -131,13 +133,13 @@ def add_moments(x, width, sums):
 
 @block
 def count_moments(tally, slot, slot_squared, sums):
-    """Enter sums of :func:`add_moments`: the total in two digits, the squares in three or more."""
+    """Add sums of ``add_moments`` to a tally: the total to two digits, the squares to three or more."""
     add_wide(tally, slot, simd.total(simd.load(sums, 0)))
     count_squares(tally, slot_squared, sums)
 
 
 @block
 def count_squares(tally, slot, sums):
-    """The squares of :func:`count_moments` alone."""
+    """Add only the sums of squares of ``add_moments`` to a tally."""
     add_wide(tally, slot, simd.total(simd.load(sums, 8)))
     add_wide(tally, slot + np.int64(1), simd.total(simd.load(sums, 16)))
