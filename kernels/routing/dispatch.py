@@ -1,4 +1,4 @@
-"""Which of the routing kernels serves which point."""
+"""Select the kernel that counts the routing studies at a point."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from ..machine.dispatch import KernelTable, serve_any_point
 
 
 def is_for_lanes(n: int, f: int, links: int) -> bool:
-    """Whether lanes of trials hold f faulty nodes and two ends, drawn as such."""
+    """Whether the lane kernels can sample f faulty nodes and two ends directly, without a complement and without faulty links."""
     return not links and 1 < f <= 2 ** (n - 1) - 2
 
 
 def expect_close_pairs(n: int, f: int) -> float:
-    """Expected pairs of f faulty nodes within distance 2."""
+    """Return the expected number of pairs of f faulty nodes within distance 2."""
     return f * (f - 1) / 2 * n * (n + 1) / 2 / (1 << n)
 
 
 def _choose_routing_kernel(n: int, f: int, links: int, k: int) -> str:
-    """Lanes pay while fault sets with close pairs are few, or small."""
+    """Select lanes if fault sets with close pairs are rare or small, because scalar code routes most of their messages."""
     if links or n < 7 or f < 2 or expect_close_pairs(n, f) > 3:
         return "scalar.ROUTING_SINGLE"
     if n <= 8:
@@ -24,7 +24,7 @@ def _choose_routing_kernel(n: int, f: int, links: int, k: int) -> str:
     return "lanes.ROUTING_LANES_16" if n <= 16 else "lanes.ROUTING_LANES_32"
 
 
-#: At (n, f, links, k).
+#: Conditions on (n, f, links, k).
 ROUTING = KernelTable(
     __package__,
     {
@@ -37,5 +37,5 @@ ROUTING = KernelTable(
 )
 ROUTING_SETS = KernelTable(__package__, {"scalar.ROUTING_SETS": serve_any_point})
 
-#: At (n, rate, k).
+#: Conditions on (n, rate, k).
 ROUTING_RATE = KernelTable(__package__, {"rate.routing_rate": serve_any_point})

@@ -1,4 +1,4 @@
-"""How routes are recorded in the routing tallies, one trial at a time or many alike together."""
+"""Blocks that record routes in the routing tallies, for one trial or for many trials with minimal routes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .rules import LIMIT, LIVELOCK, STUCK
 
 
 def make_recorders(layout: Layout, name: str) -> tuple[Any, Any]:
-    """The blocks that record routes of the algorithm ``name`` into tallies of a layout.
+    """Return the two blocks that record routes of the algorithm ``name`` in tallies of a layout.
 
-    ``record(tally, links, h, trial)``: one route of ``links`` links, or STUCK, LIVELOCK or LIMIT, between nodes at Hamming
-    distance h.  ``record_minimal(tally, count, total, squares, trial)``: so many routes delivered over their Hamming
-    distance, whose sum and sum of squares are given; ``trial`` is the smallest of theirs.
+    ``record(tally, links, h, trial)`` records one route of ``links`` links, or STUCK, LIVELOCK or LIMIT, between nodes at Hamming
+    distance h.  ``record_minimal(tally, count, total, squares, trial)`` records ``count`` routes delivered over their Hamming
+    distances, with their sum and sum of squares; ``trial`` is the smallest trial of these.
     """
     delivered, stuck = layout.counter(f"{name}_delivered"), layout.counter(f"{name}_stuck")
     livelock, detours = layout.counter(f"{name}_livelock"), layout.counter(f"{name}_detours")
@@ -72,13 +72,13 @@ _LONGER3 = ROUTING.counter("route3_longer")
 
 @block
 def is_better(links, other):
-    """Whether a route is delivered where the other is not, or over fewer links (R21)."""
+    """Whether a route is delivered and the other route is not, or takes more links (R21)."""
     return links >= 0 and (other < 0 or links < other)
 
 
 @block
 def record_active(tally, trials, passes, delivered1, delivered2):
-    """Record so many trials with an active node, and in how many of them ROUTE, ROUTE1 and ROUTE2 deliver."""
+    """Record ``trials`` trials with an active node, and the numbers of them that ROUTE, ROUTE1 and ROUTE2 deliver."""
     tally[_NOT_UNSAFE] += trials
     tally[_ACTIVE0] += passes
     tally[_ACTIVE1] += delivered1
@@ -87,7 +87,7 @@ def record_active(tally, trials, passes, delivered1, delivered2):
 
 @block
 def record_comparison(tally, links1, links3):
-    """Record which of ROUTE1 and ROUTE3 does better, of a trial with an active node."""
+    """Record whether ROUTE1 or ROUTE3 does better in a trial with an active node."""
     tally[_BETTER3] += is_better(links3, links1)
     tally[_BETTER1] += is_better(links1, links3)
 
@@ -100,7 +100,7 @@ def record_limit(tally, links2):
 
 @block
 def record_shortest(tally, links1, links2, links3, shortest):
-    """Record which delivered routes are longer than the shortest feasible path, and whether there is one (-1: none)."""
+    """Record whether a path exists (``shortest`` is -1 if not), and the delivered routes that are longer than a shortest path."""
     tally[REACHABLE] += shortest >= 0
     tally[_LONGER1] += links1 > shortest and links1 >= 0
     tally[_LONGER2] += links2 > shortest and links2 >= 0

@@ -1,10 +1,10 @@
-"""Messages walked in lanes of eight bits, n <= 8, as far as ROUTE1(1) and ROUTE3(1) take them nearer at every link.
+"""Route messages in lanes of eight bits, n <= 8, while ROUTE1(1) and ROUTE3(1) move them nearer to t at every link.
 
-A message at ``curr`` is held as ``curr ^ t``, and a fault x as ``x ^ t``, both with their bits reversed, so that the highest
-dimension is the lowest set bit.  Fault x is a neighbour of ``curr`` over the dimension x ^ curr when that is a single
-bit; with the free dimensions of its subcube masked out the same finds the subcube's neighbours, and 0 tells that
-``curr`` is in the subcube, whose nodes are its neighbours over the free dimensions.  A message that no rule takes nearer stays
-where it is, and is left to :mod:`fastcube.kernels.routing.scalar`.
+A message at ``curr`` is stored as ``curr ^ t``, and a fault x as ``x ^ t``.  Both have their bits reversed, so that the highest
+dimension is the lowest set bit.  Fault x is a neighbour of ``curr`` if x ^ curr is a single bit.  With the free dimensions of a
+subcube masked out, the same test finds the subcube's neighbours.  The value 0 means that ``curr`` is in the subcube; then its
+neighbours over the free dimensions are too.  A message that cannot move nearer stays at its node and is left to
+``fastcube.kernels.routing.scalar``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..machine.jit import block
 
 @block(always=True)
 def _store_reversed(cells, masks, turned, f, lanes):
-    """Write faults, as seen from t, and their free dimensions with reversed bits; returns the messages at their sources."""
+    """Write the faults relative to t and their free dimensions with reversed bits; return the messages at their sources."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     for i in range(f):
@@ -28,13 +28,13 @@ def _store_reversed(cells, masks, turned, f, lanes):
 
 @block(always=True)
 def _single_bits(x, zero):
-    """The lanes with one bit, 0 elsewhere."""
+    """Return ``x`` with all lanes set to 0 that have no or several set bits."""
     return simd.select((x & (x - simd.splat_like(x, 1))) == zero, x, zero)
 
 
 @block(always=True)
 def _open_dims1(turned, apart, zero, f, lanes):
-    """Dimensions from which ROUTE1(1) takes the lowest."""
+    """Return the dimensions of which ROUTE1(1) takes the lowest."""
     faulty = zero
     for i in range(f):
         x = simd.load(turned, 2 * i * lanes) ^ apart
@@ -44,7 +44,10 @@ def _open_dims1(turned, apart, zero, f, lanes):
 
 @block(always=True)
 def _open_dims3(turned, apart, zero, f, lanes):
-    """Dimensions from which ROUTE3(1) takes the lowest, where Q_n is not unsafe: to active nodes, or to nonfaulty ones."""
+    """Return the dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes.
+
+    At least one node of Q_n must be active.
+    """
     faulty = zero
     closed = zero
     for i in range(f):
@@ -59,7 +62,9 @@ def _open_dims3(turned, apart, zero, f, lanes):
 
 
 def _make_walk(open_: Any) -> Any:
-    """The block ``walk(turned, apart, f, lanes)``: messages not taken to t over nearer nodes alone, as bits."""
+    """Return the block ``walk_nearer(turned, apart, f, lanes)``: the messages that do not reach t by nearer nodes alone, as
+    bits.
+    """
 
     @block
     def walk_nearer(turned, apart, f, lanes):
@@ -79,7 +84,7 @@ _walk1, _walk3 = _make_walk(_open_dims1), _make_walk(_open_dims3)
 
 @block(always=True)
 def _same_subcube_lanes(cells, masks, f, lanes):
-    """Trials whose ends are in one subcube, as bits (``scalar.is_same_subcube``)."""
+    """Return the trials whose ends are in one subcube, as bits (``scalar.is_same_subcube``)."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
@@ -93,10 +98,9 @@ def _same_subcube_lanes(cells, masks, f, lanes):
 
 @block
 def walk_lanes(work, lost, met, lanes):
-    """Of the trials ``lost``, in which ROUTE1 is to be walked, and ``met``, in which ROUTE3 is, those left over; and
-    those whose ends are in one subcube.
+    """Route trials of the queue's first vector, which is closed: by ROUTE1 the trials ``lost``, by ROUTE3 the trials ``met``.
 
-    They are the queue's first vector, closed.
+    Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.
     """
     cells, masks, turned, f = work.queue.cells, work.masks, work.turned, work.f
     apart = _store_reversed(cells, masks, turned, f, lanes)
@@ -108,5 +112,5 @@ def walk_lanes(work, lost, met, lanes):
 
 @block(always=True)
 def skip_walks(work, lost, met, lanes):
-    """In place of :func:`walk_lanes` where few are to be walked."""
+    """Do nothing: replaces ``walk_lanes`` in kernels with few messages to route."""
     return lost, met, lost & ~lost

@@ -1,27 +1,27 @@
-"""Routing trials under few faulty nodes, n = 7 .. 62, SIMD: lanes are trials, in the loop of :mod:`fastcube.kernels.draws.sieve`.
+"""Routing trials under few faulty nodes, n = 7 .. 62, with one trial per vector lane in the loop of
+``fastcube.kernels.draws.sieve``.
 
-Entry: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  Draws from the study's key as it is: labels 0 .. f + 1 of a trial's sequence
-(LABELS, and HIGH_LABELS for n > 32), the ends behind the faults.
+Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
+(LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.
 
-1. *filter* (``inspect_vector``).  Where no two faults are within distance 2 the trial is decided: no node is unsafe and every
-   node has at most one faulty neighbour.  Hence while two or more bits differ, one of the nearer neighbours is nonfaulty, and the
-   last link leads to t: ROUTE1(1) = ROUTE2(1) and ROUTE3(1) deliver over the Hamming distance.  For k = 2, 3 and l nearer
-   neighbours, suppose that all l cyclic shifts of the minimal path are blocked among their first k nodes, the shift that starts
-   with bit i by a fault d_i <= min(k, l - 1) links away (t is nonfaulty).  The faults of starts i and i + 1 are
-   1 + |d_i - d_{i+1} - 1| apart, for the second window begins a bit later and ends d_i - d_{i+1} - 1 bits earlier, so distance 3
-   excludes d_i - d_{i+1} = 0, 1, 2: round the cycle d only rises, or falls by 3 at once, which 1 <= d <= 3 does not allow.  So
-   ROUTE1(k), and ROUTE2(k), which tries these paths among others, always find a minimal path.  ROUTE is lost iff a
-   fault is on its path.  For k > 3 trials with a fault on the path are queued.
-2. *closure* (``close_queue``).  Queued trials are closed a vector at a time.  Trials whose ROUTE path meets no fault
-and, when Q_n
-   is not unsafe, no faulty or unsafe node between its ends are decided too: at each node before the last but one the first nearer
-   neighbour is active, and there t is the only one and nonfaulty, so ROUTE3(1) takes that path, also from and to an unsafe end.
-   Both ends are not in one subcube, which would hold all nodes between them, and is met where there are none.  Messages of the
-   other trials are routed: for n <= 8, where they are many, in lanes as far as they need no detour (``greedy.py``), and else in
-   scalar code.
+1. *filter* (``inspect_vector``) decides every trial without two faults within distance 2.  No node is unsafe and every node has
+   at most one faulty neighbour.  Hence while two or more bits differ, a nearer neighbour is nonfaulty, and the last link leads to
+   t: ROUTE1(1) = ROUTE2(1) and ROUTE3(1) deliver over the Hamming distance.  For k = 2, 3 and l nearer neighbours, suppose that
+   all l cyclic shifts of the minimal path are blocked among their first k nodes, the shift that starts with bit i by a fault d_i
+   <= min(k, l - 1) links away (t is nonfaulty).  The faults of starts i and i + 1 have distance 1 + |d_i - d_{i+1} - 1|, because
+   the second window begins one bit later and ends d_i - d_{i+1} - 1 bits earlier.  So distance 3 excludes d_i - d_{i+1} = 0, 1,
+   2: round the cycle d only rises, or falls by 3 at once, which 1 <= d <= 3 does not allow.  Hence ROUTE1(k), and ROUTE2(k),
+   which tries these paths among more, always find a minimal path.  ROUTE is lost iff a fault is on its path.  For k > 3 trials
+   with a fault on the path are queued.
+2. *closure* (``close_queue``) closes queued trials, one vector at a time.  It also decides trials whose ROUTE path contains no
+   fault and, unless all nodes of Q_n are unsafe, no faulty or unsafe node between its ends.  At each node before the last but one
+   the first nearer neighbour is active.  At the last but one t is the only nearer neighbour and nonfaulty.  So ROUTE3(1) takes
+   that path, also from and to an unsafe end.  The ends are not in one subcube, because it would contain all nodes between them;
+   adjacent ends are tested for that.  Messages of the other trials are routed: for n <= 8, where they are many, in lanes while
+   they need no detour (``greedy.py``), and else in scalar code.
 
-For n > 32 lanes hold the low 32 bits of the labels.  Faults that are close, or a fault on the path, are so in the low bits too:
-such trials are run one at a time.  The others need no more than the high bits of their ends.
+For n > 32 lanes hold the low 32 bits of the labels.  Faults that are close, or on the path, are so in the low bits too, and such
+trials are run one at a time.  The other trials need only the high bits of their ends.
 """
 
 from __future__ import annotations
@@ -52,20 +52,21 @@ from .layout import MAX_SEARCHED_DIMENSION, F, K, N
 from .scalar import RoutingScratch, finish_trial, run_trial, set_up
 from .sums import add_chosen_lanes
 
-#: Up to this k trials without close faults are decided in lanes.
+#: Largest k for which trials without close faults are decided in lanes.
 MAX_DECIDED_K = 3
 
 
 @block(always=True)
 def is_on_path(e, r, zero):
-    """Lanes in which the offsets ``e`` from s and ``r`` from t are of a node or subcube on ROUTE's path
-    (``rules.is_on_route``)."""
+    """Return the lanes in which a node or subcube at offsets ``e`` from s and ``r`` from t is on ROUTE's path
+    (``rules.is_on_route``).
+    """
     return (r & (e | (zero - e))) == zero
 
 
 @block(always=True)
 def _add_high_distances(h, trials, f, n):
-    """Add to the Hamming distances of 16 trials those of their ends' bits from 32 up; the ends are labels f and f + 1."""
+    """Add the distances in bits 32 and up of the ends, labels f and f + 1, to the Hamming distances h of 16 trials."""
     prepared = philox.prepare_lanes(trials.key, np.uint64(trials.start >> 1), philox.HIGH_LABELS)
     even, odd = philox.word_lanes(trials.key, prepared, np.uint64(f >> 1))
     if f & 1:
@@ -76,34 +77,34 @@ def _add_high_distances(h, trials, f, n):
 
 @block(always=True)
 def _leave_distances(h, trials, f, n):
-    """In place of :func:`_add_high_distances` in lanes of 8 and 16 bits, where n <= 16."""
+    """Return ``h``: replaces ``_add_high_distances`` in lanes of 8 and 16 bits, where n <= 16."""
     return h
 
 
 class RoutingWorkspace(NamedTuple):
-    """Scratch of the kernel."""
+    """Scratch memory of the kernel."""
 
     trial: RoutingScratch
-    params: Floats  #: the point's
+    params: Floats  #: parameters of the point
     f: I64
     decided: np.bool_  #: whether k <= MAX_DECIDED_K
-    samples: sieve.Samples  #: the ends behind the faults
+    samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials with close faults: labels and ends
     masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     turned: Cells  #: 2 f rows of one vector, for messages routed in lanes
-    sums: Words  #: six vectors: Hamming distances and their squares of the trials _QUEUED, _SAFE and _FILTERED
-    counted: Ints  #: see below
-    first: Ints  #: smallest trials with minimal routes of ROUTE1 and ROUTE2 (_BY_ROUTE1), and of ROUTE3 (_BY_ROUTE3)
+    sums: Words  #: six vectors: sums of Hamming distances and their squares of trials _QUEUED, _SAFE, _FILTERED
+    counted: Ints  #: numbers of trials, with the indices below
+    first: Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
 
 
-#: ``counted``: trials decided by the filter, and by the queue; those that ROUTE delivers; safe trials of the queue, of them
-#: those whose ends are in one subcube, and trials of the queue that ROUTE delivers where no node is active.
+#: Indices of ``counted``: trials decided by the filter, and by the queue; trials that ROUTE delivers; safe trials of the queue,
+#: and those with both ends in one subcube; trials of the queue without an active node that ROUTE delivers.
 _BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER, _DELIVERED_DEAD = range(6)
 
-#: ``first``.
+#: Indices of ``first``.
 _BY_ROUTE1, _BY_ROUTE3 = range(2)
 
-#: Where the sums of the trials stand that the queue decides, its safe trials, and those that the filter decides.
+#: Indices in ``sums``: trials decided by the queue, safe trials of the queue, and trials decided by the filter.
 _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
@@ -112,8 +113,10 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 @block(always=True)
 def inspect_vector(work, trials, lanes):
-    """Trials with two faults within distance 2 or a repeated label; those with a repeated label; those with faults on ROUTE's
-    path; and the offsets between the ends."""
+    """Return masks of the trials of a vector, as bits, and the offsets between the ends.
+
+    The masks are: two faults within distance 2 or a repeated label; a repeated label; a fault on ROUTE's path.
+    """
     f, labels, at = work.f, work.samples.labels, trials.at
     s = simd.load(labels, at + f * lanes)
     t = simd.load(labels, at + (f + 1) * lanes)
@@ -134,7 +137,7 @@ def inspect_vector(work, trials, lanes):
 
 @block(always=True)
 def _record_easy(work, h, easy, lost, trials, lanes):
-    """Record the trials ``easy`` of a vector, of Hamming distances h, in which everything is decided."""
+    """Record the trials ``easy`` of a vector, of Hamming distances h, which are decided completely."""
     work.counted[_BY_FILTER] += bits.popcount(easy)
     work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
     add_chosen_lanes(h, easy, 512 // lanes, work.sums, _FILTERED)
@@ -144,14 +147,14 @@ def _record_easy(work, h, easy, lost, trials, lanes):
 
 @block(always=True)
 def _update_first(work, trial, safe):
-    """Record a trial with minimal routes, of ROUTE3 too where it is ``safe``, if it is the smallest."""
+    """Update the smallest trials with minimal routes by a trial; ``safe`` means that ROUTE3 has one, too."""
     work.first[_BY_ROUTE1] = min(work.first[_BY_ROUTE1], trial)
     if safe:
         work.first[_BY_ROUTE3] = min(work.first[_BY_ROUTE3], trial)
 
 
 def _make_filter(add_high: Any) -> Any:
-    """The filter of :func:`make_sieve`, with the block that adds distances in the high bits."""
+    """Return the filter block for ``make_sieve``; ``add_high`` adds the distances in the high bits."""
 
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
@@ -183,7 +186,7 @@ def _make_filter(add_high: Any) -> Any:
 
 @block
 def close_first_vector(cells, masks, f):
-    """Close the subcubes of a queue's first vector, with its loops unrolled for f = 4 .. 7."""
+    """Close the subcubes of a queue's first vector, with the loops unrolled for f = 4 .. 7."""
     if f == 4:
         close_subcubes(cells, 2, masks, 4)
     elif f == 5:
@@ -198,10 +201,10 @@ def close_first_vector(cells, masks, f):
 
 @block(always=True)
 def _inspect_queue(work, lanes):
-    """Of the queue's first vector: Hamming distances; trials in which a fault is on ROUTE's path, in which a faulty or unsafe
-    node is between its ends, and in which all nodes are unsafe.
+    """Return the Hamming distances and three masks, as bits, of the queue's first vector.
 
-    From the path's second node to its last but one; where the ends are neighbours these are t and s.
+    The masks are: a fault on ROUTE's path; a faulty or unsafe node between its ends; all nodes unsafe.  "Between" means from the
+    path's second node to its last but one; for adjacent ends these are t and s.
     """
     f, cells = work.f, work.queue.cells
     close_first_vector(cells, work.masks, f)
@@ -228,7 +231,7 @@ def _inspect_queue(work, lanes):
 
 @block(always=True)
 def _update_first_queued(work, easy, safe, lanes):
-    """Look for the smallest trials among those of the queue's first vector; they are in the order of their groups."""
+    """Update the smallest trials by the trials ``easy`` of the queue's first vector, which are in the order of their groups."""
     if sieve.decode_trial(work.queue, lanes, 0) >= max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]) + lanes:
         return
     while easy:
@@ -239,7 +242,7 @@ def _update_first_queued(work, easy, safe, lanes):
 
 @block(always=True)
 def _route_column(work, column, lost, met, dead, lanes, tally):
-    """Route the trial of a column of the queue in scalar code."""
+    """Route the trial in a column of the queue in scalar code."""
     f, cells, faults = work.f, work.queue.cells, work.trial.faults
     for j in range(f):
         x = cells[2 * lanes * j + column]
@@ -255,7 +258,7 @@ def _route_column(work, column, lost, met, dead, lanes, tally):
 
 
 def _make_close_queue(walking: Any) -> Any:
-    """The block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue."""
+    """Return the block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue."""
 
     @block
     def close_queue(work, least, lanes, tally):
@@ -290,7 +293,7 @@ def _make_close_queue(walking: Any) -> Any:
 
 @block
 def _record_counts(work, tally):
-    """Record the trials that lanes decided."""
+    """Tally the trials that lanes decided."""
     sums, decided, queued, safe = work.sums, work.counted[_BY_FILTER], work.counted[_BY_QUEUE], work.counted[_NOT_DEAD]
     tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
     tally[SAME_SUBCUBE] += work.counted[_TOGETHER]
@@ -306,14 +309,14 @@ def _record_counts(work, tally):
 
 @block
 def _read_sums(sums, at):
-    """Sum of the Hamming distances, and of their squares, of the trials that the filter decides and of others."""
+    """Return the sums of the Hamming distances and of their squares over the trials decided by the filter and those at ``at``."""
     total = simd.load(sums, _FILTERED) + simd.load(sums, at)
     squares = simd.load(sums, _FILTERED + 8) + simd.load(sums, at + 8)
     return np.int64(simd.total(total)), np.int64(simd.total(squares))
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     sift = sieve.make_sieve(
         _make_filter(_add_high_distances if width == 32 else _leave_distances),
         _make_close_queue(walk_lanes if width == 8 else skip_walks),
@@ -338,7 +341,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def routing_lanes(key, first, stop, params, tally):
-        """Trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
+        """Count trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
             sift(key, first, stop, work, lanes, tally)
@@ -352,7 +355,7 @@ ROUTING_LANES_8 = _make_kernel(8, np.uint8)
 ROUTING_LANES_16 = _make_kernel(16, np.uint16)
 ROUTING_LANES_32 = _make_kernel(32, np.uint32)
 
-#: Points (n, f, links, k) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, f, links, k) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "up to k = 3 the filter decides a trial without close faults": ((10, 6, 0, 3), (10, 6, 0, 4)),
     "loops over pairs are unrolled for 4 to 7 faults": ((12, 3, 0, 1), (12, 4, 0, 1), (12, 7, 0, 1), (12, 8, 0, 1)),

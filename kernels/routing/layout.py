@@ -1,22 +1,24 @@
-"""What the routing kernels count: among listed faults (ROUTING), and where every node fails by itself (ROUTING_RATE)."""
+"""The counters of the routing kernels: under f faulty nodes and K faulty links (ROUTING), and with a failure rate
+(ROUTING_RATE).
+"""
 
 from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout
 
-#: Places of the axes among a point's parameters.
+#: Indices of the axes in a point's parameters.
 N, F, LINKS, K = range(4)
-#: Places of the rate and of k among those of a point of ``routing-rate``; N is as above.
+#: Indices of the rate and of k in a point's parameters of ``routing-rate``; N is as above.
 RATE, RATE_K = 1, 2
-#: Behind the parameters of ROUTING_SETS: radius, fewest links, and the first of the fault set's numbers.
+#: Indices of further parameters of ROUTING_SETS: radius, fewest links, and the first element of the fault set.
 RADIUS, LEAST_LINKS, FIRST_NUMBER = 4, 5, 6
 
-#: Largest n at which a detour or a failure is followed by an exact search (:mod:`fastcube.kernels.routing.shortest`).
+#: Largest n for which a detour or a failure is compared with an exact search (``shortest.py``).
 MAX_SEARCHED_DIMENSION = 12
 
 
 def _route_counters(name: str) -> tuple[Counter, ...]:
-    """What is counted of one algorithm's routes."""
+    """Return the counters of one algorithm's routes."""
     title = f"{name.upper()} routes"
     return (
         Counter(f"{name}_delivered", f"{title} delivered"),
@@ -44,7 +46,7 @@ def _active_counter(name: str) -> Counter:
     return Counter(f"{name}_delivered_active", f"{name.upper()} routes delivered in trials with an active node")
 
 
-#: f faulty nodes and K faulty links; ROUTE3 is counted in the trials that ``not_unsafe`` counts.
+#: Tally under f faulty nodes and K faulty links; ROUTE3 is counted in the trials that ``not_unsafe`` counts.
 ROUTING = Layout(
     Counter("not_unsafe", "trials with an active node"),
     Counter("route_delivered", "ROUTE routes delivered"),
@@ -67,7 +69,7 @@ ROUTING = Layout(
     Extreme("route3_excess", "with an active node: most links beyond the Hamming distance on a delivered ROUTE3 route"),
 )
 
-#: Every node faulty with a rate.
+#: Tally of independent node failures with a given rate.
 ROUTING_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are void"),
     Counter("route_delivered", "ROUTE routes delivered"),

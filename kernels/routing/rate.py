@@ -1,13 +1,15 @@
-"""Routing trials in which every node is faulty with a rate, decided when asked: ROUTE, ROUTE1(k), ROUTE2(k).
+"""Trials of ROUTE, ROUTE1(k) and ROUTE2(k) in which every node is faulty with a given rate, decided by a hash on demand.
 
-A trial is redrawn whole until its ends differ and are nonfaulty (R20; :mod:`fastcube.kernels.draws.pairs`).
+A trial is sampled again as a whole until its ends differ and are nonfaulty (R20; ``fastcube.kernels.draws.pairs``).
 
-Trials go through in batches.  The walks to nearer neighbours are vectors of trials: each pass asks the
-status of every walk's next one and squeezes out the walks that are done, so no walk waits for its own hash.  A walk
-that is told of no fault is ROUTE's, which ROUTE1(k) and ROUTE2(k) follow, since it is the first path that they try at each node.
-With k = 1 a walk goes on from the next nearer neighbour where one is faulty, as ROUTE1(1) = ROUTE2(1) does, and
-scalar code takes over only where all are; it need not know the nodes before, which are farther from t than those that
-follow until the message comes back to one, and then goes round.  With k > 1 scalar code routes what ROUTE loses.
+Trials are processed in batches.  Messages that move to nearer neighbours are vectors of trials.  Each pass hashes the next node
+of every message and compacts the messages under way, so no message waits for its own hash.  A message that finds no fault takes
+ROUTE's path.  ROUTE1(k) and ROUTE2(k) take it too, because it is the first path that they try at each node.
+
+With k = 1 a message continues to the next nearer neighbour if one is faulty, as ROUTE1(1) = ROUTE2(1) does.  Scalar code takes
+over when all nearer neighbours are faulty.  It does not need the nodes before: they are farther from t than all later nodes,
+until the message returns to one of them and then repeats its route.  With k > 1 scalar code routes every message that ROUTE
+loses.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from .entry import make_recorders
 from .layout import RATE, RATE_K, ROUTING_RATE, N
 from .rules import LIMIT, SearchScratch, make_route_rules, make_simulator, search_scratch_for
 
-#: Set in a walk's number once it was told of a fault.
+#: Flag in the number of a message that has found a fault.
 _BLOCKED_FLAG = np.uint64(1 << 32)
 
 _VALID = ROUTING_RATE.counter("valid")
@@ -41,7 +43,7 @@ _record2, _record2_minimal = make_recorders(ROUTING_RATE, "route2")
 
 @block(always=True)
 def _is_blocked(world, x, bit):
-    """Whether the node behind a link is faulty; ``world`` is (status key, threshold)."""
+    """Whether the node ``x ^ bit`` is faulty; ``world`` is (status key, threshold)."""
     return status(world[0], x ^ bit) < world[1]
 
 
@@ -50,32 +52,32 @@ walk1, walk2 = make_simulator(_route1), make_simulator(_route2, searching=True)
 
 
 class RatePoint(NamedTuple):
-    """What messages of a point share."""
+    """The parameters of a point."""
 
     limit: U64  #: ``nodes.threshold`` of the rate
-    whole: U64  #: all dimensions
+    whole: U64  #: mask of all dimensions
     k: I64
 
 
 class Batch(NamedTuple):
-    """Scratch for a batch of trials; made by :func:`batch_for`."""
+    """Scratch memory of a batch of trials; made by ``batch_for``."""
 
     pairs: Pairs
-    way: Words  #: 5 rows: key, node, dimensions left, dimensions left to ask here, and number of each walk
-    ended: Words  #: 2 rows: where all nearer neighbours are faulty, or ROUTE's is: dimensions left, number
+    way: Words  #: 5 rows: key, node, dimensions left, dimensions left to try at this node, and number of each message
+    ended: Words  #: 2 rows: dimensions left and number of messages that cannot continue
     search: SearchScratch
 
 
 @scratch
 def batch_for(k):
-    """Scratch for a batch with searches of depth k."""
+    """Return scratch memory for a batch with searches of depth k."""
     size = BATCH + 16
     return Batch(pair_arrays(), np.zeros((5, size), np.uint64), np.zeros((2, size), np.uint64), search_scratch_for(k))
 
 
 @block(always=True)
 def _append_walks(at, chosen, key, node, rest, ask, number, batch):
-    """Write the chosen lanes to the walks under way; returns their number now."""
+    """Write the chosen lanes to the messages under way; return their new number."""
     way = batch.way
     mask = simd.mask(key, chosen)
     simd.store(way[0], at, simd.compress(mask, key))
@@ -88,7 +90,7 @@ def _append_walks(at, chosen, key, node, rest, ask, number, batch):
 
 @block(always=True)
 def _start_walks(drawn, batch):
-    """Begin the walks that have more than one link before them; returns their number."""
+    """Start the messages that need more than one link; return their number."""
     zero = simd.splat(ZERO)
     eight = simd.iota(zero)
     count = np.int64(0)
@@ -104,14 +106,15 @@ def _start_walks(drawn, batch):
 
 @block
 def walk_batch(drawn, limit, deep, batch):
-    """Walk from s towards t, over nearer neighbours alone, until each walk is one link away or cannot go on.
+    """Move messages from s towards t, by nearer neighbours alone, until each is one link away or cannot continue.
 
     Returns
     -------
     ended : int64
-        Number of walks that cannot go on: with ``deep`` those told of a fault, otherwise those told of faults only.
+        Number of messages that cannot continue: with ``deep`` those that found a fault, otherwise those that found all
+        nearer neighbours faulty.
     told : int64
-        Number of walks told of a fault.
+        Number of messages that found a fault.
     """
     one = simd.splat(ONE)
     zero = simd.splat(ZERO)
@@ -152,7 +155,7 @@ def walk_batch(drawn, limit, deep, batch):
 
 @block
 def _sum_distances(drawn, batch):
-    """Sum of the Hamming distances of the trials drawn, and of their squares."""
+    """Return the sums of the Hamming distances of the batch's trials, and of their squares."""
     total = simd.splat(ZERO)
     squares = total
     for v in range(0, drawn, 8):
@@ -166,7 +169,7 @@ def _sum_distances(drawn, batch):
 
 @block
 def _finish_batch(ended, drawn, told, first, point, batch, tally):
-    """Route what the walks left over, and count the batch."""
+    """Route the messages that could not continue, and count the batch."""
     limit, whole, k = point
     total, squares = _sum_distances(drawn, batch)
     for j in range(ended):
@@ -190,7 +193,7 @@ def _finish_batch(ended, drawn, told, first, point, batch, tally):
         tally[_MINIMAL1] += links1 == h
         tally[_MINIMAL2] += links2 == h
         tally[_LIMIT] += links2 == LIMIT
-        batch.pairs.trials[i] = ALL_BITS  # not among those that follow
+        batch.pairs.trials[i] = ALL_BITS  # excluded from the search for the smallest trial below
     minimal = drawn - ended
     least = ALL_BITS >> ONE
     (excess, trial1), (_, trial2) = read_extreme(tally, _EXCESS1), read_extreme(tally, _EXCESS2)
@@ -207,7 +210,7 @@ def _finish_batch(ended, drawn, told, first, point, batch, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def routing_rate(key, first, stop, params, tally):
-    """Trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``layout.ROUTING_RATE``."""
+    """Count trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``layout.ROUTING_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])

@@ -1,10 +1,10 @@
-"""What ROUTE1(k), ROUTE2(k) and ROUTE3(1) do at a node, and a message's way by such a rule (Lee & Hayes 1988, section 3).
+"""The rules ROUTE1(k), ROUTE2(k) and ROUTE3(1), and the simulation of messages by such rules (Lee & Hayes 1988, section 3).
 
-A rule is a block ``rule(world, curr, apart, whole, k, search) -> bit``: at node ``curr``, whose label differs from the
-destination's in the dimensions ``apart``, it gives the single bit of the dimension to send on, ZERO when no link
-passes, or CUT when its search expands too much.  ``whole`` is the mask of all n dimensions.  Bits are tried from the most
-significant down, because the paper counts links from the left.  :func:`make_simulator` makes a message's way of a rule, so that
-a user's own rule may be walked on the same faults as the paper's::
+A rule is a block ``rule(world, curr, apart, whole, k, search) -> bit``.  At node ``curr``, whose label differs from the
+destination's in the dimensions ``apart``, it returns the single bit of the dimension to send on, ZERO if all links are refused,
+or CUT if its search expands too many nodes.  ``whole`` is the mask of all n dimensions.  Bits are tried from the most significant
+down, because the paper counts links from the left.  :func:`make_simulator` makes a message simulator from a rule, so that a
+user's own rule can be run on the same faults as the paper's rules::
 
     @block
     def mine(world, curr, apart, whole, k, search): ...
@@ -12,8 +12,8 @@ a user's own rule may be walked on the same faults as the paper's::
     walk_mine = make_simulator(mine)
     links = walk_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
 
-``world`` holds the faults, :class:`fastcube.kernels.draws.faults.Faults` or what a ``blocked`` of one's own takes; the rules know
-it by the block ``blocked(world, x, bit)`` alone, whether a link or the node behind it is faulty.
+``world`` holds the faults, as :class:`fastcube.kernels.draws.faults.Faults` or in any form that a user's ``blocked`` accepts.
+The rules query it only by the block ``blocked(world, x, bit)``: whether a link or the node behind it is faulty.
 """
 
 from __future__ import annotations
@@ -28,29 +28,32 @@ from ..machine.array_types import Ints, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, highest_bit, popcount
 from ..machine.jit import block, scratch
 
-#: What becomes of a message that is not delivered; delivered ones are told by their links, 0 or more.
+#: Results for a message that is not delivered; the result for a delivered message is its number of links, 0 or more.
 STUCK, LIVELOCK, LIMIT, LOST = np.int64(-1), np.int64(-2), np.int64(-3), np.int64(-4)
 
-#: Nodes that ROUTE2's searches for one message may expand.
+#: Largest number of nodes that ROUTE2's searches for one message may expand.
 MOST_EXPANDED = np.int64(1 << 16)
 
-#: What a rule gives in place of a bit when its search is cut off.
+#: Returned by a rule in place of a bit when its search is cut off.
 CUT = ALL_BITS
 
 
 class SearchScratch(NamedTuple):
-    """Scratch of ROUTE2's searches, made by :func:`search_scratch_for`."""
+    """Scratch memory of ROUTE2's searches, made by :func:`search_scratch_for`."""
 
-    nodes: Words  #: (64): the nodes of the path tried
-    left: Words  #: (64): the bits left to try at each
-    seen: LabelSet  #: the nodes entered before
+    nodes: Words  #: (64): the nodes of the current path
+    left: Words  #: (64): the bits left to try at each of them
+    seen: LabelSet  #: the nodes visited before
     expanded: Ints  #: (1): nodes expanded for this message
-    path: Words  #: the way of a message that is cut off
+    path: Words  #: the route of a message that is cut off
 
 
 @scratch
 def search_scratch_for(k):
-    """Scratch for searches of depth k; a node two links away is entered once at most, so up to k = 2 none is remembered."""
+    """Return scratch memory for searches of depth k.
+
+    Up to k = 2 no visited nodes are stored, because a node two links away is reached once at most.
+    """
     deep = np.int64(1 << 16) if k > 2 else np.int64(0)
     return SearchScratch(
         np.zeros(64, np.uint64),
@@ -62,10 +65,10 @@ def search_scratch_for(k):
 
 
 def _make_memoryless_simulator(rule: Any) -> Any:
-    """The block ``go(world, s, t, whole, k, search)``: links on a message's way, or STUCK, LIVELOCK, LIMIT.
+    """Return the block ``simulate(world, s, t, whole, k, search)``: links on a message's route, or STUCK, LIVELOCK, LIMIT.
 
-    Every rule is memoryless (R8), so a node reached again proves a livelock.  A walk goes back to the node before,
-    or meets the node that it passed at the last power of two of its links (Brent 1980): no path is kept.
+    A rule has no memory (R8), so a node that is reached again proves a livelock.  No path is stored: a node is compared with the
+    node before the last, and with the node at the last power of two of the links (Brent 1980).
     """
 
     @block
@@ -96,8 +99,10 @@ def _make_memoryless_simulator(rule: Any) -> Any:
 
 
 def _make_cutoff_classifier(rule: Any) -> Any:
-    """The block ``cut(world, s, t, whole, k, search)``: why a message that was cut off ends, LIVELOCK if it reached a node
-    twice before, or LIMIT."""
+    """Return the block ``classify_cutoff(world, s, t, whole, k, search)`` for a message that was cut off.
+
+    The result is LIVELOCK if the message reached a node twice before the cut, else LIMIT.
+    """
 
     @block
     def classify_cutoff(world, s, t, whole, k, search):
@@ -118,8 +123,10 @@ def _make_cutoff_classifier(rule: Any) -> Any:
 
 
 def _make_sampling_simulator(rule: Any) -> Any:
-    """As :func:`_make_memoryless_simulator` for a rule that draws, whose message may come by a node again; 8 n links
-    are allowed, as V8 has it."""
+    """Return the simulator of a randomised rule.
+
+    Its message may visit a node again, so it is stopped only after 8 n links (V8).
+    """
 
     @block
     def simulate(world, s, t, whole, k, search, key, trial):
@@ -139,19 +146,19 @@ def _make_sampling_simulator(rule: Any) -> Any:
 
 
 def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) -> Any:
-    """The block ``walk(world, s, t, whole, k, search)``: links on a message's way, or why it ends elsewhere.
+    """Return the block ``simulate(world, s, t, whole, k, search)``: links on a message's route, or the reason of its failure.
 
     Parameters
     ----------
     rule : block
-        As this module has it.
+        A rule as described at the top of this module.
     searching : bool
-        The rule may give CUT.
+        The rule may return CUT.
     drawing : bool
-        The rule draws, or remembers: it is ``rule(world, curr, apart, whole, k, search, key, trial, links)`` and the way
-        ``walk(world, s, t, whole, k, search, key, trial)``, where ``links`` (int64) counts the links so far, so that
-        ``below(key, trial, links, m)`` is a new number at each node.  A node met twice is no livelock then; after 8 n links
-        the message ends with LIMIT.
+        The rule is randomised, or has a memory: it is ``rule(world, curr, apart, whole, k, search, key, trial, links)`` and the
+        simulator is ``simulate(world, s, t, whole, k, search, key, trial)``.  ``links`` (int64) counts the links so far, so
+        that ``below(key, trial, links, m)`` is a new number at each node.  Visiting a node again is then not a livelock; after
+        8 n links the message ends with LIMIT.
     """
     if drawing:
         return _make_sampling_simulator(rule)
@@ -170,11 +177,13 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
 
 
 def _make_detour_finder(blocked: Any) -> Any:
-    """The block ``others(world, curr, apart, whole, k)``: where ROUTE1(k) and ROUTE2(k) send when no minimal path is open."""
+    """Return the block ``find_detour(world, curr, apart, whole, k)``: the next hop of ROUTE1(k) and ROUTE2(k) without a minimal
+    path.
+    """
 
     @block
     def find_detour(world, curr, apart, whole, k):
-        """The first g whose path curr(g, f_1, ..., f_l, g) has no fault among its first k nodes (R6); ZERO for none."""
+        """Return the first g whose path curr(g, f_1, ..., f_l, g) has no fault among its first k nodes (R6); ZERO for none."""
         steps = min(k, popcount(apart) + 2)
         rest = whole & ~apart
         while rest:
@@ -202,7 +211,7 @@ def _make_route1_rule(blocked: Any, others: Any) -> Any:
 
     @block
     def route1(world, curr, apart, whole, k, search):
-        """ROUTE1(k), Figure 4: the cyclic shifts of the minimal path f_1, ..., f_l, then the others (R4-R6)."""
+        """ROUTE1(k), Figure 4: try the cyclic shifts of the minimal path f_1, ..., f_l, then the detours (R4-R6)."""
         steps = min(k, popcount(apart))
         rest = apart
         while rest:
@@ -232,9 +241,9 @@ def _make_route2_rule(blocked: Any, others: Any) -> Any:
 
     @block
     def route2(world, curr, apart, whole, k, search):
-        """ROUTE2(k): all minimal paths in lexicographic order, by their first k nodes, then as ROUTE1(k) (R7).
+        """ROUTE2(k): try all minimal paths in lexicographic order, by their first k nodes, then the detours of ROUTE1(k) (R7).
 
-        Depth first.  What is found behind a node depends on the node alone, so none is entered twice.
+        The search is depth first.  The paths behind a node depend only on the node, so no node is visited twice.
         """
         goal = min(k, popcount(apart))
         nodes, left = search.nodes, search.left
@@ -270,16 +279,16 @@ def _make_route2_rule(blocked: Any, others: Any) -> Any:
 
 
 def make_route_rules(blocked: Any) -> Any:
-    """ROUTE1's and ROUTE2's rules for a block ``blocked(world, x, bit)``."""
+    """Return the rules of ROUTE1 and ROUTE2 for a block ``blocked(world, x, bit)``."""
     others = _make_detour_finder(blocked)
     return _make_route1_rule(blocked, others), _make_route2_rule(blocked, others)
 
 
 @block
 def route3_rule(world, curr, apart, whole, k, search):
-    """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11).
+    """ROUTE3(1), Figure 6: to nearer active neighbours, then nearer unsafe neighbours, then farther active ones (R10, R11).
 
-    ``world`` is a Faults that is closed.  A faulty link ends in faulty or unsafe nodes, so none leads to an active one.
+    ``world`` is a closed Faults.  The ends of a faulty link are faulty or unsafe, so a faulty link never leads to an active node.
     """
     rest = apart
     while rest:
@@ -312,18 +321,19 @@ simulate_route1, simulate_route2, simulate_route3 = (
 
 @block
 def is_on_route(e, r):
-    """Whether ROUTE's path from s to t passes a node y, or a subcube, with e = y ^ s and r = y ^ t outside its free dimensions.
+    """Whether ROUTE's path from s to t contains a node y, or overlaps a subcube, with offsets e = y ^ s and r = y ^ t.
 
-    The path corrects the bits from the most significant down: after some of them a node agrees with t down to a bit
-    and with s below.  So y is on it iff the bits in which it differs from t all lie below the lowest in which it
-    differs from s; and a subcube meets the path iff that holds of its fixed dimensions, because its free ones can be chosen.
+    Offsets of a subcube are those outside its free dimensions.  The path corrects bits from the most significant down.  After
+    some corrections its node agrees with t down to a bit, and with s below that bit.  So y is on the path iff all bits in which
+    it differs from t lie below the lowest bit in which it differs from s.  A subcube overlaps the path iff this holds for its
+    fixed dimensions, because its free dimensions can be chosen.
     """
     return r & (e | (ZERO - e)) == ZERO
 
 
 @block
 def route_passes(faults, s, t):
-    """Whether no faulty node and no faulty link lies on ROUTE's path."""
+    """Whether no faulty node and no faulty link is on ROUTE's path."""
     for i in range(faults.size[0]):
         if is_on_route(faults.labels[i] ^ s, faults.labels[i] ^ t):
             return False

@@ -1,7 +1,7 @@
-"""Routing trials one at a time: any n, faults, links and k; the form that the lanes must equal, and that finishes theirs.
+"""Routing trials one at a time, for any n, faults, links and k.  Lane kernels give identical counts and use it for hard trials.
 
-A trial runs ROUTE, ROUTE1(k), ROUTE2(k) and, where Q_n is not unsafe, ROUTE3(1) on one fault set between one pair of ends,
-and compares them with the shortest feasible path up to n = 12.  ``ROUTING_SETS`` counts every fault set of a small cube.
+A trial runs ROUTE, ROUTE1(k), ROUTE2(k) and, unless all nodes of Q_n are unsafe, ROUTE3(1) on one fault set between one pair of
+ends.  Up to n = 12 it compares them with a shortest path.  ``ROUTING_SETS`` counts every fault set of a small cube.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .shortest import SearchBitmasks, find_shortest_length, search_bitmasks_for
 
 
 class RoutingScratch(NamedTuple):
-    """What a trial needs; made by :func:`set_up`."""
+    """Scratch memory of a trial; made by ``set_up``."""
 
     n: I64
     k: I64
@@ -52,7 +52,7 @@ class RoutingScratch(NamedTuple):
 
 @scratch
 def set_up(params):
-    """Scratch for trials at (n, f, links, k) = params."""
+    """Return scratch memory for trials at (n, f, links, k) = params."""
     n = np.int64(params[N])
     k = np.int64(params[K])
     faults = faults_for(n, np.int64(params[F]), np.int64(params[LINKS]), np.int64(2))
@@ -82,10 +82,10 @@ def is_closed_on_route(faults, s, t):
 def finish_trial(trial, passes, meets, safe, s, t, at, tally):
     """Route and count one trial whose faults are closed.
 
-    ``passes`` tells whether no fault, and ``meets`` whether a faulty or unsafe node, lies on ROUTE's path.  Without faults on
-    it ROUTE1 and ROUTE2 take that path: it is the first that they try at each of its nodes.  Without faulty or unsafe
-    nodes on it ROUTE3 does: the first nearer neighbour is active.  ROUTE2(1) is ROUTE1(1): both send to the first nearer
-    neighbour that is nonfaulty, and are the same where there is none.
+    ``passes``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because they try it first at each of its
+    nodes.  ``meets``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path, because the first nearer neighbour
+    is active at each node.  ROUTE2(1) equals ROUTE1(1): both send to the first nonfaulty nearer neighbour, and they are the same
+    without one.
     """
     faults, search = trial.faults, trial.search
     whole = (ONE << np.uint64(trial.n)) - ONE
@@ -107,7 +107,7 @@ def finish_trial(trial, passes, meets, safe, s, t, at, tally):
         record_comparison(tally, links1, links3)
         tally[SAME_SUBCUBE] += is_same_subcube(faults, s, t)
     if trial.n <= MAX_SEARCHED_DIMENSION:
-        least = h  # nothing is shorter
+        least = h  # no path is shorter
         if h not in (links1, links2, links3):
             least = find_shortest_length(faults, s, t, trial.n, trial.cube)
         record_shortest(tally, links1, links2, links3, least)
@@ -115,7 +115,7 @@ def finish_trial(trial, passes, meets, safe, s, t, at, tally):
 
 @block
 def run_trial(key, t, params, scratch, tally):
-    """Draw, close, route and count trial ``t``."""
+    """Sample, close, route and count trial ``t``."""
     faults = scratch.faults
     draw(key, t, scratch.n, faults)
     unsafe_subcubes(faults)
@@ -125,13 +125,13 @@ def run_trial(key, t, params, scratch, tally):
     finish_trial(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
 
 
-#: Trials at (n, f, links, k) = params; see ``layout.ROUTING``.
+#: Kernel at (n, f, links, k) = params; see ``layout.ROUTING``.
 ROUTING_SINGLE = trials_kernel(set_up, run_trial)
 
 
 @block
 def is_crowded(faults, f, whole, k, radius):
-    """Whether some nonfaulty node has more than k of the f faulty nodes within distance ``radius``; never at radius 0."""
+    """Whether a nonfaulty node has more than k of the f faulty nodes within distance ``radius``; False for radius 0."""
     for x in range(whole + ONE if radius > 0 and f > k else ZERO):
         near, nearest = 0, radius
         for i in range(f):
@@ -145,7 +145,7 @@ def is_crowded(faults, f, whole, k, radius):
 
 @block
 def run_set(key, t, params, scratch, tally):
-    """Count all messages from node 0 among the fault set of the numbers behind the parameters."""
+    """Count all messages from node 0 under the fault set whose elements follow the parameters."""
     faults, n, f = scratch.faults, scratch.n, np.int64(params[F])
     radius, least = np.int64(params[RADIUS]), np.int64(params[LEAST_LINKS])
     next_sparing_set(n, params[FIRST_NUMBER:], faults)
@@ -160,8 +160,8 @@ def run_set(key, t, params, scratch, tally):
             finish_trial(scratch, passes, meets, safe, ZERO, end, t, tally)
 
 
-#: All C(2^n - 1, f) fault sets that spare node 0, and from there every destination: routing is the same after a translation of
-#: all labels, so these stand for all pairs of ends; (n, f, 0, k, radius, least, 0, 1, ..., f - 1) = params.  With ``radius`` > 0
-#: only fault sets of which no nonfaulty node has more than k within that distance, and only destinations over at least
-#: ``least`` links; with (0, 1) all (2^n - 1 - f).
+#: Kernel of all C(2^n - 1, f) fault sets without node 0, with messages from node 0 to every other node.  Translations of all
+#: labels are symmetries of routing, so these messages represent all pairs of ends.  Its parameters are (n, f, 0, k, radius,
+#: least, 0, 1, ..., f - 1).  With ``radius`` > 0 it leaves out fault sets in which a nonfaulty node has more than k faults within
+#: that distance, and destinations nearer than ``least`` links; (0, 1) leaves out nothing.
 ROUTING_SETS = trials_kernel(set_up, run_set)

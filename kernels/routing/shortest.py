@@ -1,4 +1,4 @@
-"""Shortest feasible paths in Q_n, n <= 12, by breadth-first search of all nodes, 64 an operation."""
+"""Lengths of shortest nonfaulty paths in Q_n, n <= 12, by breadth-first search on bitmasks, 64 nodes per operation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .layout import MAX_SEARCHED_DIMENSION
 
 
 class SearchBitmasks(NamedTuple):
-    """Bitmasks of the nodes of Q_n; made by :func:`search_bitmasks_for`."""
+    """Bitmasks of the nodes of Q_n; made by ``search_bitmasks_for``."""
 
     open: Words  #: nonfaulty nodes not reached yet
     edge: Words  #: nodes reached last
-    across: Words  #: their neighbours across one dimension
-    near: Words  #: their neighbours
+    across: Words  #: neighbours of ``edge`` across one dimension
+    near: Words  #: neighbours of ``edge`` across all dimensions
 
 
 @scratch
 def search_bitmasks_for(n):
-    """Room for a search in Q_n; none above MAX_SEARCHED_DIMENSION."""
+    """Return scratch memory for a search in Q_n; empty arrays for n > MAX_SEARCHED_DIMENSION."""
     words = np.int64(1) << max(n - 6, 0) if n <= MAX_SEARCHED_DIMENSION else np.int64(0)
     return SearchBitmasks(
         np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
@@ -33,9 +33,9 @@ def search_bitmasks_for(n):
 
 @block
 def find_shortest_length(faults, s, t, n, cube):
-    """Length of a shortest path from s to t without faulty nodes and links; -1 when there is none; n <= MAX_SEARCHED_DIMENSION.
+    """Return the length of a shortest path from s to t without faulty nodes and links; -1 if there is none.
 
-    O(n 2^n / 64) a level, and the faulty links again at each.
+    n <= MAX_SEARCHED_DIMENSION.  Each level takes O(n 2^n / 64) operations, and visits all faulty links.
     """
     f, links = faults.size[0], faults.size[1]
     write_nonfaulty(n, faults.labels, f, cube.open)

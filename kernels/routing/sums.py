@@ -11,7 +11,7 @@ from ..machine.jit import block
 
 @block(always=True)
 def _sum_fields(fields):
-    """The sum of the four 16-bit fields of each word, where it fits one."""
+    """Return the sum of the four 16-bit fields of each word; it must be below 2^16."""
     words = simd.as64(fields)
     words = words + (words >> 16)
     words = words + (words >> 32)
@@ -20,7 +20,7 @@ def _sum_fields(fields):
 
 @block(always=True)
 def _sum_bytes(words):
-    """For each word the sum of its bytes, 8 at most each, and of their squares."""
+    """Return for each word the sum of its bytes, at most 8 each, and the sum of their squares."""
     even = simd.splat(np.uint64(0x00FF00FF00FF00FF))
     x = simd.as16(words & even)
     y = simd.as16((words >> 8) & even)
@@ -29,7 +29,7 @@ def _sum_bytes(words):
 
 @block(always=True)
 def add_chosen_lanes(h, chosen, width, sums, at):
-    """Add the chosen lanes of ``h``, and their squares, to two vectors of 64-bit sums, kept in ``sums`` from ``at`` on."""
+    """Add the chosen lanes of ``h``, and their squares, to two vectors of 64-bit sums at ``sums[at:]``."""
     words = simd.as64(simd.select(simd.mask(h, chosen), h, h - h))
     total = simd.load(sums, at)
     squares = simd.load(sums, at + 8)

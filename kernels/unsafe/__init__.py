@@ -1,1 +1,1 @@
-"""Unsafe nodes (Lee & Hayes 1988): counts and rounds under random faults, sparse and dense."""
+"""Unsafe nodes (Lee & Hayes 1988): counts and rounds under random faults, for few and for many faults."""

@@ -1,7 +1,7 @@
-"""Unsafe nodes of one fault set as maximal subcubes, for any n (Lee & Hayes 1988, section 3.2; readings R1 and R3).
+"""The unsafe nodes of one fault set as maximal subcubes, for any n (Lee & Hayes 1988, section 3.2; R1 and R3).
 
-Faults merged into subcubes at distance 3 or more (``subcubes.py``) evolve independently, so that FIND_UNSAFE's rounds are
-run inside each one's own d-cube, whatever n is.
+Faults are merged into subcubes at distance 3 or more from each other (``subcubes.py``).  These evolve independently, so
+FIND_UNSAFE's rounds are run inside each d-cube by itself, for any n.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from .rounds import count_marks_words, run_marked_rounds, run_word_rounds
 
-#: Largest subcube whose rounds are run: 2^30 nodes are 128 MiB.
+#: Largest dimension of a subcube whose rounds are run: 2^30 nodes take 128 MiB.
 MAX_DIMENSION = 30
-#: Largest subcube for which scratch is kept; larger ones, absent under few random faults, allocate their own.
+#: Largest dimension of a subcube with preallocated scratch memory; larger subcubes, rare under few faults, allocate it.
 MAX_SPARE_DIMENSION = 12
 
 
 class CubeScratch(NamedTuple):
-    """Scratch for :func:`rounds_inside`, uint64."""
+    """Scratch memory of ``rounds_inside``, uint64."""
 
-    state: Words  #: one cube
-    other: Words  #: another
+    state: Words  #: bitmask of a cube
+    other: Words  #: bitmask of a cube
     marks: Words  #: see ``rounds.run_marked_rounds``
 
 
 @scratch
 def make_cube_scratch():
-    """Room for cubes of up to MAX_SPARE_DIMENSION dimensions."""
+    """Return scratch memory for cubes of up to MAX_SPARE_DIMENSION dimensions."""
     words = np.int64(1) << (MAX_SPARE_DIMENSION - 6)
     return CubeScratch(
         np.empty(words, np.uint64),
@@ -52,9 +52,9 @@ def set_fault_inside(state, base, free, x):
 
 @scratch
 def rounds_inside(labels, f, base, free, spare):
-    """Rounds of the faults inside one subcube, run in its own d-cube; -1 when d > 30, which is out of reach.
+    """Return the number of rounds inside one subcube, run in its own d-cube; -1 if d > 30 is too large to run.
 
-    ``labels`` holds f distinct faults, inside or not; ``spare`` from :func:`make_cube_scratch`.
+    ``labels`` holds f distinct faults, inside or not; ``spare`` is from ``make_cube_scratch``.
     """
     state, other, marks = spare.state, spare.other, spare.marks
     d = bits.popcount(free)
@@ -80,26 +80,26 @@ def rounds_inside(labels, f, base, free, spare):
 
 @scratch
 def evaluate_fault_set(labels, f, base, free, spare):
-    """Unsafe nodes of f distinct faults in any cube.
+    """Find the unsafe nodes of f distinct faults in any cube.
 
     Parameters
     ----------
     labels, f, base, free
-        As in :func:`subcubes.merge_faults`.
+        As in ``subcubes.merge_faults``.
     spare : CubeScratch
-        From :func:`make_cube_scratch`.
+        From ``make_cube_scratch``.
 
     Returns
     -------
     unsafe : uint64
         Number of nonfaulty unsafe nodes.
     rounds : int64
-        FIND_UNSAFE's last step that marks a node, 0 if none does; -1 when a subcube of more than 30 dimensions
-        puts it out of reach.
+        Last round of FIND_UNSAFE that marks a node, 0 if none does; -1 if a subcube of more than 30 dimensions
+        is too large to run.
     merging : bool
         Whether two faults are within distance 2.
     largest : int64
-        Dimension of the largest subcube; n when no node is active.
+        Dimension of the largest subcube; n if no node is active.
     """
     count = merge_faults(labels, f, base, free)
     largest = np.int64(0)

@@ -1,4 +1,4 @@
-"""Which of the unsafe-node kernels serves which point."""
+"""Select the kernel that counts the studies of unsafe nodes at a point."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..machine.dispatch import KernelTable, serve_any_point
 
 
 def most_faults(n: int) -> int:
-    """Most faults served in Q_n: all nodes up to n = 16, and 65536 beyond, where a trial takes about 0.1 s."""
+    """Return the largest number of faults for Q_n: all nodes up to n = 16, and 65536 above, where a trial takes about 0.1 s."""
     return min(1 << n, 65536)
 
 
@@ -15,8 +15,10 @@ def _is_for_lanes_16(n: int, f: int) -> bool:
 
 
 def _choose_fraction_kernel(n: int, f: int) -> str:
-    """Lanes of trials pay while large subcubes are rare: measured, up to about 2 expected pairs of faults within distance 2
-    for n = 7 and 8, and 3 beyond, where the whole cube costs more.  A tenth either way changes little.
+    """Select a kernel.  Lanes of trials are faster while large subcubes are rare.
+
+    Measured: up to about 2 expected pairs of faults within distance 2 for n = 7 and 8, and 3 above, where whole cubes cost more.
+    A tenth more or less changes little.
     """
     if n <= 6:
         return "small.SMALL_6"
@@ -26,7 +28,7 @@ def _choose_fraction_kernel(n: int, f: int) -> str:
     return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
 
 
-#: At (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
+#: Conditions on (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
 UNSAFE_FRACTION = KernelTable(
     __package__,
     {
@@ -41,13 +43,13 @@ UNSAFE_FRACTION = KernelTable(
     _choose_fraction_kernel,
 )
 
-#: At (n, f).
+#: Conditions on (n, f).
 UNSAFE_RARE = KernelTable(__package__, {"planting.PLANTED_TRIALS": serve_any_point})
 
 
 def _is_sampled_per_node(n: int, p: float) -> bool:
-    """Whether every node is decided by itself; elsewhere the number of faults is drawn first."""
-    from ..draws.bernoulli import MIN_DIGIT_RATE  # compiled rooms are imported once a point is asked for
+    """Whether every node is sampled by itself; else the number of faults is sampled first."""
+    from ..draws.bernoulli import MIN_DIGIT_RATE  # modules with kernels are imported only when needed
 
     return p >= MIN_DIGIT_RATE
 
@@ -58,7 +60,7 @@ def _choose_critical_kernel(n: int, p: float) -> str:
     return "rate.unsafe_labels" if n < 15 else "rate.unsafe_merge"
 
 
-#: At (n, p), n <= 30.
+#: Conditions on (n, p), n <= 30.
 UNSAFE_CRITICAL = KernelTable(
     __package__,
     {

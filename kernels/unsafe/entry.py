@@ -1,4 +1,4 @@
-"""How one trial is recorded in the tally of the unsafe-node kernels under f faults, ``params`` = (n, f)."""
+"""Record one trial in the tally of the unsafe-node kernels under f faults, ``params`` = (n, f)."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ REACHED = UNSAFE_FRACTION.family("reached_{}", CLASSES)
 UNSAFE_IN = UNSAFE_FRACTION.family("unsafe_nodes_{}", CLASSES)
 UNSAFE_SQUARED_IN = UNSAFE_FRACTION.family("unsafe_nodes_squared_{}", CLASSES)
 
-#: Least unsafe nodes of each class.
+#: Least number of unsafe nodes of each class.
 CLASS_BOUNDS = np.array(CLASSES, np.uint64)
 
-#: Classes that begin below 2^16: all that a lane of 16 bits may hold.
+#: Number of classes that begin below 2^16, which are all that a 16-bit lane can reach.
 NARROW_CLASSES = np.int64(sum(least < 1 << 16 for least in CLASSES))
 
-#: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it: at most floor(d^2 / 3) = 21 rounds.
+#: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it, with at most floor(d^2 / 3) = 21 rounds.
 LAST_BIN = np.int64(31)
 
 
 @block
 def count_rounds(tally, reached):
-    """Record trials of lanes by their rounds: ``reached[r]`` (int64, LAST_BIN + 2 of them) took r rounds or more."""
+    """Record trials of lanes by their rounds: ``reached[r]`` of them took r rounds or more (int64, LAST_BIN + 2 entries)."""
     tally[ROUNDS_KNOWN] += reached[0]
     tally[WITH_UNSAFE] += reached[1]
     for r in range(LAST_BIN + 1):
@@ -43,7 +43,7 @@ def count_rounds(tally, reached):
 
 @block
 def _record_class(tally, unsafe):
-    """Record a trial's unsafe nodes in their class; fewer than the first class's are in none."""
+    """Record a trial's unsafe nodes in their class; numbers below the first class are not recorded."""
     c = np.int64(0)
     while c < CLASS_BOUNDS.size and CLASS_BOUNDS[c] <= unsafe:
         tally[REACHED[c]] += 1
@@ -55,7 +55,7 @@ def _record_class(tally, unsafe):
 
 @block
 def record_trial(tally, n, trial, unsafe, rounds, merging, everything):
-    """Record one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 unknown), and two truth values."""
+    """Record one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 if unknown), close pair present, all nodes unsafe."""
     tally[MERGING] += np.int64(merging)
     tally[ALL_UNSAFE] += np.int64(everything)
     if unsafe != np.uint64(0):

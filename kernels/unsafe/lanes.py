@@ -1,23 +1,27 @@
-"""Unsafe nodes under few random faults, n = 7 .. 62, SIMD: lanes are trials, in the loop of :mod:`fastcube.kernels.draws.sieve`.
+"""Unsafe nodes under few random faults, n = 7 .. 62, with one trial per vector lane in the loop of
+``fastcube.kernels.draws.sieve``.
 
-Entry: ``LANES_16`` and ``LANES_32``.  Draws from the study's key as it is: labels 0 .. f - 1 of a trial's sequence (LABELS, and
-HIGH_LABELS for n > 32).  Most trials have no two faults within distance 2, hence no unsafe node and no round.  So
+Entry points: ``LANES_16`` and ``LANES_32``.  They sample with the study's key labels 0 .. f - 1 of a trial's sequence (LABELS,
+and HIGH_LABELS for n > 32).  Most trials have no two faults within distance 2, hence no unsafe node and no round.  There are
+three stages:
 
-1. *filter* (``_filter_vector``): row k of ``labels`` holds fault k of a vector of trials; xor, popcount and minimum over all
-   pairs give each trial's smallest distance.  Distance 0 is a repeated label, whose trial samples further labels by itself.
-2. *closure* (``_close_queue``): trials that pass the filter are queued and closed a vector at a time.  Labels stay as they are;
-   each fault carries the mask of its subcube's free dimensions, and two faults whose subcubes are within distance 2 both get the
-   mask of the smallest subcube around them, until nothing changes.
-3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube goes to a second queue
-   if that has at most six dimensions, where each trial's subcube becomes a word and 32 words run at once, or to a third
-   for seven and eight, where eight subcubes run at once.  With two larger subcubes, or one of nine to twelve dimensions, the
-   subcubes are run one by one.  Trials with more dimensions, or more rounds than have a bin, are run by the scalar kernel.
+1. *filter* (``_filter_vector``): row k of ``labels`` holds fault k of a vector of trials.  Xor, popcount and minimum over all
+   pairs give each trial's smallest distance.  Distance 0 means a repeated label; such a trial samples further labels in scalar
+   code.
+2. *closure* (``_close_queue``): trials with close faults are queued and closed, one vector at a time.  Labels stay as they are.
+   Each fault has the mask of its subcube's free dimensions, and two faults whose subcubes are within distance 2 both get the mask
+   of the smallest subcube around them, until nothing changes.
+3. *rounds*: one round is enough for subcubes of two dimensions or fewer.  A trial with one larger subcube goes to another queue.
+   In the second queue, for at most six dimensions, each trial's subcube becomes a 64-bit word and 32 words run at once.  In the
+   third, for seven and eight dimensions, eight subcubes run at once.  With two larger subcubes, or one of nine to twelve
+   dimensions, the subcubes are run one by one.  Trials with more dimensions, or with more rounds than there are bins, are run by
+   the scalar kernel.
 
-Lanes have 16 bits for n <= 16 and 32 bits above; for n > 32 the filter sees the low 32 bits, and the scalar kernel runs the few
-trials that pass.
+Lanes have 16 bits for n <= 16 and 32 bits above.  For n > 32 the filter tests the low 32 bits, and the scalar kernel runs the few
+trials with close faults.
 
-Kernels unrolled for a single f were tried: they save another 0.3 ns of 3.5 to 5 per trial at n = 10 and 12, and cost four
-seconds of compilation for each f, which 10^10 trials would pay for.
+Kernels unrolled for a single f were tried.  They save another 0.3 ns of 3.5 to 5 per trial at n = 10 and 12, and cost four
+seconds of compilation for each f, which only 10^10 trials would recover.
 """
 
 from __future__ import annotations
@@ -55,20 +59,20 @@ from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
 
 
 class UnsafeWorkspace(NamedTuple):
-    """What the stages share; made once a call."""
+    """Scratch memory shared by the stages; made once per call."""
 
     key: U64
-    params: Floats  #: the point's
+    params: Floats  #: parameters of the point
     samples: sieve.Samples
     queue: sieve.Queue  #: trials with faults within distance 2
-    second: sieve.Queue  #: with a subcube of three to six dimensions
-    third: sieve.Queue  #: of seven and eight
+    second: sieve.Queue  #: trials with a subcube of three to six dimensions
+    third: sieve.Queue  #: trials with a subcube of seven or eight dimensions
     masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
     cubes: Words  #: eight vectors
-    spare: CubeScratch  #: for subcubes run by themselves
-    sums: Words  #: three vectors: unsafe nodes, and their squares in two digits
-    classes: Words  #: three vectors for each class of ``layout.CLASSES``: the same of its trials
-    reached: Ints  #: trials that took r rounds or more, as ``entry.count_rounds``
+    spare: CubeScratch  #: for subcubes that are run one by one
+    sums: Words  #: three vectors: sums of unsafe nodes, and of their squares in two digits
+    classes: Words  #: three such vectors for each class of ``layout.CLASSES``
+    reached: Ints  #: number of trials that took r rounds or more, as in ``entry.count_rounds``
     merging: MergingScratch  #: for trials run by the scalar kernel
 
 
@@ -84,9 +88,9 @@ def _run_alone(work, trial, tally):
 
 @block(always=True)
 def _filter_vector(work, trials, lanes, tally):
-    """Queue the trials with faults within distance 2, those with repeated labels if they still have such after sampling on.
+    """Queue the trials of a vector with faults within distance 2; a trial with repeated labels samples further labels first.
 
-    26 f vector operations of the generator and 3/2 f^2 of the filter.
+    It takes 26 f vector operations for sampling and 3/2 f^2 for the comparison of pairs.
     """
     samples = work.samples
     near = smallest_distance(samples.labels, trials.at, lanes, samples.count)
@@ -137,7 +141,7 @@ def _add_chosen(nodes, chosen, lanes, sums):
 
 @block
 def _run_subcube_rounds(work, base, free, column, lanes):
-    """Rounds inside one subcube, of at most MAX_SPARE_DIMENSION dimensions, of a trial in the queue."""
+    """Return the rounds inside one subcube of a trial in the queue; at most MAX_SPARE_DIMENSION dimensions."""
     d = max(bits.popcount(free), np.int64(9))
     state = work.spare.state
     for w in range(0, np.int64(8) << (d - 9), 8):
@@ -149,9 +153,9 @@ def _run_subcube_rounds(work, base, free, column, lanes):
 
 @block
 def _run_by_subcube(work, alone, lanes, tally):
-    """Rounds of the trials ``alone`` of the queue's first vector, subcube by subcube, of at most MAX_SPARE_DIMENSION dimensions.
+    """Run the trials ``alone`` of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
 
-    Returns those of more rounds than have a bin of their own, which are not counted.
+    Returns the trials with more rounds than there are bins, which are not counted.
     """
     long = ZERO
     while alone:
@@ -161,7 +165,7 @@ def _run_by_subcube(work, alone, lanes, tally):
         base, free, rounds = ZERO, ZERO, np.int64(0)
         for k in range(work.samples.count):
             x, mask = np.uint64(work.queue.cells[2 * lanes * k + i]), np.uint64(work.masks[lanes * k + i])
-            if bits.popcount(mask) > 2 and (mask != free or not is_in_subcube(base, free, x)):  # not the one run last
+            if bits.popcount(mask) > 2 and (mask != free or not is_in_subcube(base, free, x)):  # else run last
                 base, free = x, mask
                 rounds = max(rounds, _run_subcube_rounds(work, base, free, i, lanes))
         if rounds > LAST_BIN:
@@ -176,7 +180,7 @@ def _run_by_subcube(work, alone, lanes, tally):
 
 @block(always=True)
 def _close_queue(work, lanes, tally):
-    """Close the queue's first vector and count its unsafe nodes; queue the trials with more than one round again."""
+    """Close the queue's first vector and count its unsafe nodes; move trials with more than one round to the other queues."""
     f, queue = work.samples.count, work.queue
     if lanes == 32:
         nodes, largest, free, label, several = close_and_measure_unrolled(queue.cells, lanes, work.masks, f)
@@ -218,7 +222,7 @@ def _close_queue(work, lanes, tally):
 
 @block(always=True)
 def _work_off_queues(work, least, lanes, tally):
-    """Decide a vector of each queue that holds ``least`` columns or more; whether any queue is left with some."""
+    """Process a vector of each queue with ``least`` columns or more; return whether any queue still has columns."""
     if work.queue.filled[0] >= least:
         _close_queue(work, lanes, tally)
     if work.second.filled[0] >= least:
@@ -232,7 +236,7 @@ _sift_trials = sieve.make_sieve(_filter_vector, _work_off_queues, small=True)
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
 
     @scratch
     def workspace_for(key, params, first):
@@ -274,7 +278,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 LANES_16 = _make_kernel(16, np.uint16)
 LANES_32 = _make_kernel(32, np.uint32)
 
-#: Points (n, f) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, f) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "up to n = 8 a word holds eight trials": ((8, 4), (9, 4)),
     "above SPLIT_ABOVE unsafe nodes are counted by classes of their own": ((12, 8), (13, 8)),

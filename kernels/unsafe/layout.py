@@ -1,16 +1,17 @@
-"""What the unsafe-node kernels count: under f faults (UNSAFE_FRACTION), around a planted pair (UNSAFE_RARE), and where every node
-fails by itself (UNSAFE_CRITICAL)."""
+"""The counters of the unsafe-node kernels: under f faults (UNSAFE_FRACTION), by Karp-Luby importance sampling around a close pair
+(UNSAFE_RARE), and under independent node failures (UNSAFE_CRITICAL).
+"""
 
 from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
-#: Places of the axes among the parameters of a point with f faults.
+#: Indices of the axes in the parameters of a point with f faults.
 N, F = range(2)
-#: Place of the rate among those of a point where every node fails by itself; N is as above.
+#: Index of the rate in the parameters of a point with independent failures; N is as above.
 P = 1
 
-#: Above this dimension trials of 8 unsafe nodes and more are counted by classes besides, each from so many nodes on.
+#: Above this dimension trials with 8 unsafe nodes or more are also counted by classes; CLASSES has the least number of each.
 SPLIT_ABOVE = 12
 CLASSES = (8, 32, 128, 512, 2048, 8192, 1 << 15, 1 << 17, 1 << 19)
 
@@ -31,13 +32,13 @@ UNSAFE_FRACTION = Layout(
     Extreme("rounds", "most rounds of FIND_UNSAFE"),
 )
 
-#: A trial is of the last of these classes that its largest subcube's dimension reaches.
+#: Classes by the dimension of a trial's largest subcube, each with its least dimension.
 DIMENSIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 
-#: Those that can have unsafe nodes.
+#: Classes that can have unsafe nodes.
 MARKING = DIMENSIONS[1:]
 
-#: Over planted trials that count; classes are by the largest subcube's dimension.
+#: Tally over importance-sampled trials that count; classes are by the largest subcube's dimension.
 UNSAFE_RARE = Layout(
     Counter("counted", "trials that count: the planted pair is the first within distance 2"),
     *(Counter(f"dimension_{d}", f"trials with a subcube of {d} dimensions or more") for d in MARKING),

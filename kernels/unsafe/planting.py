@@ -1,13 +1,13 @@
-"""Unsafe nodes under few random faults by Karp-Luby importance sampling: fault sets around a planted close pair.
+"""Unsafe nodes under few random faults by Karp-Luby importance sampling: fault sets conditioned on a close pair.
 
-Used where close pairs are too rare for plain sampling.  A trial plants a pair within distance 2 at positions i < j
-of the sequence of faults, and *counts* when that is the first such pair in lexicographic order (``docs/random.md`` has the
-sampling scheme, ``docs/proofs.md`` why means over all fault sets follow).
+It is used where close pairs are too rare for direct sampling.  A trial places a pair within distance 2 at positions i < j of the
+sequence of faults, and *counts* if it is the first such pair in lexicographic order.  (``docs/random.md`` has the sampling
+scheme, and ``docs/proofs.md`` shows why means over all fault sets follow.)
 
-Nearly always the other faults are far from each other and from the pair's subcube.  One comparison of all pairs, 16 labels per
-vector, shows that by the low 32 bits of the labels, whatever their positions.  Trials with a distance that is too small, repeated
-labels among them, are sampled in full.  Measured on Zen 5, in ns per trial: 65 at n = 20, f = 10; 94 at n = 60, f = 30; 370 at
-n = 30, f = 120.
+In nearly all trials the other faults are far from each other and from the pair's subcube.  One comparison of all pairs, 16 labels
+per vector, shows that by the low 32 bits of the labels, for any positions.  Trials with a distance that is too small, including
+repeated labels, are sampled in full.  Measured on Zen 5, in ns per trial: 65 at n = 20, f = 10; 94 at n = 60, f = 30; 370 at n =
+30, f = 120.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ _HALF = np.uint64(32)
 
 
 class PlantingScratch(NamedTuple):
-    """What :func:`write_planted_faults` and the kernel need; made by :func:`set_up`."""
+    """Scratch memory of ``write_planted_faults`` and of the kernel; made by ``set_up``."""
 
     rows: Rows
     low: Words32  #: low 32 bits of a trial's labels
-    plants: Words  #: (8): words 0 of eight blocks for PLANTS
-    present: Ints  #: (1): the first block that ``plants`` belong to; -1 at first
+    plants: Words  #: (8): word 0 of each of eight blocks of random words for PLANTS
+    present: Ints  #: (1): first block of ``plants``; -1 at first
     masks: Words  #: the n + C(n, 2) masks of weight 1 and 2
     labels: Words  #: the faults, by position
     seen: LabelSet
-    base: Words  #: f + 16: see ``subcubes.merge_faults``
-    free: Words  #: likewise
+    base: Words  #: f + 16 entries: see ``subcubes.merge_faults``
+    free: Words  #: likewise f + 16 entries
     spare: CubeScratch
 
 
 @scratch
 def set_up(params):
-    """Scratch for params (n, f), 2 <= n <= 62 and 2 <= f <= 2^n."""
+    """Return scratch memory for params (n, f), 2 <= n <= 62 and 2 <= f <= 2^n."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     masks = np.empty(n * (n + 1) // 2, np.uint64)
@@ -88,7 +88,7 @@ def set_up(params):
 
 @block(always=True)
 def sample_planted_pair(key, t, f, room):
-    """The planted pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
+    """Return the close pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
     if room.present[0] != t >> 3:
         room.present[0] = t >> 3
         even, _ = philox.pair_lanes(key, np.uint64(t & ~7), ZERO, philox.PLANTS)
@@ -100,7 +100,7 @@ def sample_planted_pair(key, t, f, room):
     while True:
         mask = (word & LOW32) * masks
         pair = (word >> _HALF) * pairs
-        # where a product is below 2^32 mod M, modulo 2^32, its number is drawn once too often
+        # A product below 2^32 mod M, modulo 2^32, is rejected, because its number would be sampled too often.
         fair = (mask & LOW32) >= masks or (mask & LOW32) >= (ONE << _HALF) % masks
         if fair and ((pair & LOW32) >= pairs or (pair & LOW32) >= (ONE << _HALF) % pairs):
             return room.masks[mask >> _HALF], np.int64(pair >> _HALF)
@@ -110,7 +110,7 @@ def sample_planted_pair(key, t, f, room):
 
 @block(always=True)
 def draw_low_words(key, t, n, count, room):
-    """Low 32 bits of the first ``count`` labels of a trial's sequence, or of some more."""
+    """Write the low 32 bits of the first ``count`` labels of a trial's sequence, rounded up to whole rows."""
     for q in range((count + 15) >> 4):
         next_row(key, np.uint64(t), q, n, room.rows)
         simd.store(room.low, q << 4, simd.load(room.rows.labels, 0))
@@ -118,7 +118,7 @@ def draw_low_words(key, t, n, count, room):
 
 @block
 def _read_label(key, t, p, n, f, room):
-    """Label p of the trial's sequence, by the words at hand where they will do."""
+    """Return label p of the trial's sequence, from the low words if they suffice."""
     if n > 32 or p >= f - 1:
         return node_label(key, t, p, n)
     return np.uint64(room.low[p])
@@ -126,7 +126,7 @@ def _read_label(key, t, p, n, f, room):
 
 @block
 def _decode_pair(pair):
-    """Positions i < j of pair number C(j, 2) + i."""
+    """Return the positions i < j of pair number C(j, 2) + i."""
     j = np.int64((1.0 + np.sqrt(8.0 * pair + 1.0)) / 2.0)
     while j * (j - 1) // 2 > pair:
         j -= 1
@@ -137,12 +137,11 @@ def _decode_pair(pair):
 
 @block
 def write_planted_faults(key, t, n, f, mask, pair, room):
-    """Write the faults of a planted trial to ``room.labels``, by position; returns the planted positions i < j.
+    """Write the faults of an importance-sampled trial to ``room.labels``, by position; return the pair's positions i < j.
 
-    ``mask`` and ``pair`` from :func:`sample_planted_pair`, after :func:`draw_low_words`.
-
-    x_i is the first label of the trial's sequence and x_j its neighbour by the mask; the others are the next
-    distinct labels of the sequence that are neither, in the order of positions.
+    ``mask`` and ``pair`` are from ``sample_planted_pair``, and ``draw_low_words`` must have run.  x_i is the first label of the
+    trial's sequence and x_j its neighbour by the mask.  The other faults are the next distinct labels of the sequence that differ
+    from both, in the order of positions.
     """
     i, j = _decode_pair(pair)
     x = _read_label(key, t, np.int64(0), n, f, room)
@@ -168,10 +167,11 @@ def write_planted_faults(key, t, n, f, mask, pair, room):
 
 @block(always=True)
 def _is_only_close_pair(mask, count, low):
-    """Whether no two of ``count`` labels but the planted pair can be near: rows 1, 2, ... and the pair's subcube at row 0.
+    """Whether the low 32 bits show that no two of ``count`` labels but the given pair are close.
 
-    By their low 32 bits: False may be said of faults that are far apart, never True of others.  A row is held against
-    those behind it, 16 at a time and at last the ``tail``, the last 16 of all, where lanes that are not behind it are left out.
+    Rows 1, 2, ... are the labels and row 0 the pair's subcube.  The result may be False for faults that are not close, but True
+    is always correct.  A row is compared with all rows after it, 16 at a time, and at last with the ``tail``, the last 16 rows,
+    of which lanes up to the row itself are left out.
     """
     last = count - 16 if count > 16 else np.int64(0)
     valid = first_lanes(count, 16)
@@ -218,7 +218,7 @@ def is_first_close_pair(labels, f, i, j):
 
 @block(always=True)
 def _record_trial(tally, t, n, unsafe, rounds, largest):
-    """Record a trial that counts: unsafe nodes (uint64), rounds (-1 unknown), the largest subcube's dimension."""
+    """Record a trial that counts: unsafe nodes (uint64), rounds (-1 if unknown), the largest subcube's dimension."""
     c = ZERO
     tally[_COUNTED] += 1
     while c < np.uint64(_CLASSES.size) and _CLASSES[c] <= largest:
@@ -239,7 +239,7 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
 
 @block
 def _run_trial(key, t, params, scratch, tally):
-    """One planted trial."""
+    """Run one importance-sampled trial."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     draw_low_words(key, t, n, f - 1, scratch)
@@ -254,5 +254,5 @@ def _run_trial(key, t, params, scratch, tally):
         _record_trial(tally, t, n, unsafe, rounds, largest)
 
 
-#: Planted trials of (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096).
+#: Kernel of importance-sampled trials at (n, f), 2 <= n <= 62 and 2 <= f <= min(2^n, 4096).
 PLANTED_TRIALS = trials_kernel(set_up, _run_trial)

@@ -1,12 +1,12 @@
-"""Queued trials of the lane kernels: trials with close faults, closed and run a vector at a time.
+"""Queued trials of the lane kernels: trials with close faults, closed and run one vector at a time.
 
-A queue (:mod:`fastcube.kernels.draws.sieve`) has rows of two vectors, and columns that are trials:
+A queue (``fastcube.kernels.draws.sieve``) has rows of two vectors, and each column is a trial:
 
     rows 0 .. f - 1      label of fault 0, 1, ... of the trial in that column
     (two more rows)      second and third queue only: its one large subcube, mask of free dimensions and a label inside
-    last three rows      which trial it is: lane, and low and high half of the group
+    last three rows      the trial's index: lane, and low and high half of the group
 
-``lanes`` is the number of lanes, a literal with which all blocks here are specialised.
+``lanes`` is the number of lanes, a literal for which all blocks here are specialised.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def close_and_measure(cells, lanes, masks, f):
 
 @block
 def close_and_measure_unrolled(cells, lanes, masks, f):
-    """:func:`close_and_measure` with its loops unrolled for f = 4 .. 7, the faults of Figure 8.
+    """Do ``close_and_measure`` with its loops unrolled for f = 4 .. 7, the numbers of faults in Figure 8.
 
-    Saves a seventh of all time at n = 10 and 12, and costs 0.4 s of compilation for each f.
+    This saves a seventh of all time at n = 10 and 12, and costs 0.4 s of compilation for each f.
     """
     if f == 4:
         return close_and_measure(cells, lanes, masks, 4)
@@ -54,10 +54,10 @@ def close_and_measure_unrolled(cells, lanes, masks, f):
 
 @block
 def _locate_faults(cells, lanes, f, dims, index):
-    """Rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
+    """Write rows of ``index``: each fault's label inside its column's subcube, of 6 + dims dimensions.
 
-    Row f of the queue is the subcube's mask and row f + 1 one label inside; a fault of another subcube gets the
-    place of that label.
+    Row f of the queue is the subcube's mask and row f + 1 a label inside it.  A fault of another subcube gets the index of that
+    label.
     """
     free = simd.load(cells, 2 * lanes * f)
     label = simd.load(cells, 2 * lanes * (f + 1))
@@ -79,7 +79,7 @@ def _locate_faults(cells, lanes, f, dims, index):
 
 @block
 def _build_cubes(index, lanes, f, dims, q0, cubes):
-    """Four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
+    """Write four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
     per = lanes >> 3
     mask = simd.splat(np.uint64((64 << dims) - 1))
     for v in range(4):
@@ -96,7 +96,7 @@ def _build_cubes(index, lanes, f, dims, q0, cubes):
 
 @block
 def run_cubes(work, queue, dims, lanes, tally):
-    """Rounds of the first vector of trials of a second or third queue, which is dropped; each trial has one round or more."""
+    """Run the rounds of the first vector of a second or third queue, and drop it; each trial has at least one round."""
     per = lanes >> 3
     _locate_faults(queue.cells, lanes, work.samples.count, dims, work.masks)
     for q0 in range(0, per, 4 >> dims):

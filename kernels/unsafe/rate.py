@@ -1,16 +1,16 @@
-"""Unsafe nodes when every node is faulty with probability p: counts and rounds of whole trials (Lee & Hayes 1988).
+"""Counts and rounds of unsafe nodes when every node is faulty with probability p (Lee & Hayes 1988, R1 and R3).
 
-Readings R1 and R3; the fault sets are those of :mod:`bernoulli`.  Three methods, of which ``dispatch`` takes the fastest:
+The fault sets are those of ``bernoulli``.  There are three methods, and ``dispatch`` selects the fastest:
 
-``digits``  p >= 1/64: every node decided by itself, then the rounds of the whole cube.
-``labels``  p < 1/64, n < 15: the faulty labels into the cube's bitmask, then the rounds of the whole cube.
-``merge_subcubes``   p < 1/64, n >= 15: a list of subcubes, merged while two are within distance 2 (R3).  What is left closes
+``digits``  p >= 1/64: every node is sampled by itself, then the rounds of the whole cube are run.
+``labels``  p < 1/64, n < 15: the faulty labels are marked in the cube's bitmask, then the rounds of the whole cube are run.
+``merge``   p < 1/64, n >= 15: subcubes are merged while two are within distance 2 (R3).  The remaining subcubes evolve
             independently, so the rounds are those of the slowest subcube, each run by itself in its own dimension.
 
-What limits them, on one core of a Zen 5 at some 4 GHz.  ``digits``: Philox, 8 words for 64 nodes at 0.4 ns; at n = 16,
-p = .1 drawing takes 5.2 of 6.7 us.  ``labels`` and ``merge_subcubes`` near p_1/2: the rounds, 1.5 ns for each 512
-nodes visited while the state fits the first-level cache, 3 to 4 in the second (n = 20), 10 beyond it (n >= 22).
-``merge_subcubes`` well below p_1/2: the scan of all pairs of subcubes, 0.5 ns for 16 pairs.
+The time is spent as follows, on one core of a Zen 5 at about 4 GHz.  ``digits``: Philox, 8 words for 64 nodes at 0.4 ns; at n =
+16, p = .1 sampling takes 5.2 of 6.7 us.  ``labels`` and ``merge`` near p_1/2: the rounds, 1.5 ns for each 512 nodes visited while
+the state fits the L1 cache, 3 to 4 ns in the L2 cache (n = 20), 10 ns above (n >= 22).  ``merge`` well below p_1/2: the scan of
+all pairs of subcubes, 0.5 ns for 16 pairs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
 
 @block
 def _record_trial(tally, t, n, faults, closed, steps):
-    """Add a trial with ``faults`` faulty and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
+    """Record a trial with ``faults`` faulty nodes and ``closed`` faulty or unsafe nodes after ``steps`` rounds."""
     add_quantity(tally, _UNSAFE_NODES, closed - faults)
     tally[_ALL_UNSAFE] += closed == np.int64(1) << n
     add_quantity(tally, _ROUNDS, steps)
@@ -46,7 +46,7 @@ def _record_trial(tally, t, n, faults, closed, steps):
 
 @block
 def _count_set_bits(state):
-    """Number of set bits of an array of whole vectors."""
+    """Return the number of set bits of an array of whole vectors."""
     total = simd.splat(bits.ZERO)
     for v in range(state.size >> 3):
         total = total + simd.popcount(simd.load(state, v << 3))
@@ -55,7 +55,7 @@ def _count_set_bits(state):
 
 @block
 def _extract_subcube(x, free, labels, k, state):
-    """Write the bitmask, in its own dimensions, of the faulty nodes inside a subcube to the cleared ``state``."""
+    """Write the bitmask, in a subcube's own dimensions, of the faulty nodes inside it to the cleared ``state``."""
     vector = simd.splat_like(simd.load(labels, 0), x)
     outside = simd.splat_like(vector, ~free)
     zero = vector ^ vector
@@ -71,7 +71,7 @@ def _extract_subcube(x, free, labels, k, state):
 
 @block
 def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
-    """Rounds of the slowest of the final subcubes; ``state`` is clear before and after.
+    """Return the rounds of the slowest of the final subcubes; ``state`` is clear before and after.
 
     A d-cube needs at most floor(d^2 / 3) rounds (Przykucki 2012), so small subcubes are seldom run.
     """
@@ -94,7 +94,7 @@ def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
 
 @block
 def _has_label(labels, count, x):
-    """Whether ``x`` is among the first ``count`` labels."""
+    """Whether ``x`` is one of the first ``count`` labels."""
     vector = simd.splat_like(simd.load(labels, 0), x)
     for at in range(0, count, 16):  # noqa: SIM110  (compiled code has no generators)
         if simd.bits(vector == simd.load(labels, at)) & bits.first_lanes(count - at, 16):
@@ -104,9 +104,9 @@ def _has_label(labels, count, x):
 
 @block
 def _write_distinct_labels(key, t, k, n, labels, seen, rows):
-    """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 to spare).
+    """Write trial ``t``'s first ``k`` distinct labels to ``labels`` (uint32, 16 entries to spare).
 
-    ``seen`` is a bitmap of 2^m <= 2^n bits: a label whose low m bits were not seen is new, others are looked up.
+    ``seen`` is a bitmap of 2^m <= 2^n bits.  A label whose low m bits were not seen is new; other labels are looked up.
     """
     low = np.uint64((seen.size << 6) - 1)
     exact = seen.size << 6 == np.int64(1) << n
@@ -135,7 +135,7 @@ def _write_distinct_labels(key, t, k, n, labels, seen, rows):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_digits(key, first, stop, params, tally):
-    """Trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
+    """Count trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
     n = np.int64(params[N])
     head, tail = bernoulli.digit_threshold(params[P])
     state = np.empty(count_words(n), np.uint64)
@@ -151,7 +151,7 @@ def unsafe_digits(key, first, stop, params, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_labels(key, first, stop, params, tally):
-    """Trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64, every one in the whole cube's bitmask."""
+    """Count trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64 in the whole cube's bitmask."""
     n = np.int64(params[N])
     base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])
     state = np.empty(count_words(n), np.uint64)
@@ -169,9 +169,9 @@ def unsafe_labels(key, first, stop, params, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_merge(key, first, stop, params, tally):
-    """Trials at (n, p) = params with 9 <= n <= 30 and 0 <= p < 1/64, by merging subcubes.
+    """Count trials at (n, p) = params with 9 <= n <= 30 and 0 <= p < 1/64 by merging subcubes.
 
-    Nothing of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
+    No array of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
     """
     n = np.int64(params[N])
     base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])

@@ -1,4 +1,4 @@
-"""What trial t draws, for replay: one function a study."""
+"""Sample the faults of trial t for replay, one function per study."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .planting import draw_low_words, sample_planted_pair, set_up, write_planted
 
 
 def unsafe_fraction(key, trial, n, f):
-    """The faulty nodes, uint64, in the order of the trial's sequence."""
+    """Return the faulty nodes, uint64, in the order of the trial's sequence."""
     return fault_set(key, trial, n, f)
 
 
 @kernel("Tuple((uint64[::1], int64, int64))(uint64, int64, int64, int64)")
 def unsafe_rare(key, trial, n, f):
-    """The faulty nodes by position, and the planted positions i < j."""
+    """Return the faulty nodes by position, and the positions i < j of the close pair."""
     made = set_up(np.array([np.float64(n), np.float64(f)]))
     draw_low_words(key, trial, n, f - 1, made)
     mask, pair = sample_planted_pair(key, trial, f, made)
@@ -40,7 +40,7 @@ def fault_state(key, t, n, p, state):
 
 
 def unsafe_critical(key, trial, n, p):
-    """The faulty nodes, int64, ascending."""
+    """Return the faulty nodes, int64, ascending."""
     state = np.zeros(max(8, 2**n // 64), np.uint64)
     fault_state(np.uint64(key), trial, n, p, state)
     return np.flatnonzero(np.unpackbits(state.view(np.uint8), bitorder="little"))

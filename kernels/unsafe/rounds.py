@@ -1,13 +1,13 @@
-"""FIND_UNSAFE's synchronous rounds inside one d-cube held as a bitmask (Lee & Hayes 1988, section 3; reading R1).
+"""FIND_UNSAFE's synchronous rounds inside one d-cube stored as a bitmask (Lee & Hayes 1988, section 3; R1).
 
-Bit ``v & 63`` of word ``v >> 6`` is node ``v``; it is set when the node is faulty or unsafe.  In each round every
-node with at least two set neighbours becomes set.  A round visits 512 nodes at a time: the neighbours across
-dimensions 0..8 are permutations inside the vector, those above are other vectors, and "at least two" is a pair of
-carry-save bit planes, ``one`` (some neighbour) and ``two`` (at least two): 20 vector instructions and one more load
+Bit ``v & 63`` of word ``v >> 6`` is node ``v``; it is set when the node is faulty or unsafe.  In each round every node with at
+least two set neighbours becomes set.  A round visits 512 nodes, one vector, at a time.  Neighbours across dimensions 0..8 are
+permutations inside the vector, and neighbours across higher dimensions are in other vectors.  The test "at least two" uses a pair
+of carry-save bit planes, ``one`` (some neighbour) and ``two`` (at least two).  It takes 20 vector instructions, and one more load
 and two instructions for each dimension above the ninth.
 
-Cubes of fewer than 9 dimensions need no code of their own: they are run as a 9-cube whose other nodes are clear,
-and a node outside the d-cube has at most one neighbour inside, so it never becomes set.
+Cubes of fewer than 9 dimensions are run as a 9-cube whose other nodes are clear.  A node outside the d-cube has at most one
+neighbour inside, so it never becomes set.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def run_word_rounds(x, d):
 
 @block
 def _count_inside(x):
-    """Planes (one, two) of the set neighbours across the nine dimensions inside a 512-node vector."""
+    """Return planes (one, two): nodes with a set neighbour, and with at least two, across nine dimensions of a 512-node
+    vector.
+    """
     a = neighbours.neighbour0(x)
     b = neighbours.neighbour1(x)
     c = neighbours.neighbour2(x)
@@ -78,7 +80,7 @@ def _count_inside(x):
 
 @block
 def _count_across(state, v, by, one, two):
-    """Add the neighbours of vector ``v`` across the two dimensions of distance ``by`` and ``2 by`` vectors."""
+    """Add the neighbours of vector ``v`` across two dimensions, at ``by`` and ``2 by`` vectors, to the planes (one, two)."""
     a = simd.load(state, (v ^ by) << 3)
     b = simd.load(state, (v ^ (2 * by)) << 3)
     return simd.bit_or3(one, a, b), two | simd.majority(one, a, b)
@@ -86,10 +88,10 @@ def _count_across(state, v, by, one, two):
 
 @block
 def step_vector(state, v, d):
-    """State after one round of nodes 512 v .. 512 v + 511 of a d-cube, d >= 9; ``state`` is not modified."""
+    """Return the state after one round of nodes 512 v .. 512 v + 511 of a d-cube, d >= 9; ``state`` is not modified."""
     x = simd.load(state, v << 3)
     one, two = _count_inside(x)
-    # constant distances up to 18 dimensions (2.5 ns a vector against 5 with a loop); larger states wait for memory anyway
+    # The distances are constants up to 18 dimensions (2.5 ns per vector against 5 with a loop); larger states wait for memory.
     if d > 10:
         one, two = _count_across(state, v, 1, one, two)
     if d > 12:
@@ -112,7 +114,7 @@ def _has_difference(x, y):
 
 @block
 def _rounds_one_vector(state):
-    """Rounds of a 9-cube, held in a register."""
+    """Return the rounds of a 9-cube, held in a register."""
     x = simd.load(state, 0)
     rounds = np.int64(0)
     while True:
@@ -127,7 +129,7 @@ def _rounds_one_vector(state):
 
 @block
 def _rounds_two_vectors(state):
-    """Rounds of a 10-cube, held in two registers."""
+    """Return the rounds of a 10-cube, held in two registers."""
     x = simd.load(state, 0)
     y = simd.load(state, 8)
     rounds = np.int64(0)
@@ -147,7 +149,7 @@ def _rounds_two_vectors(state):
 
 @block
 def _sweep_vectors(now, after, d):
-    """One round from ``now`` to ``after``, all vectors; tells whether any node was set."""
+    """Run one round from ``now`` to ``after`` on all vectors; return whether any node was set."""
     changes = simd.splat(bits.ZERO)
     for v in range(1 << (d - 9)):
         y = step_vector(now, v, d)
@@ -158,7 +160,7 @@ def _sweep_vectors(now, after, d):
 
 @block
 def _spread_marks(marks, at, b, d):
-    """Word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it."""
+    """Return word ``b`` of the set of vectors that are in the set at ``marks[at:]`` or have a neighbour in it."""
     c = marks[at + b]
     near = c | ((c >> np.uint64(1)) & _LOW[0]) | ((c & _LOW[0]) << np.uint64(1))
     near |= ((c >> np.uint64(2)) & _LOW[1]) | ((c & _LOW[1]) << np.uint64(2))
@@ -173,11 +175,11 @@ def _spread_marks(marks, at, b, d):
 
 @block
 def _run_marked_round(now, after, marks, old, new, full, words, d):
-    """One round from ``now`` to ``after``; tells whether any node was set.
+    """Run one round from ``now`` to ``after``; return whether any node was set.
 
-    Only vectors next to a change are visited, and none whose nodes are all set.  ``now`` and ``after`` differ at
-    most in the vectors that the round before changed; all of these are visited or, if full, copied, so after
-    the round the two differ at most in the vectors that it changed.
+    Only vectors next to a change are visited, and only if not all their nodes are set.  ``now`` and ``after`` differ at most in
+    the vectors that the round before changed.  These are visited or, if full, copied.  So after the round the two arrays differ
+    at most in the vectors that this round changed.
     """
     ones = simd.splat(bits.ALL_BITS)
     any_changed = np.uint64(0)
@@ -205,33 +207,33 @@ def _run_marked_round(now, after, marks, old, new, full, words, d):
 
 @block
 def count_marks_words(d):
-    """Length of the scratch ``marks`` of :func:`run_marked_rounds`."""
+    """Return the length of the scratch array ``marks`` of ``run_marked_rounds``."""
     return np.int64(3) << max(d - 15, 0)
 
 
 @block
 def run_marked_rounds(state, other, marks, d):
-    """Run the rounds of a d-cube to the fixed point.
+    """Run the rounds of a d-cube until nothing changes.
 
     Parameters
     ----------
     state : uint64 array of max(8, 2^(d-6)) words
-        Set nodes; clear from node 2^d up.  Ends as the final state.
+        Set nodes; clear from node 2^d up.  Overwritten with the final state.
     other : uint64 array of the same length
-        Scratch, of any content.
+        Scratch memory with any content.
     marks : uint64 array of ``count_marks_words(d)``
-        Likewise.
+        Scratch memory with any content.
     d : int64
         Dimension, 0 <= d <= 30.  Not checked.
 
     Returns
     -------
     int64
-        Last round that sets a node; 0 when none does.
+        Last round that sets a node; 0 if none does.
 
     Notes
     -----
-    About 5 ns for each 512 nodes visited while the state fits the second-level cache.
+    About 5 ns for each 512 nodes visited while the state fits the L2 cache.
     """
     if d <= 9:
         return _rounds_one_vector(state)
@@ -259,7 +261,7 @@ def run_marked_rounds(state, other, marks, d):
 
 @block
 def run_link_rounds(state, ends, other, marks, d):
-    """:func:`run_marked_rounds` with faulty links (reading R2), whose ``ends``, words as of ``state``, are marked in step 1."""
+    """Run ``run_marked_rounds`` with faulty links (R2); their ``ends``, a bitmask like ``state``, are marked in round 1."""
     linked = bits.ZERO
     for word in range(ends.size):
         linked |= ends[word] & ~state[word]
@@ -274,5 +276,5 @@ def run_link_rounds(state, ends, other, marks, d):
 
 @kernel("int64(uint64[::1], uint64[::1], uint64[::1], int64)")
 def run_cube_rounds(state, ends, other, d):
-    """:func:`run_link_rounds` of one given d-cube."""
+    """Run ``run_link_rounds`` of one given d-cube."""
     return run_link_rounds(state, ends, other, np.empty(count_marks_words(d), np.uint64), d)

@@ -1,8 +1,8 @@
-"""Unsafe nodes under f random faults, one trial at a time: the plain path, and the one for many faults.
+"""Unsafe nodes under f random faults, one trial at a time: the reference for lane kernels, and the method for many faults.
 
-``MERGED`` keeps lists of subcubes and works for every n and f; the lane kernels must equal it bit for bit.
-``WHOLE`` marks the 2^n nodes in a bitmask and runs the rounds on it, which is faster from some f on.
-Their trials also finish what a lane kernel leaves over.  ``count_sets`` counts every fault set of Q_n, n <= 5.
+``MERGED`` stores lists of subcubes and works for every n and f; the lane kernels give identical counts.  ``WHOLE`` marks the 2^n
+nodes in a bitmask and runs the rounds on it, which is faster above some f.  Lane kernels use their trials for hard cases.
+``count_sets`` counts every fault set of Q_n, n <= 5.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ COUNTS_SHAPE = (33, 32, 16)
 
 _LOW = (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)
 
-#: Lane i holds the nodes 3, 5, 6, 7 that the bits of i name.
+#: Lane i holds the nodes 3, 5, 6, 7 whose bit is set in i.
 _IN_LANES = np.array(
     [sum(1 << v for b, v in enumerate((3, 5, 6, 7)) if i >> b & 1) for i in range(16)], dtype=np.uint32
 )
 
 
 class MergingScratch(NamedTuple):
-    """Scratch of :func:`run_merging_trial`."""
+    """Scratch memory of ``run_merging_trial``."""
 
     labels: Words  #: the faults
-    base: Words  #: subcubes
+    base: Words  #: the subcubes
     free: Words
     draws: Draws
     spare: CubeScratch
@@ -45,7 +45,7 @@ class MergingScratch(NamedTuple):
 
 @scratch
 def merging_scratch_for(params):
-    """Scratch for trials at (n, f)."""
+    """Return scratch memory for trials at (n, f) = params."""
     n, f = np.int64(params[N]), np.int64(params[F])
     few = count_sampled_labels(n, f)
     labels = np.empty(max(f, few), np.uint64)
@@ -58,7 +58,7 @@ def merging_scratch_for(params):
 def run_merging_trial(key, t, params, scratch, tally):
     """Count unsafe nodes and rounds of a trial by merging subcubes; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n.
 
-    O(f^2 / 8) a trial, and the rounds of the subcubes; memory O(f).
+    Time O(f^2 / 8) per trial, plus the rounds of the subcubes; memory O(f).
     """
     n, f = np.int64(params[N]), np.int64(params[F])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
@@ -67,17 +67,17 @@ def run_merging_trial(key, t, params, scratch, tally):
 
 
 class WholeCubeScratch(NamedTuple):
-    """Scratch of :func:`run_whole_cube_trial`, uint64."""
+    """Scratch memory of ``run_whole_cube_trial``, uint64."""
 
-    state: Words  #: the n-cube's bitmask, of whole vectors
-    other: Words  #: another
+    state: Words  #: bitmask of the n-cube, in whole vectors
+    other: Words  #: another such bitmask
     marks: Words  #: see ``rounds.run_marked_rounds``
     rows: Rows
 
 
 @scratch
 def whole_cube_scratch_for(params):
-    """Scratch for trials at (n, f)."""
+    """Return scratch memory for trials at (n, f) = params."""
     n = np.int64(params[N])
     words = np.int64(1) << max(n - 6, np.int64(3))
     return WholeCubeScratch(
@@ -90,7 +90,7 @@ def whole_cube_scratch_for(params):
 
 @block
 def _has_adjacent_nodes(state, used, n):
-    """Whether two set nodes of the n-cube, ``used`` words of a bitmask, are neighbours."""
+    """Whether two set nodes of the n-cube are neighbours; ``state`` is a bitmask of ``used`` words."""
     found = bits.ZERO
     for i in range(used):
         for k in range(n):
@@ -100,10 +100,10 @@ def _has_adjacent_nodes(state, used, n):
 
 @block
 def run_whole_cube_trial(key, t, params, scratch, tally):
-    """Count unsafe nodes and rounds of a trial on the whole cube's bitmask; params (n, f), 1 <= n <= 30, 0 <= f <= 2^n.
+    """Count unsafe nodes and rounds of a trial in the whole cube's bitmask; params (n, f), 1 <= n <= 30, 0 <= f <= 2^n.
 
-    O(f) a trial for the draws and O(2^n / 512) a round.  Two faults within distance 2 are adjacent or have a common
-    neighbour, which is unsafe or makes an adjacent pair.
+    Time O(f) per trial for sampling and O(2^n / 512) per round.  Two faults within distance 2 are adjacent or have a common
+    neighbour, which is unsafe or faulty and so part of an adjacent pair.
     """
     n, f = np.int64(params[N]), np.int64(params[F])
     used = np.int64(1) << (n - 6 if n > 6 else 0)
@@ -128,7 +128,7 @@ WHOLE = trials_kernel(whole_cube_scratch_for, run_whole_cube_trial)
 
 @block
 def _add_neighbours(x, one, two, k, low):
-    """Add the neighbours across dimension k to the carry-save counts (some neighbour, at least two)."""
+    """Return the counts (some neighbour set, at least two set) with the neighbours across dimension k added."""
     by = simd.splat_like(x, 1 << k)
     mask = simd.splat_like(x, low)
     across = ((x >> by) & mask) | ((x & mask) << by)
@@ -137,7 +137,7 @@ def _add_neighbours(x, one, two, k, low):
 
 @block
 def _step_states(x):
-    """State after one round, for 16 states of Q_5."""
+    """Return the states of 16 copies of Q_5 after one round."""
     one = simd.splat_like(x, 0)
     two = one
     one, two = _add_neighbours(x, one, two, 0, _LOW[0])
@@ -152,14 +152,14 @@ def _step_states(x):
 def count_sets(n, near, far, counts):
     """Count the fault sets whose nodes 0, 1, 2, 4, 8, 16 are exactly ``near``, by faults, unsafe nodes and rounds.
 
-    A fault set is a 32-bit word, bit v for node v, and 16 of them are run at a time (Lee & Hayes 1988, section 3.2;
-    reading R1).  Only sets with node 0 and, of its neighbours, the first few need visiting: translations and permutations
-    of the dimensions carry every set with a fault to these.
+    A fault set is a 32-bit word, bit v for node v, and 16 sets are run at a time (Lee & Hayes 1988, section 3.2; R1).  Only sets
+    with node 0 and a first few of its neighbours need visiting, because translations and permutations of the dimensions map every
+    nonempty set to one of these.
 
     Parameters
     ----------
     n : int64
-        Dimension, 1 <= n <= 5.  A smaller cube is run as a part of Q_5: a node outside it has at most one
+        Dimension, 1 <= n <= 5.  A smaller cube is run as a subcube of Q_5: a node outside it has at most one
         neighbour inside, so it is never marked.  Not checked.
     near : uint64
         Node 0 and some of its neighbours, as a word of node bits.
@@ -170,14 +170,14 @@ def count_sets(n, near, far, counts):
 
     Notes
     -----
-    2^26 sets in 0.05 s for n = 5 on one core of an AMD EPYC (Zen 4): 0.75 ns a set, of which about 0.4 ns is the
+    2^26 sets in 0.05 s for n = 5 on one core of an AMD EPYC (Zen 4): 0.75 ns per set, of which about 0.4 ns is the
     memory increment that each set takes.
     """
     lanes = simd.load(_IN_LANES, 0)
     size, unsafe = np.uint64(COUNTS_SHAPE[1] * COUNTS_SHAPE[2]), np.uint64(COUNTS_SHAPE[2])
     index = np.empty(16, np.uint32)
     whole = np.uint64(0xFFFFFFFF) >> np.uint64(32 - (1 << n))
-    used = np.int64(0)  # lanes that name nodes of Q_n only
+    used = np.int64(0)  # number of lanes whose nodes are in Q_n
     while used < 16 and np.uint64(_IN_LANES[used]) & ~whole == np.uint64(0):
         used += 1
     subset = far[0]

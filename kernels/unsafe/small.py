@@ -1,15 +1,14 @@
 """Unsafe nodes of small cubes, n <= 8, under f random faults: whole cubes in 64-bit lanes.
 
-One 64-node word of eight trials makes a vector: a trial of Q_1..Q_6 is one lane, and one of Q_7 or Q_8 is the same
-lane of two or four vectors.  Four vectors, that is 32, 16 or 8 trials, are worked on at once, so marking the labels,
-FIND_UNSAFE's rounds and the counting are bitwise operations without a branch per trial.  The kernels serve every
-0 <= f <= 2^n.
+A vector holds one 64-node word of each of eight trials.  A trial of Q_1..Q_6 is one lane, and a trial of Q_7 or Q_8 is the same
+lane of two or four vectors.  Four vectors, that is 32, 16 or 8 trials, are processed together.  Marking the labels, FIND_UNSAFE's
+rounds and the counting are then bitwise operations without a branch per trial.  The kernels serve every 0 <= f <= 2^n.
 
-``rounds.py`` runs the same rounds on one cube at a time.  One cube in a vector there and many here are two layouts, and both
-are needed: the plain kernel on ``rounds.py`` takes 20 times as long at n = 6, f = 8 and 6 times at n = 8, f = 24.
+``rounds.py`` runs the same rounds on one cube at a time, with a cube in a vector.  Both layouts are needed: the kernel on
+``rounds.py`` takes 20 times as long at n = 6, f = 8 and 6 times as long at n = 8, f = 24.
 
-``dims`` is the number of dimensions above the sixth (0, 1, 2); a *pack* is a word whose bit 8 g + l stands for
-lane l of the g-th eight of the trials at work.
+``dims`` is the number of dimensions above the sixth (0, 1, 2).  A *pack* is a word whose bit 8 g + l belongs to lane l of the
+g-th group of eight trials.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from .layout import F, N
 
 @block(always=True)
 def _pack_mask(dims, v, mask):
-    """A mask of vector ``v`` as a pack."""
+    """Return a mask of vector ``v`` as a pack."""
     return simd.bits(mask) << np.uint64(8 * (v >> dims))
 
 
 @block(always=True)
 def run_cubes_round(dims, cubes, at, to):
-    """One round from vectors ``at .. at + 3`` of ``cubes`` into ``to .. to + 3``.
+    """Run one round from vectors ``at .. at + 3`` of ``cubes`` into ``to .. to + 3``.
 
-    Returns the pack of trials in which a node became unsafe, and the pack of those with two set nodes within
-    distance 2: adjacent, or with a common neighbour.
+    Returns the pack of trials in which a node became unsafe, and the pack of trials with two set nodes within distance 2:
+    adjacent, or with a common neighbour.
     """
     changed = ZERO
     near = ZERO
@@ -73,7 +72,7 @@ def run_cubes_round(dims, cubes, at, to):
 
 @block(always=True)
 def _count_set_nodes(dims, cubes, at, g):
-    """Numbers of set nodes of the g-th eight trials."""
+    """Return the number of set nodes of each of the g-th eight trials."""
     v = at + (g << dims)
     out = simd.popcount(simd.load(cubes, 8 * v))
     for _ in range((1 << dims) - 1):
@@ -84,7 +83,9 @@ def _count_set_nodes(dims, cubes, at, g):
 
 @block(always=True)
 def _mark_nodes(dims, draws, begin, end, field, labels, cubes, at):
-    """Vectors ``at .. at + 3`` of ``cubes``: the nodes that words ``begin .. end - 1`` hold for fields ``field``, ..."""
+    """Write vectors ``at .. at + 3`` of ``cubes``: the nodes that words ``begin .. end - 1`` contain in the fields from ``field``
+    on.
+    """
     low = simd.splat(labels)
     for v in range(4):
         shift = simd.splat(np.uint64(8 * (field + (v >> dims))))
@@ -100,8 +101,8 @@ def _mark_nodes(dims, draws, begin, end, field, labels, cubes, at):
 def _redraw_repeats(dims, key, prepared, small, drawn, field):
     """Sample further labels, word by word, for the trials whose first labels are not distinct.
 
-    Extra words are kept for the blocks' other fields as far as ``draws`` has room; two places behind it serve those
-    beyond.  Returns the number of words kept.
+    Further words also serve the blocks' other fields and are stored while ``draws`` is not full; two more vectors hold the words
+    after that.  Returns the number of words stored.
     """
     draws, room, cubes, count, labels = small.draws, small.room, small.cubes, small.count, np.uint64(small.size - 1)
     wanted = simd.splat(np.uint64(count))
@@ -129,7 +130,7 @@ def _redraw_repeats(dims, key, prepared, small, drawn, field):
 
 @block(always=True)
 def _draw_words(key, prepared, count, draws):
-    """The first ``count`` words of eight trials' sequences (one more for odd counts); returns how many."""
+    """Write the first ``count`` words of eight trials' sequences (one more for odd counts); return their number."""
     drawn = np.int64(0)
     while drawn < count:
         even, odd = philox.word_lanes(key, prepared, np.uint64(drawn >> 1))
@@ -141,10 +142,10 @@ def _draw_words(key, prepared, count, draws):
 
 @block(always=True)
 def run_rounds(dims, cubes, valid, unsafe, reached):
-    """FIND_UNSAFE's rounds of the trials ``valid``; adds to ``reached[r]`` how many of them took r rounds or more, r > 0.
+    """Run FIND_UNSAFE's rounds of the trials ``valid``, and add to ``reached[r]`` the number that took r rounds or more, r > 0.
 
-    Those of ``unsafe`` take one round at least.  Returns the most rounds, the pack of trials that took as many, the vector
-    from which on the cubes end, and the pack of trials with two set nodes within distance 2.
+    The trials ``unsafe`` take at least one round.  Returns the largest number of rounds, the pack of trials that took as many,
+    the index of the first final vector of the cubes, and the pack of trials with two set nodes within distance 2.
     """
     last = valid
     close = ZERO
@@ -166,7 +167,7 @@ def run_rounds(dims, cubes, valid, unsafe, reached):
 
 @block
 def _valid_trials(dims, start, first, stop):
-    """Pack of the trials ``start + g + 8 l`` inside [first, stop)."""
+    """Return the pack of the trials ``start + g + 8 l`` inside [first, stop)."""
     out = ZERO
     for i in range(32 >> dims):
         t = start + (i >> 3) + 8 * (i & 7)
@@ -177,7 +178,7 @@ def _valid_trials(dims, start, first, stop):
 
 @block
 def _smallest_trial(pack, start):
-    """Smallest trial of a pack that is not empty."""
+    """Return the smallest trial of a pack that is not empty."""
     out = np.int64(64)
     while pack:
         i = bits.lowest(pack)
@@ -187,15 +188,15 @@ def _smallest_trial(pack, start):
 
 
 class _SmallScratch(NamedTuple):
-    """What the stages share; made once a call."""
+    """Scratch memory shared by the stages; made once per call."""
 
     f: I64
-    size: I64  #: nodes of the cube
-    count: Any  #: int64: labels to sample, of faulty or else of nonfaulty nodes
-    room: I64  #: words of each lane that are kept
+    size: I64  #: number of nodes of the cube
+    count: Any  #: int64: number of labels to sample, of faulty nodes or, if fewer, of nonfaulty nodes
+    room: I64  #: number of words of each lane that are stored
     draws: Words  #: room + 2 vectors
     cubes: Words  #: eight vectors
-    reached: Ints  #: trials that took r rounds or more, as ``entry.count_rounds``
+    reached: Ints  #: number of trials that took r rounds or more, as in ``entry.count_rounds``
 
 
 @scratch
@@ -209,7 +210,9 @@ def _small_scratch_for(n, f):
 
 @block(always=True)
 def _fill_cubes(dims, key, prepared, small, drawn, field):
-    """The fault sets of the blocks' fields ``field``, ... in the first four vectors of the cubes; returns the words drawn."""
+    """Write the fault sets of the blocks' fields from ``field`` on to the first four vectors of the cubes; return the words
+    sampled.
+    """
     first = np.int64(0)
     _mark_nodes(dims, small.draws, first, small.count, field, np.uint64(small.size - 1), small.cubes, first)
     drawn = _redraw_repeats(dims, key, prepared, small, drawn, field)
@@ -222,7 +225,9 @@ def _fill_cubes(dims, key, prepared, small, drawn, field):
 
 @block(always=True)
 def _count_nodes(dims, small, at, chosen, total, squares):
-    """Add each trial's unsafe nodes and their squares to two vectors; returns these, and how many trials have all unsafe."""
+    """Add each trial's unsafe nodes and their squares to two vectors; return these, and the number of trials with all nodes
+    unsafe.
+    """
     faults = simd.splat(np.uint64(small.f))
     whole = simd.splat(np.uint64(small.size))
     all_unsafe = np.int64(0)
