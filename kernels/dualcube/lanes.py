@@ -1,7 +1,7 @@
 """PRACTICAL routing of hundreds of trials at a time with vectors: path lengths only, equal to those of ``practical``.
 
-``route_lengths`` takes a batch of pairs from the kernels of ``scalar``.  It samples nothing: the status of a node is a hash
-of its label and of the status key of the pair, which ``draw_pairs`` supplies.
+Entry point: ``route_lengths``, which takes a batch of pairs from the kernels of ``scalar``.  It samples nothing.  The status of a
+node is a hash of its label and of the pair's status key, which ``draw_pairs`` derives from the study's key.
 
 Most routes succeed at the first attempt: leave the cluster, cross, walk to v', cross, walk to t.  For eight trials at once the
 two walks are set up and the three nodes between them are tested.  Scalar code finds the first exit where s is not an exit itself.

@@ -1,6 +1,6 @@
 """2-partitions under few faults, SIMD: lanes are trials, in the loop of :mod:`fastcube.kernels.draws.sieve`.
 
-Entry: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``.  Draws from the study's key as it is: a trial's sequence of labels
+Entry points: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key a trial's sequence of labels
 (LABELS, and HIGH_LABELS for n > 32).
 
 1. *filter* (``_inspect_vector``): the least xor of two faults is above 3 when no two of them differ in dimensions 0 and 1 alone.

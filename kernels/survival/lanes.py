@@ -1,7 +1,7 @@
 """Whether networks stay connected under random faults, 512 trials at a time, and the hypercube under the same faults.
 
-Entry: ``SURVIVAL_NODES`` and its like, the trials of ``survival`` and ``survival-rate``.  Draws trials by the study's key alone
-(``drawing.py``), which takes most of the time.
+Entry points: ``SURVIVAL_NODES`` and the other kernels of ``survival`` and ``survival-rate`` at the end of this module.  They sample
+trials with the study's key (``drawing.py``), which takes most of the time.
 
 A lane is a trial.  A row holds one bit per lane: row v of ``alive`` has the lanes in which node v is nonfaulty, row v of
 ``reached`` those in which a search has reached it.

@@ -1,7 +1,7 @@
 """FIND_TREE under few faulty links, 4 <= n <= 12: lanes are trials, 32 at a time.
 
-Entry: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make_kernel``.  Draws from the
-study's key as it is: places of a trial's sequence of links (LINKS and DIMENSIONS).
+Entry points: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make_kernel``.  They sample with the
+study's key the places of a trial's sequence of links (LINKS and DIMENSIONS).
 
 1. *Links*: row i holds a link of each trial; rows are drawn until every trial has its number of distinct ones.  What is skipped,
    repeated or beyond that number is a dead row of its lane: lower end 0xFFFF and no dimension, which never counts.

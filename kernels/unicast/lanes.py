@@ -1,6 +1,6 @@
 """Routing rules under few faulty nodes, n = 9 .. 62, with one trial per vector lane as in ``fastcube.kernels.routing.lanes``.
 
-``make_lanes_kernel`` makes the entry points ``RIVALS_LANES_16`` and ``_32``.  They sample LABELS with the study's key, and in
+Entry points: ``RIVALS_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and in
 scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
 1. *filter* (``filter_vector``) decides every trial without two faults within distance 2.  No node is unsafe, all safety statuses

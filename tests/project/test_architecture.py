@@ -126,7 +126,7 @@ def test_subjects_of_kernels_have_the_same_modules(folder):
     if "lanes" in names:
         begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]
         words = " ".join(begin.split())
-        assert words.startswith("Entry: ") and "Draws " in words and "study's key" in words
+        assert words.startswith("Entry point") and "sample" in words and "study's key" in words
 
 
 def test_what_is_counted_and_which_kernel_serves_is_known_without_numba():
