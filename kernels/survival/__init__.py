@@ -1,1 +1,1 @@
-"""Survival of networks under random faults: 512 trials at a time, or one with its components and distances (N4, N5)."""
+"""Survival of networks under random faults, for 512 trials at a time, or for one trial with components and distances (N4, N5)."""

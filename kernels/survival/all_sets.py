@@ -1,7 +1,7 @@
-"""All sets of faulty nodes of a network on 32 nodes, 512 at a time: which leave it connected, and which 1-extra.
+"""Count all sets of faulty nodes of a network on 32 nodes, 512 sets at a time: connected sets, and 1-extra sets.
 
-Set i has node v working where bit v of i is 1.  A group of 512 sets differs in nodes 0 to 8 alone: the rows of these nodes are
-the same in all groups, those of the others are all ones or all zeros.
+In set i node v is nonfaulty if bit v of i is 1.  The sets of a group of 512 differ only in nodes 0 to 8.  The rows of these nodes
+are the same in all groups, and the rows of the other nodes are all ones or all zeros.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from ..machine.jit import kernel
 from . import drawing
 from .lanes import count_bits, evaluate_node_sets, prepare_table
 
-#: Dimension of the networks, and groups of sets.
+#: Dimension of the networks, and number of groups of sets.
 DIMENSIONS, GROUPS = 5, 2**23
 
 
 @kernel("int64[:, ::1](int32[:, ::1], int64, int64)")
 def count_node_sets(table, first, stop):
-    """Numbers of sets of f = 0 .. 32 faulty nodes in groups ``first .. stop - 1``: a row connected, a row 1-extra."""
+    """Return the numbers of sets of f = 0 .. 32 faulty nodes in groups ``first .. stop - 1``: a row of connected, a row of
+    1-extra sets.
+    """
     net = prepare_table(table, np.int64(DIMENSIONS), np.int64(0))
     alive = drawing.rows_for(np.int64(33))
     alive[:] = ZERO
-    sizes = drawing.rows_for(np.int64(10))  # row k: the sets in which k of nodes 0 to 8 work
+    sizes = drawing.rows_for(np.int64(10))  # row k: the sets in which k of nodes 0 to 8 are nonfaulty
     sizes[:] = ZERO
     for lane in range(512):
         word, bit = lane >> 6, ONE << np.uint64(lane & 63)

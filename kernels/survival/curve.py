@@ -1,10 +1,10 @@
-"""What survives at all numbers of failures of one order: components return from the last failure to the first.
+"""Survivors after every number of failures of one random order: components return from the last failure to the first.
 
-Union-find with the sizes of the components (Newman & Ziff 2001).  A node has a bit where it is live, so that one mask holds its
-live neighbours: an empty mask is an isolated node, and while all survivors are connected no search is needed.
+This is union-find with the sizes of the components (Newman & Ziff 2001).  A bitmask holds the live nodes, so the live neighbours
+of a node are one mask.  An empty mask means an isolated node, and no search is needed while all survivors are connected.
 
 ``params`` is (network, what, n, failed, failed, ...).  The tally holds the layout's slots for each number ``failed``, in their
-order.  In the scratch the numbers stand in falling order, as the failures are taken back.
+order.  The scratch memory holds the numbers in falling order, because failures are taken back.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _EVENTS = CURVE.family("{}", CURVE_EVENTS)
 _SOME = CURVE.counter("some")
 _LARGEST, _SECOND, _OTHERS = CURVE.moments("largest"), CURVE.moments("second"), CURVE.moments("others")
 
-#: Place of the first number of failures in ``params``.
+#: Index in ``params`` of the first number of failures.
 _FAILED = 3
 
-#: Bits of each event's sum in a word, and trials until such a sum may be full.
+#: Bits of each event's sum in a word, and number of trials until such a sum may be full.
 _FIELD, _FULL = np.uint64(16), 65535
 _NO_ISOLATED, _DISCONNECTED, _DISCONNECTED_1_EXTRA = np.uint64(32), np.uint64(1 << 16), np.uint64(1 << 16 | 1 << 48)
 
@@ -40,28 +40,28 @@ _tabulate = make_tabulate(named_step)
 
 
 class CurveScratch(NamedTuple):
-    """Scratch of a call; ``count`` is the number of points."""
+    """Scratch memory of a call; ``count`` is the number of points."""
 
-    table: Ints32  #: (2^n, slots); without rows where links fail
-    ends: Ints32  #: (links, 2); without rows where nodes fail
+    table: Ints32  #: (2^n, slots): neighbours; no rows if links fail
+    ends: Ints32  #: (links, 2): ends of links; no rows if nodes fail
     order: Ints32  #: the components that fail, by number
     words: Words  #: 16: see ``draw_place``
-    parent: Ints32  #: a node each: the negative size of its component at a root
-    live: Words  #: a bit a node
-    many: Ints32  #: components of each size, without the giant, one of the largest
+    parent: Ints32  #: one entry per node: its parent, or at a root the negative size of the component
+    live: Words  #: one bit per node: whether it is live
+    many: Ints32  #: number of components of each size, without the giant (one of the largest)
     failed: Ints  #: count + 1: the numbers of failures in falling order, and -1
-    rows: Ints  #: count: the row of each in the tally
-    events: Words  #: count: the trial's events, a field each
-    largest: Words  #: count: nodes of the largest component
-    second: Words  #: count: nodes of the second largest
-    others: Words  #: count: sum of the squared sizes of all but the largest
-    sums: Words  #: (8, count): over trials
-    first: Ints  #: 2: the moments of ``hitting.py``
+    rows: Ints  #: count entries: row of each number in the tally
+    events: Words  #: count entries: the trial's events, one field each
+    largest: Words  #: count entries: nodes of the largest component
+    second: Words  #: count entries: nodes of the second largest component
+    others: Words  #: count entries: sum of the squared sizes of all components but the largest
+    sums: Words  #: (8, count): sums over trials
+    first: Ints  #: 2 entries: the moments of ``hitting.py``
 
 
 @scratch
 def _list_ends(table, n):
-    """Both ends of each link, in the order of their numbers."""
+    """Return both ends of each link, in the order of their numbers."""
     _, links = number_links(table, n)
     ends = np.empty((links, 2), np.int32)
     names = list_link_names(table, n, links)
@@ -72,7 +72,7 @@ def _list_ends(table, n):
 
 @scratch
 def curve_scratch_for(params):
-    """The scratch of a call with these ``params``."""
+    """Return scratch memory of a call with these ``params``."""
     index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
     nodes = np.int64(1) << n
     table = np.empty((nodes, named_slots(index, n)), np.int32)
@@ -107,7 +107,7 @@ def curve_scratch_for(params):
 
 @block
 def _find_root(parent, v):
-    """The root of a node, a uint32 as all nodes here: Numba looks at each signed index whether it counts from the end."""
+    """Return the root of node ``v``.  Nodes are uint32, because Numba tests each signed index for being negative."""
     p = parent[v]
     while p >= 0:
         q = parent[np.uint32(p)]
@@ -124,7 +124,7 @@ def _find_root(parent, v):
 
 @block(always=True)
 def note_state(w, at, failed, parts, isolated, largest, second, others):
-    """Note the state at ``failed`` failures where it is asked for; returns the place of the next number that is."""
+    """Record the state after ``failed`` failures if it is wanted; return the index of the next wanted number."""
     if w.failed[at] == failed:
         events = np.uint64(parts == 1) | np.uint64(isolated == 0) << _NO_ISOLATED
         if parts > 1:
@@ -139,7 +139,7 @@ def note_state(w, at, failed, parts, isolated, largest, second, others):
 
 @block
 def _add_trial(w):
-    """Add the states of one trial to the sums, in loops that LLVM makes vectors of."""
+    """Add the states of one trial to the sums, in loops that LLVM vectorises."""
     count = w.rows.size
     for i in range(count):
         w.sums[0, i] += w.events[i]
@@ -161,7 +161,7 @@ def _add_trial(w):
 
 @block
 def _flush_events(w, tally):
-    """Empty the sums of events, before a field is full."""
+    """Add the sums of events to the tally and clear them, before a field is full."""
     for i in range(w.rows.size):
         for j in range(4):
             tally[w.rows[i] * _SLOTS + _EVENTS[j]] += np.int64(
@@ -172,7 +172,7 @@ def _flush_events(w, tally):
 
 @block
 def _flush_moments(w, tally, trials):
-    """Enter the sums of sizes into the tally."""
+    """Add the sums of sizes to the tally."""
     for i in range(w.rows.size):
         row = w.rows[i] * _SLOTS
         tally[row + _LARGEST.total] += np.int64(w.sums[1, i])
@@ -191,7 +191,7 @@ def _flush_moments(w, tally, trials):
 
 @block
 def _live_slots(v, table, live):
-    """The slots of a node over which its neighbour is live, a bit each."""
+    """Return the slots of a node whose neighbour is live, one bit per slot."""
     mask = ZERO
     for d in range(table.shape[1]):
         x = np.uint64(table[v, d])
@@ -201,7 +201,7 @@ def _live_slots(v, table, live):
 
 @block
 def _live_dimensions(v, table, live):
-    """:func:`_live_slots` in the hypercube: the bits of six dimensions are in one word."""
+    """Return ``_live_slots`` for the hypercube, where six dimensions are in one word."""
     n, place = np.uint64(table.shape[1]), np.uint64(v) & _63
     row = np.uint64(v) >> _6
     word, mask = live[row], ZERO
@@ -214,7 +214,7 @@ def _live_dimensions(v, table, live):
 
 @block
 def _giant_dimensions(v, n, parent, giant):
-    """The dimensions of a node in which its neighbour has the giant as its parent, failed ones among them; no branch."""
+    """Return the dimensions in which a node's neighbour has the giant as its parent, live or not; this takes no branch."""
     mask = ZERO
     for d in range(np.uint64(n)):
         mask |= np.uint64(parent[np.uint64(v) ^ (ONE << d)] == giant) << d
@@ -223,14 +223,16 @@ def _giant_dimensions(v, n, parent, giant):
 
 @block(always=True)
 def _second_size(second, many):
-    """The size of the second largest component, from an upper bound."""
+    """Return the size of the second largest component, given an upper bound."""
     while second > 0 and many[np.uint64(second)] == 0:
         second -= 1
     return second
 
 
 def make_nodes_trial(hypercube: bool, note: Any) -> Any:
-    """The block ``trial(key, t, w)`` in which nodes return, of the hypercube or by the table; ``note`` gets each state."""
+    """Return the block ``trial(key, t, w)`` in which nodes return, for the hypercube or by a table; ``note`` receives each
+    state.
+    """
     find_live = _live_dimensions if hypercube else _live_slots
 
     @block
@@ -264,7 +266,7 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
                 parent[giant] = -largest
             else:
                 root, size, joins_giant = v, np.int64(1), False
-                if hypercube:  # pays where neighbours are not read from a table
+                if hypercube:  # faster if neighbours are not read from a table
                     near = _giant_dimensions(v, table.shape[1], parent, np.int32(giant)) & mask
                     if near:
                         mask ^= near
@@ -309,7 +311,9 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
 
 @block(always=True)
 def _place_component(root, size, joins_giant, giant, largest, second, others, many):
-    """Enter a component that has grown: the giant, the largest size, and the second and the squares of all but the giant."""
+    """Record a component that has grown; return the giant, the largest and second sizes, and the sum of the other squared
+    sizes.
+    """
     if joins_giant:
         return root, size, _second_size(second, many), others
     small = size
@@ -320,9 +324,9 @@ def _place_component(root, size, joins_giant, giant, largest, second, others, ma
 
 
 def make_links_trial(note: Any, sizes: bool) -> Any:
-    """The block ``trial(key, t, w)`` in which links return, until all nodes are connected: so they are at fewer failures too.
+    """Return the block ``trial(key, t, w)`` in which links return until all nodes are connected, as they then stay.
 
-    ``note`` gets each state, with the sizes of the two largest components where ``sizes`` asks for them.
+    ``note`` receives each state; the sizes of the two largest components are computed only with ``sizes``.
     """
 
     @block

@@ -1,4 +1,4 @@
-"""Which kernels count what survives, where they serve, and which is taken; a user's network has kernels of its own."""
+"""Select the kernel that counts the survival studies at a point; a user's network gets kernels of its own."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MOST_DIMENSIONS = 16
 
 
 def has_no_faulty_links(network: str, n: int, faults: float, links: float) -> bool:
-    """No link is faulty."""
+    """Whether no link is faulty."""
     return links == 0
 
 
 def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]:
-    """Few faulty nodes in the hypercube, n in a range."""
+    """Return the condition "few faulty nodes in the hypercube" for n in a range."""
     return lambda network, n, f, links: (
         network == "hypercube" and not links and n_least <= n <= n_most and f <= (n + 1) * (n - 2) // 2
     )
 
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
-    """Lanes of pairs of faults pay while f is small and hardly a trial must be searched: measured at n = 6, 8, 10, 12."""
+    """Select a kernel.  Comparing pairs of faults is fastest for few faults and rare searches: measured at n = 6, 8, 10, 12."""
     few = "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
     if (
         _make_few_faults_condition(4, MOST_DIMENSIONS)(network, n, f, links)
@@ -41,7 +41,7 @@ def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
 
 
 def _searched_fraction(n: int, f: int) -> float:
-    """About the share of trials with a fault that has K - 1 others at distance two (``few.py``)."""
+    """Return the approximate fraction of trials in which a fault has K - 1 others at distance two (``few.py``)."""
     c = max((c for c in range(1, n + 2) if c * n - c * (c + 1) // 2 + 1 <= f), default=1)
     mean = (f - 1) * n * (n - 1) / 2 / 2**n
     most = n - (c.bit_length() - 1) - 1
@@ -84,7 +84,7 @@ SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": se
 
 @functools.cache
 def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) -> Kernel:
-    """The kernel of ``survival`` for a user's network, with faulty links or without."""
+    """Return the kernel of ``survival`` for a user's network, with or without faulty links."""
     from ..cube.tables import wrap_user_slots, wrap_user_step
     from ..machine.trials import name_variant
     from .lanes import survival_kernel

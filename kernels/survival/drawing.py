@@ -1,10 +1,10 @@
-"""Sample the faults of 512 trials at once, for kernels whose lanes are trials.
+"""Sample the faults of 512 trials at a time, for kernels whose lanes are trials.
 
-Row v of an array, 8 words, has bit t of a group of 512 where node or link v works.  Trial t of a group is bit t & 63 of word
-t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
+Row v of an array, 8 words, has bit t of a group of 512 trials set if node or link v is nonfaulty.  Trial t of a group is bit t &
+63 of word t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
 
-The sampling schemes are those of ``nodes``, ``links`` and ``bernoulli`` in ``draws``, and of reading N4; but for rates from
-1/64 on, whose digits are read for 64 trials at once (``_draw_dense``).
+The sampling schemes are those of ``nodes``, ``links`` and ``bernoulli`` in ``draws`` and of N4.  The exception are rates from
+1/64 on, whose binary digits are sampled for 64 trials at a time (``_draw_dense``).
 """
 
 from __future__ import annotations
@@ -33,46 +33,46 @@ from ..machine.array_types import I64, U64, Bytes, Ints, Words, Words16
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import block, scratch
 
-#: Trials of a group.
+#: Number of trials of a group.
 GROUP_TRIALS = 512
 
 _3, _6 = np.uint64(3), np.uint64(6)
 
 
 class DrawingWorkspace(NamedTuple):
-    """What drawing needs, for one point; made by :func:`drawing_workspace_for`."""
+    """Scratch memory for sampling, for one point; made by ``drawing_workspace_for``."""
 
-    rows8: Bytes  #: labels of 64 trials for n <= 8, one row per place of their sequences
+    rows8: Bytes  #: labels of 64 trials for n <= 8, one row per position of their sequences
     rows16: Words16  #: labels of 64 trials for n > 8
     slices: Words  #: one word per node for each 64 trials
-    place: Words  #: 512 entries: the place of each trial's sequence at which its pair begins
+    place: Words  #: 512 entries: position in each trial's sequence at which its pair begins
     labels: Words  #: one trial's nodes
     draws: Draws
     link_draws: LinkDraws
 
 
 class RateSampling(NamedTuple):
-    """Every one of ``many`` numbers faulty at a rate; made by :func:`rate_sampling_for`."""
+    """Sampling of ``many`` nodes or links, each faulty at a given rate; made by ``rate_sampling_for``."""
 
-    many: I64  #: how many nodes or links
+    many: I64  #: number of nodes or links
     head: U64  #: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
-    tail: U64  #: digits of the rate behind ``head``
+    tail: U64  #: digits of the rate after ``head``
     base: I64  #: see ``bernoulli.binomial_table``
     thresholds: Words  #: likewise
     guide: Ints  #: likewise
-    waiting: Words  #: words of numbers not decided by their heads, and behind _PLACES their places in the rows
+    waiting: Words  #: words not decided by ``head``, and from _PLACES on their indices in the rows
 
 
 @block
 def lane_places(n, f):
-    """Places of a trial's sequence that are drawn in lanes: enough for nearly all trials."""
+    """Return the number of positions of a trial's sequence that are sampled in lanes: enough for nearly all trials."""
     few = count_sampled_labels(n, f)
     return (few + few * few // (np.int64(1) << n) + 6) & ~np.int64(1)
 
 
 @scratch
 def drawing_workspace_for(n, f):
-    """For f faulty nodes (-1: not a number of them)."""
+    """Return scratch memory for f faulty nodes, or with f = -1 for faulty nodes at a rate."""
     rows = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
     wide = n > 8
     return DrawingWorkspace(
@@ -88,7 +88,7 @@ def drawing_workspace_for(n, f):
 
 @scratch
 def rows_for(count):
-    """So many rows, each a line of the cache: half of the time of a sweep is what a vector across two lines costs."""
+    """Return an array of ``count`` rows aligned to cache lines: unaligned vectors would double the time of a sweep."""
     words = np.empty(8 * count + 8, np.uint64)
     skipped = (-(words.ctypes.data >> 3)) & 7
     return words[skipped : skipped + 8 * count]
@@ -96,7 +96,7 @@ def rows_for(count):
 
 @block
 def empty_row_index(n):
-    """The row behind those of the nodes, and behind the eight at a time that are drawn: of no node, never alive."""
+    """Return the index of a row that belongs to no node and is never alive, after all rows that sampling writes."""
     return max(np.int64(1) << n, np.int64(8))
 
 
@@ -111,14 +111,16 @@ def _fill_rows(rows, count, ground):
 
 @block(always=True)
 def _flip_label_bits(key, first, n, few, ready, labels, word, ground, slices, place):
-    """Flip bits, ``ground`` before, of the ``few`` first distinct labels of trials first .. first + 63, in slice ``word``."""
+    """Flip the bits of the ``few`` first distinct labels of trials first .. first + 63 in slice ``word``, which begins as
+    ``ground``.
+    """
     inside = (np.int64(1) << n) - 1
     own = slices[word << n :]
     for i in range(64):
         bit = ONE << np.uint64(i)
         got = np.int64(0)
         k = np.int64(0)
-        while k < few:  # as if none were repeated
+        while k < few:  # as if all labels were distinct
             x = np.int64(labels[64 * k + i]) & inside
             marked = own[x] ^ ground
             own[x] = ground ^ (marked | bit)
@@ -135,14 +137,14 @@ def _flip_label_bits(key, first, n, few, ready, labels, word, ground, slices, pl
 
 @block
 def draw_nodes(key, group, n, f, rows, room):
-    """Write the nonfaulty nodes of trials ``group``, a multiple of 512, and on, f faulty ones each, to the 2^n ``rows``.
+    """Write the nonfaulty nodes of the 512 trials from ``group`` on, f faulty ones each, to the 2^n ``rows``.
 
-    They are marked in slices, which stay in the first-level cache, and these exchanged for rows.
+    Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.
     """
     few = count_sampled_labels(n, f)
     ready = lane_places(n, f)
     nodes = np.int64(1) << n
-    ground = ~ZERO if few == f else ZERO  # what is drawn are the nonfaulty nodes where these are fewer
+    ground = ~ZERO if few == f else ZERO  # the nonfaulty nodes are sampled if they are fewer
     _fill_rows(room.slices, nodes, ground)
     width = field_width(n)
     for word in range(8):
@@ -164,7 +166,7 @@ def draw_nodes(key, group, n, f, rows, room):
     for v in range(0, nodes, 8):
         simd.transpose(room.slices, v, nodes, rows, 8 * v)
     if few < f:
-        room.place[:] = 0  # the pair is the first of the nonfaulty nodes drawn
+        room.place[:] = 0  # the pair is the first two of the sampled nonfaulty nodes
 
 
 # ---------------------------------------------------------------- K distinct links
@@ -172,10 +174,11 @@ def draw_nodes(key, group, n, f, rows, room):
 
 @block
 def propose_links(key, t, n, numbers, many, halves, draws):
-    """Sixteen places of trial ``t``'s sequence, n <= 16: the number of one of ``many`` links each, or -1 in a skipped place.
+    """Write sixteen positions of trial ``t``'s sequence, n <= 16: the number of one of ``many`` links, or -1 for a skipped
+    position.
 
-    The sampling scheme of ``draws/links.py``, with slots in place of dimensions.  Where a slot of some node has no link, the
-    node and the field of the dimension are the high and the low bits of one field, and give the number itself.
+    The sampling scheme is that of ``draws/links.py``, with slots in place of dimensions.  If some node has a slot without a link,
+    node and dimension are the high and low bits of one field, which gives the number itself.
     """
     slots = numbers.shape[1] - 1
     by_number = 2 * many < numbers.shape[0] * slots
@@ -215,7 +218,7 @@ def _mark_links(key, t, n, count, numbers, word, bit, rows, draws):
 
 @block
 def draw_links(key, group, n, count, numbers, rows, room):
-    """Write the links that work in 512 trials, ``count`` faulty ones each, to as many ``rows`` as there are links."""
+    """Write the nonfaulty links of 512 trials, ``count`` faulty ones each, to one row per link."""
     _fill_rows(rows, rows.size >> 3, ALL_BITS)
     for i in range(GROUP_TRIALS):
         _mark_links(key, group + i, n, count, numbers, i >> 6, ONE << np.uint64(i & 63), rows, room.link_draws)
@@ -226,7 +229,7 @@ def draw_links(key, group, n, count, numbers, rows, room):
 
 @scratch
 def rate_sampling_for(many, rate):
-    """The law of ``many`` numbers, each faulty at a rate in [0, 1]."""
+    """Return the sampling of ``many`` nodes or links, each faulty at a rate in [0, 1]."""
     if rate >= bernoulli.MIN_DIGIT_RATE:
         head, tail = bernoulli.digit_threshold(rate)
         none = np.empty(0, np.uint64)
@@ -237,13 +240,13 @@ def rate_sampling_for(many, rate):
     return RateSampling(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
 
 
-#: Words of ``Law.waiting`` before the places of the words that wait: fewer than eight, those of eight rows, and a vector.
+#: Number of entries of ``RateSampling.waiting`` before the indices: fewer than eight, those of eight rows, and a vector.
 _PLACES = 80
 
 
 @block(always=True)
 def _write_row(rows, v, works, equal, law, count):
-    """Write row ``v``, where there is one, and let its words wait where digits are ``equal``; returns how many wait then."""
+    """Write row ``v`` if it exists, and append its words with ``equal`` digits to the waiting words; return their number."""
     if v < law.many:
         simd.store(rows, 8 * v, works)
         if law.tail:
@@ -254,11 +257,11 @@ def _write_row(rows, v, works, equal, law, count):
 
 @block
 def _draw_dense(key, group, law, digits, tails, rows):
-    """Write which numbers are not faulty in 512 trials, for a rate of at least 1/64.
+    """Write the nodes or links that are nonfaulty in 512 trials, for a rate of at least 1/64.
 
-    A word holds a digit of one number in 64 trials, so that a row is drawn as it is written, eight rows at a time.  Digits are
-    compared from the last that decides to the first; where all eight are the rate's own, the tail decides, and the word waits
-    until eight of them do.
+    A random word holds one binary digit for one node or link in 64 trials, so rows are sampled in their final layout, eight at a
+    time.  Digits are compared from the last decisive one to the first.  If all eight equal the rate's digits, the tail decides,
+    and the word waits until eight words do.
     """
     if law.head >= np.uint64(256):
         _fill_rows(rows, law.many, ZERO)
@@ -296,7 +299,7 @@ def _draw_dense(key, group, law, digits, tails, rows):
 
 @block(always=True)
 def _append_undecided(words, places, count, waiting):
-    """Enter the words that are not zero behind ``count``, with their places in the rows; returns how many wait then."""
+    """Append the words that are not zero, with their indices in the rows, to the waiting words; return their number."""
     some = words != 0
     simd.store(waiting, count, simd.compress(some, words))
     simd.store(waiting, _PLACES + count, simd.compress(some, places))
@@ -305,7 +308,7 @@ def _append_undecided(words, places, count, waiting):
 
 @block
 def _decide_by_tail(key, group, tail, purpose, count, waiting, rows):
-    """Decide the lowest bit of each of the last eight words by its tail; returns how many words still wait."""
+    """Decide the lowest bit of each of the last eight words by its tail; return the number of words that still wait."""
     one = simd.splat(ONE)
     at = max(count - 8, np.int64(0))
     live = first_lanes(count - at)
@@ -328,7 +331,7 @@ def _decide_by_tail(key, group, tail, purpose, count, waiting, rows):
 
 @block(always=True)
 def _count_faulty_trials(law):
-    """How many trials of a group may have faults, for a rate below 1/64: none for a rate of 0."""
+    """Return the number of trials of a group that may have faults, for a rate below 1/64: none for a rate of 0."""
     return np.int64(GROUP_TRIALS if law.base or law.thresholds.size else 0)
 
 
@@ -349,7 +352,7 @@ def _draw_sparse_nodes(key, group, n, law, rows, room):
 
 @block
 def _draw_sparse_links(key, group, n, law, numbers, rows, room):
-    """Write the links that work in 512 trials for a rate below 1/64."""
+    """Write the nonfaulty links of 512 trials for a rate below 1/64."""
     _fill_rows(rows, law.many, ALL_BITS)
     for i in range(_count_faulty_trials(law)):
         t = group + i
@@ -368,7 +371,7 @@ def draw_nodes_by_rate(key, group, n, law, rows, room):
 
 @block
 def draw_links_by_rate(key, group, n, law, numbers, rows, room):
-    """Write the links that work in 512 trials to ``rows``."""
+    """Write the nonfaulty links of 512 trials to ``rows``."""
     if law.head:
         _draw_dense(key, group, law, philox.LINK_ROWS, philox.LINK_TAILS, rows)
     else:

@@ -1,9 +1,9 @@
-"""Few faulty nodes in the hypercube: nearly all trials are decided by how many faults lie at distance two of each other.
+"""Survival of the hypercube under few faulty nodes: the numbers of faults at distance two decide nearly all trials.
 
-A part other than the largest has at most c nodes, and then at least c n - c (c + 1) / 2 + 1 faulty neighbours (Harper 1966;
-c <= n + 1), which bounds c by the number of faults.  c nodes have at most c log2(c) / 2 links among them, so that one of them
-has at least K = n - floor(log2 c) faulty neighbours, any two of which are at distance two: some fault has K - 1 others there.
-Lanes of trials are made distinct and count those; the few trials that have such a fault are searched one by one.
+Let a component other than the largest have c nodes.  It has at least c n - c (c + 1) / 2 + 1 faulty neighbours (Harper 1966; c <=
+n + 1), so the number of faults bounds c.  It has at most c log2(c) / 2 links, so one of its nodes has at least K = n - floor(log2
+c) faulty neighbours.  Any two of these are at distance two, so some fault has K - 1 others at distance two.  Vector code makes
+the labels of trials distinct and counts such faults.  The few trials with one are searched one by one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .scalar import set_up_survival, survival_trial
 
 @block
 def least_close_faults(n, f):
-    """K - 1, for f <= (n + 1)(n - 2) / 2; -1 where no part but the largest can be."""
+    """Return K - 1, for f <= (n + 1)(n - 2) / 2; -1 if the hypercube must be connected."""
     least = np.int64(-1)
     for c in range(1, n + 2):
         if c * n - c * (c + 1) // 2 + 1 <= f:
@@ -32,9 +32,11 @@ def least_close_faults(n, f):
 
 @block(always=True)
 def _replace_repeats(labels, at, lanes, f, rows):
-    """Replace a repeated label of each lane by its next one, as long as there are ``rows``; the lanes that repeat one still."""
+    """Replace a repeated label in each lane by the lane's next label, for up to ``rows`` rows; return the lanes that still repeat
+    one.
+    """
     rest = ZERO
-    for row in range(f, rows + 1):  # in the last round nothing is left to replace them by
+    for row in range(f, rows + 1):  # the last round has no further labels
         first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
         done = simd.no_lane(first)
         for i in range(1, f):
@@ -52,12 +54,12 @@ def _replace_repeats(labels, at, lanes, f, rows):
 
 @block(always=True)
 def _close_fault_lanes(labels, at, counts, lanes, f, least):
-    """Lanes in which some fault has ``least`` others at distance two, as bits."""
+    """Return the lanes in which some fault has ``least`` others at distance two, as bits."""
     first = simd.load(labels, at)
     zero = first ^ first
     one, two = simd.splat_like(first, ONE), simd.splat_like(first, np.uint64(2))
     simd.store(counts, 0, zero)
-    for i in range(f & 1, f, 2):  # two rows against each earlier one, so that a load and a store serve two pairs
+    for i in range(f & 1, f, 2):  # two rows with each earlier row, so that a load and a store serve two pairs
         x, y = simd.load(labels, at + i * lanes), simd.load(labels, at + (i + 1) * lanes)
         a = b = simd.select(simd.popcount(x ^ y) == two, one, zero)
         for j in range(i):
@@ -79,7 +81,7 @@ def _close_fault_lanes(labels, at, counts, lanes, f, least):
 def _make_kernel(lanes: int, kind: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
     def sparse_survival(key, first, stop, params, tally):
-        """Trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
+        """Count trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
         n, f = np.int64(params[1]), np.int64(params[2])
         least = least_close_faults(n, f)
         pairs = (np.int64(1) << n) - f >= 2
@@ -87,7 +89,7 @@ def _make_kernel(lanes: int, kind: Any) -> Kernel:
             count_surely_connected(stop - first, pairs, tally)
             return
         world = set_up_survival(params)
-        rows = f + 2 + (8 * f * f >> n)  # with which hardly a trial stays that repeats a label
+        rows = f + 2 + (8 * f * f >> n)  # with this number of rows hardly a trial is left with a repeated label
         words = np.zeros(4 * 8 * (rows + 1), np.uint64)
         labels = words.view(kind)
         counts = np.empty(lanes * f, kind)

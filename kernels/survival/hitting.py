@@ -1,7 +1,7 @@
-"""When one order of failures first disconnects the survivors, and when it first isolates one: found as components return.
+"""The numbers of failures that first disconnect the survivors and first isolate one, found as components return.
 
-``params`` is (network, what, n).  A moment is the least number of failures after which, with at least two survivors, these are
-disconnected, or one of them is isolated; it is the number of all components where that never happens.
+``params`` is (network, what, n).  A moment is the least number of failures after which at least two nodes survive and they are
+disconnected, or one of them is isolated.  If that never happens, it is the number of all components.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _tabulate = make_tabulate(named_step)
 
 @scratch
 def _scratch_for(index, params):
-    """The scratch of a trial in which all components return."""
+    """Return the scratch memory of a trial in which all components return."""
     own = np.zeros(4, np.float64)
     own[0], own[1], own[2] = index, params[1], params[2]
     return curve_scratch_for(own)
@@ -35,7 +35,7 @@ def _scratch_for(index, params):
 
 @scratch
 def _is_matched(params):
-    """Whether the links of the network have the names of the hypercube's."""
+    """Whether the links of the network have the same names as the hypercube's links."""
     n = np.int64(params[2])
     table = np.empty((np.int64(1) << n, named_slots(np.int64(params[0]), n)), np.int32)
     _tabulate(np.int64(params[0]), n, table)
@@ -44,7 +44,9 @@ def _is_matched(params):
 
 @block(always=True)
 def _note_first(w, at, failed, parts, isolated, largest, second, others):
-    """Note a number of failures that disconnects, or isolates one of several survivors: the last one noted is the least."""
+    """Record ``failed`` if the survivors are disconnected, or one of several is isolated; the last value recorded is the
+    least.
+    """
     if parts > 1:
         w.first[0] = failed
         if isolated:
@@ -58,7 +60,7 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
         own, cube = _scratch_for(params[0], params), _scratch_for(0.0, params)
         paired = params[0] != 0 and (params[1] == 0 or _is_matched(params))
         many = np.int64(own.order.size)
-        life = np.zeros(many + 1, np.float64)  # expected time of the failure after so many, at rate 1 each
+        life = np.zeros(many + 1, np.float64)  # expected time of the failure number i, at failure rate 1 per component
         for i in range(many):
             life[i + 1] = life[i] + 1.0 / (many - i)
         for t in range(first, stop):

@@ -1,16 +1,16 @@
-"""Whether networks stay connected under random faults, 512 trials at a time, and the hypercube under the same faults.
+"""Whether networks, and the hypercube under the same faults, stay connected under random faults, for 512 trials at a time.
 
-Entry points: ``SURVIVAL_NODES`` and the other kernels of ``survival`` and ``survival-rate`` at the end of this module.  They sample
-trials with the study's key (``drawing.py``), which takes most of the time.
+Entry points: ``SURVIVAL_NODES`` and the other kernels of ``survival`` and ``survival-rate`` at the end of this module.  They
+sample trials with the study's key (``drawing.py``), which takes most of the time.
 
-A lane is a trial.  A row holds one bit per lane: row v of ``alive`` has the lanes in which node v is nonfaulty, row v of
-``reached`` those in which a search has reached it.
+A lane is a trial, and a row holds one bit per lane.  Row v of ``alive`` has the lanes in which node v is nonfaulty, row v of
+``reached`` the lanes in which a search has reached it.
 
 The *seed* of a lane is its first nonfaulty node with a nonfaulty neighbour.  The search begins with one sweep upwards in the
-order of the labels, in which only earlier neighbours can be reached yet, and one downwards, in which only later neighbours have
-changed.  They reach nearly all of the component of the seed.  The few nodes with lanes not reached are then swept until nothing
-changes.  Lanes in which such a node is isolated leave at once.  A lane with a nonfaulty node that was not reached is
-disconnected.  The pair s, t is sampled only in disconnected lanes.
+order of the labels, which can reach nodes only from earlier neighbours, and one sweep downwards, in which only later neighbours
+have changed.  The sweeps reach nearly all of the seed's component.  The few nodes not reached in all lanes are then swept until
+nothing changes.  Lanes in which such a node is isolated are dropped at once.  A lane with a nonfaulty node that was not reached
+is disconnected.  The pair s, t is sampled only in disconnected lanes.
 """
 
 from __future__ import annotations
@@ -39,34 +39,36 @@ _PAIRS = SURVIVAL.counter("pairs")
 
 _2, _3, _4, _6, _63 = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6), np.uint64(63)
 
-#: Rows of ``Sweeps.verdict``: the events of COMPARED in their order, and the lanes with at least two nonfaulty nodes.
+#: Rows of ``Sweeps.verdict``: the events of COMPARED_EVENTS in order, and the lanes with at least two nonfaulty nodes.
 _CONNECTED, _NO_ISOLATED, _EXTRA_1, _PAIR_CONNECTED, _TWO_SURVIVORS = range(5)
 
 
-#: Up to so many nodes, isolated nodes are looked for without a test whether lanes are left: as a rule there are some.
+#: Up to this number of nodes, isolated nodes are searched without a test whether lanes are left, because usually there are some.
 _UNCHECKED_NODES = 256
 
 
 class Sweeps(NamedTuple):
-    """A network prepared for sweeps; every node and link as the place of its row."""
+    """A network prepared for sweeps; nodes and links are given by the indices of their rows."""
 
-    begin: Words  #: where each node's neighbours begin in ``near``; unsigned, so that Numba tests no index for a negative one
-    later: Words  #: where its neighbours of larger labels begin
-    near: Words32  #: neighbours, the earlier ones first, both filled up to an even number by the row of no node
-    over: Words32  #: the rows of the links to them; empty where no links fail
-    numbers: Ints32  #: (2^n, slots + 1): see ``number_links``; no rows where no links fail
-    links: I64  #: how many links there are, 0 where none fail
-    paired: bool  #: faulty links of the network are links of the hypercube too
-    listed: Ints  #: nodes with lanes not reached
-    left: Words  #: rows of those lanes but where the node is isolated, in the order of ``listed``
-    reached: Words  #: rows of the lanes in which a node is in the seed's part
+    begin: Words  #: index in ``near`` of each node's first neighbour; unsigned, so that Numba omits the test for negative indices
+    later: Words  #: index in ``near`` of the node's first neighbour with a larger label
+    near: Words32  #: neighbours, the earlier ones first; both groups padded to an even number by an empty row
+    over: Words32  #: rows of the links to ``near``; empty if no links fail
+    numbers: Ints32  #: (2^n, slots + 1): see ``number_links``; no rows if no links fail
+    links: I64  #: number of links, 0 if none fail
+    paired: bool  #: whether each faulty link is also a link of the hypercube
+    listed: Ints  #: nodes that are not reached in all lanes
+    left: (
+        Words  #: rows of the lanes left to reach, in the order of ``listed``; without lanes where the node is isolated
+    )
+    reached: Words  #: rows of the lanes in which a node is in the seed's component
     verdict: Words  #: five vectors
     seen: Words  #: a bitmask of nodes
 
 
 @scratch
 def prepare_table(table, n, links):
-    """The :class:`Sweeps` of the network of a table, whose links fail unless ``links`` is 0."""
+    """Return the ``Sweeps`` of the network of a table, whose links fail unless ``links`` is 0."""
     nodes, slots = table.shape
     none = drawing.empty_row_index(n)
     begin = np.zeros(nodes + 1, np.uint64)
@@ -112,7 +114,7 @@ def prepare_table(table, n, links):
 
 
 def make_preparation(step: Any) -> Any:
-    """The scratch ``prepare(index, n, slots, links)`` that makes a network's Sweeps from a block ``step(index, v, d, n)``."""
+    """Return the block ``prepare_sweeps(index, n, slots, links)`` that makes a network's Sweeps from ``step(index, v, d, n)``."""
     tabulate = make_tabulate(step)
 
     @scratch
@@ -126,7 +128,7 @@ def make_preparation(step: Any) -> Any:
 
 @block(always=True)
 def _marked_neighbour_lanes(rows, works, links, net, first, stop):
-    """Lanes in which ``rows`` has one of the neighbours ``first .. stop - 1``, over a link that works."""
+    """Return the lanes in which ``rows`` has one of the neighbours ``first .. stop - 1``, over a nonfaulty link."""
     out = simd.splat(ZERO)
     i = first
     while i < stop:
@@ -154,7 +156,7 @@ def _zeros_like(x):
 def _find_seeds(alive, works, links, net):
     """Sweep upwards until every lane has a seed and two nonfaulty nodes.
 
-    Returns the next node, the lanes with one nonfaulty node or more, and the lanes with two or more.
+    Returns the next node, the lanes with at least one nonfaulty node, and the lanes with at least two.
     """
     full = simd.splat(ALL_BITS)
     taken = one = two = simd.splat(ZERO)
@@ -175,12 +177,12 @@ def _find_seeds(alive, works, links, net):
 def _sweep_nodes(alive, works, links, net, begin):
     """Finish the sweep upwards from node ``begin``, sweep downwards, and list the nodes that are not reached in all their lanes.
 
-    Returns where the list begins in ``listed``, whose end it fills.
+    Returns the index of the first node of the list, which ends at the end of ``listed``.
     """
     for v in range(begin, net.later.size):
         x = _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
         simd.store(net.reached, 8 * v, x & simd.load(alive, 8 * v))
-    at = net.listed.size  # from behind, so that they are listed upwards
+    at = net.listed.size  # filled from the end, so that the list is ascending
     for v in range(net.later.size - 1, -1, -1):
         a = simd.load(alive, 8 * v)
         x = simd.load(net.reached, 8 * v) | _marked_neighbour_lanes(
@@ -198,8 +200,8 @@ def _sweep_nodes(alive, works, links, net, begin):
 def _sweep_until_stable(alive, works, links, net, begin):
     """Sweep the nodes listed from ``begin`` on until nothing changes.
 
-    Returns the lanes in which one of them is isolated, and the lanes in which one is not reached.  A sweep upwards looks at
-    earlier neighbours alone, since later ones have not changed since the sweep downwards before it, and vice versa.
+    Returns the lanes in which a node is isolated, and the lanes in which a node is not reached.  A sweep upwards tests earlier
+    neighbours only, because later ones have not changed since the sweep downwards before it, and vice versa.
     """
     isolated = apart = some = simd.splat(ZERO)
     first = stop = np.int64(0)
@@ -215,7 +217,7 @@ def _sweep_until_stable(alive, works, links, net, begin):
             lonely = left & ~_marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
             isolated = isolated | lonely
             stop = _append_node(v, left ^ lonely, stop, np.int64(1), net)
-    step = np.int64(-1)  # the other way each time
+    step = np.int64(-1)  # direction of the sweep, alternating
     while first < stop and not _zeros_like(some):
         some = simd.splat(ZERO)
         at = to = first if step > 0 else stop - 1
@@ -239,7 +241,7 @@ def _sweep_until_stable(alive, works, links, net, begin):
 
 @block(always=True)
 def _append_node(v, left, at, step, net):
-    """List a node at ``at`` where it has lanes left to reach; returns the next place."""
+    """List a node at ``at`` if it has lanes left to reach; return the next index."""
     net.listed[at] = v
     simd.store(net.left, 8 * at, left)
     return at if _zeros_like(left) else at + step
@@ -247,7 +249,7 @@ def _append_node(v, left, at, step, net):
 
 @block
 def _fill_verdict(alive, works, links, net):
-    """Fill ``verdict`` for the faults of a group; ``_PAIR_CONNECTED`` only where all nonfaulty nodes are connected."""
+    """Fill ``verdict`` for the faults of a group; ``_PAIR_CONNECTED`` only in lanes with all nonfaulty nodes connected."""
     i, one, two = _find_seeds(alive, works, links, net)
     isolated, apart = _sweep_until_stable(alive, works, links, net, _sweep_nodes(alive, works, links, net, i))
     full = simd.splat(ALL_BITS)
@@ -261,14 +263,14 @@ def _fill_verdict(alive, works, links, net):
 
 @block
 def evaluate_node_sets(alive, net):
-    """Lanes in which the nonfaulty nodes are connected, and those that are 1-extra."""
+    """Return the lanes in which the nonfaulty nodes are connected, and the lanes in which they are 1-extra."""
     _fill_verdict(alive, alive, False, net)
     return simd.load(net.verdict, 8 * _CONNECTED), simd.load(net.verdict, 8 * _EXTRA_1)
 
 
 @block
 def _most_faults_examined(n):
-    """Most faulty nodes for which :func:`_is_surely_connected` is called; -1 for n < 3."""
+    """Return the largest number of faulty nodes for which ``_is_surely_connected`` is used; -1 for n < 3."""
     if n < 3:
         return np.int64(-1)
     return 2 * n - 3 if n < 9 else 3 * n - 6
@@ -278,8 +280,8 @@ def _most_faults_examined(n):
 def _is_surely_connected(alive, n, f):
     """Whether a few neighbours of each node show that the hypercube is connected in all lanes; False decides nothing.
 
-    In a disconnected hypercube some node has no nonfaulty neighbour up to f = 2n - 3, and at most one up to 3n - 6 (N11;
-    Harper's order, ``few.py``).
+    Up to f = 2n - 3, a disconnected hypercube has a node without a nonfaulty neighbour.  Up to f = 3n - 6 it has a node with at
+    most one (N11; Harper's order, ``few.py``).
     """
     found = full = simd.splat(ALL_BITS)
     for v in range(np.int64(1) << n):
@@ -295,7 +297,7 @@ def _is_surely_connected(alive, n, f):
 
 @block
 def _set_connected_verdict(net):
-    """Fill ``verdict`` where every lane is connected."""
+    """Fill ``verdict`` for a group in which every lane is connected."""
     for i in range(5):
         simd.store(net.verdict, 8 * i, simd.splat(ZERO if i == _EXTRA_1 else ALL_BITS))
 
@@ -310,7 +312,7 @@ def _is_set(rows, v, lane):
 
 @block(always=True)
 def _node_lanes(rows, x, lane):
-    """1 where the row of node x has the bit of the lane, else 0; 0 for no node (all ones)."""
+    """Return 1 in lanes where the row of node x has the bit of the lane, else 0; 0 for no node (all ones)."""
     inside = x != simd.splat(ALL_BITS)
     at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
@@ -319,7 +321,7 @@ def _node_lanes(rows, x, lane):
 
 @block(always=True)
 def _add_candidates(x, new, s, t):
-    """The pairs s, t after the candidates x of the lanes ``new`` are put where a pair lacks a node."""
+    """Return the pairs s, t with the candidates x of the lanes ``new`` added to pairs that lack a node."""
     none = simd.splat(ALL_BITS)
     new = new & (x != s)
     free = s == none
@@ -329,9 +331,10 @@ def _add_candidates(x, new, s, t):
 
 @block
 def draw_pairs(key, group, n, by_rate, lane, places, alive):
-    """The first two different nonfaulty labels of eight lanes.
+    """Return the first two distinct nonfaulty labels of eight lanes.
 
-    ``by_rate`` of all fields of the words for PAIRS, else of each lane's sequence, a field of a word, from its place on.
+    ``by_rate``: the labels are all fields of the words for PAIRS.  Otherwise they are fields of each lane's sequence, one per
+    word, from its position in ``places`` on.
     """
     one, none, inside = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
@@ -352,7 +355,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
         for _ in range(2):
             at = ZERO
             while at < fields and simd.bits(t == none):
-                for _ in range(4 if by_rate else 1):  # at once: a gather takes long, four not longer
+                for _ in range(4 if by_rate else 1):  # four together, because gathers have a long latency
                     x = (word >> (shift + simd.splat(at))) & inside
                     s, t = _add_candidates(x, (_node_lanes(alive, x, lane) == one) & ~late, s, t)
                     at += width
@@ -363,7 +366,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
 
 @block
 def _is_connected_in_lane(s, t, lane, alive, works, links, net):
-    """Whether s and t are in one part in a lane, where neither is in the seed's."""
+    """Whether s and t are in one component in a lane, if neither is in the seed's component."""
     net.listed[0] = s
     count = np.int64(1)
     net.seen[s >> 6] |= ONE << np.uint64(s & 63)
@@ -388,7 +391,7 @@ def _is_connected_in_lane(s, t, lane, alive, works, links, net):
 
 @block
 def _record_pair_verdict(s, t, lane, pairs, alive, works, links, net):
-    """Enter into the verdict where t can be reached from s, in eight lanes that are apart."""
+    """Set the verdict _PAIR_CONNECTED of those of eight disconnected lanes in which t can be reached from s."""
     a, b = _node_lanes(net.reached, s, lane), _node_lanes(net.reached, t, lane)
     joined, beside = (
         simd.bits((a & b) == 1),
@@ -412,7 +415,7 @@ def _record_pair_verdict(s, t, lane, pairs, alive, works, links, net):
 
 @block
 def _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same, own, cube, pairs):
-    """Draw s and t in the lanes that are apart in one of the networks, and look for a path in those."""
+    """Sample s and t in the lanes that are disconnected in one of the networks, and test for a path in these lanes."""
     count = np.int64(24)
     for word in range(8):
         two = own.verdict[8 * _TWO_SURVIVORS + word] & valid[word]
@@ -422,7 +425,7 @@ def _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, pla
             count += 1
             rest &= rest - ONE
     for i in range(count, count + 7):
-        pairs[i] = pairs[count - 1]  # eight at a time
+        pairs[i] = pairs[count - 1]  # padded to a multiple of eight
     for i in range(24, count, 8):
         lane = simd.load(pairs, i)
         s, t = draw_pairs(key, group, n, by_rate, lane, places, alive)
@@ -441,7 +444,7 @@ def count_bits(x):
 
 @block
 def _count_verdicts(valid, own, cube, compared, tally):
-    """Record the verdicts of the valid lanes in the tally, of the network alone unless it is ``compared``."""
+    """Tally the verdicts of the valid lanes, and with ``compared`` also those of the hypercube."""
     mask = simd.load(valid, 0)
     tally[_PAIRS] += count_bits(mask & simd.load(own.verdict, 8 * _TWO_SURVIVORS))
     for i in range(4):
@@ -458,7 +461,7 @@ def _count_verdicts(valid, own, cube, compared, tally):
 
 @block
 def count_surely_connected(trials, pairs, tally):
-    """Record trials in which nothing can be disconnected."""
+    """Tally trials in which the network cannot be disconnected."""
     for i in (_CONNECTED, _NO_ISOLATED):
         tally[_COUNTS[i]] += trials
         tally[_CUBE[i]] += trials
@@ -469,9 +472,9 @@ def count_surely_connected(trials, pairs, tally):
 
 
 def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: str, **cached: Any) -> Kernel:
-    """The kernel of the trials of networks given by a block ``step(index, v, d, n)``.
+    """Return the kernel for the trials of networks given by a block ``step(index, v, d, n)``.
 
-    ``params`` is (index of the network, n, f, K) or, ``by_rate``, (index, n, node failure rate, link failure rate).
+    ``params`` is (index of the network, n, f, K) or, with ``by_rate``, (index, n, node failure rate, link failure rate).
 
     Parameters
     ----------
@@ -500,7 +503,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
             return
         few = not same and not links and 0 <= f <= _most_faults_examined(n)
         room = drawing.drawing_workspace_for(n, f)
-        many = max(own.links, cube.links)  # the hypercube has more where no link fails and it is not contained
+        many = max(own.links, cube.links)  # the hypercube has more if no link fails and the network does not contain it
         law = drawing.rate_sampling_for(nodes, params[2] if by_rate else 1.0)
         link_law = drawing.rate_sampling_for(many, params[3] if by_rate and links else 1.0)
         none = drawing.empty_row_index(n)
@@ -534,7 +537,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 
 @block
 def _min_degree(net):
-    """Least number of neighbours of a node."""
+    """Return the least number of neighbours of a node."""
     least = np.int64(64)
     for v in range(net.later.size):
         degree = np.int64(0)
@@ -549,7 +552,7 @@ SURVIVAL_LINKS = survival_kernel(named_step, named_slots, False, True, "links")
 SURVIVAL_RATE_NODES = survival_kernel(named_step, named_slots, True, False, "rate_nodes")
 SURVIVAL_RATE_LINKS = survival_kernel(named_step, named_slots, True, True, "rate_links")
 
-#: Points (network, n, f, links) on both sides of each threshold inside these kernels, by its reason.
+#: Points (network, n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "fewer faults than the least degree disconnect nothing": tuple(
         (network, 6, f, 0) for network in ("hypercube", "crossed", "folded", "exchanged") for f in (3, 4, 5, 6, 7)

@@ -1,10 +1,10 @@
-"""What the survival kernels count, of the network and of the hypercube on the same faults."""
+"""The counters of the survival kernels, for a network and for the hypercube under the same faults."""
 
 from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
-#: What is compared, by name: each has a counter of its own, one of the hypercube, and two of their difference.
+#: Compared events: each has a counter for the network, one for the hypercube, and two for their difference.
 COMPARED_EVENTS = {
     "connected": "the nonfaulty nodes are connected",
     "no_isolated": "no nonfaulty node is isolated",
@@ -23,7 +23,7 @@ SURVIVAL = Layout(
     ),
 )
 
-#: What ``survival-curve`` counts at each number of failures.
+#: Events that ``survival-curve`` counts at each number of failures.
 CURVE_EVENTS = {
     "connected": "the survivors are connected",
     "disconnected": "the survivors are in more than one component",
@@ -38,7 +38,8 @@ CURVE = Layout(
     Moments("others", "squared sizes of all components but the largest", 2, 3, "others_squares"),
 )
 
-#: Bins of each moment of ``hitting``: 32nds of the components, and the last for all of them; what a lifetime of 1 counts.
+#: Number of bins of each moment of ``hitting`` (32nds of the components, and one for all of them), and the count of a lifetime of
+#: 1.
 MOMENT_BINS, LIFETIME_UNIT = 33, 2.0**24
 
 HITTING = Layout(
@@ -53,7 +54,7 @@ HITTING = Layout(
     Moments("life_diff", "the same less the hypercube's on the same order", 1, 3, "life_diff_squares", "life_differs"),
 )
 
-#: Each g of g-extra connectivity, and least numbers of components, that are counted.
+#: Values of g for which g-extra trials are counted, and least numbers of components that are counted.
 EXTRA_NODES, LEAST_COMPONENTS = (2, 3), (3, 4)
 
 SURVIVAL_COMPONENTS = Layout(

@@ -1,4 +1,4 @@
-"""What a trial draws, for replay: the faulty nodes, the names of the faulty links, and the pair."""
+"""Sample trial t for replay: the faulty nodes, the names of the faulty links, and the pair."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from .scalar import draw_cuts
 
 
 def sample_survival(key: int, t: int, n: int, f: int, links: int, table: Any) -> tuple[Any, Any, Any]:
-    """Trial ``t``: faulty nodes, names of faulty links of the network of a ``table``, s and t where there are two to draw."""
+    """Return the faulty nodes of trial ``t``, names of faulty links of a ``table``'s network, and s and t if two nodes
+    survive.
+    """
     nodes, _, ends = trial_faults(np.uint64(key), t, n, f, 0, 2 if 2**n - f >= 2 else 0)
     return nodes, sample_network_links(np.uint64(key), t, n, links, table), ends
 
 
 @kernel("int64[::1](uint64, int64, int64, uint64)")
 def sample_order(key, t, many, purpose):
-    """Trial ``t``'s order of ``many`` components, the first to fail first."""
+    """Return trial ``t``'s order of ``many`` components, the first to fail first."""
     order, words = np.empty(many, np.int32), np.empty(16, np.uint64)
     begin_order(order)
     for i in range(many - 1, -1, -1):
@@ -36,7 +38,7 @@ def sample_order(key, t, many, purpose):
 
 @kernel("int64[:, ::1](uint64, int64, int64, int64, int32[:, ::1])")
 def sample_network_links(key, t, n, count, table):
-    """The names (v, d) of so many distinct faulty links of trial ``t``, in the order of their numbers."""
+    """Return the names (v, d) of ``count`` distinct faulty links of trial ``t``, in the order of their numbers."""
     cut = np.zeros(table.shape[0], np.uint64)
     numbers, many = number_links(table, n)
     names = list_link_names(table, n, many)
@@ -51,7 +53,7 @@ def sample_network_links(key, t, n, count, table):
 
 @kernel("Tuple((uint64[::1], int64[::1], uint64[::1]))(uint64, int64, int64, float64, float64, int32[:, ::1])")
 def sample_survival_rate(key, t, n, rate, link_rate, table):
-    """The same where nodes and links fail at rates: both ascending, links by their numbers."""
+    """Return the results of ``sample_survival`` for nodes and links that fail at rates; nodes ascending, links by number."""
     nodes = np.int64(1) << n
     numbers, many = number_links(table, n)
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS

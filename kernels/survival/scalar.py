@@ -1,4 +1,4 @@
-"""One trial at a time: all that ``lanes`` counts, and what it cannot: the parts, and how far it is from s to t."""
+"""Survival trials one at a time: the counts of ``lanes``, and also components and the distance from s to t."""
 
 from __future__ import annotations
 
@@ -39,44 +39,44 @@ _DEFINED = SURVIVAL.counter("pairs")
 
 
 class SearchNetwork(NamedTuple):
-    """A network, and what a search leaves in it."""
+    """A network, and the results of a search in it."""
 
     table: Ints32  #: (2^n, slots): neighbours
     cut: Words  #: the faulty links, see ``cube/tables.py``; empty where none fail
-    length: Ints32  #: links from s, or from the first node of a part
+    length: Ints32  #: distance from s, or from the first node of a component
     queue: Ints32  #: nodes in the order in which the search reached them
-    intact: Bytes  #: (2^n, 2^n): distances without faults, a row when it is first asked for; empty where none is
+    intact: Bytes  #: (2^n, 2^n): distances without faults, a row computed on demand; empty if not needed
 
 
 class SurvivalScratch(NamedTuple):
-    """Scratch of a point."""
+    """Scratch memory of a point."""
 
     faults: Faults
     own: SearchNetwork
     cube: SearchNetwork
-    same: bool  #: the network is the hypercube
+    same: bool  #: whether the network is the hypercube
     numbers: Ints32  #: (2^n, slots + 1): see ``number_links``
     names: Ints  #: (links, 2): see ``list_link_names``
-    compared: bool  #: the hypercube has the same faults
+    compared: bool  #: whether the hypercube has the same faults
     links: I64  #: number of faulty links
     link_draws: LinkDraws
 
 
 class SearchResult(NamedTuple):
-    """What one trial leaves of a network."""
+    """Results of one trial in one network."""
 
     parts: I64  #: number of components
     largest: I64  #: nodes of the largest component
     second: I64  #: nodes of the second largest component
     smallest: I64  #: nodes of the smallest component
-    joined: I64  #: pairs of nodes in one component
+    joined: I64  #: number of pairs of nodes in one component
     isolated: I64  #: number of isolated nodes
-    length: I64  #: links from s to t; -1 where there is no path, or no pair
+    length: I64  #: links from s to t; -1 if there is no path, or no pair
 
 
 @block
 def _search_components(n, faults, net):
-    """Search the nonfaulty nodes part by part, the pair's first."""
+    """Search the nonfaulty nodes component by component, beginning with the component of s."""
     nodes, count = np.int64(1) << n, faults.size[0]
     ends = faults.ends
     for v in range(nodes):
@@ -107,7 +107,7 @@ def _search_components(n, faults, net):
 
 @block
 def draw_cuts(key, t, n, count, table, numbers, names, cut, draws):
-    """Write ``count`` distinct faulty links of trial ``t`` to ``cut`` of a network; see ``cube/link_numbers.py``."""
+    """Write ``count`` distinct faulty links of trial ``t`` to a network's ``cut``; see ``cube/link_numbers.py``."""
     cut[:] = ZERO
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
@@ -127,7 +127,7 @@ def draw_cuts(key, t, n, count, table, numbers, names, cut, draws):
 
 @block
 def _copy_cuts(own, cube, n):
-    """The faulty links of a network in the hypercube: the end with bit d clear names both."""
+    """Write the faulty links of a network to the hypercube's ``cut``; the end with bit d clear names a link in both."""
     cube.cut[:] = ZERO
     for v in range(cube.cut.size):
         for d in range(n):
@@ -148,7 +148,7 @@ def _draw_faults(key, t, n, scratch):
 
 @block
 def _intact_distance(net, s, t):
-    """Links from s to t without faults."""
+    """Return the distance from s to t without faults."""
     if net.intact[s, t] == _NOT_SEARCHED:
         for v in range(net.length.size):
             net.length[v] = OPEN
@@ -241,7 +241,7 @@ def _parts_trial(key, t, params, scratch, tally):
 
 @block
 def _verdict_of(found):
-    """In the order of COMPARED (N5)."""
+    """Return the verdicts in the order of COMPARED_EVENTS (N5)."""
     return (
         np.int64(found.parts == 1),
         np.int64(found.isolated == 0),
@@ -269,6 +269,6 @@ def survival_trial(key, t, params, scratch, tally):
 
 set_up_survival = _make_set_up(False)
 
-#: ``params`` of both is (index of the network, n, f, K), n <= 12 for the first.
+#: ``params`` of both kernels is (index of the network, n, f, K), n <= 12 for the first.
 SURVIVAL_COMPONENTS = trials_kernel(_make_set_up(True), _parts_trial)
 SURVIVAL_SINGLE = trials_kernel(set_up_survival, survival_trial)
