@@ -95,7 +95,7 @@ readme_first_command() {
   readme_command 1
   bash -c "$(readme_command 1)"
   local took=$((SECONDS - begin))
-  [ "$took" -le 60 ] || echo "warning: took $took s; the README promises 45 s on 2 free cores"
+  [ "$took" -le 60 ] || echo "warning: took $took s, which is more than a first figure should take on 2 free cores"
   test -s fig8.png && test -s fig8.h5
 }
 
