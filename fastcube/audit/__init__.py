@@ -1,1 +1,1 @@
-"""What papers state and what is found of it: inventories, claims and how they are decided, verdicts, examples, the report."""
+"""Audit published claims: printed results and claims of papers, the code that decides them, verdicts and the HTML report."""

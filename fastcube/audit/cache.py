@@ -1,11 +1,10 @@
-"""Verdicts that are stored in fastcube's cache folder, so that one code decides a claim with one effort only once.
+"""Cache verdicts in the user's cache folder, so that unchanged code decides a claim with one effort only once.
 
-An entry is JSON.  Its name is a hash of the inputs of its verdict: every source of the package, the versions of Python and of
-the libraries, the claim and the effort.  The sources are hashed before the worker that decides the claim starts.  A verdict
-is stored only if no source was touched from then until the verdict came, because the worker imports modules when it needs them.
-Claims of code outside of the package are not stored, because the hash does not hold their code.  The folder belongs to the user
-and nobody else can write to it (``kernels/machine/cache_roots.py``).  An entry that was damaged, or is of another claim, is
-ignored.
+An entry is a JSON file.  Its name is a hash of everything that the verdict depends on: all sources of the package, the versions
+of Python and of the libraries, the claim and the effort.  The sources are hashed before the worker that decides the claim starts.
+The worker imports modules on demand, so a verdict is stored only if no source file changed until the verdict arrived.
+Claims from code outside the package are not cached, because the hash does not cover their code.  Only the user can write to the
+cache folder (``kernels/machine/cache_roots.py``).  A damaged entry, or an entry of another claim, is ignored.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from ..results.provenance import hash_sources, have_sources_changed, library_ver
 from . import storage
 from .claims import Claim, Effort
 
-#: Deciders whose sources the package's hash holds.
+#: Deciders of modules with this prefix have their sources in the package's hash.
 _PACKAGE_PREFIX = f"{__name__.partition('.')[0]}."
 
 
 @functools.cache
 def _cache_folder() -> Path | None:
-    """Where verdicts are kept, made if need be; None when no folder of the user can be written."""
+    """Return the folder of cached verdicts, created if necessary, or None if no cache folder is usable."""
     from ..kernels.machine.cache_roots import explain_unusable, list_cache_roots
 
     for named in list_cache_roots():
@@ -42,12 +41,12 @@ def _cache_folder() -> Path | None:
 
 @functools.cache
 def _code_fingerprint() -> str:
-    """What decides here: the sources, Python and the libraries."""
+    """Return the code that a verdict depends on, as JSON: hash of the sources, versions of Python and of the libraries."""
     return json.dumps([hash_sources(looks=False), platform.python_version(), library_versions()])
 
 
 def _verdict_path(claim: Claim, quick: bool) -> Path | None:
-    """The file of a verdict; None where it is not kept."""
+    """Return the cache file of a verdict, or None for a claim that is not cached."""
     if not claim.decider.__module__.startswith(_PACKAGE_PREFIX) or (folder := _cache_folder()) is None:
         return None
     hangs_on = [_code_fingerprint(), claim.paper, claim.id, quick]
@@ -55,7 +54,7 @@ def _verdict_path(claim: Claim, quick: bool) -> Path | None:
 
 
 def load_verdict(claim: Claim, quick: bool) -> dict[str, Any] | None:
-    """What :meth:`~fastcube.audit.claims.Claim.report` gave with this code and effort; None where that is not known."""
+    """Return the cached report of a claim, as from ``Claim.report``, or None if this code and effort have not decided it."""
     place = _verdict_path(claim, quick)
     held = None if place is None else storage.read_entry(place, storage.REPORT)
     frame = claim.report_header(Effort(quick))
@@ -63,7 +62,7 @@ def load_verdict(claim: Claim, quick: bool) -> dict[str, Any] | None:
 
 
 def store_verdict(claim: Claim, report: dict[str, Any]) -> None:
-    """Store a verdict if possible.  A failed decision is not a verdict, and one while sources changed may be of other code."""
+    """Cache the report of a claim, unless deciding failed or a source file changed while the claim was decided."""
     place = None if "failed" in report else _verdict_path(claim, report["effort"] == "quick")
     if place is not None and not have_sources_changed():
         with contextlib.suppress(OSError, FastcubeError):  # a full disk must not cost the verdict

@@ -1,6 +1,6 @@
-"""What to cite: the software, and the papers that a study is about, as BibTeX.
+"""BibTeX entries for ``fastcube cite``: the software, and the papers that a study implements.
 
-``CITATION.cff`` says the same of the software, in another form; a test compares them.
+``CITATION.cff`` holds the same facts about the software in another format.  A test compares the two.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ YEAR = 2026
 
 
 def software() -> str:
-    """The entry of this version of fastcube."""
+    """Return the BibTeX entry of this version of fastcube."""
     return _entry(
         "software",
         "fastcube",
         {
             "title": f"{{{TITLE}}}",
-            "author": f"{{{AUTHORS}}}",  # a name of its own, of which "fastcube" is no part
+            "author": f"{{{AUTHORS}}}",  # double braces: BibTeX must not take the group's name for first and last names
             "version": package_version(),
             "year": str(YEAR),
             "license": "Apache-2.0",
@@ -30,7 +30,7 @@ def software() -> str:
 
 
 def paper(inventory: Inventory) -> str:
-    """The entry of a paper, as far as its text tells where it appeared."""
+    """Return the BibTeX entry of a paper, with the fields that its inventory knows."""
     if given := package_entries(inventory.paper):
         return "\n".join(given)
     return _entry(
@@ -46,7 +46,7 @@ def paper(inventory: Inventory) -> str:
 
 
 def package_entries(name: str) -> list[str]:
-    """The entries of ``data/citations.json`` for a package of studies: one for each network or routing rule."""
+    """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule."""
     entries = read_json("citations").get(name, ())
     return [_entry(kind, key, fields | {"title": f"{{{fields['title']}}}"}) for kind, key, fields in entries]
 

@@ -1,7 +1,7 @@
-"""The registry of claims: what a paper states, how code decides it, and what shows a refutation.
+"""Claims of papers: their statements, the code that decides them, and the witnesses of the verdicts.
 
-A paper's package keeps its registry in ``claims/registry.py`` and its claims in modules beside it.  A claim about all cases of
-a range names the range, and its function judges one case::
+A paper's package has its registry in ``claims/registry.py`` and its claims in modules of the same folder.  A claim about all
+cases of a range names the range, and its function checks one case::
 
     FEW_FAULTS = Cases("all sets of at most ceil(n/2) faults of Q_1, ..., Q_{}", few_faults, full=6, quick=5)
 
@@ -11,22 +11,22 @@ a range names the range, and its function judges one case::
         \"\"\"Whether some node is active.\"\"\"
         return witness("no node is active", cube) if find_unsafe(cube).all_unsafe else None
 
-Any other claim takes an effort and gives its verdict itself::
+Any other claim takes an effort and returns its verdict itself::
 
     @registry.claim("n-cubed", where="appendix", states="FIND_UNSAFE takes O(n^3) units of communication ...")
     def n_cubed(effort: Effort) -> Verdict: ...
 
-``PAPER`` in the package's ``__init__.py`` lists the modules.  Claims stand in the order of these modules, whichever is
-imported first, and of their lines.  A verdict is one of :data:`OUTCOMES`.  Nothing is ever decided by hand, and ``checked``
-names what was looked at and no more.  A statement begins at the smallest n for which it is meant, which stands in it: nothing
-below refutes it.
+``PAPER`` in the package's ``__init__.py`` lists the modules.  Claims are ordered by these modules, whichever is imported first,
+and by their lines in a module.  A verdict is one of ``OUTCOMES``.  Code decides every claim, never a person.  ``checked``
+names the checked cases and nothing more.  A statement names the smallest n that it is meant for, and no smaller case refutes it.
 
-``effort`` tells how much to look at and is told how far deciding has come.  ``effort.by_effort(full, quick)`` chooses a range,
-``effort.each(cases)`` passes cases on and shows progress, and ``effort.count_if_applicable(hypothesis)`` counts the cases that
-a statement is about.  Full is at most a minute or so a claim, quick half a minute for a whole paper; only the range may
-differ, and a claim that is refuted by one effort is refuted by the other.  No ``assert`` decides: it is gone under
-``python -O``.  What speaks against a claim is a witness; two computations of one thing that differ
-:func:`check_agreement` not, and stop the decider.
+``effort`` chooses the range of cases and counts them.  ``effort.by_effort(full, quick)`` chooses a range,
+``effort.each(cases)`` yields the cases and shows progress, and ``effort.count_if_applicable(hypothesis)`` counts the cases in
+which the hypothesis of a statement is true.  Full effort takes about a minute per claim at most, quick effort half a minute per
+paper.  The two efforts differ only in the range, and a claim that one effort refutes is refuted by the other.  Deciders use no
+``assert``, because ``python -O`` removes it.  A witness is a case that shows the verdict: the counterexample of a refuted claim,
+or an example of a claim that something exists.  Two computations of the same quantity are compared by ``check_agreement``.
+If they differ, it stops the decider.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ Outcome = Literal["holds", "refuted", "misprint", "depends", "unreproduced", "un
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
 
-#: What a verdict can be, and what it is called.  *Misprint*: false by the letter, and the paper itself, or the proof beside
-#: it, has it right.  *Depends*: true under one admissible reading and false under another.  *Unreproduced*: a number of a
-#: simulation that lies outside of what is measured.
+#: Names of the outcomes for readers.  *Misprint*: false as printed, but the paper itself, or the proof next to the statement, has
+#: it right.  *Depends*: true under one admissible interpretation and false under another.  *Unreproduced*: a number from a
+#: simulation that disagrees with the measured value.
 OUTCOMES = {
     "holds": "holds",
     "refuted": "refuted",
@@ -56,29 +56,29 @@ OUTCOMES = {
     "undecided": "not decided",
 }
 
-#: Seconds between two reports of an effort's cases.
+#: Seconds between two progress reports of an effort.
 _PROGRESS_INTERVAL = 0.2
 
 
 class DisagreementError(Exception):
-    """Two computations of one thing gave different results: nothing is decided until it is known which is right."""
+    """Two computations of the same quantity gave different results, so the claim cannot be decided."""
 
 
 def check_agreement(one: object, other: object, what: str) -> None:
-    """Raise :class:`DisagreementError` where two computations of ``what`` differ."""
+    """Raise ``DisagreementError`` if two computations of ``what`` differ."""
     if one != other:
         raise DisagreementError(f"{what}: {one!r} one way, {other!r} the other")
 
 
 class Effort:
-    """How much a deciding function should look at, and where it says how far it has come.
+    """The effort with which a claim is decided: it chooses the range of cases, counts the cases and reports progress.
 
     Parameters
     ----------
     quick : bool
-        Whether seconds are what is wanted, rather than the widest range.
+        Whether to check a small range within seconds, rather than the widest range.
     tell : callable, optional
-        Takes the number of cases looked at so far and what is being looked at.
+        Called now and then with the number of cases checked so far and a short text about the current case.
     """
 
     def __init__(self, quick: bool = False, tell: Callable[[int, str], None] | None = None) -> None:
@@ -89,29 +89,29 @@ class Effort:
         self._told = time.monotonic()
 
     def by_effort(self, full: T, quick: T) -> T:
-        """The first with full effort, the second with quick."""
+        """Return ``full`` for full effort, ``quick`` for quick effort."""
         return quick if self.quick else full
 
     def step(self, where: str = "") -> None:
-        """Count one case; ``where`` says in a few words what is being looked at."""
+        """Count one case; ``where`` describes it in a few words."""
         self.cases += 1
         if self.tell is not None and time.monotonic() - self._told >= _PROGRESS_INTERVAL:
             self._told = time.monotonic()
             self.tell(self.cases, where)
 
     def each(self, cases: Iterable[T], where: str = "") -> Iterator[T]:
-        """The cases, each counted before it is passed on."""
+        """Yield the cases, and count each before it is yielded."""
         for case in cases:
             self.step(where)
             yield case
 
     def count_if_applicable(self, hypothesis: bool = True) -> bool:
-        """The hypothesis of a statement in one case; where it is true the case is counted as one that it applied to."""
+        """Return ``hypothesis``, and if it is true count the case as one that the statement applies to."""
         self.applied += hypothesis
         return hypothesis
 
     def first(self, cases: Iterable[T], wrong: Callable[[T], Witness | None], where: str = "") -> Witness | None:
-        """The first witness that ``wrong`` finds in cases that the statement applies to; None where it finds none."""
+        """Return the first witness that ``wrong`` finds in ``cases``, or None.  The statement applies to each of these cases."""
         for case in self.each(cases, where):
             self.count_if_applicable()
             if (found := wrong(case)) is not None:
@@ -121,20 +121,20 @@ class Effort:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of Python that shows something, and what it gives.
+    """A line of Python with the value that it gives, as evidence for a reader.
 
     Parameters
     ----------
     words : str
-        What it shows, in one line.
+        One line of text: the fact that the Python line shows.
     python : str
         A Python expression in the names of ``import fastcube as fc``; its value is ``value``.
     value : JSON-able
-        What the expression gives (lists for tuples).
+        The value of the expression (lists for tuples).
     form : str
-        How a person writes the value: fields as of :meth:`str.format`, ``{0}``, ``{1[0]}`` of a list's parts and ``{value}``
-        of all, with a kind of ``values.py`` where they hold nodes: ``{0[1]:path}``.  A flat row needs none; a list of lists
-        without one is shown by its drawing alone.
+        How to print the value for a reader, a template as of ``str.format``: ``{0}`` and ``{1[0]}`` are parts of a list,
+        ``{value}`` is the whole value, and ``{0[1]:path}`` formats a part with nodes by a kind of ``values.py``.  A flat list
+        needs no template.  A list of lists without a template is shown only as a drawing.
     """
 
     words: str
@@ -144,26 +144,26 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The value as a person writes it."""
+        """The value as text for a reader."""
         return value_text(self.value, self.python, self.form)
 
     def with_form(self, form: str) -> Self:
-        """The same line with a form."""
+        """Return a copy of the line with another template."""
         return replace(self, form=form)
 
     def is_reproduced(self) -> bool:
-        """Evaluate ``python`` afresh and tell whether it still gives ``value``."""
+        """Evaluate ``python`` again and return whether it still gives ``value``."""
         return bool(evaluate(self.python) == self.value)
 
 
 @dataclass(frozen=True)
 class Witness(Line):
-    """A case that shows a verdict, in a form that can be replayed.
+    """A case that shows a verdict, as a line of Python that replays it.
 
     Parameters
     ----------
     words, python, value, form
-        As of :class:`Line`.
+        As in ``Line``.
     data : dict
         The network and its faults, as labels, for programs.
     """
@@ -171,19 +171,19 @@ class Witness(Line):
     data: dict[str, Any]
 
     def report(self) -> dict[str, Any]:
-        """Its fields as data that ``json`` can write, with the value's text for its form."""
+        """Return the fields as data for ``json``; the value as text replaces its template."""
         fields = asdict(self)
         del fields["form"]
         return fields | {"text": self.text}
 
     @classmethod
     def of(cls, words: str, python: str, data: Mapping[str, Any], form: str = "") -> Witness:
-        """The witness with the value that its expression gives now."""
+        """Return the witness whose value is the present value of ``python``."""
         return cls(words, python, evaluate(python), dict(data), form=form)
 
 
 def evaluate(python: str) -> Any:
-    """The value of a Python expression in the names of ``import fastcube as fc``."""
+    """Return the value of a Python expression in the names of ``import fastcube as fc``."""
     import fastcube
 
     return eval(python, {"fc": fastcube})
@@ -191,20 +191,20 @@ def evaluate(python: str) -> Any:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What deciding a claim gave.
+    """The result of deciding a claim.
 
     Parameters
     ----------
-    outcome : one of :data:`OUTCOMES`
+    outcome : one of ``OUTCOMES``
     checked : str
         The range and the method: ``"all 2^16 fault sets of Q_4"``.
     witness : Witness, optional
-        The smallest one of a refuted claim; of a claim that something can be attained, a case that attains it.
+        The smallest counterexample of a refuted claim; for a claim that something can be attained, a case that attains it.
     more : tuple of Witness
-        Further ones, such as the smallest under a stricter reading; where a claim depends on the reading, one under which it
-        holds is among them.
+        Further witnesses, such as the smallest counterexample under a stricter interpretation.  If a claim depends on the
+        interpretation, one of them is a case under which it holds.
     instead : str
-        What is true instead, where deciding finds it out; by default what the claim's ``correction`` says.
+        The true statement, if the decider finds it; by default the claim's ``correction``.
     """
 
     outcome: Outcome
@@ -222,36 +222,36 @@ class Verdict:
 
     @classmethod
     def refuted_if(cls, found: Witness | None, checked: str) -> Verdict:
-        """Refuted by a witness; without one the claim holds in the range that was checked."""
+        """Return "refuted" with the witness ``found``; if it is None, "holds" in the range ``checked``."""
         return cls("holds", checked) if found is None else cls("refuted", f"in this order: {checked}", found)
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:
-        """The first witness and the further ones."""
+        """All witnesses: ``witness`` and ``more``."""
         return self.more if self.witness is None else (self.witness, *self.more)
 
 
 class Domain(Protocol):
-    """All cases that a statement is about: gives the verdict, where a function judges one case."""
+    """All cases that a statement is about.  It decides a claim, given a function that checks one case."""
 
     def decide(self, effort: Effort, check: Any) -> Verdict:
-        """The verdict when ``check`` judges each case."""
+        """Return the verdict on a claim whose cases ``check`` checks one by one."""
 
 
 @dataclass(frozen=True)
 class Cases:
-    """A range of cases, in its order, that says what it is.
+    """A range of cases in a fixed order, with its description.
 
     Parameters
     ----------
     text : str
-        The range and the method; ``{}`` is what the effort chooses, and ``{0[1]}`` a part of it.
+        The range and the method; ``{}`` stands for the value that the effort chooses, and ``{0[1]}`` for a part of it.
     make : callable
-        Takes what the effort chooses, and gives the cases, each the tuple of the arguments of a check.
+        Takes the value that the effort chooses and returns the cases, each as the tuple of the arguments of a check.
     full, quick : object
-        What each effort chooses: as a rule the largest size.
+        The value for each effort, usually the largest size.
     where : str
-        In a few words, what is being looked at.
+        A few words on the cases, for the progress display.
     """
 
     text: str
@@ -261,59 +261,59 @@ class Cases:
     where: str = ""
 
     def after(self, proof: str) -> Self:
-        """The same cases, said after a proof or an explanation."""
+        """Return the same cases, with ``proof`` (or an explanation) before their description."""
         return replace(self, text=proof + self.text)
 
     def text_for(self, effort: Effort) -> str:
-        """The range that an effort looks at."""
+        """Return the description of the range that an effort checks."""
         return self.text.format(effort.by_effort(self.full, self.quick))
 
     def make_for(self, effort: Effort) -> Iterable[tuple[Any, ...]]:
-        """The cases that an effort looks at."""
+        """Return the cases that an effort checks."""
         return self.make(effort.by_effort(self.full, self.quick))
 
     def decide(self, effort: Effort, check: Callable[..., Witness | None]) -> Verdict:
-        """Refuted by the first case in which ``check`` finds a witness; without one the claim holds in the range."""
+        """Return "refuted" with the first witness that ``check`` finds; without a witness "holds" in the range."""
         found = effort.first(self.make_for(effort), lambda case: check(*case), self.where)
         return Verdict.refuted_if(found, self.text_for(effort))
 
 
 def sizes(least: int, full: int, quick: int, text: str, where: str = "") -> Cases:
-    """The sizes from ``least`` to what the effort chooses."""
+    """Return as cases the sizes from ``least`` to the largest size of the effort, ``full`` or ``quick``."""
     return Cases(text, lambda most: ((n,) for n in range(least, most + 1)), full, quick, where)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper and the function that decides it; made by :meth:`ClaimRegistry.claim`.
+    """A statement of a paper and the function that decides it; made by ``ClaimRegistry.claim``.
 
     Parameters
     ----------
     paper, id : str
-        The paper's short name, such as ``lee_hayes``, and the claim's within it, such as ``theorem-3``.
+        The paper's short name, such as ``lee_hayes``, and the claim's name within the paper, such as ``theorem-3``.
     where : str
         Section, theorem or page.
     statement : str
-        In our words, with its quantifiers and the smallest n that it is meant for; what a reading adds stands in square
-        brackets.
+        The claim in fastcube's words, with its quantifiers and the smallest n that it is meant for.  Additions by an
+        interpretation are in square brackets.
     decider : callable
-        Takes an :class:`Effort`, gives a :class:`Verdict`.
+        Takes an ``Effort`` and returns a ``Verdict``.
     ours : bool
-        Whether the statement, or what it is about, is ours: a repair, a case of a vague remark, an algorithm that the
-        paper does not give.  Counted apart from what the paper states itself.
+        Whether the statement, or its subject, is fastcube's own: a repair, a case of a vague remark, an algorithm that the
+        paper does not give.  Such claims are counted separately.
     correction : str
-        What is true instead, where the claim is refuted; empty where it is not known.
+        The true statement, if the claim is refuted; empty if unknown.
     group : str
-        Claims of one group share cached work: one process decides them in turn.
+        Claims of one group share cached work, so one process decides them one after another.
     fact : str
-        What it is a claim about, by default itself: several refuted claims of one fact are one refutation.
+        The fact that the claim is about, by default its ``id``: several refuted claims of one fact count as one refutation.
     slip : str
-        Where the paper itself, or the proof beside it, has it right, or that one glyph of the transcription we have decides:
-        what is found against such a claim makes it a misprint.
+        Why a counterexample makes the claim a misprint: where the paper itself, or the proof next to the statement, has it
+        right, or that the statement depends on a single character of the transcription.
     definition : bool
-        Whether it can only hold, being true by definition or by the way it is computed here; counted apart.
+        Whether the claim can only hold, by definition or by the way it is computed here; counted separately.
     file : str
-        The Python file that holds it, where that is of no installed package.
+        The Python file with the claim, if it is not in an installed package.
     """
 
     paper: str
@@ -331,21 +331,21 @@ class Claim:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is called among the claims of all papers."""
+        """Paper and id, which identify the claim among all papers."""
         return self.paper, self.id
 
     @property
     def together(self) -> tuple[str, str]:
-        """What it has in common with the claims that the same process decides."""
+        """Key of the claims that one process must decide together: the claim's group, or the claim alone."""
         return self.paper, f"group {self.group}" if self.group else self.id
 
     def decide(self, effort: Effort | None = None) -> Verdict:
-        """The verdict, with full effort unless another is given."""
+        """Return the verdict, by default with full effort."""
         verdict = self.decider(effort or Effort())
         return replace(verdict, outcome="misprint") if self.slip and verdict.outcome == "refuted" else verdict
 
     def report_header(self, effort: Effort) -> dict[str, Any]:
-        """What a report says whatever is found."""
+        """Return the fields of a report that do not depend on the verdict."""
         return {
             "paper": self.paper,
             "id": self.id,
@@ -359,7 +359,7 @@ class Claim:
         }
 
     def report(self, effort: Effort | None = None) -> dict[str, Any]:
-        """Decide, and give claim and verdict as data that ``json`` can write."""
+        """Decide the claim, and return claim and verdict as data for ``json``."""
         effort = effort or Effort()
         verdict = self.decide(effort)
         return self.report_header(effort) | {
@@ -372,12 +372,12 @@ class Claim:
 
 
 class ClaimRegistry:
-    """The claims of one paper, in the order in which they are made; iterates over them.
+    """The claims of one paper, in the order in which they were registered; iterates over them.
 
     Parameters
     ----------
     paper : str
-        Its short name: the package of its studies.
+        The paper's short name, which is the name of its package of studies.
     """
 
     def __init__(self, paper: str) -> None:
@@ -387,7 +387,7 @@ class ClaimRegistry:
     def claim(
         self, name: str, *, where: str, states: str, **more: Any
     ) -> Callable[[Callable[[Effort], Verdict]], Callable[[Effort], Verdict]]:
-        """Enter the claim that the decorated function decides; ``name`` is its id, the rest as of :class:`Claim`."""
+        """Return a decorator that registers the decider of claim ``name``.  The other parameters are as in ``Claim``."""
 
         def register_claim(decider: Callable[[Effort], Verdict]) -> Callable[[Effort], Verdict]:
             if name in self._claims:
@@ -398,7 +398,7 @@ class ClaimRegistry:
         return register_claim
 
     def forall(self, name: str, domain: Domain, *, where: str, states: str, **more: Any) -> Callable[[C], C]:
-        """Enter the claim that the decorated function judges in each case of a domain; the rest as of :meth:`claim`."""
+        """Return a decorator that registers a claim whose cases the decorated function checks; the rest as in ``claim``."""
 
         def register_check(check: C) -> C:
             @functools.wraps(check)
@@ -411,7 +411,7 @@ class ClaimRegistry:
         return register_check
 
     def sort_by_modules(self, modules: Sequence[str]) -> None:
-        """Put the claims in the order of the modules that declare them."""
+        """Sort the claims by the order of the modules that declare them."""
         ordered = sorted(self._claims.items(), key=lambda item: modules.index(item[1].decider.__module__))
         self._claims = dict(ordered)
 
@@ -422,7 +422,7 @@ class ClaimRegistry:
         return len(self._claims)
 
     def __getitem__(self, name: str) -> Claim:
-        """The claim of that name.  Raises ParameterError with the nearest one where there is none."""
+        """Return the claim ``name``.  Raises ParameterError, with the most similar name, if there is no such claim."""
         if name not in self._claims:
             hint = suggest_name(name, self._claims) or f"; it has {', '.join(self._claims) or 'none'}"
             raise ParameterError(f"claim must be one of {self.paper}'s, got {name}{hint}")

@@ -1,10 +1,10 @@
-"""Deciding many claims side by side, each in one of a few processes of its own.
+"""Decide many claims in parallel, each in one of a few worker processes.
 
-Deciding is mostly Python, so threads would take turns.  A worker says which package it runs, and one that runs another is
-given no work.  Then it takes claims, decides them, and answers how far it is and then the report, all as JSON.  So a caller
-needs no ``if __name__ == "__main__"``, a worker that dies costs one claim, and stopping is ending the workers at once: a
-verdict is given or it is not.  Reports come in the order of their registry whichever is ready first.  What this very code has
-decided before is taken from the cache (``cache.py``).
+Deciders are mostly Python code, so threads would only take turns.  A worker first reports which package it runs, and a worker
+of another package gets no work.  Then it receives claims, decides them, and sends its progress and each report as JSON.  Hence a
+caller needs no ``if __name__ == "__main__"``, a worker that dies costs only one claim, and all workers can be killed at any time,
+because a verdict arrives whole or not at all.  Reports are passed on in the order of the registry, whichever is ready first.
+Verdicts that the same code has reached before are taken from the cache (``cache.py``).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Report = dict[str, Any]
 
 
 def _package_fingerprint() -> list[str]:
-    """Which package this process runs: its folder, and the hash of its sources."""
+    """Return the folder of the package that this process runs, and the hash of its sources."""
     return [str(PACKAGE), hash_sources(looks=True)]
 
 
 class _Worker:
-    """One process, with a thread that passes on what it says."""
+    """One worker process, with a thread that puts its messages into the scheduler's queue."""
 
     def __init__(self, number: int, heard: queue.SimpleQueue[Any]) -> None:
         self.process = WorkerProcess(serve_claims)
@@ -55,14 +55,14 @@ class _Worker:
         self.process.send({"paper": claim.file or claim.paper, "id": claim.id, "quick": quick})
 
     def end(self) -> int:
-        """Kill the process; its exit status."""
+        """Kill the process and return its exit status."""
         code = self.process.end()
-        self.listener.join(1.0)  # not for ever: a child of its own may hold the socket
+        self.listener.join(1.0)  # with a limit: a child of the worker may hold the socket open
         return code
 
 
 class _Scheduler:
-    """Which claims wait, which worker has which, and what has been reported."""
+    """The claims that wait, the claims that each worker has, and the reports that have been passed on."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class _Scheduler:
         self.workers: dict[int, _Worker] = {}
 
     def start(self, number: int) -> None:
-        """Start a worker; it is given work when it has said what it runs."""
+        """Start a worker.  It gets its first claim once it has reported its package."""
         self.workers[number] = _Worker(number, self.heard)
 
     def begin(self, number: int, package: list[str]) -> None:
-        """Give a worker its first claim.  Raises EngineError when it runs another package than this process."""
+        """Give a worker its first claim.  Raises EngineError if it runs another package than this process."""
         if package != _package_fingerprint():
             theirs, mine = (" ".join(plain_text(part) for part in parts) for parts in (package, _package_fingerprint()))
             raise EngineError(f"a worker of the claims runs the package {theirs}, this process {mine}")
@@ -110,7 +110,7 @@ class _Scheduler:
             worker.send_claim(worker.jobs[0], self.quick)
 
     def finish(self, number: int, report: Report) -> None:
-        """Take a worker's report, and pass on those that are next in order."""
+        """Store a worker's report, and pass on the reports that are next in order."""
         done = self.workers[number].jobs.pop(0)
         self.reports[done.key] = report
         self.left.pop(done.key, None)
@@ -118,7 +118,7 @@ class _Scheduler:
         self.emit_ready_reports()
 
     def emit_ready_reports(self, stopped: bool = False) -> None:
-        """Pass on the reports that are next in order; once ``stopped`` those too that waited for one before them."""
+        """Pass on the reports that are next in order; if ``stopped`` also those after a claim that has no report."""
         for claim in self.claims[self.given :]:
             if claim.key in self.reports:
                 self.progress.print_line("")
@@ -128,7 +128,7 @@ class _Scheduler:
                 break
 
     def handle_worker_death(self, number: int) -> None:
-        """A worker that died costs the claim that it was deciding.  Raises EngineError for one that could not even begin."""
+        """Report the claim of a dead worker as failed, and replace the worker.  Raises EngineError if it died before it began."""
         worker = self.workers[number]
         code = worker.end()
         if not worker.begun:
@@ -156,7 +156,7 @@ class _Scheduler:
         self.progress.count(len(self.reports), len(self.claims), "claims", told, final, left=self.time_left())
 
     def time_left(self) -> float | None:
-        """Seconds until all are decided, at the speed so far; None where nothing is known of them."""
+        """Return the estimated seconds until all claims are decided, or None if no costs are known."""
         if not self.whole:
             return None
         left = sum(self.left.values()) / max(1, len(self.workers))
@@ -192,13 +192,13 @@ class _Scheduler:
 
 
 def _failure_report(claim: Claim, quick: bool, why: str) -> Report:
-    """The report of a claim whose deciding function broke: undecided, with the key ``failed``."""
+    """Return the report "undecided", with the key ``failed``, of a claim whose decider raised an exception or died."""
     verdict = Verdict("undecided", f"deciding failed: {why}")
     return replace(claim, decider=lambda _: verdict).report(Effort(quick)) | {"failed": why}
 
 
 def cached_verdicts(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], Report]:
-    """What the cache holds of claims, by paper and id."""
+    """Return the cached reports of ``claims``, by paper and id."""
     held = ((claim, cache.load_verdict(claim, quick)) for claim in claims)
     return {claim.key: report for claim, report in held if report is not None}
 
@@ -214,36 +214,37 @@ def decide_claims(
     anew: bool = False,
     seconds: Mapping[tuple[str, str], float] | None = None,
 ) -> int:
-    """Decide claims side by side, those that this code has decided before from the cache.
+    """Decide claims in parallel; verdicts that the same code has reached before come from the cache.
 
     Parameters
     ----------
     claims : sequence of Claim
         Claims of ``registries.claims()``.
     take : callable
-        Called with each :meth:`Claim.report`, in the order of ``claims``.
+        Called with each ``Claim.report``, in the order of ``claims``.
     quick : bool
         Quick effort.
     workers : int, optional
-        Processes at once; by default what affinity and Slurm allow.
+        Number of worker processes; by default the number of CPUs that affinity and Slurm allow.
     progress : Progress, optional
-        Where to show how far it is; by default nowhere.
+        The progress display; by default none.
     max_seconds : float, optional
-        Stop after this time.
+        Stop after this time, in seconds.
     anew : bool
-        Decide all, whatever the cache holds.
+        Decide all claims and ignore the cache.
     seconds : dict, optional
-        What claims cost by paper and id, for the time left.
+        Expected seconds of each claim, by paper and id, for the remaining time.
 
     Returns
     -------
     int
-        0; 130 and 143 where SIGINT and SIGTERM stopped it, 75 where SIGUSR1 or the time did; what was taken before stands.
+        The exit status: 0 when all claims are decided, 130 after SIGINT, 143 after SIGTERM, 75 after SIGUSR1 or
+        ``max_seconds``.  Reports that were passed to ``take`` before remain valid.
 
     Raises
     ------
     EngineError
-        When a worker cannot begin, or would run another package than this process does.
+        If a worker cannot start, or runs another package than this process.
     """
     if not claims:
         return FINISHED
@@ -264,14 +265,14 @@ def decide_claims(
                 worker.end()
 
 
-# ---------------------------------------------------------------- the worker's side
+# ---------------------------------------------------------------- in the worker process
 
 
 def serve_claims(receive: Callable[[], Any], send: Callable[[Any], None]) -> None:
-    """Decide claims, one per message."""
+    """Decide the claims that arrive, one per message, until the process is killed."""
 
     def send_json(message: dict[str, Any]) -> None:
-        send(json.dumps(message))  # whole or not at all, should something in it not be JSON
+        send(json.dumps(message))  # serialised before it is sent, so a value that is not JSON sends nothing
 
     send_json({"package": _package_fingerprint()})
     while True:
@@ -282,5 +283,5 @@ def serve_claims(receive: Callable[[], Any], send: Callable[[Any], None]) -> Non
             send_json({"report": claim.report(effort)})
         except BrokenPipeError:
             raise
-        except Exception as error:  # one claim that breaks must not cost the others
+        except Exception as error:  # a claim whose decider fails must not cost the other claims
             send_json({"failed": " ".join(f"{type(error).__name__}: {error}".split())})

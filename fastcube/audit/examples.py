@@ -1,6 +1,6 @@
-"""Worked examples: what a paper carries out by hand, run here, told by one line of Python and drawn where the cube is small.
+"""Worked examples: computations that a paper carries out by hand, repeated here by one line of Python and drawn if small.
 
-A paper's package keeps its own in ``examples.py``, a function each, by the names that its inventory gives them::
+A paper's package defines one function per example in ``examples.py``.  Its name is the example's name in the inventory::
 
     def figure_3() -> Example:
         \"\"\"Three faulty nodes of Q_4.\"\"\"
@@ -13,8 +13,8 @@ A paper's package keeps its own in ``examples.py``, a function each, by the name
 
     EXAMPLES = examples_of(globals())
 
-and its ``__init__.py`` names the file, ``Paper(__name__, examples="examples", ...)``, imported when asked for.
-The value is written down, not computed, so that the line can be held to it.
+Its ``__init__.py`` names the file, ``Paper(__name__, examples="examples", ...)``, and the file is imported on demand.
+The value is written down, not computed, so that a test can compare the line with it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Drawing:
     n : int
         Its dimension, at most 4.
     faulty_nodes, grey : tuple of int
-        Nodes drawn black, and those drawn grey (unsafe ones).
+        Nodes drawn black, and nodes drawn grey (unsafe nodes).
     faulty_links : tuple of (int, int)
     inside : dict
-        What stands inside of nodes, text by label: times, labels of supernodes.
+        Texts inside nodes, by label: times, or labels of supernodes.
     arrows : tuple of (int, int, str)
-        Links passed, from and to, with a word beside each: a time, a number.
+        Arrows along links: from, to, and a text next to the arrow, such as a time or a number.
     caption : str
     """
 
@@ -61,7 +61,7 @@ class Example(Line):
     Parameters
     ----------
     words, python, value, form
-        As of :class:`~fastcube.audit.claims.Line`.
+        As in ``Line``.
     cubes : tuple of Drawing
     """
 
@@ -69,6 +69,6 @@ class Example(Line):
 
 
 def examples_of(module: Mapping[str, Any]) -> dict[str, Callable[[], Example]]:
-    """The public functions that a module defines, in their order, by their names with hyphens."""
+    """Return the public functions that a module defines, in their order, by their names with hyphens for underscores."""
     own = {name: made for name, made in module.items() if isinstance(made, FunctionType) and name[0] != "_"}
     return {name.replace("_", "-"): made for name, made in own.items() if made.__module__ == module["__name__"]}

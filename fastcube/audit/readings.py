@@ -1,7 +1,7 @@
-"""The readings of a paper, ``docs/readings/PAPER.md``: what every ambiguous or misprinted sentence is taken to mean, by its code.
+"""Interpretations of a paper's ambiguous or misprinted sentences, each with its code, from ``docs/readings/PAPER.md``.
 
-A reading is an item of a list whose first words are bold, ``- **R1 FIND_UNSAFE is synchronous.** In step t = ...``; it goes on
-for as long as lines are indented, blank or code.
+An interpretation is an item of a Markdown list that begins with a bold code, ``- **R1 FIND_UNSAFE is synchronous.** In step t``.
+It continues over all following lines that are indented, blank or code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FIRST = re.compile(r"- \*\*([A-Z]\d+)\b")
 
 
 def parse_readings(text: str) -> dict[str, str]:
-    """The readings of a page of Markdown by their codes, without the marks of the list."""
+    """Return the interpretations on a page of Markdown by their codes, without list markers."""
     found: dict[str, list[str]] = {}
     at: list[str] | None = None
     fenced = False
@@ -34,7 +34,7 @@ def parse_readings(text: str) -> dict[str, str]:
 
 @functools.cache
 def readings(paper: str) -> Mapping[str, str]:
-    """Those of a paper; empty for one that has no page."""
+    """Return the interpretations of a paper by their codes, or an empty mapping if the paper has no such page."""
     with contextlib.suppress(OSError):
         page = importlib.resources.files("fastcube") / "readings" / f"{paper.replace('_', '-')}.md"
         return parse_readings(page.read_text(encoding="utf-8"))

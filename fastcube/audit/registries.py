@@ -1,4 +1,4 @@
-"""Finding what is claimed: the registries of installed packages, and one's own by file."""
+"""Find claims: in the registries of installed packages, or in the registry of a user's Python file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .examples import Example
 
 
 def registry_of(paper: Paper) -> ClaimRegistry:
-    """The claims of a paper that has some, in the order of its modules and, in each, of their lines.  Raises ParameterError."""
+    """Return the claims of a paper, in the order of its modules and of their lines.  The paper must have claims."""
     modules = [paper.import_module(name) for name in paper.claims]
     registry: ClaimRegistry = modules[0].registry
     registry.sort_by_modules([module.__name__ for module in modules])
@@ -23,12 +23,12 @@ def registry_of(paper: Paper) -> ClaimRegistry:
 
 
 def stated(paper: Paper) -> tuple[Claim, ...]:
-    """The claims of a paper; none of a question without claims.  Raises ParameterError."""
+    """Return the claims of a paper, empty if it has none.  Raises ParameterError if a module cannot be imported."""
     return tuple(registry_of(paper)) if paper.claims else ()
 
 
 def worked_examples(paper: Paper) -> Mapping[str, Callable[[], Example]]:
-    """The worked examples of a paper, by the names that the inventory gives them.  Raises ParameterError."""
+    """Return the worked examples of a paper by their names in the inventory.  Raises ParameterError if the import fails."""
     examples: Mapping[str, Callable[[], Example]] = (
         paper.import_module(paper.examples).EXAMPLES if paper.examples else {}
     )
@@ -36,7 +36,7 @@ def worked_examples(paper: Paper) -> Mapping[str, Callable[[], Example]]:
 
 
 def claim_registries() -> dict[str, ClaimRegistry]:
-    """The registries of all installed papers and questions that claim something, by name; broken ones are left out."""
+    """Return the registries of all installed papers and questions with claims, by name.  A broken package costs a warning."""
     out = {}
     for name, paper in installed_papers().items():
         if paper.claims:
@@ -48,9 +48,9 @@ def claim_registries() -> dict[str, ClaimRegistry]:
 
 
 def claims(paper: str | None = None, name: str | None = None) -> list[Claim]:
-    """The claims of all registries, of one paper (or of a Python file that holds a ClaimRegistry), or the one called ``name``.
+    """Return the claims of all registries, of one paper (or of a Python file with a ClaimRegistry), or the claim ``name`` of it.
 
-    Of one paper nothing else is imported.  Raises ParameterError, with the nearest name, where there is no such paper or claim.
+    With ``paper``, no other paper is imported.  Raises ParameterError, with the most similar name, if paper or claim is unknown.
     """
     if paper is None:
         return [claim for registry in claim_registries().values() for claim in registry]

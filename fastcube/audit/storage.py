@@ -1,7 +1,8 @@
-"""Reading back what a report's folder and the cache keep: only as it was written, of the shape asked for, and harmless in HTML.
+"""Read and write the JSON files of a report folder and of the verdict cache.
 
-Each file ends in the SHA-256 of its other fields; that finds damage and edits.  Whoever wants harm can recompute it, so shapes
-and texts are checked besides.  A figure stands in the page as an image, which runs nothing and fetches nothing.
+Each file ends in the SHA-256 of its other fields, which detects damage and edits.  An attacker can recompute it, so a reader also
+checks the shape of the data, and that texts are harmless in HTML.  The report page shows a figure as an image, which can
+neither run code nor load anything.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ from typing import Any
 from ..results.hdf5 import replace_file
 from .claims import OUTCOMES
 
-#: Bytes of the largest file that is read; those of the papers have at most 0.3 MB.
+#: Size in bytes of the largest file that is read.  Files of the built-in papers have at most 0.3 MB.
 LARGEST = 2**26
 
 _SUM = "sha256"
 
-#: Control characters, lone surrogates, and what turns the direction of text.
+#: Control characters, lone surrogates, and characters that change the direction of text.
 _UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def is_clean(value: Any) -> bool:
-    """Whether it is text that prints; line ends and tabs do."""
+    """Whether ``value`` is text without control characters.  Line ends and tabs are allowed."""
     return isinstance(value, str) and not _UNCLEAN.search(value)
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
     """Whether parsed JSON has a shape.
 
-    A dict names the fields that must be there, or by the one key ``str`` what all values are; a list holds the shape of its
-    elements, or those of a row of several; a tuple holds alternatives; a range or frozenset what it must be in; a function
-    decides; a type is the type.
+    A dict names the required fields, or gives under the single key ``str`` the shape of all values.  A list holds the shape of
+    its elements, or the shapes of several elements in order.  A tuple holds alternatives, a range or frozenset the allowed
+    values.  A function decides by itself, and a type requires that type.
     """
     match shape:
         case dict() if str in shape:
@@ -65,12 +66,12 @@ def matches_shape(value: Any, shape: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number that a float can hold."""
+    """Whether ``value`` is a number in the range of a float."""
     return type(value) is float or (type(value) is int and abs(value) < 2**1000)
 
 
 def _cube(n: int) -> dict[str, Any]:
-    """The shape of a Q_n that is drawn, with labels of its own."""
+    """Return the shape of a drawing of Q_n, whose labels must be in [0, 2^n)."""
     label = range(2**n)
     return {
         "n": range(n, n + 1),
@@ -83,7 +84,7 @@ def _cube(n: int) -> dict[str, Any]:
 
 
 def _dual(m: int) -> dict[str, Any]:
-    """The shape of a DC(m) that is drawn, with labels of its own."""
+    """Return the shape of a drawing of DC(m), whose labels must be in [0, 2^(2m + 1))."""
     label = range(2 << 2 * m)
     return {"m": range(m, m + 1), "faulty_nodes": [label], "inside": [[label, str]], "paths": [[label]]}
 
@@ -92,12 +93,12 @@ _CUBES, _DUALS = tuple(map(_cube, range(1, 7))), tuple(map(_dual, (1, 2)))
 
 
 def _is_drawable_cube(cube: Any) -> bool:
-    """Whether it is a hypercube that is drawn, with nothing that leads from a node to itself."""
+    """Whether ``cube`` describes a drawable hypercube in which no link or arrow leads from a node to itself."""
     return matches_shape(cube, _CUBES) and all(u != v for u, v, *_ in cube["faulty_links"] + cube["arrows"])
 
 
 def _is_drawable_dual(dual: Any) -> bool:
-    """Whether it is a dual-cube that is drawn."""
+    """Whether ``dual`` describes a drawable dual-cube in which no path stays at a node."""
     return matches_shape(dual, _DUALS) and all(u != v for path in dual["paths"] for u, v in pairwise(path))
 
 
@@ -108,7 +109,7 @@ _WITNESS_DRAWING = (
     {"lines": [str]},
 )
 
-#: What the page takes of a run or merge.
+#: The provenance of a run or a merge that the report page shows.
 RUN_PROVENANCE = {
     "environment": {"libraries": {str: str}, "python": str, "cpu": str, "cpus": int, "os": str},
     "software": {"version": str},
@@ -129,7 +130,7 @@ _TABLE = {
 
 
 def _is_complete_table(table: Any) -> bool:
-    """Whether a table of a figure has a cell for each place."""
+    """Whether a table of a figure has in each column one cell per row."""
     return matches_shape(table, _TABLE) and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
 
 
@@ -154,10 +155,10 @@ STUDY_PAGE = {
     "spans": {str: {"least": _POSITIONED_TEXT, "most": _POSITIONED_TEXT}},
 }
 
-#: What is kept of a witness' line.
+#: The stored fields of a witness.
 _LINE = {"words": str, "python": str, "value": lambda value: is_clean(str(value)), "text": str}
 
-#: What :meth:`~fastcube.audit.claims.Claim.report` gives.
+#: The result of ``report``.
 REPORT = {
     "paper": str,
     "id": str,
@@ -175,7 +176,7 @@ REPORT = {
     "witnesses": [_LINE | {"data": dict}],
 }
 
-#: A report with where it was decided, and each witness as the page tells it.
+#: A report of a claim, with the hash of the deciding sources, and with the drawing of each witness.
 VERDICT = REPORT | {"sources": str, "witnesses": [_LINE | {"told": _WITNESS_DRAWING}]}
 
 EXAMPLE = {"sources": str, "gave": str, "same": bool, "failed": str}
@@ -186,7 +187,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def read_entry(path: Path, shape: Any) -> dict[str, Any] | None:
-    """What a file keeps; None where there is none, or it is not as it was written."""
+    """Return the content of a file, or None if there is no such file, its checksum is wrong or its shape is another."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
@@ -198,6 +199,6 @@ def read_entry(path: Path, shape: Any) -> dict[str, Any] | None:
 
 
 def write_entry(path: Path, content: Mapping[str, Any]) -> None:
-    """Replace the file."""
-    same = json.loads(json.dumps(content))  # as it will be read
+    """Replace the file by ``content`` with its checksum."""
+    same = json.loads(json.dumps(content))  # tuples become lists, as a reader will get them
     replace_file(path, json.dumps({**same, _SUM: _checksum(same)}, indent=1, sort_keys=True).encode())

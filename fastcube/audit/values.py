@@ -1,4 +1,4 @@
-"""Values as a person writes them: a node as its binary word, a path with arrows, a set in braces, yes and no."""
+"""Format values for readers: a node as a bit string, a path with arrows, a set in braces, "yes" and "no"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Word = Callable[[Any], str]
 
 
 def _hops(pairs: Iterable[Sequence[Any]], word: Word) -> str:
-    """Directed links, one that begins where the last one ended behind it: ``00 → 10 → 11, 00 → 01``."""
+    """Join directed links into paths, if a link begins where the previous link ended: ``00 → 10 → 11, 00 → 01``."""
     walks: list[list[Any]] = []
     for u, v in pairs:
         if walks and walks[-1][-1] == u:
@@ -21,7 +21,7 @@ def _hops(pairs: Iterable[Sequence[Any]], word: Word) -> str:
     return ", ".join(" → ".join(map(word, walk)) for walk in walks)
 
 
-#: How a form writes what holds nodes, by the word behind its colon; digits behind that are the bits of a node.
+#: Formats of values with nodes, by the name behind the colon of a template.  Digits after the name are the bits of a node.
 KINDS: dict[str, Callable[[Any, Word], str]] = {
     "node": lambda v, word: word(v),
     "row": lambda some, word: ", ".join(map(word, some)) or "none",
@@ -36,7 +36,7 @@ KINDS: dict[str, Callable[[Any, Word], str]] = {
 
 
 class _Form(string.Formatter):
-    """Fields as :data:`KINDS` write them; one without a kind as :func:`format_value` does."""
+    """Formatter of templates: a field with a name of ``KINDS`` by that format, any other field by ``format_value``."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -48,7 +48,7 @@ class _Form(string.Formatter):
 
 
 def bits_of(python: str) -> int:
-    """How many bits the labels of the first network of an expression have; 1 where it has none that is written out."""
+    """Return the number of label bits of the first network in an expression; 1 if no network size is written out."""
     for node in ast.walk(ast.parse(python, mode="eval")):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             first = node.args[0]
@@ -61,7 +61,7 @@ def bits_of(python: str) -> int:
 
 
 def format_value(value: Any) -> str:
-    """A number, a word, yes or no, or a row of such; what is in another list has no writing of its own: ValueError."""
+    """Return a number, text, "yes" or "no", or a flat list of them as text.  Raises ValueError for a list of lists."""
     match value:
         case None:
             text = "none"
@@ -83,10 +83,10 @@ def format_value(value: Any) -> str:
 
 
 def value_text(value: Any, python: str = "", form: str = "") -> str:
-    """What an expression gives, by its line's ``form``.
+    """Return the value of an expression as text, by the template ``form``.
 
-    Empty for lists of lists without one, which only a drawing shows, and for a value of another shape than its form has:
-    that of a witness against what was expected.
+    The text is empty for a list of lists without a template, which only a drawing shows.  It is also empty if the value does
+    not have the shape that the template needs, as when a replay gives another value than the stored one.
     """
     if not form and python.endswith(".path") and isinstance(value, (list, tuple)):
         form = "{value:path}"

@@ -1,4 +1,4 @@
-"""Verdicts as text: for a terminal, and as Markdown with the papers' misprints, which is how docs/errata.md is made."""
+"""Verdicts as text for the terminal, and as Markdown together with the papers' misprints, for ``docs/errata.md``."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .claims import OUTCOMES
 
 Report = dict[str, Any]
 
-#: Columns of a page of Markdown.
+#: Width of a Markdown page, in characters.
 WIDTH = 120
 
-#: Where a Python expression may be broken: after a comma that is outside of strings.
+#: A piece of a Python expression up to the next comma outside a string, where the line may be broken.
 _PIECES = re.compile(r"""(?:'[^']*'|"[^"]*"|[^,'"]|,(?! ))*(?:, )?""")
 
-#: What Markdown would take for markup in prose.
+#: Characters that Markdown would take for markup inside prose.
 _MARKUP = re.compile(r"([\\`*<\[\]|])")
 
-#: What it would take for a list, a heading or a quotation at the beginning of a line.
+#: A start of a line that Markdown would take for a list, a heading or a quotation.
 _OPENING = re.compile(r"^(\d*)([-+>=#.)])(?=\s)")
 
 
 def fold_expression(python: str, width: int) -> list[str]:
-    """A Python expression on lines of at most ``width``, broken at commas, so that it can be pasted."""
+    """Return a Python expression as lines of at most ``width`` characters, broken at commas, so that it can be pasted."""
     lines = [""]
     for piece in _PIECES.findall(python):
         if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
@@ -36,7 +36,7 @@ def fold_expression(python: str, width: int) -> list[str]:
 
 
 def outcome_counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
-    """The papers' own claims, or ours, by outcome: ``5 refuted (3 facts)``, ``2 hold``, ..., where there are any."""
+    """Return the counts by outcome, such as ``5 refuted (3 facts)``, of the papers' own claims, or of fastcube's if ``ours``."""
     out = []
     for outcome, called in OUTCOMES.items():
         found = [report for report in reports if report["ours"] == ours and report["outcome"] == outcome]
@@ -56,7 +56,7 @@ def outcome_counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
 
 
 def summary(reports: Iterable[Report]) -> str:
-    """How many claims have which outcome; ours counted apart from the papers' own."""
+    """Return the counts by outcome, on one line for the papers' claims and on one for fastcube's own."""
     reports = list(reports)
     lines = []
     for ours, whose in ((False, "of the papers"), (True, "of ours")):
@@ -66,14 +66,14 @@ def summary(reports: Iterable[Report]) -> str:
 
 
 def outcome_text(report: Report) -> str:
-    """What a verdict is called; where a claim can only hold, that it does so by definition."""
+    """Return the name of a verdict, with "by definition" for a claim that can only hold."""
     by = " by definition" if report["definition"] and report["outcome"] == "holds" else ""
     outcome: str = OUTCOMES[report["outcome"]]
     return outcome + by
 
 
 def checked_text(report: Report) -> str:
-    """What was looked at, and how many cases the statement applied to, where they were counted."""
+    """Return the checked range and, if counted, the number of cases that the statement applied to."""
     checked: str = report["checked"]
     applied = report["applied"]
     return checked + (f"; it applied to {applied:,} case{'s' * (applied != 1)}" if applied else "")
@@ -83,7 +83,7 @@ def checked_text(report: Report) -> str:
 
 
 def verdict_text(report: Report, width: int) -> str:
-    """One claim and its verdict on lines of at most ``width``, but for what cannot be broken."""
+    """Return one claim and its verdict on lines of at most ``width`` characters, except for unbreakable words."""
     margin = " " * 13
 
     def append_block(label: str, words: str) -> str:
@@ -117,18 +117,18 @@ def verdict_text(report: Report, width: int) -> str:
 
 
 def escape_markdown(words: str) -> str:
-    """Words as Markdown prose that shows them as they are."""
+    """Escape text so that Markdown shows it unchanged."""
     return _MARKUP.sub(r"\\\1", words)
 
 
 def _paragraph(words: str, indent: str = "") -> str:
-    """Wrapped prose; a line that would begin as a list, a heading or a quotation does so no longer."""
+    """Wrap prose, and escape a start of a line that Markdown would take for a list, a heading or a quotation."""
     lines = textwrap.wrap(words, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
     return "\n".join(indent + _OPENING.sub(r"\1\\\2", line) for line in lines)
 
 
 def _group_by_fact(reports: Iterable[Report]) -> dict[str, list[Report]]:
-    """The claims of one paper by the fact that they are about, in the order of their first."""
+    """Group the claims of one paper by their facts, in the order of each fact's first claim."""
     out: dict[str, list[Report]] = {}
     for report in reports:
         out.setdefault(report["fact"], []).append(report)
@@ -144,12 +144,12 @@ def _heading(fact: str, first: Report) -> str:
 
 
 def _link(heading: str) -> str:
-    """A heading's anchor, as GitHub and MyST make it."""
+    """Return the anchor of a heading, as GitHub and MyST form it."""
     return "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _entry(fact: str, claims: Sequence[Report]) -> Iterator[str]:
-    """The paragraphs of one fact: its first claim with a witness, or one for each reading, then what else it refutes."""
+    """Yield the paragraphs of one fact: its first claim with a witness (two if it depends), then its further claims."""
     first, *others = claims
     yield f"### {_heading(fact, first)}"
     name = "" if first["id"] == fact else f"`{first['id']}`, "
@@ -169,7 +169,7 @@ def _entry(fact: str, claims: Sequence[Report]) -> Iterator[str]:
 
 
 def _further_claim(report: Report, first: Report) -> str:
-    """A further claim of a fact: in what it differs from the first."""
+    """Return the list item of a further claim of a fact, with its differences from the first claim."""
     verdict = f", {_verdict(report)}" if _verdict(report) != _verdict(first) else ""
     words = f"`{report['id']}`{verdict} ({escape_markdown(report['where'])}): {escape_markdown(report['statement'])}"
     if report["correction"] not in ("", first["correction"]):
@@ -178,7 +178,7 @@ def _further_claim(report: Report, first: Report) -> str:
 
 
 def misprints(found: Inventory) -> str:
-    """What the readings take for a slip in the transcriptions we have, as a table."""
+    """Return a table of the misprints that the interpretations assume in our transcriptions of a paper."""
     rows = ["| where | printed, in the transcription we have | read instead | reading |", "|---|---|---|---|"]
     rows += [
         f"| {' | '.join(map(escape_markdown, (m.place, m.printed, m.instead, m.reading)))} |" for m in found.misprints
@@ -187,7 +187,7 @@ def misprints(found: Inventory) -> str:
 
 
 def _index(facts: Mapping[str, Mapping[str, Sequence[Report]]]) -> Iterator[str]:
-    """A line a fact, where it stands and what was found of it: those of the papers, then those of ours."""
+    """Yield the tables of facts, one row per fact with place and verdict: first the papers' facts, then fastcube's own."""
     for ours in (False, True):
         rows = [
             f"| [{name} `{fact}`]({_link(_heading(fact, claims[0]))}) | {escape_markdown(claims[0]['where'])} | {len(claims)} "
@@ -202,14 +202,15 @@ def _index(facts: Mapping[str, Mapping[str, Sequence[Report]]]) -> Iterator[str]
 
 
 def _paper_position(name: str) -> int:
-    """The papers in their order, before questions that are none."""
+    """Return the sort key of a package: papers in their order, then questions beyond the papers."""
     return papers().index(name) if name in papers() else len(papers())
 
 
 def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = True) -> str:
-    """Claims and verdicts of the outcomes that ``only`` names by commas: an index, then by paper an entry a fact.
+    """Return claims and verdicts as Markdown: an index of facts, then by paper one entry per fact.
 
-    Of ``whole`` papers the misprints too; questions that are no paper come last.
+    ``only`` names the outcomes to show, separated by commas.  If ``reports`` covers ``whole`` papers, their misprints are added.
+    Questions beyond the papers come last.
     """
     names = sorted(dict.fromkeys(report["paper"] for report in reports), key=_paper_position)
     told = [report for report in reports if only is None or report["outcome"] in only.split(",")]

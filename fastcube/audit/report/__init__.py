@@ -1,7 +1,7 @@
-"""``fastcube reproduce``: everything that the papers print beside what is measured, in one HTML file.
+"""``fastcube reproduce``: everything that the papers print next to the measured values, in one HTML file.
 
-``plan.py`` lists the pieces, ``running.py`` makes them, ``folder.py`` keeps them, ``agreement.py`` compares what is printed with
-what is measured, ``content.py`` says what the page shows and ``render.py`` writes it by the templates beside.
+``plan.py`` lists the pieces, ``running.py`` computes them, ``folder.py`` stores them, ``agreement.py`` compares printed with
+measured values, ``content.py`` collects the content of the page, and ``render.py`` fills the HTML templates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def prepare(papers: Sequence[str] | None, quick: bool) -> Plan:
-    """The plan for some papers, or all; raises what can be raised before anything is computed."""
+    """Return the plan for some papers, or all.  Raises every error that can be detected before anything is computed."""
     from ...measure.paper import papers_with_inventory
     from .plan import plan_of
     from .render import check_extra
@@ -35,37 +35,37 @@ def reproduce(
     progress: str = "none",
     force: bool = False,
 ) -> Path:
-    """Measure and decide everything that the papers print, and write it beside their words into ``folder/report.html``.
+    """Measure and decide everything that the papers print, and write it next to their statements into ``folder/report.html``.
 
-    Call it again to go on where it stopped, or with full effort after a quick one: what is there is kept and extended.
+    Call it again to continue where it stopped, or to extend a quick report to full effort.  Finished pieces are reused.
 
     Parameters
     ----------
     folder : path
-        Made when it does not exist; gets results files, verdicts and the report.
+        The folder of the report, created if it does not exist.  It receives results files, verdicts and the report.
     quick : bool
-        Fewer trials and smaller ranges: some 5 minutes on two cores instead of 20.
+        Whether to use fewer trials and smaller ranges: some 5 minutes on two cores instead of 20.
     papers : str or sequence of str, optional
         ``lee_hayes``, ``leu_kuo``, ``sui_wang_lee``, ``wang_lin_kuo``, ``li_peng_chu``; by default all.
     workers : int, optional
-        As of :func:`fastcube.run`.
+        As in :func:`fastcube.run`.
     max_seconds : float, optional
-        Stop after this time with what is done; call again to go on.
+        Stop after this time, in seconds, and keep all finished pieces.  Call again to continue.
     progress : str
         ``auto``, ``bar``, ``lines`` or ``none``.
     force : bool
-        Make everything anew.
+        Whether to compute every piece again.
 
     Returns
     -------
     Path
-        The report.
+        The path of ``report.html``.
 
     Raises
     ------
     ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
     KeyboardInterrupt, SystemExit
-        After SIGINT or SIGTERM, with everything that was done kept.
+        After SIGINT or SIGTERM; finished pieces are kept.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def reproduce(
 
 
 def build_maker(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, progress: str, force: bool) -> Maker:
-    """What makes the pieces of a plan, with all arguments checked."""
+    """Check all arguments and return the object that computes the pieces of a plan."""
     import time
 
     from ...errors import parse_count

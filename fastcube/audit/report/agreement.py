@@ -1,8 +1,9 @@
-"""What is printed beside what is measured: verdicts on numbers and on items.
+"""Compare printed with measured values: verdicts on printed numbers and on published results.
 
-A printed number was rounded: it stands for all within half a unit of its last digit.  It agrees where that and the measured
-95% interval meet.  Where the paper averaged a few runs only, its number scatters too: it also agrees within two standard
-deviations of such a mean, does not beyond six, and in between is not decided.  Nothing here is tuned to what is printed.
+A printed number was rounded, so it stands for the interval within half a unit of its last digit.  It agrees if this interval
+overlaps the measured 95% interval.  If the paper averaged a few runs only, its number scatters too.  Such a number also agrees
+within two standard deviations of the paper's mean, disagrees beyond six, and is not decided in between.  None of these limits is
+tuned to the printed numbers.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from ...measure.estimate import Estimate
 from ...measure.inventory import Evidence, PrintedNumber, PublishedResult
 from ...results.rounding import estimate_text
 
-#: Verdicts whose items are named at the top of the page, and all, worst first.
+#: Verdicts whose results are named at the top of the page; and all verdicts, worst first.
 HEADLINE_VERDICTS = ("refuted", "unreproduced", "depends", "misprint", "undecided")
 ORDER = (*HEADLINE_VERDICTS, "missing", "holds", "shown", "concept")
 
-#: What they are called, in the order in which they are counted, and a mark that tells them apart without colour.
+#: Names of the verdicts in the order of the counts, each with a mark that distinguishes it without colour.
 VERDICT_LABELS = {
     "holds": ("holds", "✓"),
     "refuted": ("refuted", "✗"),
@@ -33,13 +34,13 @@ VERDICT_LABELS = {
     "missing": ("not computed yet", "…"),
 }
 
-#: Standard deviations of a mean of the paper's few runs: up to here it agrees, from there it does not.
+#: In standard deviations of the mean of the paper's few runs: a number agrees up to NEAR and disagrees from FAR on.
 NEAR, FAR = 2.0, 6.0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A printed number beside one statistic: ``key`` is a verdict of :data:`WORDS`, ``words`` says by how much it differs."""
+    """A printed number compared with one statistic.  ``key`` is a verdict of ``VERDICT_LABELS``, ``words`` the difference."""
 
     statistic: str
     measured: str
@@ -48,21 +49,21 @@ class Comparison:
 
 
 def printed_text(printed: PrintedNumber) -> str:
-    """The number with the digits that the paper gives it."""
+    """Return a printed number with the paper's number of digits."""
     return printed.value if isinstance(printed.value, str) else f"{printed.value:.{printed.digits or 0}f}"
 
 
 def averaged_runs(item: PublishedResult, tables: Mapping[str, Any]) -> int | None:
-    """How many runs the paper averaged in a table, where its inventory says so."""
+    """Return the number of runs that the paper averaged in a table, or None if its inventory does not say."""
     table = tables.get(item.id.replace("-", ""), {})
     runs = table.get("averaged_over") if isinstance(table, Mapping) else None
     return runs if isinstance(runs, int) else None
 
 
 def comparable_numbers(items: Iterable[PublishedResult]) -> Iterable[tuple[PrintedNumber, Evidence]]:
-    """The printed numbers that have a point and a statistic, with each statistic that they are compared with.
+    """Yield each printed number that has a point and a statistic, with each statistic that it is compared with.
 
-    A statistic whose name goes on (``channels_hamilton`` beside ``channels``) counts by another reading of the same words.
+    A longer name, as ``channels_hamilton`` for ``channels``, is the same quantity under another interpretation of the paper.
     """
     for item in items:
         for printed in item.printed:
@@ -73,7 +74,7 @@ def comparable_numbers(items: Iterable[PublishedResult]) -> Iterable[tuple[Print
 
 
 def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligible: int, runs: int | None) -> Comparison:
-    """A printed number beside an estimate in its unit, over ``eligible`` trials; the paper averaged ``runs``, if it says."""
+    """Compare a printed number with an estimate in its unit from ``eligible`` trials; the paper averaged ``runs``, or None."""
     value = float(printed.value)
     half = 0.5 * 10.0 ** -(printed.digits or 0)
     measured = estimate_text(e)
@@ -94,7 +95,7 @@ def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligibl
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """A claim's verdict among those of an item: whether the claim is ours, and whether it stands aside."""
+    """A claim's verdict as part of a published result: whether the claim is fastcube's, and whether it is a side claim."""
 
     key: str
     ours: bool
@@ -102,10 +103,10 @@ class ClaimOutcome:
 
 
 def claim_verdicts(every: Iterable[ClaimOutcome], printed: bool) -> list[str]:
-    """What claims say of an item that the paper ``printed``, or of one beyond it.
+    """Return the verdicts of claims that count for a result that the paper ``printed``, or that goes beyond the paper.
 
-    Those that carry the item come first: what is said of one aside does not count against it.  Then the paper's own: that a
-    statement of ours is false says nothing against what the paper prints.
+    Side claims do not count if there are others.  If the paper itself makes some of the claims, only these count.  If none is
+    the paper's own, a refuted claim of fastcube's does not count against a printed result.
     """
     every = list(every)
     carrying = [claim for claim in every if not claim.side] or every
@@ -116,9 +117,9 @@ def claim_verdicts(every: Iterable[ClaimOutcome], printed: bool) -> list[str]:
 
 
 def item_verdict(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:
-    """The worst of the verdicts on an item's claims and its printed numbers, or else on its plots and examples.
+    """Return the worst verdict on a result's claims and printed numbers; without these, on its plots and examples.
 
-    A number that is not reproduced is that, even where a claim restates it.
+    A number that is not reproduced makes the result "not reproduced", even if a claim restates the number.
     """
     if concept:
         return "concept"

@@ -1,7 +1,7 @@
-"""What the page says, as plain data: each item of each paper with what is printed, measured and decided.
+"""Collect the content of the report page as plain data: each published result with its printed, measured and decided values.
 
-Made of the plan and the folder alone, in their order and without a clock, so that the same folder gives the same page.
-A plot or a claim that several items name is shown at the first and linked from the others.
+The content depends only on the plan and the folder, in their order and without a clock, so the same folder gives the same page.
+A plot or a claim that several results name is shown at the first one, and the others link to it.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from .folder import Folder
 from .network_drawings import cube_svg, describe_drawing, drawings_of
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
-#: Characters of what is stated, and of what was measured, on the line of an item that is closed.
+#: Largest number of characters of the statement, and of the measured values, on the line of a collapsed result.
 _SHORT_TEXT_WIDTH = 120
 
-#: What stands for itself in the address of a picture: it takes less room than base64, which takes a third more than the picture.
+#: Characters that need no escape in the data address of a picture, which is shorter this way than with base64 (by a third).
 _PLAIN = " '=:/;,.()-+*!?@$_|[]{}"
 
 
 def shorten_text(text: str, most: int = _SHORT_TEXT_WIDTH) -> str:
-    """The text on one line, cut at a word."""
+    """Return the text on one line of at most ``most`` characters, cut at a word."""
     return textwrap.shorten(text, most, placeholder=" ...") if len(text) > most else text
 
 
 def replay_program(python: str) -> str:
-    """An expression as a program that prints its value: it runs as it stands."""
+    """Return a runnable program that prints the value of an expression."""
     return f"import fastcube as fc\nprint({python})"
 
 
 def _adds_information(value: str, words: str) -> bool:
-    """Whether the value says what its words do not: it is no part of them, and no mere yes to what they state."""
+    """Whether the value adds to its description: the text does not contain it, and it is no "yes" to a plain statement."""
     stands = re.search(rf"(?<![\w,.]){re.escape(value)}(?!\w|[,.]\d)", words)
     return value != "" and not stands and (value != "yes" or "whether" in words)
 
 
 def title_of(item: PublishedResult) -> str:
-    """``Figure 8``; of a statement its title, or its id in words."""
+    """Return the title of a published result, such as ``Figure 8``; for a statement its own title, or its id as words."""
     if item.number:
         return f"{item.kind.capitalize()} {item.number}"
     if item.title:
@@ -64,7 +64,7 @@ def title_of(item: PublishedResult) -> str:
 
 
 class Content:
-    """Everything on the page; made by :func:`content`."""
+    """The content of the whole page; made by ``content``."""
 
     def __init__(self, plan: Plan, folder: Folder) -> None:
         self.plan, self.folder = plan, folder
@@ -80,12 +80,12 @@ class Content:
             of = f"of {paper.inventory.short}"
             self.names |= {f"{paper.name}-{item.id}": f"{title_of(item)} {of}" for item in paper.inventory.all}
             self.names[f"{paper.name}-more"] = f"Further studies and claims {of}"
-        self.home = self._first_places()  # where each plot, claim and example is shown
+        self.home = self._first_places()  # the anchor at which each plot, claim and example is shown
 
     def _first_places(self) -> dict[str, str]:
-        """Where plots and claims are shown before all other items that name them.
+        """Return the anchors of plots and claims that have a natural place, which comes before all other places.
 
-        A plot is at the figure or table of the paper that it is, a claim at the item whose name it bears or begins with.
+        A plot is shown at the figure or table that it reproduces, a claim at the result whose name begins the claim's name.
         """
         ranked = []
         for paper in self.plan.papers:
@@ -104,16 +104,16 @@ class Content:
     # ------------------------------------------------------------ one piece
 
     def _piece_that_shows(self, shown: Evidence) -> StudyPiece | None:
-        """The study's grid that shows something, by default its first; None where that is not made here."""
+        """Return the piece of the study and grid (by default the first grid) that show a result, or None if not in the plan."""
         return self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
 
     def _elsewhere(self, name: str, anchor: str) -> dict[str, str]:
-        """Anchor and name of what shows it first; empty for the first itself."""
+        """Return anchor and name of the place that already shows a piece; empty if this place is the first."""
         first = self.home.setdefault(name, anchor)
         return {} if first == anchor else {"anchor": first, "name": self.names[first]}
 
     def study(self, piece: StudyPiece, anchor: str) -> dict[str, Any]:
-        """A plot with its table and the lines that make it again."""
+        """Return the content of a plot: its picture, its table, and the commands that reproduce it."""
         drawn = self.drawn[piece.name]
         out: dict[str, Any] = {
             "piece": piece,
@@ -130,7 +130,7 @@ class Content:
         out["image"] = f"data:image/svg+xml,{quote(picture, safe=_PLAIN)}"
         out["tables"] = [table for table in drawn["tables"] if table["columns"]]
         out["lines"] = lines_text(out["tables"]) if out["tables"] else ""
-        # what the lines make is what the file holds, unless some points have trials besides
+        # the commands reproduce the file exactly, unless some points have additional trials
         out["exact"] = drawn["trials"] == sum(have.values()) and (own or least == most)
         other = "" if piece.grid.name == piece.study.grids[0].name else piece.grid.name
         options = f"{f' --grid {other}' if other else ''}{'' if own else f' --trials {least}'} --seed {drawn['seed']}"
@@ -141,7 +141,7 @@ class Content:
         return out
 
     def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
-        """A claim with its verdict and witnesses."""
+        """Return the content of a claim: its verdict and its witnesses."""
         claim, report = piece.claim, self.reports[piece.name]
         key = self.outcome(piece)
         checked = "" if report is None else checked_text(report)
@@ -160,12 +160,12 @@ class Content:
         }
 
     def outcome(self, piece: ClaimPiece) -> str:
-        """What was decided of a claim: ``missing`` where nothing was."""
+        """Return the outcome of a claim, or ``missing`` if it has not been decided."""
         report = self.reports[piece.name]
         return "missing" if report is None else str(report["outcome"])
 
     def witness(self, witness: dict[str, Any]) -> dict[str, Any]:
-        """A witness with the lines that replay it, and drawn where its network is small."""
+        """Return the content of a witness: the lines that replay it, and a drawing if its network is small."""
         told = witness.get("told", {})
         cubes = drawings_of(told)
         drawn = [{"svg": cube_svg(drawing, told=True), "caption": describe_drawing(drawing)} for drawing in cubes]
@@ -184,7 +184,7 @@ class Content:
         }
 
     def _readings(self, paper: Paper, text: str) -> list[dict[str, str]]:
-        """The readings whose codes a text names, a range such as R5-R7 too."""
+        """Return the interpretations whose codes a text contains.  A range such as R5-R7 counts for each of its codes."""
         known = readings(paper.name)
         codes = list(known)
         named: list[str] = []
@@ -194,7 +194,7 @@ class Content:
         return [{"code": code, "text": known[code]} for code in dict.fromkeys(named)]
 
     def example(self, piece: ExamplePiece, anchor: str) -> dict[str, Any]:
-        """A worked example with what its line gives."""
+        """Return the content of a worked example: its Python line with the value."""
         made, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
         cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in made.cubes]
@@ -216,7 +216,7 @@ class Content:
     # ------------------------------------------------------------ one item
 
     def _numbers(self, item: PublishedResult, inventory: Inventory) -> list[dict[str, Any]]:
-        """The printed numbers, each beside what is measured at its point."""
+        """Return the printed numbers, each with the comparisons at its point."""
         runs, asked = agreement.averaged_runs(item, inventory.tables), list(agreement.comparable_numbers([item]))
         out = []
         for printed in item.printed:
@@ -248,7 +248,7 @@ class Content:
         return agreement.compare_printed(printed, shown.statistic, e, found[0]["eligible"], runs)
 
     def item(self, paper: Paper, item: PublishedResult) -> dict[str, Any]:
-        """All of an item."""
+        """Return the whole content of one published result."""
         anchor = f"{paper.name}-{item.id}"
         studies: dict[str, dict[str, Any]] = {}
         claims, examples = [], []
@@ -287,7 +287,7 @@ class Content:
 
     @staticmethod
     def _number_verdicts(numbers: list[dict[str, Any]]) -> list[str]:
-        """A verdict a number: where several readings are measured, one that agrees is enough."""
+        """Return one verdict per compared number; among several interpretations, one that agrees is enough."""
         out = []
         for row in numbers:
             keys = [judged.key for judged in row["judged"]]
@@ -298,7 +298,7 @@ class Content:
     def _measured_text(
         self, item: PublishedResult, numbers: list[Any], claims: list[Any], studies: list[Any], examples: list[Any]
     ) -> str:
-        """What the line of an item says was measured: a number with its interval where there is one, or else what was found."""
+        """Return the measured side of a result's line: a number with its interval if there is one, else a claim or example."""
         if item.concept:
             return shorten_text(item.concept)
         parts = []
@@ -322,12 +322,12 @@ class Content:
         return shorten_text("; ".join(parts), 2 * _SHORT_TEXT_WIDTH if len(parts) > 1 else _SHORT_TEXT_WIDTH) or "-"
 
     def _descriptions(self, item: PublishedResult) -> dict[str, str]:
-        """What the statistics that show an item are, in words."""
+        """Return the descriptions of the statistics that show a published result."""
         pieces = ((shown.statistic, self._piece_that_shows(shown)) for shown in item.shown_by if shown.statistic)
         return {name: piece.study.statistic(name).description for name, piece in pieces if piece is not None}
 
     def _estimate_range(self, shown: Evidence) -> str:
-        """From where to where the estimates of a statistic go, each with its interval and its point."""
+        """Return the range of a statistic's estimates as text: the ends with their intervals and points."""
         piece = self._piece_that_shows(shown) if shown.study else None
         drawn = None if piece is None else self.drawn[piece.name]
         if piece is None or drawn is None:
@@ -342,7 +342,7 @@ class Content:
     # ------------------------------------------------------------ papers
 
     def paper(self, paper: Paper) -> dict[str, Any]:
-        """A paper's items, what is measured beyond it, and what its inventory does not name."""
+        """Return a paper's results, results beyond the paper, and the studies and claims that its inventory does not name."""
         held = paper.inventory
         items = [self.item(paper, item) for item in held.items]
         beyond = [self.item(paper, item) for item in held.beyond]
@@ -367,7 +367,7 @@ class Content:
         }
 
     def provenance(self) -> dict[str, Any]:
-        """Which software and machines made what, from the results files and verdicts."""
+        """Return the software and machines that produced the page, from the results files and verdicts."""
         runs, software, machines, commands = [], set(), set(), set()
         for piece in self.plan.studies:
             drawn = self.drawn[piece.name]
@@ -406,7 +406,7 @@ class Content:
 
 
 def _further_evidence(claims: list[Any], studies: list[Any], examples: list[Any]) -> str:
-    """What a refuted item has besides the claim that is shown first."""
+    """Return the evidence for a refuted result other than the claim that is shown first."""
     refuted = next((c for c in claims if c["verdict"] == "refuted"), None)
     parts = [f"claim {c['claim'].id} ({agreement.VERDICT_LABELS[c['verdict']][0]})" for c in claims if c is not refuted]
     parts += [f"study {s['piece'].name}" for s in studies] + [f"example {e['name']}" for e in examples]
@@ -414,7 +414,7 @@ def _further_evidence(claims: list[Any], studies: list[Any], examples: list[Any]
 
 
 def _line_text(line: dict[str, Any]) -> str:
-    """What a line of Python shows, with its value."""
+    """Return the description of a line of Python with its value."""
     return f"{line['words']}: {line['value']}" if line["told"] else str(line["words"])
 
 
@@ -425,10 +425,10 @@ def _table(
     claims: list[dict[str, Any]],
     words: Mapping[str, str],
 ) -> dict[str, Any] | None:
-    """A table as the paper has it, a row for each of its own, with a column of ours beside each that is compared.
+    """Return a printed table, row by row, with a column of measured values for each compared statistic.
 
-    None for an item whose table the inventory does not hold in rows; ``words`` describe statistics.  The verdict of a row is
-    that of the claim ``ID-row-N``.
+    Return None if the inventory does not hold the table in rows.  ``words`` are descriptions of the statistics.  The verdict of
+    a row is the verdict of the claim ``ID-row-N``.
     """
     held = tables.get(item.id.replace("-", ""))
     if not isinstance(held, dict) or not {"columns", "rows"} <= held.keys():
@@ -449,7 +449,7 @@ def _table(
                 ],
                 "measured": [judged[key].measured if key in judged else "-" for key in ours],
                 "verdict": claim["verdict"] if claim else "",
-                "words": "; ".join(  # in the columns' order, of the first number: the others are it in another unit
+                "words": "; ".join(  # only for the first compared column: the other columns are the same value in other units
                     judged[key].words.partition(",")[0] for key in ours if key in judged and key[0] == ours[0][0]
                 ),
             }
@@ -462,7 +462,7 @@ def _table(
 
 
 def _findings(plan: Plan, of: Content) -> dict[str, Any]:
-    """What was found, in words: a line a paper, and the weightiest refutations with the witness of this folder drawn."""
+    """Return the findings for the top of the page: one line per paper, and cards of the main refutations with drawings."""
     names = {paper.name: paper for paper in plan.papers}
     found = resources.read_json("findings")
     papers = [{"words": line["words"], "of": names[line["paper"]]} for line in found["found"] if line["paper"] in names]
@@ -487,13 +487,13 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
 
 
 def _counts(keys: Iterable[str]) -> dict[str, int]:
-    """How many there are of each verdict, in the order in which they are counted."""
+    """Return the number of results with each verdict, in the order of the verdict labels."""
     found = list(keys)
     return {key: found.count(key) for key in agreement.VERDICT_LABELS}
 
 
 def content(plan: Plan, folder: Folder) -> dict[str, Any]:
-    """What the templates take."""
+    """Return all data for the HTML templates."""
     all_of = Content(plan, folder)
     papers = [all_of.paper(paper) for paper in plan.papers]
     findings = _findings(plan, all_of)

@@ -1,6 +1,7 @@
-"""Small dual-cubes drawn: class 0 below, class 1 above, each cluster a square (of DC(1) a link); larger ones as strings.
+"""Draw small dual-cubes: class 0 at the bottom, class 1 at the top, each cluster a square (in DC(1) a link).
 
-The cross edge of a node leads from its cluster to the one of the other class that its position names.
+The position of a node in its cluster names the cluster of the other class to which its cross edge leads.  Larger dual-cubes are
+described by text.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from ...networks.dualcube import DualCube
 from . import network_drawings
 from .network_drawings import label, network_svg
 
-#: DC(m) is drawn for m up to here: 8 and 32 nodes.
+#: DC(m) is drawn up to this m: DC(1) has 8 nodes and DC(2) has 32.
 LARGEST = 2
 
-#: A cluster's width, height and slant, from cluster to cluster, between the classes: so that no cross edge comes within three
-#: units of another node's rim (found by trying).
+#: Lengths of the drawing: a cluster's width, height and slant, the distance of clusters, the gap between the classes, and the
+#: radius of a node.  With these values no cross edge comes within three units of another node's rim (found by trying).
 _NODE_WIDTH_STEP, _NODE_HEIGHT_STEP, _SLANT, _PITCH, _CLASS_GAP, _RADIUS = 56.0, 44.0, -25.0, 124.0, 210.0, 8.0
 
 
 def _node_position(dual: DualCube, v: int) -> complex:
-    """Where a node is set; the cross edges of one cluster fan out to all clusters of the other class."""
+    """Return the position of a node.  The cross edges of one cluster fan out to all clusters of the other class."""
     across, up = dual.position(v) & 1, dual.position(v) >> 1
     x = dual.cluster(v) * _PITCH + across * _NODE_WIDTH_STEP + up * _SLANT
     if dual.class_of(v) == 0:
@@ -31,7 +32,7 @@ def _node_position(dual: DualCube, v: int) -> complex:
 
 
 def describe_drawing(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
-    """The drawing in words: its text alternative."""
+    """Return the drawing as text, for the text alternative."""
     bits = 2 * m + 1
     parts = [f"DC({m})"]
     if faulty:
@@ -41,7 +42,7 @@ def describe_drawing(m: int, faulty: list[int], inside: Mapping[int, str], paths
 
 
 def dual_svg(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequence[Sequence[int]] = ()) -> str:
-    """DC(m), 1 <= m <= 2, as an ``<svg>`` element: ``faulty`` nodes black, texts ``inside`` of others, ``paths`` as arrows."""
+    """Return DC(m), 1 <= m <= 2, as an ``<svg>``: ``faulty`` nodes black, texts ``inside`` nodes, ``paths`` as arrows."""
     dual = DualCube(m, faulty)
     nodes = range(2**dual.bits)
     hops = dict.fromkeys(hop for path in paths for hop in pairwise(path))
@@ -60,16 +61,17 @@ def dual_svg(m: int, faulty: list[int], inside: Mapping[int, str], paths: Sequen
 
 
 def _cluster_tree(m: int, faulty: list[int], k: Any) -> list[int] | None:
-    """The binomial tree T_k(0) where all that is told lies in the cluster of 0, which is a cube that is drawn; else None."""
+    """Return the binomial tree T_k(0) if all faults are in the cluster of node 0 and that cluster can be drawn, else None."""
     if m > network_drawings.LARGEST or not isinstance(k, int) or not faulty or max(faulty) >= 2**m:
         return None
     return DualCube(m, faulty).binomial_tree(0, k)
 
 
 def render_witness(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A witness' dual-cube for the page, empty for anything else.
+    """Return a witness' dual-cube for the page, or {} for any other network.
 
-    ``dual`` where it is drawn; above, the cluster of 0 as a cube where all lies in it (``drawings``), else ``lines`` of strings.
+    Up to m = 2 the dual-cube is drawn (key ``dual``).  For larger m the cluster of node 0 is drawn as a hypercube if it contains
+    all faults (key ``drawings``); otherwise the faulty nodes are listed (key ``lines``).
     """
     m = data.get("m")
     if data.get("network") != "DualCube" or not isinstance(m, int) or not 1 <= m <= 30:

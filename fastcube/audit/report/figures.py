@@ -1,4 +1,4 @@
-"""The plot of one results file with all that stands under it: its words and the table of what is drawn."""
+"""The plot of one results file for the report page, with its text alternative and the table of its plotted values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _number(x: float) -> str:
 
 
 def _table(panel: Panel) -> dict[str, Any]:
-    """What a panel draws: a row for each x, a column for each line; ``drawn`` is whether anything of it is seen."""
+    """Return the content of a panel: one row per x, one column per line.  ``drawn`` says whether any point is visible."""
     words = panel._default | panel._words
     lines: list[Line] = [line for line in panel.drawn if line.x]
     at = sorted({x for line in lines for x in line.x})
@@ -57,14 +57,14 @@ def _table(panel: Panel) -> dict[str, Any]:
 
 
 def _other_marks(table: dict[str, Any]) -> list[str]:
-    """What a panel draws besides its lines; a statement off the scale is not drawn, and an arrow is a sign of a line."""
+    """Return the labels of a panel's marks other than lines.  A stated value off the scale and arrows are left out."""
     off = any(text.endswith("off the scale") for text in table["others"])
     others = [text for text in table["others"] if not text.endswith(("off the scale", "upper limit", "lower limit"))]
     return [*([] if off else table["stated"]), *others]
 
 
 def lines_text(tables: list[dict[str, Any]]) -> str:
-    """How many lines are seen in each panel and what else: ``8 and 4 lines in its 2 panels, besides: closed form``."""
+    """Return the number of visible lines per panel and the other marks, as text: ``8 and 4 lines in its 2 panels, ...``."""
     drawn = [str(sum(c["drawn"] for c in table["columns"])) for table in tables]
     words = f"{' and '.join(filter(None, [', '.join(drawn[:-1]), drawn[-1]]))} line{'s' * (drawn != ['1'])}"
     words += f" in its {len(drawn)} panels" * (len(drawn) > 1)
@@ -74,15 +74,15 @@ def lines_text(tables: list[dict[str, Any]]) -> str:
     return words + f"; nothing that its scale shows: {', '.join(unseen)}" * bool(unseen)
 
 
-#: Of matplotlib's SVG what no reader sees: provenance, comments, line ends and indentation.
+#: Invisible parts of matplotlib's SVG: provenance, comments, line ends and indentation.
 _INVISIBLE_SVG = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->|\s*\n\s*(?=<)", re.DOTALL)
 
-#: Where something is drawn, in 1/72 inch: its outline is no place.
+#: Coordinates of paths, texts and translations, in 1/72 inch.  Definitions of marker shapes do not match.
 _SVG_COORDINATES = re.compile(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*|(?<=translate\()[^)]*')
 
 
 def _svg(figure: Any, salt: str) -> str:
-    """The figure as matplotlib draws it, on a white ground, places to 0.01: the same text from the same salt."""
+    """Return the figure as SVG on a white ground, with coordinates rounded to 0.01.  The same ``salt`` gives the same text."""
     import matplotlib as mpl
 
     out = io.StringIO()
@@ -92,18 +92,18 @@ def _svg(figure: Any, salt: str) -> str:
 
 
 def _round_coordinates(places: re.Match[str]) -> str:
-    """Numbers to two decimals, on one line."""
+    """Round the numbers to two decimals, and join the lines."""
     return re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), " ".join(places[0].split()))
 
 
 def _value_range_text(panel: Panel) -> str:
-    """From where to where the values of a panel go: ``values from 0.0012 to 0.93``."""
+    """Return the range of a panel's values as text: ``values from 0.0012 to 0.93``."""
     values = [e.value for line in panel.drawn for e in line.estimates if not math.isnan(e.value)]
     return f", values from {min(values):.2g} to {max(values):.2g}" if values else ""
 
 
 def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
-    """The text alternative: what is drawn against what, how many lines, and what is marked beside them."""
+    """Return the text alternative of a figure: axes, number of lines, and other marks."""
     parts = [title]
     for table in tables:
         several = f"{table['title']}: " if len(tables) > 1 and table["title"] else ""
@@ -119,9 +119,9 @@ def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
 
 
 def figure_of(results: Results) -> dict[str, Any]:
-    """The study's figure of its grid: ``svg``, ``words`` and a table for each panel, as data that ``json`` can write.
+    """Return the study's figure for the grid of ``results``: ``svg``, ``words`` and ``tables`` (one per panel), for ``json``.
 
-    Raises StudyError where the study's own code does.
+    Raises StudyError if the study's own plotting code fails.
     """
     from ...plot.sheet import Sheet
 

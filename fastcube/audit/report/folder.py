@@ -1,12 +1,12 @@
-"""The folder of a report: results files, what is drawn of them, verdicts, and the page itself.
+"""The folder of a report: results files, figures, verdicts, and the page itself.
 
-    STUDY[-GRID].h5          results, which every other command reads too
-    drawn/STUDY[-GRID].json  the figure and numbers of one, made again when the file or the package's sources change
+    STUDY[-GRID].h5          results, which every other command can read too
+    drawn/STUDY[-GRID].json  figure and numbers of one results file, made again when that file or the package's sources change
     claims/PAPER-ID.json     a verdict, with its effort and the hash of the sources that decided it
-    examples/PAPER-NAME.json what a worked example gave
-    report.html              the page: made of all these and nothing else
+    examples/PAPER-NAME.json the value of a worked example
+    report.html              the page, made from the files above and nothing else
 
-A file that is not as it was written counts as not there (``storage.py``).  All are replaced whole, by one process at a time.
+A damaged or edited file counts as missing (``storage.py``).  Files are replaced whole, and only one process at a time may write.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
 Piece = StudyPiece | ClaimPiece | ExamplePiece
 
-#: In which folder a piece is kept as JSON, and of what shape.
+#: The subfolder and the shape of the JSON file of each kind of piece.
 _PIECE_FORMATS = {
     StudyPiece: ("drawn", storage.STUDY_PAGE),
     ClaimPiece: ("claims", storage.VERDICT),
@@ -36,7 +36,7 @@ _PIECE_FORMATS = {
 
 
 class Folder:
-    """The folder of one report.  Raises ParameterError for no name, ResultFileError at once when it cannot be made or written."""
+    """The folder of one report, created if necessary.  Raises ParameterError without a name, ResultFileError if not writable."""
 
     def __init__(self, path: str | Path) -> None:
         if not str(path):
@@ -53,7 +53,7 @@ class Folder:
 
     @contextlib.contextmanager
     def hold_folder_lock(self) -> Iterator[None]:
-        """Keep other reports out of the folder.  Raises ResultFileError at once where one is being made in it."""
+        """Keep other reports out of the folder.  Raises ResultFileError at once if another process is writing a report there."""
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(hold_lock(self.page, patience=0.0))
@@ -64,7 +64,7 @@ class Folder:
             yield
 
     def check(self, plan: Plan) -> None:
-        """Raise ResultFileError for a folder, a FIFO or a device where a file of the report belongs."""
+        """Raise ResultFileError if a folder, a FIFO or a device has the name of a file of the report."""
         results = (self.results(piece) for piece in plan.studies)
         for path in (self.page, *results, *(self.cache_path(piece) for piece in plan)):
             with contextlib.suppress(FileNotFoundError):
@@ -73,19 +73,19 @@ class Folder:
 
     @property
     def page(self) -> Path:
-        """The report itself."""
+        """Path of the report page."""
         return self.path / "report.html"
 
     def results(self, piece: StudyPiece) -> Path:
-        """The results file of a grid."""
+        """Return the path of a grid's results file."""
         return self.path / f"{piece.name}.h5"
 
     def cache_path(self, piece: Piece) -> Path:
-        """The file of what is kept of a piece."""
+        """Return the path of a piece's JSON file."""
         return self.path / _PIECE_FORMATS[type(piece)][0] / f"{piece.name}.json"
 
     def _input_fingerprint(self, piece: Piece) -> tuple[str, str]:
-        """What a piece hangs on, by its name: the sources, and of a figure the checksum that ends the results file."""
+        """Return name and value of a piece's fingerprint: the sources, and for a figure also the end of its results file."""
         if not isinstance(piece, StudyPiece):
             return "sources", hash_sources(looks=False)
         with contextlib.suppress(OSError), self.results(piece).open("rb") as file:
@@ -94,14 +94,14 @@ class Folder:
         return "stamp", ""
 
     def read_entry(self, piece: Piece) -> dict[str, Any] | None:
-        """What is kept of a piece, of whatever sources and results it was made; None where there is nothing."""
+        """Return the stored data of a piece, whichever sources and results they come from, or None if there are none."""
         held = storage.read_entry(self.cache_path(piece), _PIECE_FORMATS[type(piece)][1])
         if held is not None and isinstance(piece, ClaimPiece) and (held["paper"], held["id"]) != piece.claim.key:
             return None
         return held
 
     def load_if_current(self, piece: Piece, quick: bool = False) -> dict[str, Any] | None:
-        """What is kept of a piece and made of what is here now; of verdicts those of full effort, unless ``quick`` will do."""
+        """Return a piece's stored data if they match the present sources and results, and for a verdict the effort, else None."""
         held, (name, now) = self.read_entry(piece), self._input_fingerprint(piece)
         if held is None or now == "" or held[name] != now:
             return None
@@ -110,9 +110,9 @@ class Folder:
         return held
 
     def write_entry(self, piece: Piece, gave: Mapping[str, Any]) -> None:
-        """Keep what was drawn, what an example gave, or a :meth:`~fastcube.audit.claims.Claim.report`.
+        """Store a figure, the value of an example, or a report of ``report``.
 
-        A piece that was made while sources changed is kept for the report, and made again the next time.
+        If source files changed while the piece was computed, it is stored for the page, but the next run computes it again.
         """
         name, now = self._input_fingerprint(piece)
         if have_sources_changed():
@@ -120,7 +120,7 @@ class Folder:
         storage.write_entry(self.cache_path(piece), {name: now, **gave})
 
     def write_page(self, text: str) -> None:
-        """Replace the report, unless it says just this already."""
+        """Replace the report page, unless its content is unchanged."""
         content = text.encode()
         with contextlib.suppress(OSError):
             if self.page.read_bytes() == content:

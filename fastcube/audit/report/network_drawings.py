@@ -1,7 +1,7 @@
-"""Small cubes drawn as the papers draw them: faulty nodes black, unsafe ones grey, times inside; larger ones as strings.
+"""Draw small hypercubes as the papers do: faulty nodes black, unsafe nodes grey, times inside nodes.
 
-Q_4 is two 3-cubes beside each other, Q_5 and Q_6 are two and four Q_4, between which no link is drawn.
-Colours are classes of the page's style sheet, so that a drawing follows dark mode.
+Q_4 is two 3-cubes next to each other.  Q_5 and Q_6 are two and four Q_4, and links between these are not drawn.  Larger cubes are
+described by text.  Colours are classes of the page's style sheet, so a drawing follows dark mode.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from typing import Any
 
 from ..examples import Drawing
 
-#: Dimensions up to here are drawn.
+#: Largest dimension that is drawn.
 LARGEST = 6
 
-#: Dimensions whose links are drawn, and up to which every node is named.
+#: Largest dimension with all links and all node labels drawn.
 _MOST_LINKED_DIMENSIONS = 4
 
-#: Where a step along each dimension leads, to the right and i times down in the units of the drawing: so that no link passes
-#: over a node.
+#: The offset of a step along each dimension: right (real part) and down (imaginary part), in units of the drawing.  With these
+#: values no link passes over a node.
 _STEPS = (84.0, -84.0j, 40.0 - 34.0j, 220.0 + 48.0j, 440.0, -250.0j)
 _RADIUS = 12.0
 _MARGIN = 30.0
 
-#: Faulty nodes and links named in words, at most.
+#: Largest number of faulty nodes or links in a description.
 _MOST_NAMED_FAULTS = 32
 
-#: What stands inside of nodes and is told in words, at most: all of Q_4.
+#: Largest number of node labels in a description: all nodes of Q_4.
 _MOST_NODE_LABELS = 16
 
 
 def label(v: int, n: int) -> str:
-    """A node as n bits."""
+    """Return a node as a string of n bits."""
     return format(v, f"0{n}b")
 
 
 def link_text(u: int, v: int, n: int) -> str:
-    """A link as a ternary string: the bit that differs is ``*``."""
+    """Return a link as a ternary string, with ``*`` at the bit in which its ends differ."""
     return "".join("*" if a != b else a for a, b in zip(label(u, n), label(v, n), strict=True))
 
 
 def describe_drawing(drawing: Drawing) -> str:
-    """The drawing in words: its text alternative."""
+    """Return the drawing as text, for the text alternative."""
     n = drawing.n
     parts = [f"Q_{n}"]
     if drawing.faulty_nodes:
@@ -68,22 +68,22 @@ def describe_drawing(drawing: Drawing) -> str:
 
 
 def _limited_list(what: str, names: Sequence[str], most: int) -> str:
-    """What there is and its names, at most so many of them: a drawing tells more than words could."""
+    """Return ``what`` and its names, or the first ``most`` names and their number."""
     more = f", ... ({len(names)} in all)" if len(names) > most else ""
     return f"{what} {', '.join(names[:most])}{more}"
 
 
 def _link(one: complex, other: complex, radius: float) -> str:
-    """A link between the rims of two nodes, as a part of a path."""
+    """Return the segment between the rims of two nodes, as part of an SVG path."""
     rim = (other - one) / abs(other - one) * radius
     a, b = one + rim, other - rim
     return f"M{a.real:.0f} {a.imag:.0f} {b.real:.0f} {b.imag:.0f}"
 
 
 def _arrow(one: complex, other: complex, word: str, radius: float) -> str:
-    """An arrow beside its link, from rim to rim, with its word at two fifths of the way."""
+    """Return an arrow next to its link, from rim to rim, with its text at two fifths of the way."""
     along = (other - one) / abs(other - one)
-    aside = 4j * along  # so that both ways are seen
+    aside = 4j * along  # arrows in opposite directions must not overlap
     tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
     head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
     at = one + 0.4 * (other - one) + 3 * aside + 4j
@@ -104,14 +104,14 @@ def network_svg(
     radius: float,
     words: str,
 ) -> str:
-    """The ``<svg>`` element of a class around nodes at their places, each of a kind; links are given by kind too.
+    """Return an ``<svg>`` element of class ``name`` with nodes at ``places``; ``kinds`` are the classes of the nodes.
 
-    Names stand ``beside`` nodes; ``words`` are the text alternative, if the drawing needs one.
+    ``links`` are given by class.  ``beside`` is the offset of a node's name.  ``words`` is the text alternative, if needed.
     """
     ways = {kind: [_link(places[u], places[v], radius) for u, v in some] for kind, some in links.items() if some}
     parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items()]
     parts += [_arrow(places[u], places[v], word, radius) for u, v, word in arrows]
-    circles: dict[str, list[str]] = {}  # those of a kind together: what they look like is said once
+    circles: dict[str, list[str]] = {}  # circles of one kind share a group, so their style class is written once
     for at, kind in zip(places, kinds, strict=True):
         circles.setdefault(kind, []).append(f'<circle cx="{at.real:.0f}" cy="{at.imag:.0f}" r="{radius:g}"/>')
     parts += [f'<g class="node {kind}">{"".join(some)}</g>' for kind, some in circles.items()]
@@ -131,9 +131,9 @@ def network_svg(
 
 
 def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
-    """The drawing as an ``<svg>`` element of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
+    """Return the drawing as an ``<svg>`` of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
 
-    Where :func:`describe_drawing` is ``render_witness`` beside it, it has no text alternative of its own.
+    If ``told``, the page shows ``describe_drawing`` next to it, so the element has no text alternative.
 
     Raises ValueError beyond dimension 6.
     """
@@ -161,12 +161,12 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
 
 
 def render_witness(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
-    """A witness' network for the page: ``drawings`` (fields of a Drawing each) up to Q_6, and ``lines`` of strings for any other.
+    """Return a witness' hypercube for the page: ``drawings`` (fields of a Drawing) up to Q_6, ``lines`` of text beyond.
 
-    With ``unsafe``, its unsafe nodes too, and inside of each the round in which it became so; ends of ``messages`` in the data
-    are named inside.  A ``value`` that is a list of links is drawn as arrows, one of trees (parents by label) as a cube each;
-    ``trees`` of the data take its place.
-    Empty where the data do not hold a hypercube.
+    With ``unsafe``, unsafe nodes are marked with the round in which they became unsafe.  Sources and destinations of
+    ``messages`` in the data are named inside their nodes.  If ``value`` is a list of links, they are drawn as arrows.  If it is
+    a list of trees (parents by label), each tree is one drawing; ``trees`` in the data take its place.
+    The result is {} if the data do not hold a hypercube.
     """
     n = data.get("n")
     if not isinstance(n, int) or not 1 <= n <= 62 or "network" in data or "faulty_nodes" not in data:
@@ -196,7 +196,7 @@ def render_witness(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[st
 
 
 def _endpoint_labels(messages: Sequence[Any]) -> dict[int, str]:
-    """What stands inside of the ends of messages (source, destinations): ``s1`` and ``t1`` of the first; of several, both."""
+    """Return texts for the ends of messages: ``s1`` for the first source, ``t1`` for its destinations, and so on."""
     words: dict[int, list[str]] = {}
     for i, (source, destinations) in enumerate(messages, 1):
         words.setdefault(int(source), []).append(f"s{i}")
@@ -206,7 +206,7 @@ def _endpoint_labels(messages: Sequence[Any]) -> dict[int, str]:
 
 
 def _arrows(n: int, value: Any) -> list[list[tuple[int, int, str]]]:
-    """The arrows of a value: one list of links, or a list for each of some trees; empty where it is neither."""
+    """Return the arrows of a value: one list for a list of links, one list per tree for trees, else no list."""
     if not isinstance(value, list) or not value or not all(isinstance(row, list) for row in value):
         return []
     labels = range(2**n)
@@ -225,7 +225,7 @@ def _find_unsafe_nodes(n: int, nodes: Sequence[int], links: Sequence[tuple[int, 
 
 
 def drawings_of(told: Mapping[str, Any]) -> list[Drawing]:
-    """The drawings of :func:`render_witness`, as they come back from JSON."""
+    """Return the drawings of ``render_witness`` from their JSON form."""
     out = []
     for held in told.get("drawings", ()):
         inside = {int(v): str(text) for v, text in held["inside"]}

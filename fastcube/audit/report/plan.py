@@ -1,8 +1,7 @@
-"""What ``fastcube reproduce`` makes: a piece for each grid of each study, each claim and each worked example of the papers.
+"""The plan of ``fastcube reproduce``: one piece per grid of a study, per claim and per worked example of the papers.
 
-How many trials a quick run takes of a grid, and what pieces cost, is measured beforehand and kept as data
-(``budget.json``, made by ``benchmarks/reproduce_budget.py``); a grid of which it says nothing takes a hundredth of its
-trials.
+The trials of a quick run and the cost of each piece were measured once and are stored in ``budget.json`` (written by
+``benchmarks/reproduce_budget.py``).  A grid without an entry uses a hundredth of its trials.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ if TYPE_CHECKING:
     from ..claims import Claim
     from ..examples import Example
 
-#: CPU seconds that a piece is taken to cost where nothing is known of it.
+#: Assumed CPU seconds of a piece without a measured cost.
 _DEFAULT_SECONDS = 5.0
 
-#: Of a quick run's trials, where nothing is known: a share of the grid's own.
+#: A quick run of a grid without an entry in the budget uses the grid's trials divided by this number.
 _QUICK_DIVISOR = 100
 
 
 @dataclass(frozen=True)
 class StudyPiece:
-    """One grid of a study; ``goal`` is None for one that is shown where its file is there and never run."""
+    """One grid of a study.  ``goal`` is None for a grid that is never run, and shown only if its file exists."""
 
     paper: Paper
     study: Study
@@ -45,15 +44,15 @@ class StudyPiece:
 
     @property
     def name(self) -> str:
-        """What its files are called: the study, and the grid unless it is the first."""
+        """Name of the piece's files: the study, and the grid unless it is the first."""
         return self.study.name if self.grid.name == self.study.grids[0].name else f"{self.study.name}-{self.grid.name}"
 
     def is_named_by(self, shown: Evidence) -> bool:
-        """Whether it is what an inventory names, by default a study's first grid."""
+        """Whether an inventory's evidence names this grid; evidence without a grid means the study's first grid."""
         return (shown.study, shown.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
 
     def done(self, have: Mapping[str, int]) -> bool:
-        """Whether trials from the first on, by the point's text, reach the goal."""
+        """Whether the goal is reached, given the trials of each point (by its text) that are complete from trial 0 on."""
         goal = self.goal
         points = [self.study.point(point) for point in self.grid.points]
         return goal is None or all(have.get(point_text(point), 0) >= goal.trials_at(point) for point in points)
@@ -69,7 +68,7 @@ class ClaimPiece:
 
     @property
     def name(self) -> str:
-        """What its file is called."""
+        """Name of the piece's file."""
         return f"{self.paper.name}-{self.claim.id}"
 
 
@@ -84,13 +83,13 @@ class ExamplePiece:
 
     @property
     def name(self) -> str:
-        """What its file is called."""
+        """Name of the piece's file."""
         return f"{self.paper.name}-{self.key}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All pieces, in the order in which they are made."""
+    """All pieces of a report, in the order in which they are computed."""
 
     papers: tuple[Paper, ...]
     quick: bool
@@ -107,7 +106,7 @@ class Plan:
 
 @functools.cache
 def budget() -> Mapping[str, Any]:
-    """Trials and CPU seconds of pieces, as they were measured."""
+    """Return the measured trials and CPU seconds of pieces."""
     held: Mapping[str, Any] = resources.read_json("budget", __package__)
     return held
 
@@ -125,7 +124,7 @@ def _study_piece(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPi
 
 
 def claim_seconds(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], float]:
-    """CPU seconds that deciding costs, by paper and id.  Raises ParameterError where the package's data are damaged."""
+    """Return the CPU seconds of deciding each claim, by paper and id.  Raises ParameterError if the package's data are damaged."""
     with resources.wrap_damage_errors("budget"):
         held = budget()["claims"]
         return {
@@ -135,7 +134,7 @@ def claim_seconds(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str],
 
 
 def plan_of(chosen: Sequence[Paper], quick: bool) -> Plan:
-    """The pieces of some papers, with quick or full effort.  Raises ParameterError where the package's data are damaged."""
+    """Return the pieces of some papers, for quick or full effort.  Raises ParameterError if the package's data are damaged."""
     studies, claims, examples = [], [], []
     for paper in chosen:
         own = [registry.study(name) for name in paper.studies]

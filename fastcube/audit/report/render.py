@@ -1,4 +1,4 @@
-"""The page: one file that asks for nothing else, with a policy that allows its own style and script by their hashes."""
+"""Write the page: a single HTML file that loads nothing, with a policy that allows only its own style and script (by hash)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .folder import Folder
 from .plan import Plan
 from .words import formula, markdown
 
-#: HTML ends cells and rows by itself where another or the end of their table follows: a tenth of the tables' bytes.
+#: End tags that HTML allows to omit, because a cell, a row or the end of the table follows: a tenth of the tables' bytes.
 _OPTIONAL = re.compile(r"</t[dhr]>\s*(?=</?t[dhr]\b|</t(?:body|head)>)")
 
 
 def check_extra() -> None:
-    """Raise MissingDependencyError, one line, where Jinja2 or matplotlib is not installed."""
+    """Raise MissingDependencyError if Jinja2 or matplotlib is not installed."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -56,7 +56,7 @@ def _environment() -> Any:
 
 
 def render(plan: Plan, folder: Folder) -> str:
-    """The whole page, of what the folder holds."""
+    """Return the whole page from the content of the folder."""
     style, script = _text("style.css"), _text("script.js")
     allowed = {
         "img-src": "data:",

@@ -1,8 +1,8 @@
-"""Making the pieces of a report one after another: studies by the ordinary driver, claims by the processes that decide them.
+"""Compute the pieces of a report one after another: studies by the ordinary driver, claims by worker processes.
 
-A signal ends it at once with the exit code of a run, wherever it is met: the driver checkpoints, verdicts given stand, and
-what was being drawn is drawn the next time.  The report is replaced after each study, and every so often among claims and
-examples, which take less than writing it.
+A signal ends the work at once, with the exit status of a run.  The driver writes a checkpoint, finished verdicts remain, and an
+unfinished figure is drawn by the next run.  The page is replaced after each study.  Claims and examples often take less time than
+writing the page, so it is replaced only now and then among them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from .network_drawings import render_witness
 from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
-#: Seconds between two reports while claims are decided, and how many times longer than rendering took.
+#: Least time between two updates of the page while claims are decided: in seconds, and as a multiple of the rendering time.
 _RENDER_EVERY, _RENDER_SHARE = 10.0, 20.0
 
 
 class StopRequest(BaseException):
-    """A signal, or the time is up; ``code`` is the exit code.  Passes all ``except Exception``."""
+    """A signal arrived or the time is up.  ``code`` is the exit status.  No ``except Exception`` catches this exception."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -44,12 +44,12 @@ class StopRequest(BaseException):
 
 
 class CombinedProgress(Progress):
-    """One progress for all pieces: what the driver and the deciding processes tell of theirs goes into it.
+    """One progress display for all pieces, which combines the progress of the driver and of the deciding processes.
 
     Parameters
     ----------
     style : str
-        As of :class:`Progress`.
+        As in ``Progress``.
     plan : Plan
     """
 
@@ -63,14 +63,14 @@ class CombinedProgress(Progress):
         self.current: StudyPiece | None = None
 
     def end(self, piece: Any, made: bool) -> None:
-        """Count a piece; one that was there before is no measure of speed."""
+        """Count a finished piece; a piece that was already there does not enter the estimate of speed."""
         self.pieces += 1
         self.made += self.cost[id(piece)] if made else 0.0
         self.skipped += 0.0 if made else self.cost[id(piece)]
         self.current, self.share = None, 0.0
 
     def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
-        """What the driver tells of one grid."""
+        """Show the progress of the driver within one grid."""
         if self.current is not None and not final:
             self.share = done / wanted if wanted else 0.0
             self.show(f"{self.current.name} {where}")
@@ -78,12 +78,12 @@ class CombinedProgress(Progress):
     def count(
         self, done: int, wanted: int, what: str, where: str, final: bool = False, left: float | None = None
     ) -> None:
-        """What is told of the claims being decided."""
+        """Show the progress of the claims that are being decided."""
         if not final:
             self.show(where)
 
     def show(self, where: str = "", final: bool = False) -> None:
-        """Pieces done, time run and time left."""
+        """Show the finished pieces, the elapsed time and the remaining time."""
         if self.style == "none":
             return
         self.last = now = time.monotonic()
@@ -99,7 +99,7 @@ class CombinedProgress(Progress):
 
 @dataclass
 class Maker:
-    """Makes what is missing of a plan in a folder, or with ``force`` everything anew, until the deadline if there is one."""
+    """Computes the missing pieces of a plan in a folder, or all pieces with ``force``, until the deadline if there is one."""
 
     plan: Plan
     folder: Folder
@@ -113,11 +113,11 @@ class Maker:
     rendering: float = 0.0
 
     def run(self) -> int:
-        """Make all pieces; returns the exit code of a run.  Raises ResultFileError for a folder that another run holds."""
+        """Compute all pieces and return the exit status.  Raises ResultFileError if another run holds the folder."""
         try:
             with self.folder.hold_folder_lock(), handle_signals(self._request_stop):
                 return self._run_pieces()
-        except StopRequest as stopped:  # a signal in the instant before or after
+        except StopRequest as stopped:  # the signal arrived just before or after the pieces were computed
             return stopped.code
 
     def _run_pieces(self) -> int:
@@ -125,7 +125,7 @@ class Maker:
             self._check_existing_files()
             self.render()
             code = self._make_piece() or self.asked
-        except (StopRequest, Exception):  # code that cannot be interrupted may turn one into the other
+        except (StopRequest, Exception):  # code that cannot be interrupted may replace StopRequest by its own exception
             if not self.asked:
                 raise
             code = self.asked
@@ -147,7 +147,7 @@ class Maker:
         return self._claims()
 
     def _stop_code(self) -> int:
-        """What to stop with before the next piece: a signal, wherever its exception was lost, or the time."""
+        """Return the exit status to stop with before the next piece: of a signal whose exception got lost, or of the deadline."""
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return self.asked or (WORK_REMAINS if late else FINISHED)
 
@@ -160,13 +160,13 @@ class Maker:
         return self.force and piece.goal is not None
 
     def _is_current(self, piece: StudyPiece) -> bool:
-        """Whether nothing is to be done for a grid."""
+        """Whether a grid needs no work."""
         held = None if self._is_forced(piece) else self.folder.load_if_current(piece)
         missing = piece.goal is None and not self.folder.results(piece).exists()
         return missing or (held is not None and piece.done(held["have"]))
 
     def _existing_results(self, piece: StudyPiece) -> Results | None:
-        """The results in the folder that a grid goes on from.  Raises ResultFileError or StudyMismatchError for others."""
+        """Return the results that a grid continues from, or None.  Raises ResultFileError or StudyMismatchError for others."""
         path = self.folder.results(piece)
         if self._is_forced(piece) or not path.exists():
             return None
@@ -178,14 +178,14 @@ class Maker:
         return results
 
     def _check_existing_files(self) -> None:
-        """Raise before anything is made what is wrong with what is in the folder."""
+        """Raise the errors of all existing files before anything is computed."""
         self.folder.check(self.plan)
         for piece in self.plan.studies:
             if not self._is_current(piece):
                 self._existing_results(piece)
 
     def _make_study(self, piece: StudyPiece) -> int:
-        """Run a grid as far as it is missing, and draw it where that is; returns the exit code."""
+        """Run the missing trials of a grid, and draw its figure; returns the exit status."""
         if self._is_current(piece):
             self.progress.end(piece, made=False)
             return FINISHED
@@ -224,7 +224,7 @@ class Maker:
             example = piece.make()
             try:
                 gave, failed = evaluate(example.python), ""
-            except Exception as error:  # one that breaks must not cost the others
+            except Exception as error:  # an example that fails must not cost the other examples
                 gave, failed = None, " ".join(f"{type(error).__name__}: {error}".split())
                 self.progress.print_line(f"fastcube: example {piece.name} failed: {failed}")
             words = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
@@ -276,7 +276,7 @@ class Maker:
     # ------------------------------------------------------------ the page
 
     def render(self) -> None:
-        """Replace the report by what the folder holds now."""
+        """Replace the page by the present content of the folder."""
         begun = time.monotonic()
         self.folder.write_page(render(self.plan, self.folder))
         self.rendered = time.monotonic()
@@ -288,13 +288,13 @@ class Maker:
 
 
 def prefix_trials(results: Results) -> dict[str, int]:
-    """How many trials each point has from the first on, by its text."""
+    """Return the number of trials that each point has completed from trial 0 on, by the point's text."""
     held = ((point, tally.ranges) for point, tally in results)
     return {point_text(point): ranges[0][1] if ranges and ranges[0][0] == 0 else 0 for point, ranges in held}
 
 
 def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
-    """The least and the largest estimate, with its point, of each statistic that an item names, or else of the study's first."""
+    """Return the smallest and largest estimate, with points, of the statistics that the papers name and of the study's first."""
     of_items = [
         shown.statistic
         for paper in plan.papers
@@ -319,7 +319,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
 
 
 def page_data(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
-    """All that the page shows of results: figure, notes, provenance, and the estimates that printed numbers stand beside."""
+    """Return everything that the page shows of a results file: figure, notes, provenance, and estimates for printed numbers."""
     notes_of = piece.grid.notes or piece.study.notes
     notes = make_notes(results, notes_of)
     estimates = []

@@ -1,4 +1,4 @@
-"""Words for the page: formulas as HTML, the Markdown of the readings."""
+"""Convert text to HTML for the page: formulas, and the Markdown of the interpretations."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from markupsafe import Markup, escape
 
 # ---------------------------------------------------------------- formulas
 
-#: A group in brackets, with one more inside.
+#: A group in round brackets, with at most one nested level, or in braces.
 _GROUP = r"\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}"
 
-#: What stands above or below: a group, or letters and digits, a fraction or a further power.
+#: A subscript or superscript: a group, a fraction, or letters and digits, perhaps with a further power.
 _SCRIPT = rf"(?:{_GROUP}|1/2|[-−]?[A-Za-z0-9]+(?:\^(?:{_GROUP}|[A-Za-z0-9]+))?)"
 
 _FORMULA = re.compile(
@@ -25,10 +25,10 @@ _FORMULA = re.compile(
     r"|(?P<letter>(?<![A-Za-z0-9_.'’-])[b-hj-z](?![A-Za-z0-9_'’>-]|\.[a-z]))"
 )
 
-#: A range from a thing to itself.
+#: A range whose two ends are equal, such as ``Q_4, ..., Q_4``.
 _TRIVIAL_RANGE = re.compile(r"(?<![\w^])(\w+(?:\(\w+\))?), \.\.\., \1(?![\w^])")
 
-#: A point as a command takes it: ``n=5,f=2``.
+#: A point as the command line writes it: ``n=5,f=2``.
 _POINT = re.compile(r"(?:(?<=\d)(,))?\b([A-Za-z]+)=(?=\d)")
 
 _SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "...": "…", "+-": "±", "lambda": "λ", "delta": "δ"}
@@ -36,13 +36,13 @@ _BRACKETS = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
 
 
 def _strip_brackets(script: str) -> str:
-    """What stands above or below, without the brackets that only held it together, and with a minus sign."""
+    """Return a subscript or superscript without the brackets around it, and with minus signs in place of hyphens."""
     inner = script[1:-1] if script[0] in "({" and script[-1] in ")}" else script
     return inner.replace("-", "−")
 
 
 def formula(text: str) -> Markup:
-    """Text as HTML in which ``Q_n``, ``2^(n-1)``, ``floor(n/2)`` and ``<=`` look like what they mean."""
+    """Return text as HTML in which ``Q_n``, ``2^(n-1)``, ``floor(n/2)`` and ``<=`` are typeset."""
     text = _POINT.sub(lambda at: f"{', ' if at[1] else ''}{at[2]} = ", _TRIVIAL_RANGE.sub(r"\1", text))
     out, at = [], 0
     for found in _FORMULA.finditer(text):
@@ -72,7 +72,7 @@ def formula(text: str) -> Markup:
     return Markup("").join(out)
 
 
-# ---------------------------------------------------------------- the readings' Markdown
+# ---------------------------------------------------------------- the Markdown of interpretations
 
 _MARKS = re.compile(r"\*\*(?P<bold>[^*]+)\*\*|`(?P<code>[^`]+)`|(?<![\w*])\*(?P<stress>[^*\s][^*\n]*)\*(?![\w*])")
 
@@ -90,7 +90,7 @@ def _convert_markup(text: str) -> Markup:
 
 
 def markdown(text: str) -> Markup:
-    """A reading as HTML: paragraphs, code, and items of a list on lines of their own."""
+    """Return an interpretation as HTML: paragraphs, code blocks, and list items on separate lines."""
     parts = []
     for i, block in enumerate(re.split(r"^```.*$", text, flags=re.MULTILINE)):
         if i % 2:
