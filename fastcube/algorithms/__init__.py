@@ -1,1 +1,1 @@
-"""One instance at a time: each algorithm on one network with its faults, as the paper tells it."""
+"""Algorithms on a single network with given faults, each written as its paper describes it."""

@@ -1,9 +1,9 @@
-"""Broadcasting in a hypercube among faults (Lee & Hayes 1988, sections 2 and 4): BROADCAST, BROADCAST1, BROADCAST2.
+"""Broadcasting in a hypercube with faults (Lee & Hayes 1988, sections 2 and 4): BROADCAST, BROADCAST1, BROADCAST2.
 
-A node x that receives CONTROL, a mask M, answers for the region {x ^ m : m subset of M}.  The i-th copy that it sends, in
-dimension b, takes over the part of the region with bit b flipped and the bits used before not, so the regions of its
-copies are disjoint and no node receives twice.  Whatever is the same in a whole region is therefore counted at once,
-and only regions that unsafe nodes or several faults lie in are entered: 2^60 nodes are no more work than 2^8.
+A node x that receives the mask CONTROL = M is responsible for the region {x ^ m : m subset of M}.  With each copy it passes on
+part of this region: the copy in dimension b gets the nodes with bit b flipped and the bits of earlier copies unchanged.  So the
+regions of the copies are disjoint, and no node receives twice.  A region without unsafe nodes and with at most single faults
+is counted by a formula.  Only the other regions are simulated, so 2^60 nodes cost no more than 2^8.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from .registry import Algorithms, check_end
 from .routing import is_blocked
 from .unsafe import faulty_labels, find_unsafe
 
-#: Largest cube of which the receipts and copies can be listed.
+#: Largest dimension for which the receipts and copies can be listed.
 LARGEST_LISTED = 20
-#: Regions that a descent may enter.
+#: Largest number of regions that are simulated, a limit on time and memory.
 MAX_REGIONS = 2**22
 
-#: A copy that a node sends: its dimension and the CONTROL that goes along.
+#: The copies that a node sends, in order: the dimension as a bit, and the CONTROL mask of the copy.
 Copies = Iterator[tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Broadcast:
-    """What became of one broadcast.
+    """The result of one broadcast.
 
     Attributes
     ----------
     reached : int
-        Nonfaulty nodes that hold the message at the end, the source included.
+        Number of nonfaulty nodes that hold the message at the end, the source included.
     steps : int
         The last time unit in which a nonfaulty node receives; 0 if none does.
     copies : int
-        Copies sent, lost ones included.
+        Number of copies sent, lost copies included.
     lost : int
-        Copies that vanish at a faulty node or link; BROADCAST1 and BROADCAST2 send none such.
+        Number of copies lost at a faulty node or link; always 0 for BROADCAST1 and BROADCAST2.
     """
 
     reached: int
@@ -79,12 +79,12 @@ class Broadcast:
 
     @property
     def received(self) -> NDArray[np.int64]:
-        """The time unit in which each node receives, 2^n values: 0 at the source, -1 never.  n <= 20."""
+        """The time unit in which each node receives: 2^n values, 0 at the source, -1 for never.  Needs n <= 20."""
         return self._receipts_and_sends[0]
 
     @property
     def sends(self) -> list[tuple[int, int, int]]:
-        """The copies as (time, u, v), lost ones included, by time and then u.  n <= 20."""
+        """The copies as (time, u, v), lost copies included, sorted by time and then u.  Needs n <= 20."""
         return self._receipts_and_sends[1]
 
 
@@ -92,22 +92,26 @@ BROADCASTING: Algorithms[Broadcast] = Algorithms("broadcast", homes=("broadcasti
 
 
 def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: Any) -> Broadcast:
-    """Send a message from ``s`` to all nodes, one copy a node and time unit (R12).
+    """Send a message from ``s`` to all nodes.  A node sends one copy per time unit (R12).
 
     Parameters
     ----------
     cube : Hypercube
-        Any n; with lazy faults n <= 26, because every node's status is asked.
+        Any n; n <= 26 with faults sampled on demand, because the status of every node is needed.
     s : int
         Label of a nonfaulty node.
     algorithm : str, optional
-        ``BROADCAST``, ``BROADCAST1`` or ``BROADCAST2`` (default) of Lee & Hayes.  The last two know their unsafe
-        neighbours, and run literally also from an unsafe source or in an unsafe cube.
+        ``BROADCAST``, ``BROADCAST1`` or ``BROADCAST2`` (default) of Lee & Hayes.  In the last two a node knows its unsafe
+        neighbours.  They also run, as printed, from an unsafe source or in an unsafe cube.
 
     Returns
     -------
     Broadcast
-        Raises ParameterError where unsafe subcubes are so large and full of faults that more than 2^22 regions would
+
+    Raises
+    ------
+    ParameterError
+        If unsafe subcubes are so large and contain so many faults that more than 2^22 regions would have to be simulated.
         have to be entered.
 
     Examples
@@ -125,15 +129,16 @@ def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: 
 
 @BROADCASTING.register(Hypercube, "BROADCAST")
 def broadcast_basic(cube: Hypercube, s: int) -> Broadcast:
-    """BROADCAST, Figure 1(b): knows nothing of faults; lost copies take their time unit (R12, R13, R17).
+    """Run BROADCAST, Figure 1(b), which knows nothing of faults; lost copies take their time unit (R12, R13, R17).
 
-    The node at offset o = x ^ s receives over the lowest set bit of o, and passes the message to o + 1, ..., o + low - 1, low
-    being the value of that bit.  So a copy lost there silences the offsets [o, o + low): intervals that are nested or disjoint.
+    The node at offset o = x ^ s receives over the lowest set bit of o.  Let ``low`` be the value of this bit.  The node passes
+    the message to o + 1, ..., o + low - 1.  So a copy lost on the way to o leaves all offsets in [o, o + low) without the
+    message.  Two such intervals are nested or disjoint.
     """
     intervals = {int(y) ^ s for y in faulty_labels(cube)}
     for u, v in cube.faulty_links:
         offset = max(u ^ s, v ^ s)
-        if (u ^ v) == offset & -offset:  # else the link carries no copy
+        if (u ^ v) == offset & -offset:  # BROADCAST sends no copy over any other link
             intervals.add(offset)
     outer, end = [], 0
     for offset in sorted(intervals):
@@ -142,7 +147,7 @@ def broadcast_basic(cube: Hypercube, s: int) -> Broadcast:
             end = offset + outer[-1]
     silenced = sum(outer)
     steps = 0
-    for i in range(cube.n):  # offsets with lowest set bit i receive in unit n - i
+    for i in range(cube.n):  # offsets with lowest set bit i receive in time unit n - i
         low = 1 << i
         if (1 << cube.n - 1 - i) > sum((own // low + 1) // 2 for own in outer if own >= low):
             steps = cube.n - i
@@ -162,18 +167,18 @@ def _basic_copies(x: int, control: int) -> Copies:
 
 @BROADCASTING.register(Hypercube, "BROADCAST1")
 def broadcast1(cube: Hypercube, s: int) -> Broadcast:
-    """BROADCAST1(1), Figure 9, literally from any source (R11-R14)."""
+    """Run BROADCAST1(1), Figure 9, as printed for any source (R11-R14)."""
     return _SafetyBroadcast(cube, None).broadcast(s)
 
 
 @BROADCASTING.register(Hypercube, "BROADCAST2", default=True)
 def broadcast2(cube: Hypercube, s: int) -> Broadcast:
-    """BROADCAST2(1): as BROADCAST1, but an unsafe source hands the message to its first active neighbour (R15)."""
+    """Run BROADCAST2(1): as BROADCAST1, but an unsafe source sends the message to its first active neighbour (R15)."""
     return _SafetyBroadcast(cube, s).broadcast(s)
 
 
 class _SafetyBroadcast:
-    """BROADCAST1's rule on one cube; ``silent`` is BROADCAST2's source, to which no node sends."""
+    """The rule of BROADCAST1 on one cube.  ``silent`` is BROADCAST2's source, to which no node sends, or None."""
 
     def __init__(self, cube: Hypercube, silent: int | None) -> None:
         self.cube = cube
@@ -186,9 +191,9 @@ class _SafetyBroadcast:
         return any((x ^ base) & ~free == 0 for base, free in self.closed)
 
     def copies_of(self, x: int, control: int) -> Copies:
-        """What x sends: to active neighbours, then to unsafe ones."""
+        """Yield the copies that x sends: first to active neighbours, then to unsafe neighbours."""
         if x == self.silent and self.is_closed(x):  # BROADCAST2 from an unsafe source
-            # a faulty link ends in closed nodes only, so a link to an active node is nonfaulty
+            # both ends of a faulty link are faulty or unsafe, so a link to an active node is nonfaulty
             first = next((b for b in descending_bits(control) if not self.is_closed(x ^ b)), None)
             if first is not None:
                 yield first, control
@@ -205,7 +210,7 @@ class _SafetyBroadcast:
             yield bit, control
 
     def broadcast(self, s: int) -> Broadcast:
-        """Count what happens, region by region; see the module's head and :meth:`cover`."""
+        """Count receipts and copies region by region, as the module's docstring explains."""
         waiting = [(s, 2**self.cube.n - 1, 0, self.closed)]
         while waiting:
             x, control, time, near = waiting.pop()
@@ -227,13 +232,13 @@ class _SafetyBroadcast:
         return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
 
     def count_region(self, m: int, faults: int, time: int) -> None:
-        """Count a region of m dimensions whose node got the message at ``time`` and in which no node is unsafe.
+        """Count a region of m dimensions without unsafe nodes, whose node x received the message at ``time``.
 
-        All its nonfaulty nodes receive, the last one m units later; for m = 1 not if the other node is faulty.  For
-        single faults are at distance three or more from each other.  So at most one neighbour is skipped, over bit q;
-        then the m - 1 copies go to regions that cover all offsets but 0 and q, each a region of this kind, the
-        i-th of m - i dimensions from time + i on; the last has one dimension, q, whose other node is next to the
-        skipped fault and so nonfaulty, and receives in unit time + m.
+        Two faults are at distance three or more, so at most one neighbour of x is faulty, over bit q, and x skips it.  Then the
+        m - 1 copies go to regions that cover all offsets but 0 and q.  Each is a region of this kind: the i-th has m - i
+        dimensions and starts at time + i.  The last has one dimension, q.  Its other node is adjacent to the skipped
+        fault, so it is nonfaulty, and it receives at time + m.  Hence all nonfaulty nodes receive, the last one m units after x
+        (for m = 1 only if the other node is nonfaulty).
         """
         self.reached += 2**m - faults
         self.copies += 2**m - faults - 1

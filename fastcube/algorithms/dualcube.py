@@ -1,7 +1,7 @@
-"""Routing one message in a dual-cube (Li, Peng & Chu): PRACTICAL, on local information; OFFLINE, on all of it.
+"""Routing one message in a dual-cube (Li, Peng & Chu): PRACTICAL with local information, OFFLINE with complete information.
 
-PRACTICAL (reading B7) runs as the compiled kernel that also counts its look-ups.  OFFLINE is the paper's Algorithms
-1-3 with Hypercube_Routing (readings B2-B6), in their literal form or with the repairs that the reading lists.
+PRACTICAL (interpretation B7) runs as the compiled kernel that also counts its look-ups.  OFFLINE is the paper's Algorithms
+1-3 with Hypercube_Routing (interpretations B2-B6), either as printed or with the repairs that B6 lists.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..networks.faults import RandomFaults
 from ..networks.network import descending_bits
 from .paths import ROUTING, Route
 
-#: OFFLINE searches and counts whole clusters of 2^m nodes.
+#: Largest m for OFFLINE, which searches and counts whole clusters of 2^m nodes.
 LARGEST_OFFLINE = 16
 
-#: Names of the kernel's events, in the order of its numbers.
+#: Names of the kernel's events; an event's number is its index.
 _KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
 
 
@@ -33,14 +33,14 @@ class Event:
     Parameters
     ----------
     kind : str
-        ``crossed``: tree node ``node`` has the nonfaulty cross neighbour ``other``; ``stuck``: a walk inside a cluster
-        to ``other`` ends at ``node``, whose tree sees no wanted nonfaulty node and cannot grow; ``faulty``: ``node``, where
-        the cluster should be entered from ``other``, is faulty; ``ended``: the tree of ``node`` cannot grow, so no exit
-        is left; ``limited``: it would grow past 2^14 nodes.
+        ``crossed``: tree node ``node`` has the nonfaulty cross neighbour ``other``.  ``stuck``: a path inside a cluster
+        to ``other`` ends at ``node``, whose tree has no suitable nonfaulty neighbour and cannot grow.  ``faulty``: ``node``, at
+        which the cluster should be entered from ``other``, is faulty.  ``ended``: the tree of ``node`` cannot grow, so no exit
+        is left.  ``limited``: the tree would grow beyond 2^14 nodes.
     node, other : int
         Labels.
     nodes : int
-        Nodes of the tree then.
+        Number of nodes of the tree at this decision.
     """
 
     kind: str
@@ -51,14 +51,14 @@ class Event:
 
 @dataclass(frozen=True)
 class PracticalRoute(Route):
-    """What PRACTICAL did with one message.
+    """The result of PRACTICAL for one message.
 
     Attributes
     ----------
     asked : tuple of int
-        The labels whose status it asked, ascending.
+        The labels whose status PRACTICAL looked up, ascending.
     events : tuple of Event
-        Its first 256 decisions.
+        The first 256 decisions.
     """
 
     asked: tuple[int, ...] = ()
@@ -66,12 +66,12 @@ class PracticalRoute(Route):
 
     @property
     def lookups(self) -> int:
-        """Number of distinct labels whose status was asked."""
+        """Number of distinct labels whose status was looked up."""
         return len(self.asked)
 
 
 def kernel_faults(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint64]]:
-    """The faults as a kernel takes them: status key, threshold, sorted labels."""
+    """Return the faults in the form of the kernels: status key, threshold, sorted labels."""
     faults = dual.faulty_nodes
     if isinstance(faults, RandomFaults):
         return np.uint64(faults.key), np.uint64(faults.threshold), np.empty(0, np.uint64)
@@ -80,7 +80,7 @@ def kernel_faults(dual: DualCube) -> tuple[np.uint64, np.uint64, NDArray[np.uint
 
 @ROUTING.register(DualCube, "PRACTICAL", default=True)
 def route_practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
-    """PRACTICAL(s, t) between nonfaulty nodes (reading B7)."""
+    """Run PRACTICAL(s, t) between nonfaulty nodes (interpretation B7)."""
     from ..kernels.dualcube.lookups import route_one
     from ..kernels.dualcube.routing import LIMIT
 
@@ -94,7 +94,7 @@ def route_practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
 
 @ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("literal", "repaired")})
 def route_offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
-    """Algorithm 3 between nonfaulty nodes (readings B2-B6); the reason tells which step found nothing."""
+    """Run Algorithm 3 between nonfaulty nodes (interpretations B2-B6).  On failure ``reason`` names the step that failed."""
     check_range("m", dual.m, 1, LARGEST_OFFLINE, "for algorithm OFFLINE, which searches whole clusters of 2^m nodes")
     k = check_integer("k", k, 0, dual.m // 2, f"for m={dual.m}")
     try:
@@ -105,7 +105,7 @@ def route_offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "re
 
 
 def erase_loops(path: list[int]) -> list[int]:
-    """The path without its loops: the last occurrence of each node is kept."""
+    """Return the path without its loops: from each node it continues after the node's last occurrence."""
     last = {node: i for i, node in enumerate(path)}
     out, i = [], 0
     while i < len(path):
@@ -115,15 +115,15 @@ def erase_loops(path: list[int]) -> list[int]:
 
 
 class _NoPathError(Exception):
-    """A step of Algorithms 1-3 found nothing; the message says which."""
+    """A step of Algorithms 1-3 found no path; the message names the step."""
 
 
-#: A binomial tree: each node's path from the root, nodes in insertion order.
+#: A binomial tree: the path from the root to each node, by node, in order of insertion.
 _Tree = dict[int, list[int]]
 
 
 class _OfflineRouter:
-    """Algorithms 1-3 on one dual-cube.  Subcubes are (a node, mask of dimensions); ``kk`` is max(k - 1, 0) (B3)."""
+    """Algorithms 1-3 on one dual-cube.  A subcube is a node and a mask of dimensions; ``kk`` is max(k - 1, 0) (B3)."""
 
     def __init__(self, dual: DualCube, k: int, repaired: bool) -> None:
         self.dual = dual
@@ -134,7 +134,7 @@ class _OfflineRouter:
         self.faults = dual.faulty_nodes
 
     def count(self, node: int, dims: int) -> int:
-        """Faults in a subcube."""
+        """Return the number of faults in a subcube."""
         if isinstance(self.faults, RandomFaults):
             labels = [node & ~dims]
             for d in descending_bits(dims):
@@ -148,18 +148,18 @@ class _OfflineRouter:
     # ---- trees (B2)
 
     def tree(self, root: int, k: int, dims: int) -> _Tree:
-        """T_k(root); nothing where it cannot be constructed."""
+        """Return T_k(root), or an empty tree if it cannot be constructed."""
         return grow_tree(self.faults, root, k, dims) or {}
 
     def tree_for(self, step: str, root: int, k: int, dims: int) -> _Tree:
-        """T_k(root), without which a step ends."""
+        """Return T_k(root), or fail in ``step`` if it cannot be constructed."""
         tree = grow_tree(self.faults, root, k, dims)
         if tree is None:
             raise _NoPathError(f"{step}: T_{k}({self.dual.label(root)}) cannot be constructed")
         return tree
 
     def boundary_paths(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
-        """Paths to the nonfaulty nodes of N(T) in the subcube, in (tree insertion, dimension) order."""
+        """Yield paths to the nonfaulty nodes of N(T), the tree's neighbours in the subcube, by (tree insertion, dimension)."""
         seen = set(tree)
         for u, path in tree.items():
             for d in descending_bits(dims):
@@ -170,7 +170,7 @@ class _OfflineRouter:
                         yield [*path, x]
 
     def around(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
-        """Paths to N(T), the repair's before these to the tree."""
+        """Yield paths to N(T), and in the repaired variant before them the paths to the tree's own nodes."""
         if self.repaired:
             yield from tree.values()
         yield from self.boundary_paths(tree, dims)
@@ -178,7 +178,7 @@ class _OfflineRouter:
     # ---- Hypercube_Routing (B5)
 
     def cube_path(self, s: int, t: int, k: int, dims: int) -> list[int]:
-        """Hypercube_Routing in the subcube of s."""
+        """Return the path of Hypercube_Routing from s to t in the subcube ``dims`` around s."""
         if s == t:
             return [s]
         if k == 0:
@@ -220,7 +220,7 @@ class _OfflineRouter:
     # ---- Algorithms 1-3 (B6)
 
     def first_exit(self, paths: Iterable[list[int]]) -> list[int] | None:
-        """The first path whose end has a nonfaulty cross neighbour, with that neighbour appended."""
+        """Return the first path whose end has a nonfaulty cross neighbour, with this neighbour appended, or None."""
         for path in paths:
             out = self.dual.cross(path[-1])
             if out not in self.faults:
@@ -228,7 +228,7 @@ class _OfflineRouter:
         return None
 
     def algorithm1(self, s: int) -> list[int]:
-        """s -> u : u'"""
+        """Algorithm 1: return a path from s to a node u of its cluster and over the cross edge of u."""
         dims = self.dual.cluster_dims(s)
         out = self.first_exit(self.tree_for("Algorithm 1", s, self.k - 1, dims).values())
         if out is None:
@@ -239,7 +239,7 @@ class _OfflineRouter:
         return out
 
     def entry_paths(self, s: int) -> Iterator[list[int]]:
-        """Algorithm 2's candidates, as paths from s to the node whose virtual edge is tried."""
+        """Yield Algorithm 2's candidates, as paths from s to a node u whose virtual edge is tried."""
         dims = self.dual.cluster_dims(s)
         small = self.tree_for("Algorithm 2", s, self.k - 1, dims)
         yield from small.values()
@@ -259,7 +259,7 @@ class _OfflineRouter:
             yield out[:-1] + back
 
     def return_paths(self, root: int) -> Iterator[list[int]]:
-        """Paths from a node of the other class around its tree and back over a cross edge."""
+        """Yield paths from a node of the other class through its tree's nodes and back over a cross edge."""
         dims = self.dual.cluster_dims(root)
         tree = self.tree(root, self.k - 1, dims)
         for path in self.around(tree, dims):
@@ -268,7 +268,7 @@ class _OfflineRouter:
                 yield back
 
     def other_class_paths(self, head: list[int]) -> Iterator[list[int]]:
-        """The repair's last candidates: into the other class, back, and one step on."""
+        """Yield the last candidates of the repaired variant: into the other class, back, and one link further."""
         out = self.first_exit([head])
         for back in self.return_paths(out[-1]) if out is not None else ():
             for d in descending_bits(self.dual.cluster_dims(back[-1])):
@@ -276,7 +276,7 @@ class _OfflineRouter:
                     yield [*head, *back, back[-1] ^ d]
 
     def algorithm2(self, s: int, t: int) -> list[int]:
-        """s -> u -> v, v in the cluster of t: over the first nonfaulty virtual edge (B4) whose path is found."""
+        """Algorithm 2: return a path s -> u -> v into the cluster of t, over the first routable nonfaulty virtual edge (B4)."""
         dims = self.dual.cluster_dims(s)
         for head in self.entry_paths(s):
             u = head[-1]
@@ -293,7 +293,7 @@ class _OfflineRouter:
         )
 
     def route_between_clusters(self, s: int, t: int) -> list[int]:
-        """Case 1: from the cluster with more faults to the one with fewer."""
+        """Case 1 of Algorithm 3: route from the cluster with more faults to the cluster with fewer, and reverse if needed."""
         if self.count_cluster(s) < self.count_cluster(t):
             return self.route_from_cluster(t, s)[::-1]
         return self.route_from_cluster(s, t)
@@ -303,7 +303,7 @@ class _OfflineRouter:
         return head[:-1] + self.cube_path(head[-1], t, self.kk, self.dual.cluster_dims(t))
 
     def route_between_classes(self, s: int, t: int) -> list[int]:
-        """Case 2"""
+        """Case 2 of Algorithm 3: s and t are in different classes."""
         head = self.algorithm1(s)
         a = head[-1]
         if self.dual.same_cluster(a, t):
@@ -311,7 +311,7 @@ class _OfflineRouter:
         return head[:-1] + self.route_between_clusters(a, t)
 
     def route(self, s: int, t: int) -> list[int]:
-        """Algorithm 3, loops included; [s] where s is t, whatever is around it (B6)."""
+        """Algorithm 3: return the path from s to t, loops included, or [s] if s is t, whatever faults are near (B6)."""
         if s == t:
             return [s]
         if self.dual.class_of(s) != self.dual.class_of(t):

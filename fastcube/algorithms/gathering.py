@@ -1,6 +1,6 @@
 """Gathering over a communication tree of one hypercube: TC, FTTC and traditional rerouting (Leu & Kuo, section 3).
 
-What is counted, and the algorithms by name; ``gathering_run.py`` runs them.
+This module defines the results and registers the algorithms by name; ``gathering_run.py`` runs them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .gathering_run import BLOCKED, CAUSES, GatheringRun, PieceFlow, Plan, Send
 from .registry import Algorithms
 from .trees import CommunicationTree
 
-#: Largest cube whose 2^n programs are run, and the largest whose data is followed by origin.
+#: Largest n for a gathering, which runs 2^n programs, and largest n for following data by origin.
 LARGEST = 16
 LARGEST_BY_ORIGIN = 10
 
@@ -27,29 +27,29 @@ VARIANTS = ("literal", "comment", "repaired")
 
 @dataclass(frozen=True)
 class Gathering:
-    """What a gathering delivers, loses and costs; made by :func:`fastcube.gather`.
+    """The data that a gathering delivers and loses, and its steps; made by :func:`fastcube.gather`.
 
     Attributes
     ----------
     cube, tree, algorithm, variant
-        As asked for; ``variant`` is None for TC and REROUTE.
+        The arguments of the call; ``variant`` is None for TC and REROUTE.
     expected : int
-        Nodes that hold data, one unit each: nonfaulty ones with a nonfaulty link (R8).
+        Number of nodes that hold data, one unit each: the nonfaulty nodes with a nonfaulty link (R8).
     arrived, stranded : Fraction
-        Units that the sink has merged when nothing moves any more (R14), and the units of nodes that nonfaulty links do
-        not join to the sink.
+        Units that the sink has merged when nothing moves any more (R14), and units of nodes without a nonfaulty path to
+        the sink.
     lost_by : dict
-        Units by cause (R15): ``mutual``, ``ignored``, ``nopath``, ``blocked``.  They add up to ``lost``; what was sent
-        to a node that would never wait for it is not ``blocked``.
+        Units by cause (R15): ``mutual``, ``ignored``, ``nopath``, ``blocked``; their sum is ``lost``.  Data sent to a
+        node that would never wait for it does not count as ``blocked``.
     blocked : tuple of int
         Nodes that wait for ever, ascending.
     steps_paper, steps_sync : int
-        n + k, and every stage at 1, at 2 for partitions, or at its longest detour if longer (R11); REROUTE n + 3k and
-        n + 2k (R12), TC n.
+        For FTTC n + k, and the sum over stages of 1, of 2 for partitions, or of the longest detour if longer (R11).  For
+        REROUTE n + 3k and n + 2k (R12), for TC n.
     result : object
-        What the sink holds at the end, of pieces handed in as ``data``; None without, or when the sink holds nothing.
+        The piece at the sink in the end, if pieces were passed as ``data``; None without, or if the sink holds nothing.
     plans : tuple of Plan
-        What each failing node does, by stage, then node.
+        The action of each failing node, by stage, then node.
     """
 
     cube: Hypercube
@@ -70,7 +70,7 @@ class Gathering:
 
     @property
     def lost(self) -> Fraction:
-        """Units that do not arrive."""
+        """Number of units that do not arrive."""
         return self.expected - self.arrived
 
     @property
@@ -80,7 +80,7 @@ class Gathering:
 
     @property
     def failing(self) -> tuple[tuple[int, int], ...]:
-        """Active nodes with data whose link to the passive neighbour is faulty (R16), as (stage, node)."""
+        """Active nodes with data whose link to the passive neighbour is faulty (R16), as pairs (stage, node)."""
         return tuple((plan.stage, plan.node) for plan in self.plans)
 
     @property
@@ -90,14 +90,14 @@ class Gathering:
 
     @property
     def detours(self) -> tuple[tuple[int, int, int, int], ...]:
-        """What failing nodes without partners send by a path, by stage, then node: (stage, node, target, hops)."""
+        """Pieces that failing nodes without partners send along a path: (stage, node, target, hops), by stage, then node."""
         return tuple((p.stage, p.node, p.target, p.hops) for p in self.plans if not p.partners and p.target >= 0)
 
     @functools.cached_property
     def by_origin(self) -> dict[int, Fraction]:
-        """How much of each origin's unit arrives, origins of nothing left out; n <= 10.
+        """Fraction of each node's unit that arrives, by node; nodes with fraction 0 are left out.  Needs n <= 10.
 
-        A node sends all it holds at once, so all of it has one fate: followed backwards from the sink.
+        A node sends all its data at once, so its data has one fate, which is followed backwards from the sink.
         """
         check_range("n", self.cube.n, 1, LARGEST_BY_ORIGIN, "to follow data by origin")
         part = dict.fromkeys(self._holders, Fraction(0))
@@ -133,21 +133,26 @@ def gather(
     cube : Hypercube
         n <= 16.
     tree : CommunicationTree
-        Any tree of this cube, also of a faulty sink.
+        Any tree of this cube; its sink may be faulty.
     algorithm : str, optional
-        ``FTTC`` (default; Figure 13), ``TC`` (no tolerance, Figure 6) or ``REROUTE`` (three-hop detours, reading R12).
+        ``FTTC`` (default; Figure 13), ``TC`` (no tolerance, Figure 6) or ``REROUTE`` (three-hop detours, R12).
     variant : str, optional
-        Of FTTC alone: ``literal``, ``comment`` (default) or ``repaired`` (reading R9).
+        For FTTC only: ``literal``, ``comment`` (default) or ``repaired`` (R9).
     data : mapping of label to piece
-        One piece for every node that holds data, and no other.
+        The piece of each node that holds data, for exactly these nodes.
     split : callable
-        ``split(piece, m)`` gives m pieces; with ``data``, for FTTC.
+        ``split(piece, m)`` returns m pieces; required with ``data`` for FTTC.
     merge : callable
-        ``merge(own, received)`` gives a piece; with ``data``.
+        ``merge(own, received)`` returns a piece; required with ``data``.
 
     Returns
     -------
     Gathering
+
+    Raises
+    ------
+    ParameterError
+        If an argument is out of its range, or ``tree`` belongs to another cube.
 
     Examples
     --------
@@ -172,23 +177,23 @@ def gather(
 
 @GATHERING.register(Hypercube, "FTTC", options={"variant": VARIANTS}, default=True)
 def gather_fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "comment") -> GatheringRun:
-    """Figure 13, in three variants (reading R9)."""
+    """Run FTTC, Figure 13, in one of three variants (R9)."""
     return GatheringRun(cube, tree, "FTTC", variant)
 
 
 @GATHERING.register(Hypercube, "TC")
 def gather_tc(cube: Hypercube, tree: CommunicationTree) -> GatheringRun:
-    """Figure 6: what is sent over a faulty link is lost (reading R18)."""
+    """Run TC, Figure 6: data sent over a faulty link is lost (R18)."""
     return GatheringRun(cube, tree, "TC", None)
 
 
 @GATHERING.register(Hypercube, "REROUTE")
 def gather_rerouted(cube: Hypercube, tree: CommunicationTree) -> GatheringRun:
-    """The traditional detour of three hops over the lowest dimension that has one (readings R12 and R18)."""
+    """Run the traditional detour of three hops, over the lowest dimension that allows one (R12, R18)."""
     return GatheringRun(cube, tree, "REROUTE", None)
 
 
-#: The pieces that nodes hold, and how they are split and merged.
+#: The pieces by node, and the functions that split and merge them.
 Pieces = tuple[dict[int, Any], Callable[[Any, int], list[Any]], Callable[[Any, Any], Any]]
 
 
@@ -216,9 +221,9 @@ def _check_pieces(run: GatheringRun, data: object, split: Any, merge: Any) -> Pi
 
 
 def _make_gathering(run: GatheringRun, pieces: Pieces | None) -> Gathering:
-    """Run it with amounts, and again with the user's pieces if there are any."""
+    """Run the gathering with amounts of data, and again with the user's pieces if there are any."""
     n, sink = run.n, run.tree.sink
-    unit = math.prod(math.lcm(*range(1, n - i)) for i in range(n - 1))  # every partition is a whole number
+    unit = math.prod(math.lcm(*range(1, n - i)) for i in range(n - 1))  # every partition of a unit is a whole number
     amounts = PieceFlow(run, dict.fromkeys(run.holders, unit), lambda x, m: [x // m] * m, lambda x, y: x + y)
     result = None if pieces is None else PieceFlow(run, *pieces).held.get(sink)
     k = len({stage for stage, _ in run.plans})

@@ -1,8 +1,8 @@
-"""One run of a gathering: what each node's program does, stage by stage, and what becomes of the data (Figure 13).
+"""Run a gathering: each node's program, stage by stage, and the fate of the data (Figure 13).
 
-A node sends all it holds at its active stage, waits before only for what its program names, and never again after.
-At one stage failing nodes wait for nothing, their helpers wait for them, and passive nodes for both.  So a run is a
-single sweep over the stages, whatever the timing (readings R8 to R18).
+A node sends all its data at its active stage.  Before, it waits only for the nodes that its program names, and afterwards never
+again.  At one stage failing nodes wait for nothing, their helpers wait for them, and passive nodes wait for both.  So one sweep
+over the stages determines the run, whatever the timing (R8 to R18).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from ..networks.hypercube import Hypercube
 from .shortest import distance
 from .trees import CommunicationTree, detect
 
-#: What becomes of a message that is not merged: the causes of loss (R15).
+#: Causes of loss: the possible fates of a message that is not merged (R15).
 MUTUAL, IGNORED, NOPATH, BLOCKED = CAUSES = ("mutual", "ignored", "nopath", "blocked")
 
 
 class Plan(NamedTuple):
-    """What one failing node does: ``partners`` share its data equally, or it goes to ``target`` over ``hops`` links.
+    """The action of one failing node: ``partners`` share its data equally, or it goes to ``target`` over ``hops`` links.
 
-    ``target`` is -1 where there is no path.
+    ``target`` is -1 if there is no path.
     """
 
     stage: int
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
 
 
 class Send(NamedTuple):
-    """A message as it was sent: ``share`` of them make up the sender's data; ``cause`` of its loss, or None: merged."""
+    """A sent message: ``share`` messages make up the sender's data, and ``cause`` is the cause of loss, or None if merged."""
 
     sender: int
     target: int
@@ -41,7 +41,7 @@ class Send(NamedTuple):
 
 
 class GatheringRun:
-    """One gathering, stage by stage."""
+    """One gathering: the tree, the nodes with data, and the plans of the failing nodes."""
 
     def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
         self.cube, self.tree, self.n = cube, tree, cube.n
@@ -58,7 +58,7 @@ class GatheringRun:
         }
 
     def active_nodes(self, i: int) -> list[int]:
-        """The active nodes of stage i, ascending."""
+        """Return the active nodes of stage i, ascending."""
         d = self.tree.order
         nodes = [self.tree.sink ^ 1 << d[i]]
         for j in range(i + 1, self.n):
@@ -66,7 +66,7 @@ class GatheringRun:
         return sorted(nodes)
 
     def _plan(self, i: int, v: int) -> Plan:
-        """What a failing node does; follows from tree and faults alone (R16)."""
+        """Return the action of a failing node, which depends only on tree and faults (R16)."""
         d, fault = self.tree.order, self.fault
         passive = v ^ 1 << d[i]
         if self.algorithm == "TC":
@@ -90,7 +90,7 @@ class GatheringRun:
     # ------------------------------------------------------------ who waits for whom
 
     def awaited_neighbours(self, i: int, v: int) -> list[int]:
-        """Active neighbours that a node which can send waits for first, in the order of its program (R9, R17)."""
+        """Return the active neighbours that a node which can send waits for first, in the order of its program (R9, R17)."""
         d, fault = self.tree.order, self.fault
         if self.algorithm != "FTTC":
             return []
@@ -114,7 +114,7 @@ class GatheringRun:
         return sum(longest)
 
     def stranded(self) -> int:
-        """Holders that nonfaulty links do not join to the sink."""
+        """Return the number of nodes with data that have no nonfaulty path to the sink."""
         seen = bytearray(2**self.n)
         seen[self.tree.sink] = 1
         front = [self.tree.sink]
@@ -129,12 +129,12 @@ class GatheringRun:
 
 
 class PieceFlow:
-    """What each node holds, stage by stage, for any pieces that can be split and merged.
+    """The data of each node, stage by stage, for any pieces that can be split and merged.
 
     Attributes
     ----------
     held : dict
-        What each node holds at the end; what was sent is gone.
+        The piece of each node at the end, without sent pieces.
     lost : dict of cause to list of pieces
     blocked : set of int
     sends : list of Send
@@ -161,7 +161,7 @@ class PieceFlow:
     def _run_stage(self, i: int) -> None:
         run, bit = self.run, 1 << self.run.tree.order[i]
         actives = [v for v in run.active_nodes(i) if run.holds[v]]
-        mail: dict[tuple[int, int], tuple[Any, int]] = {}  # (sender, receiver): piece, place in sends
+        mail: dict[tuple[int, int], tuple[Any, int]] = {}  # (sender, receiver): piece, index in sends
         for v in actives:
             if (i, v) in run.plans and v not in self.blocked:
                 self._fail(run.plans[i, v], mail)
@@ -192,7 +192,7 @@ class PieceFlow:
     def _send(
         self, v: int, to: int, piece: Any, share: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]
     ) -> None:
-        """Send a piece that is lost for ``cause`` until it is received."""
+        """Send a piece, which counts as lost for ``cause`` until it is received."""
         if cause != BLOCKED:
             self.lost.setdefault(cause, []).append(piece)
         else:
@@ -200,7 +200,7 @@ class PieceFlow:
         self.sends.append(Send(v, to, share, cause))
 
     def _receive(self, v: int, sender: int, mail: dict[tuple[int, int], tuple[Any, int]]) -> bool:
-        """Wait for a message and merge it; False, and the node is blocked, when it never comes."""
+        """Wait for a message and merge it.  If it never comes, block the node and return False."""
         if (sender, v) not in mail:
             self.blocked.add(v)
             return False

@@ -1,7 +1,9 @@
 """Multicast in one faulty hypercube with wormhole switching (Wang, Lin & Kuo, section 4, Figures 16 and 17).
 
-The destinations' supernodes are visited along the Hamilton path of labels: D_H upwards, D_L downwards, and D_E inside the
-source's own.  A message is a sorted header of destinations; every node that it reaches sends on what is left of it.
+A 2-partition divides the cube into supernodes of four nodes, labelled along a Hamilton path.  A message to D_H visits the
+destinations with higher supernode labels in ascending order, a message to D_L the lower ones in descending order.  Messages to
+D_E stay in the source's supernode.  A message is a sorted header of destinations, and every node that it reaches sends on the
+rest of the header.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from ..errors import ParameterError, is_many, short_repr
 from ..networks.hypercube import Hypercube
 from .partition import Pair, Supercube, check_partition, faults_of
 
-#: Largest cube for ``path="hamilton"``, which visits up to 2^(n-2) supernodes.
+#: Largest n for ``path="hamilton"``, which visits up to 2^(n-2) supernodes.
 HAMILTON = 24
 
 PATHS = ("shortcut", "hamilton")
@@ -24,8 +26,8 @@ PATHS = ("shortcut", "hamilton")
 class Use:
     """One use of a channel: a message of class ``kind`` (E, H or L) goes from ``u`` to ``v`` with a header.
 
-    ``detour`` tells that v is a buddy of u because the node p of R' is faulty (A6), by itself or together with a
-    message for the supernode (A8).
+    ``detour`` says that the node p chosen by R' is faulty, so v is a buddy of u, a neighbour in its supernode (A6).  The detour
+    may share the channel with a message for the supernode (A8).
     """
 
     kind: str
@@ -37,22 +39,23 @@ class Use:
 
 @dataclass(frozen=True)
 class Multicast:
-    """What :func:`fastcube.multicast` gives.
+    """The result of :func:`fastcube.multicast`.
 
     Attributes
     ----------
     channels : list of (u, v)
-        One entry for each use, in first-in first-out order: at a node inter-channels first, low dimension first (A11).
+        One entry per use, in first-in first-out order.  At a node channels between supernodes come first, then low dimensions
+        (A11).
     delivered : set of int
         The destinations reached.
     partition : (int, int)
-        (lo, hi).
+        The pair of dimensions (lo, hi).
     depth : int
-        Most channels in a row from the source to a destination.
+        Largest number of channels on the way from the source to a destination.
     detours : int
-        Uses of a buddy because p was faulty.
+        Number of uses of a buddy because p was faulty.
     uses : list of Use
-        The channels with the messages that they carry.
+        The channel uses with their messages.
     """
 
     channels: list[tuple[int, int]]
@@ -64,12 +67,12 @@ class Multicast:
 
     @property
     def N(self) -> int:  # noqa: N802  (the paper's name)
-        """The number of channel uses."""
+        """Number of channel uses."""
         return len(self.channels)
 
 
 def source_messages(net: Supercube, s: int, destinations: Iterable[int], path: str) -> list[Use]:
-    """Figure 16: the messages that the source sends, D_E over the low and the high dimension, D_H, D_L (A7, A8, A9)."""
+    """Return the source's messages, Figure 16: to D_E over the low and the high dimension, to D_H, to D_L (A7, A8, A9)."""
     here = net.label(s)
     labelled = sorted((net.label(d), d) for d in set(destinations) - {s})
     own = [d for a, d in labelled if a == here]
@@ -84,7 +87,7 @@ def source_messages(net: Supercube, s: int, destinations: Iterable[int], path: s
 
 
 def forward_messages(net: Supercube, use: Use, path: str) -> list[Use]:
-    """Figure 17: what the node at the end of a channel sends on; a detour joins a message that goes there anyway (A8)."""
+    """Return the messages that the end of a channel sends on, Figure 17; a detour joins another message there (A8)."""
     w = use.v
     header = [d for d in use.header if d != w]
     here = w & ~net.inside
@@ -102,7 +105,7 @@ def forward_messages(net: Supercube, use: Use, path: str) -> list[Use]:
 
 
 def _messages_inside(net: Supercube, kind: str, w: int, own: list[int]) -> Iterator[Use]:
-    """The messages from w into its own supernode, low dimension first."""
+    """Yield the messages from w into its own supernode, low dimension first."""
     for v in (w ^ net.low, w ^ net.high):
         header = tuple(d for d in own if net.within(w, d) == v)
         if header:
@@ -113,7 +116,7 @@ def _messages_inside(net: Supercube, kind: str, w: int, own: list[int]) -> Itera
 
 
 def make_supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
-    """The supercube of a partition, or of A13's, for one of the two kinds of path.  Raises ParameterError."""
+    """Return the supercube of ``partition``, or of the default (A13), for one of the two kinds of path."""
     if not isinstance(path, str) or path not in PATHS:
         raise ParameterError(f"path must be {' or '.join(PATHS)}, got {short_repr(path)}")
     faults = faults_of(cube)
@@ -123,7 +126,7 @@ def make_supercube(cube: Hypercube, partition: Pair | None, path: str) -> Superc
 
 
 def check_message(cube: Hypercube, net: Supercube, s: object, destinations: object) -> tuple[int, frozenset[int]]:
-    """Source and destinations without it, as ints; ParameterError unless all are nonfaulty."""
+    """Return the source, and the destinations other than the source, as ints.  All must be nonfaulty."""
     if not is_many(destinations):
         raise ParameterError(
             f"destinations must be labels of nonfaulty nodes for n={cube.n}, got {short_repr(destinations)}"
@@ -152,25 +155,30 @@ def multicast(
     Parameters
     ----------
     cube : Hypercube
-        Faults must be listed; both ends of a faulty link count as faulty (A12).
+        With listed faults, not faults sampled on demand.  Both ends of a faulty link count as faulty (A12).
     s : int
-        A nonfaulty node.
+        Label of a nonfaulty node.
     destinations : iterable of int
-        Nonfaulty nodes; ``s`` among them is ignored.
+        Labels of nonfaulty nodes.  If ``s`` is one of them, it is ignored.
     partition : (int, int), optional
-        A fault-tolerant pair of dimensions, in either order; by default the first of the exhaustive search (A13).
+        A fault-tolerant pair of dimensions, in either order; by default the first pair of the exhaustive search (A13).
     path : str
-        ``shortcut``: R' goes as far along the Hamilton path as one channel can (A5), any n; ``hamilton``: to the next
-        supernode on it, n <= 24.
+        ``shortcut``: R' goes as far along the Hamilton path as one channel can (A5), any n.  ``hamilton``: R' goes to the
+        next supernode on the path, n <= 24.
 
     Returns
     -------
     Multicast
 
+    Raises
+    ------
+    ParameterError
+        If a label is faulty, or the cube has no fault-tolerant pair of dimensions.
+
     Notes
     -----
-    N is at most 2^n - 1: no message enters a node twice and none the source, except that the source's detours can share
-    a buddy with each other and with D_E; and each detour leaves a faulty node out that nothing enters.
+    N is at most 2^n - 1.  No message enters a node twice, and none enters the source.  The only exception: the source's detours
+    can share a buddy with each other and with D_E.  But each detour leaves out a faulty node, which no message enters.
 
     Examples
     --------

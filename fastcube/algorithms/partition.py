@@ -1,8 +1,8 @@
-"""2-partitions of one faulty hypercube, and the supercube that one makes (Wang, Lin & Kuo, section 3).
+"""2-partitions of one faulty hypercube, and the supercube of a 2-partition (Wang, Lin & Kuo, section 3).
 
-A pair of dimensions P = {lo, hi} cuts Q_n into 2^(n-2) 2-cubes; P is fault-tolerant when each holds at most one fault.  A
-fault is a faulty node or an end of a faulty link (reading A12).  The 2-cubes are the nodes of the supercube Q'_{n-2},
-labelled along a Hamilton path, and messages move inside one by R and between two by R'.
+A pair of dimensions P = {lo, hi} divides Q_n into 2^(n-2) 2-cubes.  P is fault-tolerant if each of them has at most one fault: a
+faulty node or an end of a faulty link (A12).  The 2-cubes are the nodes of the supercube Q'_{n-2}, labelled along a Hamilton
+path.  Messages move inside a 2-cube by the function R and between 2-cubes by R'.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Pair = tuple[int, int]
 
 
 def faults_of(cube: Hypercube) -> frozenset[int]:
-    """F: the faulty nodes and both ends of every faulty link (A12).  Raises ParameterError for lazy faults."""
+    """Return F: the faulty nodes and both ends of every faulty link (A12).  Faults must be listed, not sampled on demand."""
     nodes = require_listed_faults(check_cube(cube), "for a 2-partition, which looks at all of them")
     return nodes.union(*cube.faulty_links)
 
 
 def find_conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
-    """Two faults that differ in nothing but dimensions of ``mask``: the first that repeats another's word, after that one."""
+    """Return the first two faults that are equal outside the dimensions of ``mask``, the earlier fault first, or None."""
     seen: dict[int, int] = {}
     for fault in faults:
         first = seen.setdefault(fault & ~mask, fault)
@@ -34,10 +34,10 @@ def find_conflict(faults: Collection[int], mask: int) -> tuple[int, int] | None:
 
 
 def find_pair(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
-    """:func:`two_partition` of Q_n with faults F, any labels.
+    """Return the pair of ``two_partition`` for Q_n with the faults F, in any labels.
 
-    Both searches take the first dimension without a conflict for lo, and the first that goes with it for hi: a smaller one
-    would have a conflict of its own.  Figure 2 ends there; the exhaustive search goes on to the next lo.
+    Both searches take the first dimension without a conflict for lo, and the first dimension that fits lo for hi: a dimension
+    below would have a conflict of its own.  Figure 2 ends there, and the exhaustive search continues with the next lo.
     """
     alone = [i for i in range(n) if find_conflict(faults, 1 << i) is None]
     for lo, hi in itertools.combinations(alone, 2):
@@ -49,11 +49,27 @@ def find_pair(n: int, faults: Collection[int], exhaustive: bool) -> Pair | None:
 
 
 def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True) -> tuple[Pair | None, int]:
-    """Figure 2 step by step, and the number of words from which it deletes a digit.
+    """Run Figure 2, the greedy 2-partition, step by step.
 
-    With ``map_back`` j is mapped back to the cube's numbering (A1), else it is returned as printed, a dimension of the
-    shortened words.  Step 2 tests dimension j of F_1 for repeats; step 1 the same of F.  Raises ParameterError for n outside
-    2 .. 62 and for labels that are none of Q_n.
+    Parameters
+    ----------
+    n : int
+        Dimension, in [2, 62].
+    faults : collection of int
+        Labels in [0, 2^n - 1].
+    map_back : bool
+        Whether to translate j, a dimension of the shortened labels, back to the cube's numbering (A1).  If False, j is returned
+        as printed.
+
+    Returns
+    -------
+    ((int, int) or None, int)
+        The pair (lo, hi), or None if the search finds none, and the number of labels from which a digit was deleted.
+
+    Notes
+    -----
+    Step 1 looks for a dimension i whose deletion leaves all labels of F distinct.  Step 2 looks for j likewise in the shortened
+    labels F_1.
 
     Examples
     --------
@@ -86,24 +102,25 @@ def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True)
 
 
 def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
-    """A fault-tolerant 2-partition: two dimensions such that every 2-cube along them has at most one fault.
+    """Return a fault-tolerant 2-partition: two dimensions such that every 2-cube along them has at most one fault.
 
     Parameters
     ----------
     cube : Hypercube
-        Any n, with faults that are listed; both ends of a faulty link count as faults (A12).
+        Any n, with listed faults; both ends of a faulty link count as faults (A12).
     exhaustive : bool
-        False: Figure 2 as reading A1 has it, greedy.  True: the first pair in lexicographic order, which is the
-        greedy one wherever there is one (A13).
+        False: the greedy search of Figure 2, as interpreted by A1.  True: the first pair in lexicographic order, which is the
+        greedy pair if the greedy search finds one (A13).
 
     Returns
     -------
     (int, int) or None
-        (lo, hi), lo < hi; None when there is none.  Lemma 1 promises one for at most n - 1 faults; above 2^(n-2) there is none.
+        (lo, hi) with lo < hi, or None if the search finds no pair.  By Lemma 1 there is a pair for at most n - 1 faults; for
+        more than 2^(n-2) faults there is none.
 
     Notes
     -----
-    O(f n^2) look-ups at worst; a dimension or pair is given up at its first conflict.
+    O(f n^2) look-ups at worst for f faults; a dimension or pair is given up at its first conflict.
 
     Examples
     --------
@@ -115,7 +132,7 @@ def two_partition(cube: Hypercube, exhaustive: bool = False) -> Pair | None:
 
 
 def check_partition(cube: Hypercube, partition: object) -> Pair:
-    """A fault-tolerant pair as (lo, hi), the one of the exhaustive search for None (A13).  Raises ParameterError."""
+    """Return a fault-tolerant pair as (lo, hi); for None the first pair of the exhaustive search (A13)."""
     faults = sorted(faults_of(cube))
     if partition is None:
         found = find_pair(cube.n, faults, exhaustive=True)
@@ -147,14 +164,14 @@ def check_partition(cube: Hypercube, partition: object) -> Pair:
 
 
 class Supercube:
-    """Q'_{n-2}: Q_n cut along a fault-tolerant pair, with its labels and its two routing functions.
+    """The supercube Q'_{n-2}: Q_n divided along a fault-tolerant pair, with its labels and its two routing functions.
 
     Parameters
     ----------
     n : int
     faults : frozen set of labels
     partition : (int, int)
-        (lo, hi), fault-tolerant; checked by :func:`check_partition`.
+        The fault-tolerant pair (lo, hi), checked by ``check_partition``.
     """
 
     __slots__ = ("external", "faults", "high", "inside", "low", "n", "partition")
@@ -165,11 +182,11 @@ class Supercube:
         self.partition = partition
         self.low, self.high = (1 << i for i in partition)
         self.inside = self.low | self.high
-        #: the bits outside P, ascending: digits 2 .. n-1 of the paper
+        #: the bits outside P, ascending: the paper's digits 2, ..., n - 1
         self.external = [1 << i for i in range(n) if i not in partition]
 
     def label(self, v: int) -> int:
-        """l(v): the place of v's supernode in the reflected Gray code of its external digits (A2)."""
+        """Return l(v): the position of v's supernode in the reflected Gray code of the digits outside P (A2)."""
         word = sum(1 << at for at, bit in enumerate(self.external) if v & bit)
         shift = 1
         while shift < len(self.external):
@@ -178,11 +195,11 @@ class Supercube:
         return word
 
     def supernode(self, v: int) -> Subcube:
-        """The 2-cube of v."""
+        """Return the 2-cube that contains v."""
         return Subcube(v & ~self.inside, self.inside, self.n)
 
     def within(self, v: int, u: int) -> int:
-        """R(v, u), Figure 14: the next node from v to u != v inside their supernode (A3, A4)."""
+        """Return R(v, u), Figure 14: the next node on the way from v to u != v inside their supernode (A3, A4)."""
         apart = v ^ u
         if apart != self.inside:
             return u
@@ -192,11 +209,11 @@ class Supercube:
         return v ^ (self.low if v ^ self.low not in self.faults else self.high)
 
     def next_node_toward(self, v: int, goal: int, path: str) -> tuple[int, bool]:
-        """R'(v, u), Figure 15, for a label l(u) = ``goal`` other than l(v): the next node, and whether it is a buddy (A5, A6).
+        """Return R'(v, u), Figure 15, for a label l(u) = ``goal`` other than l(v): the next node, and whether it is a buddy.
 
-        Crossing the k-th external dimension turns label a into a ^ (2^(k+1) - 1): the reflected code from k down is
-        read backwards.  So towards a higher goal the shortcut crosses the highest dimension in which they differ unless that
-        leads beyond the goal, and then the highest 0 of a below it; towards a lower goal the same with ones.
+        Crossing the k-th dimension outside P turns label a into a ^ (2^(k+1) - 1), because the reflected code below k is then
+        read backwards.  So the shortcut to a higher goal crosses the highest dimension in which the labels differ.  If this leads
+        beyond the goal, it crosses the highest 0 of a below that dimension.  A lower goal works likewise with ones (A5, A6).
         """
         here = self.label(v)
         if path == "hamilton":

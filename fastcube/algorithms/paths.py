@@ -1,4 +1,4 @@
-"""What routing algorithms find, and ``route``, which runs one by name."""
+"""The results of routing algorithms, and ``route``, which runs an algorithm by name."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Literal
 from ..networks.network import Network
 from .registry import Algorithms, check_end
 
-#: What can become of a message: reached its destination; vanished at a fault; no neighbour to go to; a node visited
-#: again with nothing changed; a search or a walk cut off; not sent by its source; no path found.
+#: The possible outcomes of a message, in this order: reached its destination, vanished at a fault, no usable neighbour, a node
+#: visited again in the same state, a search or path cut off, not sent by its source, no path found.
 Outcome = Literal["delivered", "lost", "stuck", "livelock", "limit", "refused", "failed"]
 
 
 @dataclass(frozen=True)
 class Route:
-    """What became of one message.
+    """The result of routing one message.
 
     Attributes
     ----------
     outcome : str
-        ``delivered``, or how it failed.  Hypercubes: ``lost``, ``stuck``, ``livelock``, ``limit`` or
-        ``refused`` (by the source, which does not send); dual-cubes: ``failed``.
+        ``delivered``, or the kind of failure.  Hypercubes: ``lost``, ``stuck``, ``livelock``, ``limit`` or
+        ``refused`` (the source does not send).  Dual-cubes: ``failed``.
     path : list of int
-        The labels reached, the source first.  Hypercubes: also when not delivered; dual-cubes: empty then.
+        The labels reached, the source first.  If the message is not delivered, a hypercube gives the path so far, a dual-cube [].
     reason : str
-        Why it was not delivered, where the algorithm tells; empty when delivered.
+        Why the message was not delivered, if the algorithm says so; empty if delivered.
     """
 
     outcome: Outcome
@@ -34,7 +34,7 @@ class Route:
 
     @property
     def length(self) -> int | None:
-        """Links on the path; None unless delivered."""
+        """Number of links on the path; None unless delivered."""
         return len(self.path) - 1 if self.outcome == "delivered" else None
 
 
@@ -50,12 +50,12 @@ def route(network: Network, s: int, t: int, algorithm: str | None = None, **opti
     s, t : int
         Labels of nonfaulty nodes.
     algorithm : str, optional
-        Hypercube: ``ROUTE``, ``ROUTE1``, ``ROUTE2`` or ``ROUTE3`` (default; lazy faults up to n = 26) of Lee & Hayes;
-        ``LEVELS`` and ``VECTORS`` of Wu (lazy faults as ROUTE3), ``A1`` and ``DFS`` of Chen & Shin, ``SIDETRACK`` of
-        Gordon & Stout (readings V7, V8).
+        Hypercube: ``ROUTE``, ``ROUTE1``, ``ROUTE2`` or ``ROUTE3`` (default; n <= 26 with faults sampled on demand) of Lee &
+        Hayes; ``LEVELS`` and ``VECTORS`` of Wu (limits as for ROUTE3), ``A1`` and ``DFS`` of Chen & Shin, ``SIDETRACK`` of
+        Gordon & Stout (V7, V8).
         DualCube: ``PRACTICAL`` (default; on-line, any m) or ``OFFLINE`` (Algorithms 1-3, m <= 16), both of Li, Peng & Chu.
     **options
-        ROUTE1 and ROUTE2: ``k`` in [1, n] (default 1), how far a node knows the faults around it; ROUTE3: ``k`` = 1.
+        ROUTE1 and ROUTE2: ``k`` in [1, n] (default 1), the distance up to which a node knows faults.  ROUTE3: ``k`` = 1.
         SIDETRACK: ``seed`` (default 0), an integer or a pair (key, trial) for the random choices.
         OFFLINE: ``k`` in [0, m/2] (default 0) and ``variant``, ``literal`` or ``repaired`` (default).
 
@@ -63,12 +63,17 @@ def route(network: Network, s: int, t: int, algorithm: str | None = None, **opti
     -------
     Route
 
+    Raises
+    ------
+    ParameterError
+        If ``s`` or ``t`` is faulty, or the algorithm or an option is unknown.
+
     Examples
     --------
     >>> cube = fc.Hypercube(3, faulty_nodes=[0b100])
     >>> fc.route(cube, 0b000, 0b111, algorithm="ROUTE1").path
     [0, 2, 6, 7]
-    >>> fc.route(cube, 0b000, 0b111, algorithm="ROUTE").outcome  # the highest dimension first, whatever is there
+    >>> fc.route(cube, 0b000, 0b111, algorithm="ROUTE").outcome  # always the highest dimension first
     'lost'
     """
     chosen = ROUTING.choose(network, algorithm, options)

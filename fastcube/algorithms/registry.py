@@ -1,8 +1,8 @@
-"""Algorithms by network and name: how ``route``, ``broadcast`` and ``gather`` find what they are asked for.
+"""Register algorithms by network and name, for ``route``, ``broadcast``, ``gather`` and similar functions.
 
-A public function that offers several algorithms keeps them in one :class:`Algorithms`, made beside the function and what
-the function returns (``ROUTING`` and ``route`` in ``paths.py``).  A subject registers each algorithm where it is written, in
-one of the ``homes`` (modules of ``fastcube.algorithms``, imported when the first algorithm is asked for), with its options::
+A public function with several algorithms has one ``Algorithms`` object, in the same module (``ROUTING`` and ``route`` in
+``paths.py``).  Each algorithm registers itself where it is written, in one of the ``homes``: modules of ``fastcube.algorithms``
+that are imported when the first algorithm is needed.  It registers with its options::
 
     @ROUTING.register(Hypercube, "ROUTE1", options={"k": lambda cube, k: check_integer("k", k, 1, cube.n, "...")})
     def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route: ...
@@ -11,10 +11,10 @@ one of the ``homes`` (modules of ``fastcube.algorithms``, imported when the firs
     @ROUTING.register(Hypercube, "ROUTE3", options={"k": (1,)}, default=True)
     def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route: ...
 
-An option is None (the algorithm checks it), the values it may have, or a check that takes the network and the value,
-raises ParameterError and gives the value to use; what is not given has the default of the algorithm's own signature.
-Registering runs at import: a module that registers imports its kernels inside the functions, never at the top.
-A network's subclasses have its algorithms.  Users may register their own on the same objects.
+An option is None (the algorithm checks the value), a sequence of the allowed values, or a check.  A check takes the network and
+the value, raises ParameterError or returns the value to use.  Options that are not given have the defaults of the algorithm's
+signature.  Registration runs at import, so a registering module imports its kernels inside functions, never at the top.
+Subclasses of a network have its algorithms.  Users may register their own algorithms on the same objects.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ..networks.network import Network
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: What an option may be: anything (the algorithm checks), one of these values, or what a check of (network, value) gives.
+#: The kinds of options: None for any value (the algorithm checks it), allowed values, or a check of (network, value).
 Option = Sequence[str | int] | Callable[[Any, Any], Any] | None
 
 
 @dataclass(frozen=True)
 class Algorithm(Generic[Result]):
-    """One registered algorithm: its name, its function, its options as :data:`Option` by name, and whether it is the default."""
+    """One registered algorithm: its name, its function, its options by name, and whether it is the default."""
 
     name: str
     function: Callable[..., Result]
@@ -56,7 +56,7 @@ class Algorithms(Generic[Result]):
     homes : sequence of str
         Modules of ``fastcube.algorithms`` that register algorithms here.
     network, choice : str
-        What the public function calls its network and the algorithm's name, for messages.
+        The public function's parameter names of the network and of the algorithm, for messages.
     """
 
     function: str
@@ -68,7 +68,7 @@ class Algorithms(Generic[Result]):
     def register(
         self, network: type[Network], name: str, *, options: Mapping[str, Option] | None = None, default: bool = False
     ) -> Callable[[Function], Function]:
-        """Decorate the function of an algorithm of ``network``; ValueError when it has one of that name or default."""
+        """Return a decorator that registers an algorithm of ``network``.  Raises ValueError for a second name or default."""
 
         def add_algorithm(function: Function) -> Function:
             known = self._known.setdefault(network, {})
@@ -80,7 +80,7 @@ class Algorithms(Generic[Result]):
         return add_algorithm
 
     def of(self, network: type[Network]) -> Mapping[str, Algorithm[Result]]:
-        """The algorithms of a type of network by name, the default first; empty when there is none."""
+        """Return the algorithms of a type of network by name, the default first; empty if it has none."""
         for home in self.homes:
             importlib.import_module(f".{home}", __package__)
         known = next((self._known[kind] for kind in network.__mro__ if kind in self._known), {})
@@ -89,9 +89,9 @@ class Algorithms(Generic[Result]):
     def choose(
         self, network: object, algorithm: str | None = None, options: Mapping[str, Any] | None = None
     ) -> Callable[..., Result]:
-        """The function of an algorithm (None: the default) with its options bound.
+        """Return the function of an algorithm (None: the default) with its options bound.
 
-        Raises ParameterError for another network, an unknown name and a wrong option.
+        Raises ParameterError for an unsupported network, an unknown name or a wrong option.
         """
         known = self.of(type(network))  # type: ignore[arg-type]
         if not known:
@@ -115,7 +115,7 @@ class Algorithms(Generic[Result]):
 
 
 def _check_option(network: object, algorithm: Algorithm[Any], name: str, value: object) -> Any:
-    """The value of an option that the algorithm has; ParameterError unless it may have it."""
+    """Return the checked value of an option of ``algorithm``.  Raises ParameterError if the value is not allowed."""
     option = algorithm.options[name]
     if option is None:
         return value
@@ -131,7 +131,7 @@ def _check_option(network: object, algorithm: Algorithm[Any], name: str, value: 
 
 
 def check_end(network: Network, name: str, label: object) -> int:
-    """The label of a nonfaulty node as an int.  Raises ParameterError."""
+    """Return the label of a nonfaulty node as an int.  Raises ParameterError for other labels."""
     node = network.check_node(name, label)
     if network.is_faulty(node):
         raise ParameterError(f"{name} must be a nonfaulty node, got {node} ({network.label(node)}), which is faulty")

@@ -1,7 +1,7 @@
-"""Routing one message in a hypercube among faults (Lee & Hayes 1988, sections 2 and 3): ROUTE, ROUTE1, ROUTE2, ROUTE3.
+"""Routing one message in a hypercube with faults (Lee & Hayes 1988, sections 2 and 3): ROUTE, ROUTE1, ROUTE2, ROUTE3.
 
-Every node on the way decides anew from its own label and the destination's (reading R8), so a node that is reached twice
-proves a livelock.  Links are tried from the most significant bit down: the paper counts them from the left.
+Every node on the way decides only by its own label and the destination's (R8), so a node that is reached twice proves a
+livelock.  Links are tried from the most significant bit down, because the paper counts them from the left.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from ..networks.network import descending_bits
 from .paths import ROUTING, Route
 from .unsafe import find_unsafe
 
-#: Nodes that ROUTE2's searches for one message may expand, beside those it passes; then it ends as ``limit``.
+#: Most nodes that ROUTE2 may expand in its searches for one message, besides the nodes of the path.  Beyond it: ``limit``.
 MAX_EXPANDED = 2**16
 
 
 class LimitError(Exception):
-    """ROUTE2 would expand more than MOST_EXPANDED nodes."""
+    """ROUTE2 would expand more than MAX_EXPANDED nodes."""
 
 
 def is_blocked(cube: Hypercube, curr: int, bit: int) -> bool:
-    """Whether the link of ``curr`` in a dimension, or the node behind it, is faulty."""
+    """Whether the link of ``curr`` over ``bit``, or the node at its other end, is faulty."""
     return cube.is_faulty(curr ^ bit) or cube.is_faulty_link(curr, curr ^ bit)
 
 
 def is_clear(cube: Hypercube, curr: int, bits: Iterator[int], k: int) -> bool:
-    """Whether the first k nodes and links of a path from ``curr`` are nonfaulty (R4, R11)."""
+    """Whether the first k nodes and links of a path from ``curr`` over ``bits`` are nonfaulty (R4, R11)."""
     for bit, _ in zip(bits, range(k), strict=False):
         if is_blocked(cube, curr, bit):
             return False
@@ -37,7 +37,7 @@ def is_clear(cube: Hypercube, curr: int, bits: Iterator[int], k: int) -> bool:
 
 
 def _follow_rule(s: int, t: int, rule: Callable[[int], int | None], cube: Hypercube) -> Route:
-    """Send from node to node over the dimension that ``rule`` names, as R8 and R16 say."""
+    """Route from node to node, at each node over the dimension that ``rule`` returns (R8, R16)."""
     path, seen = [s], {s}
     while path[-1] != t:
         try:
@@ -57,7 +57,7 @@ def _follow_rule(s: int, t: int, rule: Callable[[int], int | None], cube: Hyperc
 
 @ROUTING.register(Hypercube, "ROUTE")
 def route_basic(cube: Hypercube, s: int, t: int) -> Route:
-    """ROUTE, Figure 1(a): knows nothing of faults (R9)."""
+    """Run ROUTE, Figure 1(a), which knows nothing of faults (R9)."""
     return _follow_rule(s, t, lambda curr: next(descending_bits(curr ^ t)), cube)
 
 
@@ -66,7 +66,7 @@ def _check_k(cube: Hypercube, k: object) -> int:
 
 
 def _detour(cube: Hypercube, curr: int, t: int, k: int) -> int | None:
-    """The first g_i whose path P_i = curr(g_i, f_1, ..., f_l, g_i) has no fault among its first k nodes (R6)."""
+    """Return the first g_i whose path P_i = curr(g_i, f_1, ..., f_l, g_i) has no fault among its first k nodes (R6), or None."""
     apart = curr ^ t
     for g in descending_bits(2**cube.n - 1 & ~apart):
         if is_clear(cube, curr, iter([g, *descending_bits(apart), g]), k):
@@ -76,7 +76,7 @@ def _detour(cube: Hypercube, curr: int, t: int, k: int) -> int | None:
 
 @ROUTING.register(Hypercube, "ROUTE1", options={"k": _check_k})
 def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
-    """ROUTE1(k), Figure 4: the disjoint minimal paths, then the others (R5, R6, R18)."""
+    """Run ROUTE1(k), Figure 4: try the disjoint minimal paths, then the detours (R5, R6, R18)."""
 
     def next_bit(curr: int) -> int | None:
         a = list(descending_bits(curr ^ t))
@@ -90,11 +90,11 @@ def route1(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
 
 @ROUTING.register(Hypercube, "ROUTE2", options={"k": _check_k})
 def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
-    """ROUTE2(k): all minimal paths in lexicographic order, by their first k nodes, then as ROUTE1(k) (R7, R18)."""
+    """Run ROUTE2(k): try all minimal paths by their first k nodes, in lexicographic order, then as ROUTE1(k) (R7, R18)."""
     expanded = 0
 
     def first_passing_bit(node: int, left: int, seen: set[int]) -> int | None:
-        """The first bit from a node on a minimal path whose next ``left`` nodes pass; none leads on from those in ``seen``."""
+        """Return the first bit of a minimal path whose next ``left`` nodes are nonfaulty; no node of ``seen`` has such a path."""
         nonlocal expanded
         for bit in descending_bits(node ^ t):
             after = node ^ bit
@@ -119,12 +119,12 @@ def route2(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
 
 @ROUTING.register(Hypercube, "ROUTE3", options={"k": (1,)}, default=True)
 def route3(cube: Hypercube, s: int, t: int, k: int = 1) -> Route:
-    """ROUTE3(1), Figure 6: active neighbours nearer, then unsafe ones nearer, then active ones farther (R10, R11)."""
+    """Run ROUTE3(1), Figure 6: prefer nearer active neighbours, then nearer unsafe, then farther active ones (R10, R11)."""
     return route3_in_subcubes(cube, [(part.base, ~part.free) for part in find_unsafe(cube).subcubes], s, t)
 
 
 def route3_in_subcubes(cube: Hypercube, closed: list[tuple[int, int]], s: int, t: int) -> Route:
-    """ROUTE3(1) among subcubes of faulty and unsafe nodes that are known: a node of each, and its fixed dimensions."""
+    """Run ROUTE3(1), given the subcubes of faulty and unsafe nodes: a node of each, and its fixed dimensions."""
 
     def is_active(curr: int, bit: int) -> bool:
         x = curr ^ bit

@@ -1,4 +1,4 @@
-"""Carrying out a schedule of a broadcast, step by step."""
+"""Run the schedule of a broadcast step by step, and check that it is valid and complete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..errors import ParameterError, as_integer, check_integer, check_range, is_
 from ..networks.hypercube import Hypercube, check_cube
 from .registry import check_end
 
-#: Every node is looked at, and every packet at every node.
+#: Largest n and number of packets, because every packet is checked at every node.
 MOST_N, MOST_PACKETS = 20, 10**6
 
 #: A list of steps, each a list of (tail, head, packet).
@@ -16,7 +16,7 @@ Schedule = Sequence[Sequence[Sequence[int]]]
 
 
 def _check_step(number: int, step: object) -> list[tuple[int, int, int]]:
-    """A step's moves; ParameterError for what is none."""
+    """Return the moves of a step as (tail, head, packet).  Raises ParameterError for anything else."""
     moves = [tuple(map(as_integer, move)) if is_many(move) else () for move in step] if is_many(step) else [()]
     if any(len(move) != 3 or None in move for move in moves):
         raise ParameterError(
@@ -26,24 +26,29 @@ def _check_step(number: int, step: object) -> list[tuple[int, int, int]]:
 
 
 def schedule_steps(cube: Hypercube, s: int, packets: int, schedule: Schedule) -> int:
-    """Carry out a schedule of a broadcast from ``s``: the number of its steps, after which every nonfaulty node has every packet.
+    """Run a schedule of a broadcast from ``s``, and return its number of steps.
 
     Parameters
     ----------
     cube : Hypercube
         n at most 20.
     s : int
-        The source, which holds packets 0 .. ``packets`` - 1.
+        Label of the source, which holds packets 0, ..., ``packets`` - 1.
     packets : int
-        1 .. 10^6.
+        In [1, 10^6].
     schedule : list of steps
-        Each a list of (tail, head, packet): every directed nonfaulty link carries at most one packet in a step, which
-        its tail held before the step.
+        Each step is a list of (tail, head, packet).  In a step every directed nonfaulty link carries at most one packet,
+        which its tail must hold before the step.
+
+    Returns
+    -------
+    int
+        The number of steps, after which every nonfaulty node holds every packet.
 
     Raises
     ------
     ParameterError
-        For a step that cannot be, and when a packet is missing somewhere in the end.
+        If a step is impossible, or a nonfaulty node lacks a packet at the end.
 
     Examples
     --------

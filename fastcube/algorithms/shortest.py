@@ -13,39 +13,44 @@ from ..networks.network import Network
 from .registry import check_end
 from .survival import check_network, network_arrays
 
-#: Nodes that a search may expand before it gives up: some ten seconds and 1 GB.  2^21 is more than both sides of
-#: a search in Q_20 can need, so up to that size every question is answered.
+#: Largest number of nodes that a search expands before it gives up: some ten seconds and 1 GB.  Both sides of a search in Q_20
+#: expand at most 2^21 nodes together, so a search up to that dimension always ends with an answer.
 MAX_EXPANDED = 2**21
 
-#: Largest DC(m) that :func:`distance` searches whole: three bitmasks of 4 MiB.
+#: Largest m for which ``distance`` searches all of DC(m): three bitmasks of 4 MiB.
 LARGEST_SEARCHED = 12
 
 
 def distance(network: Network, s: int, t: int) -> int | None:
-    """Length of the shortest nonfaulty path from ``s`` to ``t``.
+    """Return the length of a shortest nonfaulty path from ``s`` to ``t``.
 
     Parameters
     ----------
     network : Hypercube, DualCube or network of the cube family
-        The last of at most 2^20 nodes.
+        A network of the cube family has at most 2^20 nodes.
     s, t : int
-        Labels of nonfaulty nodes; ParameterError for faulty ones.
+        Labels of nonfaulty nodes.
 
     Returns
     -------
     int or None
-        0 for ``s == t``; None when there is no path.
+        The number of links, 0 for ``s == t``; None if there is no path.
+
+    Raises
+    ------
+    ParameterError
+        If ``s`` or ``t`` is faulty, or the search would expand more than 2^21 nodes.  This takes a cube of more than 20
+        dimensions with a great many faults.
 
     Notes
     -----
-    Networks of the cube family: breadth-first search of all nodes.  Dual-cubes up to DC(12): the same, 512 nodes an
-    operation.  Otherwise A* search from both ends with the fault-free distance as the estimate.  With few faults it walks
-    almost straight; a region enclosed by faults is exhausted from inside.  It raises ParameterError rather than expand more
-    than 2^21 nodes, which takes a cube of more than 20 dimensions with a great many faults.
+    Networks of the cube family: breadth-first search of all nodes.  Dual-cubes up to DC(12): breadth-first search, 512 nodes per
+    operation.  Otherwise A* search from both ends with the fault-free distance as the estimate.  With few faults it expands
+    little more than the path.  A region enclosed by faults is searched completely from inside.
 
     Examples
     --------
-    >>> fc.distance(fc.Hypercube(3, faulty_nodes=[1, 2]), 0, 3)  # not two links by 1 or 2, but four by 4
+    >>> fc.distance(fc.Hypercube(3, faulty_nodes=[1, 2]), 0, 3)  # two links are not enough, the path goes over node 4
     4
     """
     check_network(network)
@@ -65,7 +70,7 @@ def distance(network: Network, s: int, t: int) -> int | None:
 
 
 class _SearchSide:
-    """One end's search: A* in order of length so far + estimate, deepest first among equals."""
+    """The search from one end: A* in order of length so far + estimate, deepest first among equals."""
 
     def __init__(self, network: Network, start: int, goal: int) -> None:
         self.network = network
@@ -73,10 +78,10 @@ class _SearchSide:
         self.length = {start: 0}
         self.expanded: set[int] = set()
         self.bound = network.intact_distance(start, goal)
-        self.waiting = {self.bound: [start]}  # a stack of nodes for each length + estimate
+        self.waiting = {self.bound: [start]}  # a stack of nodes per length + estimate
 
     def settle(self) -> bool:
-        """Move ``bound`` to the least length + estimate among waiting nodes; False when none waits."""
+        """Move ``bound`` to the least length + estimate of a waiting node, and return False if no node waits."""
         while self.waiting:
             stack = self.waiting.get(self.bound)
             if stack:
@@ -89,7 +94,7 @@ class _SearchSide:
         return False
 
     def expand_next(self, met: Callable[[int], None]) -> None:
-        """Expand the next node and report every node whose length became known or shorter."""
+        """Expand the next node, and call ``met`` for every node whose length became known or shorter."""
         node = self.waiting[self.bound].pop()
         self.expanded.add(node)
         length = self.length[node] + 1
@@ -103,7 +108,7 @@ class _SearchSide:
 
 
 def shortest_length(network: Network, s: int, t: int) -> int | None:
-    """:func:`distance` between nonfaulty nodes that were checked before."""
+    """Return ``distance`` between nodes that are known to be nonfaulty."""
     if s == t:
         return 0
     sides = _SearchSide(network, s, t), _SearchSide(network, t, s)

@@ -1,8 +1,8 @@
-"""Edge-disjoint spanning trees (Sui, Wang & Lee) of one hypercube, packets broadcast on them, and Edmonds' number.
+"""Edge-disjoint spanning trees of one hypercube (Sui, Wang & Lee), broadcasts of packets on them, and Edmonds' number.
 
-Around a source s of a cube without faults there are n trees (Johnsson & Ho), around one of a cube with a faulty node
-n - 1 (Algorithm A), and for any other fault set as many as the nonfaulty graph is edge-connected (Edmonds).  Trees are
-directed away from their root, and edge-disjoint is meant for directed links.  Readings S1-S11.
+A cube without faults has n such trees around a source s (Johnsson & Ho), a cube with one faulty node n - 1 (Algorithm A).  For
+any other fault set their number is the edge connectivity of the nonfaulty graph (Edmonds).  Trees are directed away from their
+root, and edge-disjoint means that they share no directed link.  Interpretations S1-S11.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..networks.network import Link, require_listed_faults
 from .registry import Algorithms, check_end
 from .spanning_flows import NonfaultyGraph
 
-#: Largest cube whose n light trees are made, arrays of 2^n parents each: 1.5 GB.
+#: Largest n for n light trees of 2^n parents each, which take 1.5 GB.
 LARGEST_LIGHT = 23
-#: Largest cube whose nonfaulty graph is looked at whole: flows on integers of 2^n bits.
+#: Largest n for computations on the whole nonfaulty graph: flows on integers of 2^n bits.
 LARGEST_GRAPH = 20
-#: Largest cube in which trees are packed: about n 2^n flows, one for each arc.
+#: Largest n for packing trees, which takes about n 2^n flows, one per arc.
 LARGEST_PACKED = 10
 
-#: An entry that is not a parent.
+#: Entries of a tree's array that are not parents.
 ROOT, ABSENT = -1, -2
 
 Trees = NDArray[np.int64]
@@ -35,7 +35,7 @@ HEIGHTS: Algorithms[Iterable[int]] = Algorithms("broadcast_packets", network="cu
 
 
 def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: str = "light") -> Trees:
-    """Edge-disjoint spanning trees of the nonfaulty nodes around a source.
+    """Return edge-disjoint spanning trees of the nonfaulty nodes around a source.
 
     Parameters
     ----------
@@ -44,25 +44,30 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
     s : int
         Label of a nonfaulty node.
     pivoted : bool
-        The paper's pivoted and light trees, each rooted at a neighbour of s, instead of all rooted at s.
+        If True, return the paper's pivoted and light trees, each rooted at a neighbour of s, instead of trees rooted at s.
     algorithm : str
-        ``light`` (default): Johnsson and Ho's n trees without a fault, the n - 1 light trees of Algorithm A with one
-        faulty node; n <= 23.  ``edmonds``: any faulty nodes and links, as many trees as there are, all rooted
-        at s; which ones is left open; n <= 10.
+        ``light`` (default): Johnsson and Ho's n trees without faults, or the n - 1 light trees of Algorithm A with one
+        faulty node; n <= 23.  ``edmonds``: any faulty nodes and links, the largest possible number of trees, all rooted
+        at s; n <= 10.  It is not specified which of several largest sets is returned.
 
     Returns
     -------
     int64 array of shape (trees, 2^n)
         Parents of every node in every tree, -1 at the root, -2 at a faulty node.
 
+    Raises
+    ------
+    ParameterError
+        If n is too large, or ``light`` gets a faulty link or more than one faulty node.
+
     Notes
     -----
-    ``light``: O(2^n n^2) time; 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: a flow for each arc of the
-    nonfaulty graph; 0.7 s at n = 8, 7 s at n = 10.
+    ``light``: O(2^n n^2) time, 0.1 s at n = 16, 4 s at n = 20.  ``edmonds``: one flow per arc of the nonfaulty graph, 0.7 s
+    at n = 8, 7 s at n = 10.
 
     Examples
     --------
-    >>> fc.spanning_trees(fc.Hypercube(2), 0)  # 1 and 2 by the root, 3 by 1, 2 by 3; and the other way round
+    >>> fc.spanning_trees(fc.Hypercube(2), 0)  # the first tree reaches 3 by 1 and 2 by the root, the second the other way round
     array([[-1,  0,  3,  1],
            [-1,  3,  0,  2]])
     """
@@ -73,9 +78,10 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
 
 def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst") -> int | None:
-    """Steps until every nonfaulty node holds every one of ``packets`` packets sent from s (readings S8, S10).
+    """Return the number of steps until every nonfaulty node holds all packets sent from s (S8, S10).
 
-    All ports at once, store and forward, a packet a directed link a step; packet p goes down tree p mod k of k.
+    A node uses all its links at once.  Each directed link carries one packet per step.  With k trees, packet p is sent on tree
+    p mod k.
 
     Parameters
     ----------
@@ -84,21 +90,21 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     s : int
         Label of a nonfaulty node.
     packets : int
-        1 or more.
+        Number of packets, 1 or more.
     trees : str
-        ``edst`` (default): the rows of :func:`spanning_trees`; ``edmonds``: those of its algorithm of that name;
-        ``binomial``: one tree, in which the parent of v clears the highest set bit of v ^ s, without faults; ``bfs``: one
-        shortest-path tree, n <= 20.
+        ``edst`` (default): the trees of :func:`spanning_trees`.  ``edmonds``: its trees with ``algorithm="edmonds"``.
+        ``binomial``: one tree, in which the parent of v clears the highest set bit of v ^ s; without faults only.
+        ``bfs``: one shortest-path tree, n <= 20.
 
     Returns
     -------
     int or None
-        0 for a source without another nonfaulty node; None where ``bfs`` or ``edmonds`` find no tree.
+        The steps, 0 if the source is the only nonfaulty node; None if ``bfs`` or ``edmonds`` find no tree.
 
     Notes
     -----
-    Trees that share no directed link do not wait for each other, and on a tree packet q (from 0) reaches depth h in
-    step q + h; so the steps are the largest of (packets on the tree) - 1 + (height of the tree).
+    Trees without a common directed link do not delay each other, and packet q of a tree (from 0) reaches depth h in step q + h.
+    So the result is the maximum over the trees of (packets on the tree) - 1 + (height of the tree).
 
     Examples
     --------
@@ -117,37 +123,41 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
 
 
 def max_spanning_trees(cube: Hypercube) -> int:
-    """Edmonds' number: the largest number of edge-disjoint spanning trees of the nonfaulty nodes, whatever the root.
-
-    It is the edge connectivity of the graph of nonfaulty nodes and links, 0 when that is disconnected.
+    """Return Edmonds' number: the largest number of edge-disjoint spanning trees of the nonfaulty nodes, for any root.
 
     Parameters
     ----------
     cube : Hypercube
-        With listed faults and two nonfaulty nodes at least; n <= 20.
+        With listed faults and at least two nonfaulty nodes; n <= 20.
+
+    Returns
+    -------
+    int
+        The edge connectivity of the graph of nonfaulty nodes and links, 0 if it is disconnected.
 
     Notes
     -----
-    What bounds n is bitmasks of 2^n nodes, n^2 of which are combined to show that no cut is smaller than the smallest
-    degree, and a flow for each node that is left over, which few or none are: 1 to 10 ms at n = 12, 1 s at n = 16, a
-    minute at n = 20 with a quarter of the nodes faulty.
+    Bitmasks of 2^n nodes limit n.  n^2 of them are combined to show that no cut has fewer links than the smallest degree.  The
+    few nodes for which this fails need one flow each.  1 to 10 ms at n = 12, 1 s at n = 16, a minute at n = 20 with a quarter of
+    the nodes faulty.
 
     Examples
     --------
-    >>> fc.max_spanning_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three links left
+    >>> fc.max_spanning_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three nonfaulty links
     3
     """
     return _nonfaulty_graph(cube).smallest_cut()[0]
 
 
 def smallest_cut(cube: Hypercube) -> list[Link]:
-    """Links whose removal separates the nonfaulty nodes, as many as :func:`max_spanning_trees` gives.
+    """Return the smallest set of links whose removal disconnects the nonfaulty nodes.
 
-    Sorted pairs (u, v), u < v; none when the nonfaulty nodes are not connected.  Parameters as there.
+    Parameters are as in :func:`max_spanning_trees`, which returns the number of these links.  The result is a sorted list of
+    pairs (u, v), u < v, and empty if the nonfaulty nodes are already disconnected.
 
     Examples
     --------
-    >>> fc.smallest_cut(fc.Hypercube(3, faulty_nodes=[1]))  # what node 0 has left
+    >>> fc.smallest_cut(fc.Hypercube(3, faulty_nodes=[1]))  # the nonfaulty links of node 0
     [(0, 2), (0, 4)]
     """
     graph = _nonfaulty_graph(cube)
@@ -159,13 +169,13 @@ def smallest_cut(cube: Hypercube) -> list[Link]:
 
 @TREES.register(Hypercube, "light", options={"pivoted": None}, default=True)
 def light_trees(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
-    """The rows of ``algorithm="light"``; see :func:`spanning_trees`."""
+    """Return the trees of ``algorithm="light"`` as rows of parents; see ``spanning_trees``."""
     rows = list(_light_rows(cube, s, pivoted))
     return np.stack(rows) if rows else np.empty((0, 2**cube.n), np.int64)
 
 
 def _light_rows(cube: Hypercube, s: int, pivoted: bool = False) -> Iterator[Trees]:
-    """The trees one by one.  Raises ParameterError before the first for faults that are too many."""
+    """Return the trees one by one.  Raises ParameterError at once for too many faults."""
     n, faults = cube.n, sorted(require_listed_faults(cube))
     if len(faults) > 1 or cube.faulty_links:
         what = f"{len(faults)} faulty nodes" if len(faults) > 1 else f"{len(cube.faulty_links)} faulty links"
@@ -181,35 +191,35 @@ def _light_rows(cube: Hypercube, s: int, pivoted: bool = False) -> Iterator[Tree
 
 def _trees_around_fault(n: int, s: int, fault: int, pivoted: bool) -> Iterator[Trees]:
     dims = position_dimensions(n, s, fault)
-    labels = np.full(1, s, np.int64)  # of the nodes in canonical position (S4)
+    labels = np.full(1, s, np.int64)  # labels of the nodes in canonical position (S4)
     for k in dims:
         labels = np.concatenate([labels, labels ^ (1 << k)])
     for i in range(n - 1):
         canonical = light_tree(n, (s ^ fault).bit_count(), i)
         tree = np.empty(2**n, np.int64)
         tree[labels] = np.where(canonical < 0, canonical, labels[canonical])
-        if not pivoted:  # turn the link from the root to s round
+        if not pivoted:  # reverse the link from the root to s
             tree[s], tree[s ^ 1 << dims[i]] = ROOT, s
         yield tree
 
 
 def _translate_tree(tree: Trees, s: int) -> Trees:
-    """The tree with every label moved by XOR with s."""
+    """Return the tree with every label replaced by its XOR with s."""
     moved: Trees = tree[np.arange(tree.size) ^ s]
     moved[moved >= 0] ^= s
     return moved
 
 
 def position_dimensions(n: int, s: int, fault: int) -> list[int]:
-    """The dimension that goes to each position, from position 0 (S4).
+    """Return the dimension that is moved to each position, from position 0 (S4).
 
-    The faulty node's bits, seen from s, go to the top, highest first; then the others, highest first.
+    The bits in which s and the faulty node differ go to the top, highest first.  The other bits follow, highest first.
     """
     return sorted(range(n), key=lambda k: ((s ^ fault) >> k & 1, k))
 
 
 def _johnsson_ho_tree(n: int, i: int, pivoted: bool) -> Trees:
-    """Johnsson and Ho's tree i, rooted at 0 (S1), or pivoted, rooted at 2^i (S2)."""
+    """Return Johnsson and Ho's tree i, rooted at 0 (S1), or its pivoted form, rooted at 2^i (S2)."""
     v = np.arange(2**n, dtype=np.int64)
     last = v & (1 << i)
     for k in range(i + 1, i + n):  # the set bit that comes last in the order i, i+1, ..., i-1
@@ -222,18 +232,18 @@ def _johnsson_ho_tree(n: int, i: int, pivoted: bool) -> Trees:
 
 
 def light_tree(n: int, d: int, i: int) -> Trees:
-    """Light tree i of Q'_n whose faulty node is 1^d 0^(n-d) and whose source is 0 (Algorithm A; S3, S5, S9).
+    """Return light tree i of Q'_n, whose faulty node is 1^d 0^(n-d) and whose source is 0 (Algorithm A; S3, S5, S9).
 
-    Rooted at 2^i; 1 <= d <= n, 0 <= i <= n - 2.  Not checked.
+    The tree is rooted at 2^i.  Needs 1 <= d <= n and 0 <= i <= n - 2, which is not checked.
     """
     tree = np.full(2**n, ABSENT, np.int64)
-    start = 0  # the smallest label of the subcube at work, Q'_m
+    start = 0  # the smallest label of the current subcube, Q'_m
     for m in range(n, 1, -1):
         top, inner = start + (1 << m - 1), _johnsson_ho_tree(m - 1, i, True)
         tree[start:top] = inner + start  # ST_i
-        tree[start + (1 << i)] = ROOT if start == 0 else start - (1 << m) + (1 << i)  # step 3: s'_i hangs from s_i
+        tree[start + (1 << i)] = ROOT if start == 0 else start - (1 << m) + (1 << i)  # step 3: below s_i
         upper = slice(top, top + (1 << m - 1))
-        if d == 1:  # case B, whose faulty node is s'
+        if d == 1:  # case B, in which s' is faulty
             tree[upper] = inner + top
             tree[top], tree[top + (1 << i)] = ABSENT, start + (1 << i)
             break
@@ -246,12 +256,12 @@ def light_tree(n: int, d: int, i: int) -> Trees:
     return tree
 
 
-# ---------------------------------------------------------------- as many trees as there are
+# ---------------------------------------------------------------- the largest number of trees
 
 
 @TREES.register(Hypercube, "edmonds")
 def edmonds_trees(cube: Hypercube, s: int) -> Trees:
-    """The rows of ``algorithm="edmonds"``; see :func:`spanning_trees`."""
+    """Return the trees of ``algorithm="edmonds"`` as rows of parents; see ``spanning_trees``."""
     check_integer("n", cube.n, 1, LARGEST_PACKED, 'for algorithm="edmonds"')
     trees = _nonfaulty_graph(cube).pack_trees(s)
     return np.array(trees, np.int64).reshape(-1, 2**cube.n)
@@ -272,23 +282,23 @@ def _nonfaulty_graph(cube: Hypercube) -> NonfaultyGraph:
 
 
 def depths(tree: Trees) -> NDArray[np.int64]:
-    """The depth of every node of a tree; 0 where it is absent."""
+    """Return the depth of every node of a tree, 0 for absent nodes."""
     v = np.arange(tree.size)
     up = np.where(tree < 0, v, tree)
     depth: NDArray[np.int64] = (up != v).astype(np.int64)
-    while (up[up] != up).any():  # depth counts the links from v to up[v], which is 1, 2, 4, ... of them or the root
+    while (up[up] != up).any():  # up[v] is 1, 2, 4, ... links above v or the root, and depth[v] counts these links
         depth += depth[up]
         up = up[up]
     return depth
 
 
 def height(tree: Trees) -> int:
-    """The greatest depth of a tree's nodes."""
+    """Return the greatest depth of a tree's nodes."""
     return int(depths(tree).max())
 
 
 def _pipelined_steps(heights: list[int], packets: int) -> int:
-    """Steps of packets dealt in turn to edge-disjoint trees of these heights."""
+    """Return the steps of packets that go in turn to edge-disjoint trees of these heights."""
     on_tree = [(packets - i + len(heights) - 1) // len(heights) for i in range(len(heights))]
     return max(many - 1 + high for many, high in zip(on_tree, heights, strict=True) if many)
 

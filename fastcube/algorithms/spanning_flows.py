@@ -1,13 +1,13 @@
 """The nonfaulty graph of a hypercube as bitmasks of nodes: its edge connectivity, a smallest cut, and packings of trees.
 
-A set of nodes is one Python integer of 2^n bits, so that a step of a search over all nodes is two shifts a dimension.
-Links are two-way, each two directed links (arcs); by Edmonds' theorem the largest number of arc-disjoint spanning
-trees with a common root is then the edge connectivity, whatever the root (reading S11).
+A set of nodes is one Python integer of 2^n bits, so one step of a search over all nodes is two shifts per dimension.  A
+nonfaulty link counts as two directed links (arcs).  By Edmonds' theorem the largest number of arc-disjoint spanning trees with a
+common root is then the edge connectivity, for any root (S11).
 
-Why most flows are spared.  Let delta be the smallest degree.  A set of k nodes of a hypercube has at most g(k) links
-inside, g(k) = popcount(0) + ... + popcount(k - 1), hence at least k delta - 2 g(k) to the outside, which is delta or
-more for 1 <= k < 2^delta.  So a cut of fewer than delta links has 2^delta nodes or more on either side.  And two nodes
-joined by a link and by delta - 1 nonfaulty squares on it are joined by delta link-disjoint paths: no such cut parts them.
+Most flows are not needed, for two reasons.  Let delta be the smallest degree.  First, k nodes of a hypercube have at most g(k) =
+popcount(0) + ... + popcount(k - 1) links among themselves, hence at least k delta - 2 g(k) links to other nodes, which is at
+least delta for 1 <= k < 2^delta.  So each side of a cut of fewer than delta links has at least 2^delta nodes.  Second, the ends
+of a link that is in delta - 1 nonfaulty squares are joined by delta link-disjoint paths, so no such cut separates them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator
 from ..networks.hypercube import Hypercube
 from ..networks.network import Link, require_listed_faults
 
-Nodes = int  # bit v of it stands for node v
+Nodes = int  # a set of nodes: bit v is set if node v is in it
 
 
 @functools.cache
 def lower_nodes(n: int, k: int) -> Nodes:
-    """The nodes of Q_n whose bit k is clear."""
+    """Return the set of nodes of Q_n whose bit k is clear."""
     nodes = (1 << (1 << k)) - 1
     for i in range(k + 1, n):
         nodes |= nodes << (1 << i)
@@ -31,7 +31,7 @@ def lower_nodes(n: int, k: int) -> Nodes:
 
 
 def set_of(labels: Iterable[int]) -> Nodes:
-    """The set of some labels, repeats or not."""
+    """Return the set of nodes with these labels; repeated labels are allowed."""
     held = bytearray(max(labels := list(labels), default=0) // 8 + 1)
     for v in labels:
         held[v >> 3] |= 1 << (v & 7)
@@ -39,7 +39,7 @@ def set_of(labels: Iterable[int]) -> Nodes:
 
 
 def list_members(nodes: Nodes) -> Iterator[int]:
-    """The nodes of a set, ascending."""
+    """Yield the nodes of a set, ascending."""
     text = bin(nodes)[:1:-1]
     at = text.find("1")
     while at >= 0:
@@ -48,7 +48,7 @@ def list_members(nodes: Nodes) -> Iterator[int]:
 
 
 def count_memberships(nodes: Nodes, sets: Iterable[Nodes], most: int) -> list[Nodes]:
-    """Entry j: those of some nodes that are in j of the sets or more, j = 0, ..., ``most``."""
+    """Return a list whose entry j = 0, ..., ``most`` is the set of those ``nodes`` that are in at least j of the ``sets``."""
     held = [nodes] + [0] * most
     for others in sets:
         for j in reversed(range(most)):
@@ -65,7 +65,7 @@ class NonfaultyGraph:
     nodes : Nodes
         The nonfaulty nodes.
     links : list of Nodes
-        For each dimension the nodes that have a nonfaulty link to a nonfaulty node across it.
+        For each dimension the nodes with a nonfaulty link across it to a nonfaulty node.
     """
 
     def __init__(self, cube: Hypercube) -> None:
@@ -80,19 +80,19 @@ class NonfaultyGraph:
             self.links[k] &= everything ^ set_of(ends[k])
 
     def across(self, nodes: Nodes, k: int) -> Nodes:
-        """The neighbours of a set of nodes across dimension k, whether nonfaulty or not."""
+        """Return the neighbours of a set of nodes across dimension k, faulty or not."""
         low, step = lower_nodes(self.n, k), 1 << k
         return (nodes >> step & low) | (nodes & low) << step
 
     def neighbours(self, nodes: Nodes, links: list[Nodes] | None = None) -> Nodes:
-        """The ends of the nonfaulty links that start in a set, or of those of ``links``: for each dimension their tails."""
+        """Return the heads of the arcs that start in a set: nonfaulty links, or ``links``, the tails for each dimension."""
         out = 0
         for k, ends in enumerate(links or self.links):
             out |= self.across(nodes & ends, k)
         return out
 
     def layers(self, source: Nodes, links: list[Nodes] | None = None) -> Iterator[Nodes]:
-        """The nodes at distance 0, 1, 2, ... from a set of nonfaulty nodes, over nonfaulty links or over ``links``."""
+        """Yield the nodes at distance 0, 1, 2, ... from a set of nonfaulty nodes, over nonfaulty links or over ``links``."""
         seen = front = source
         while front:
             yield front
@@ -100,7 +100,7 @@ class NonfaultyGraph:
             seen |= front
 
     def connected(self, source: Nodes, links: list[Nodes] | None = None) -> Nodes:
-        """All nodes that have a path to a set of nonfaulty nodes, likewise."""
+        """Return all nodes that can be reached from a set of nonfaulty nodes, over nonfaulty links or over ``links``."""
         return functools.reduce(int.__or__, self.layers(source, links))
 
     @functools.cached_property
@@ -110,11 +110,11 @@ class NonfaultyGraph:
         return max(j for j in range(self.n + 1) if with_links[j] == self.nodes)
 
     def node_of_degree(self, degree: int) -> int:
-        """The smallest node with that number of nonfaulty links, which one must have."""
+        """Return the smallest node with exactly ``degree`` nonfaulty links; such a node must exist."""
         return next(v for v in list_members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
 
     def cut(self, side: Nodes) -> list[Link]:
-        """The nonfaulty links between a set of nonfaulty nodes and the others, sorted, as (u, v) with u < v."""
+        """Return the nonfaulty links between a set of nonfaulty nodes and its complement, as sorted pairs (u, v), u < v."""
         found = []
         for k, ends in enumerate(self.links):
             crossing = side & ends & self.across(self.nodes & ~side, k)
@@ -124,7 +124,7 @@ class NonfaultyGraph:
     # ---------------------------------------------------------------- edge connectivity
 
     def smallest_cut(self) -> tuple[int, Nodes]:
-        """Edge connectivity, and one side of a cut of as many links.  Two nonfaulty nodes at least."""
+        """Return the edge connectivity, and one side of a smallest cut.  Needs at least two nonfaulty nodes."""
         best, side = self.min_degree, 1 << self.node_of_degree(self.min_degree)
         if best == 0:
             return best, side
@@ -132,7 +132,7 @@ class NonfaultyGraph:
         if reached != self.nodes:
             return 0, reached
         core = self._find_core()
-        while True:  # no cut of fewer than ``best`` links parts the core
+        while True:  # no cut of fewer than ``best`` links separates two nodes of the core
             core = self._grow_core(core, best)
             rest = self.nodes & ~core
             if rest.bit_count() < 1 << self.min_degree:
@@ -144,7 +144,7 @@ class NonfaultyGraph:
             core |= 1 << target
 
     def _find_core(self) -> Nodes:
-        """The largest class of nodes joined by links with at least delta - 1 nonfaulty squares on them each."""
+        """Return the largest set of nodes connected by links that are in at least delta - 1 nonfaulty squares each."""
         strong = []
         for i, ends in enumerate(self.links):
             others = ((j, links) for j, links in enumerate(self.links) if j != i)
@@ -158,9 +158,9 @@ class NonfaultyGraph:
         return best
 
     def _grow_core(self, core: Nodes, target: int) -> Nodes:
-        """The core with every node that has ``target`` neighbours in it or next to it, over and over.
+        """Return the core after adding, repeatedly, every node with ``target`` neighbours in the core or adjacent to it.
 
-        Each such neighbour is the start of a path of its own into the core.
+        Each such neighbour begins a separate path into the core.
         """
         while True:
             near = core | self.neighbours(core)
@@ -173,12 +173,13 @@ class NonfaultyGraph:
     # ---------------------------------------------------------------- packings of trees
 
     def pack_trees(self, root: int) -> list[list[int]]:
-        """As many arc-disjoint spanning trees rooted at a nonfaulty node as there are: parents, -1 at the root, -2 absent.
+        """Return the largest number of arc-disjoint spanning trees with a nonfaulty root: parents, -1 at the root, -2 absent.
 
-        Lovasz's proof of Edmonds' theorem: a tree is grown arc by arc, and an arc is taken if without it the arcs
-        that are left still reach every node as often as trees are missing.  An arc that was refused once stays so.
+        The trees follow Lovasz's proof of Edmonds' theorem.  A tree grows arc by arc.  An arc is taken if, without it, the
+        remaining arcs still connect the root to every node by as many arc-disjoint paths as trees are missing.  A refused arc
+        is refused for ever.
         """
-        arcs = list(self.links)  # for each dimension the tails of the arcs left
+        arcs = list(self.links)  # for each dimension the tails of the remaining arcs
         trees = []
         for missing in reversed(range(self.smallest_cut()[0])):
             tree = [-2] * (1 << self.n)
@@ -190,7 +191,7 @@ class NonfaultyGraph:
                     if inside >> v & 1 or not arcs[k] >> u & 1:
                         continue
                     arcs[k] ^= 1 << u
-                    # a cut that misses the arc parts v from both the root and u
+                    # a cut that does not contain the removed arc separates v from both the root and u
                     if missing and max_flow(self, arcs, 1 << root | 1 << u, v, missing)[0] < missing:
                         arcs[k] ^= 1 << u
                         continue
@@ -202,13 +203,13 @@ class NonfaultyGraph:
 
 
 def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: int, limit: int) -> tuple[int, Nodes]:
-    """The most arc-disjoint paths from a set of nodes to a node, ``limit`` at most: shortest augmenting paths.
+    """Return the largest number, at most ``limit``, of arc-disjoint paths from a set of nodes to a node.
 
-    ``arcs[k]`` are the tails of the arcs across dimension k.  The second value is what the source still reaches,
-    one side of a smallest cut when there are fewer paths than ``limit``.
+    Uses shortest augmenting paths.  ``arcs[k]`` are the tails of the arcs across dimension k.  The second value is the set of
+    nodes that the source still reaches: one side of a smallest cut if there are fewer than ``limit`` paths.
     """
     n, goal = graph.n, 1 << target
-    flow = [0] * n  # for each dimension the tails of the arcs in use
+    flow = [0] * n  # for each dimension the tails of the arcs on a path
     for paths in range(limit):
         left = [(arcs[k] & ~flow[k]) | graph.across(flow[k], k) for k in range(n)]
         seen, layers = source, [source]
@@ -222,7 +223,7 @@ def max_flow(graph: NonfaultyGraph, arcs: list[Nodes], source: Nodes, target: in
         for layer in reversed(layers[:-1]):
             k = next(k for k in range(n) if (layer & left[k]) >> (v ^ 1 << k) & 1)
             if flow[k] >> v & 1:
-                flow[k] ^= 1 << v  # instead of a path that went the other way
+                flow[k] ^= 1 << v  # cancels a path that uses the opposite arc
             else:
                 flow[k] |= 1 << (v ^ 1 << k)
             v ^= 1 << k

@@ -1,4 +1,4 @@
-"""What the faults leave of one network: its parts, distances among the nonfaulty nodes, their eccentricity and diameter."""
+"""The nonfaulty part of one network: its components, and the distances, eccentricities and diameter in it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..networks.family import LARGEST_TABLED, CubeNetwork, families
 from ..networks.network import Network, all_faulty_nodes
 from .registry import check_end
 
-#: Largest number of bits of a label where :func:`diameter` searches from every node.
+#: Largest number of label bits for ``diameter``, which searches from every node.
 _LARGEST_DIAMETER = 14
 
 
 @dataclass(frozen=True)
 class Survival:
-    """The parts into which faults divide the nonfaulty nodes.
+    """The connected components of a network's nonfaulty nodes.
 
     Attributes
     ----------
     connected : bool
-        Whether there is exactly one part (N5: without nonfaulty nodes a network is not connected).
+        Whether there is exactly one component.  A network without nonfaulty nodes is not connected (N5).
     isolated : int
-        Number of nonfaulty nodes without a nonfaulty neighbour over a nonfaulty link; one survivor is isolated too.
+        Number of nonfaulty nodes without a nonfaulty link to a nonfaulty neighbour.  A single survivor is isolated too.
     components : list of int
-        Numbers of nodes of the parts, descending.
+        Numbers of nodes of the components, descending.
     largest : int
-        The first of these; 0 where there is none.
+        Number of nodes of the largest component; 0 if there is none.
     """
 
     connected: bool
@@ -42,17 +42,21 @@ class Survival:
 
 
 def survival(network: Network) -> Survival:
-    """What the faults leave of a network: how many parts, how large, how many isolated nodes.
+    """Return the connected components of the nonfaulty nodes and the number of isolated nodes.
 
     Parameters
     ----------
     network : Hypercube, DualCube or network of the cube family
-        Of at most 2^20 nodes.
+        With at most 2^20 nodes.
+
+    Returns
+    -------
+    Survival
 
     Examples
     --------
     >>> s = fc.survival(fc.Hypercube(3, faulty_nodes=[1, 2, 4]))
-    >>> s.connected, s.isolated, s.components  # node 0, and four others
+    >>> s.connected, s.isolated, s.components  # node 0 is cut off from the four other nodes
     (False, 1, [4, 1])
     """
     from ..kernels.cube.tables import component_sizes
@@ -62,9 +66,9 @@ def survival(network: Network) -> Survival:
 
 
 def eccentricity(network: Network, v: int) -> int | None:
-    """The largest distance from ``v`` to a nonfaulty node among nonfaulty nodes; None when one cannot be reached.
+    """Return the largest distance from ``v`` to a nonfaulty node, over nonfaulty links; None if a node cannot be reached.
 
-    At most 2^20 nodes.  Raises ParameterError for a faulty ``v``.
+    The network has at most 2^20 nodes.  Raises ParameterError for a faulty ``v``.
 
     Examples
     --------
@@ -81,9 +85,9 @@ def eccentricity(network: Network, v: int) -> int | None:
 
 
 def diameter(network: Network) -> int | None:
-    """The largest distance between two nonfaulty nodes among these; None when two are apart, or when there is none.
+    """Return the largest distance between two nonfaulty nodes; None if the nonfaulty nodes are disconnected or there is none.
 
-    At most 2^14 nodes, from each of which all are searched.
+    The network has at most 2^14 nodes, because the search starts from each of them.
 
     Examples
     --------
@@ -101,14 +105,14 @@ def diameter(network: Network) -> int | None:
 
 
 def check_network(network: object) -> Network:
-    """The network; ParameterError for anything else."""
+    """Return the network.  Raises ParameterError for anything else."""
     if not isinstance(network, Network):
         raise ParameterError(f"network must be a network, got {short_repr(network)}")
     return network
 
 
 def network_arrays(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.uint64]]:
-    """A network as ``kernels/cube/tables.py`` takes it: its table, the faulty nodes, and ``cut``, the faulty links."""
+    """Return a network's table of neighbours, its faulty nodes, and its faulty links as bits of ``cut``, for the kernels."""
     check_network(network)
     check_range("bits of a label", network.bits, 1, LARGEST_TABLED, "to hold all nodes")
     if isinstance(network, CubeNetwork):
@@ -128,7 +132,7 @@ def network_arrays(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool
 
 @functools.lru_cache(maxsize=4)
 def _dual_table(m: int) -> NDArray[np.int32]:
-    """Of the dual-cube: the m links of each node's cluster, by ascending bit, and its cross edge."""
+    """Return the neighbours of each node of DC(m): over the m bits of its cluster, ascending, and over its cross edge."""
     v: NDArray[Any] = np.arange(2 << 2 * m, dtype=np.int32)
     low = m * (v >> 2 * m)
     return np.stack([*(v ^ (1 << (low + i)) for i in range(m)), v ^ (1 << 2 * m)], axis=1).astype(np.int32)

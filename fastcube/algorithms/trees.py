@@ -1,8 +1,8 @@
-"""Communication trees of one hypercube (Leu & Kuo, sections 2.2 and 3.1): what they are, and which are found.
+"""Communication trees of one hypercube (Leu & Kuo, sections 2.2 and 3.1): their definition, and algorithms that find them.
 
-A tree is a sink and an order (d_0, ..., d_{n-1}): at stage i messages cross dimension d_i.  FAULT[u][k] is set exactly
-when the link of u in dimension k is *dead*: listed as faulty, or a link of a faulty node (readings R1 and R19).  So all
-that is found here follows from the list of dead links, without a word a node, for any n.
+A tree is given by a sink and an order (d_0, ..., d_{n-1}): at stage i messages cross dimension d_i.  FAULT[u][k] is set exactly
+if the link of u in dimension k is *dead*: listed as faulty, or a link of a faulty node (R1, R19).  So the algorithms here need
+only the list of dead links, no data per node, and work for any n.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
 from .unsafe import faulty_labels
 
-#: Largest cubes of :func:`detect` and of what lists a tree's 2^n - 1 links.
+#: Largest n for ``detect``, and for listing a tree's 2^n - 1 links.
 LARGEST_WORDS = 24
 LARGEST_LISTED = 20
-#: Largest cube all of whose lazy statuses are asked.
+#: Largest n with faults sampled on demand, because the status of every node is looked up.
 LARGEST_WHOLE = 20
 
 Array = NDArray[np.uint64]
@@ -29,19 +29,19 @@ _ONE = np.uint64(1)
 
 
 class CommunicationTree:
-    """Any of the n! 2^n communication trees of a hypercube, with or without faults on it.
+    """One of the n! 2^n communication trees of a hypercube; its links may be faulty.
 
     Parameters
     ----------
     cube : Hypercube
         Any n.
     sink : int
-        Any label, of a faulty node too.
+        Any label, also of a faulty node.
     order : iterable of int
         (d_0, ..., d_{n-1}), a permutation of 0, ..., n-1: messages cross dimension d_i at stage i.
     costs : sequence of dict
-        The COST of each candidate at each iteration i = n-1, ..., 1, of a tree that FIND_TREE found; no part of its
-        identity.
+        For a tree found by FIND_TREE the COST of each candidate dimension at each iteration i = n-1, ..., 1.  Ignored when
+        trees are compared.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class CommunicationTree:
 
     @property
     def n(self) -> int:
-        """Dimension of the cube, number of stages."""
+        """Dimension of the cube, which is the number of stages."""
         return self.cube.n
 
     def __str__(self) -> str:
@@ -79,11 +79,11 @@ class CommunicationTree:
 
     @functools.cached_property
     def faulty_links(self) -> tuple[tuple[int, int], ...]:
-        """The tree's faulty links as (sender, receiver), by stage, then sender: those whose sender's FAULT bit is set."""
+        """The tree's faulty links as (sender, receiver), by stage, then sender: links whose sender's FAULT bit is set."""
         low, bit = dead_links(self.cube)
         apart = low ^ np.uint64(self.sink)
         found: list[tuple[int, int]] = []
-        crossed = np.uint64(0)  # d_0, ..., d_{i-1}: in them a sender has the sink's bits
+        crossed = np.uint64(0)  # d_0, ..., d_{i-1}: a sender of stage i agrees with the sink in these bits
         for d in self.order:
             link = _ONE << np.uint64(d)
             ends = low[(bit == link) & (apart & crossed == 0)]
@@ -93,7 +93,7 @@ class CommunicationTree:
         return tuple(found)
 
     def role(self, v: int, i: int) -> str:
-        """What node v does at stage i: ``active`` (sends), ``passive`` (receives) or ``idle``; equations (1) to (3)."""
+        """Return the role of node v at stage i: ``active`` (sends), ``passive`` (receives) or ``idle``, by equations (1) to (3)."""
         v = self.cube.check_node("v", v)
         i = check_integer("i", i, 0, self.n - 1, f"for n={self.n}")
         apart = v ^ self.sink
@@ -103,7 +103,7 @@ class CommunicationTree:
 
     @property
     def links(self) -> list[tuple[int, int, int]]:
-        """All 2^n - 1 links as (stage, sender, receiver), by stage, then sender; n <= 20."""
+        """All 2^n - 1 links as (stage, sender, receiver), by stage, then sender.  Needs n <= 20."""
         check_range("n", self.n, 1, LARGEST_LISTED, "to list a tree's 2^n - 1 links")
         nodes = np.arange(2**self.n)
         found: list[tuple[int, int, int]] = []
@@ -126,7 +126,7 @@ def _check_order(n: int, order: object) -> tuple[int, ...]:
 
 
 def dead_links(cube: Hypercube) -> tuple[Array, Array]:
-    """The dead links, each once: lower ends, and the bit in which the ends differ."""
+    """Return the dead links, each once: their lower ends, and the bits in which their ends differ."""
     links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
     lows, bits = [links[:, 0] & links[:, 1]], [links[:, 0] ^ links[:, 1]]
     nodes = faulty_labels(cube, LARGEST_WHOLE, "trees under random_faults, where every node is asked")
@@ -143,23 +143,23 @@ def dead_links(cube: Hypercube) -> tuple[Array, Array]:
 
 
 def detect(cube: Hypercube) -> Array:
-    """Return the FAULT words of all nodes, as Algorithm DETECT leaves them (readings R1 and R2).
+    """Return the FAULT words of all nodes, as Algorithm DETECT leaves them (R1, R2).
 
     DETECT is the paper's name: it finds the faults around each node.
 
     Parameters
     ----------
     cube : Hypercube
-        n <= 24, and n <= 20 with lazy faults.
+        n <= 24, and n <= 20 with faults sampled on demand.
 
     Returns
     -------
     uint64 array of 2^n
-        Bit k of word v is set when v's link in dimension k is faulty, v is faulty, or its neighbour there is.
+        Bit k of word v is set if v's link in dimension k is faulty, if v is faulty, or if its neighbour in dimension k is faulty.
 
     Examples
     --------
-    >>> fc.detect(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 of either end
+    >>> fc.detect(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 at both ends
     array([4, 0, 0, 0, 4, 0, 0, 0], dtype=uint64)
     """
     check_range("n", check_cube(cube).n, 1, LARGEST_WORDS, "for a FAULT word of every node")
@@ -174,7 +174,7 @@ def detect(cube: Hypercube) -> Array:
 
 
 def first_sink(n: int, low: Array, bit: Array) -> int | None:
-    """The first label that is no end of a dead link (R3)."""
+    """Return the first label that is not an end of a dead link (R3), or None if there is none."""
     ends = np.unique(np.concatenate([low, low | bit]))
     gaps = np.flatnonzero(ends != np.arange(ends.size, dtype=np.uint64))
     sink = int(gaps[0]) if gaps.size else int(ends.size)
@@ -188,24 +188,24 @@ TREE_FINDERS: Algorithms[CommunicationTree | None] = Algorithms("find_tree", hom
 
 
 def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTree | None:
-    """A communication tree that a rule finds: with few faulty links, not always the fewest.
+    """Return a communication tree found by a heuristic rule: it has few faulty links, but not always the fewest.
 
     Parameters
     ----------
     cube : Hypercube
-        Any n; n <= 20 with lazy faults, because every node's status is asked.
+        Any n; n <= 20 with faults sampled on demand, because the status of every node is looked up.
     algorithm : str, optional
-        ``FIND_TREE`` (default): the paper's Figure 10, from the sink out (readings R3-R6).  ``TOP_DOWN``: ours, from
-        the whole cube down to the sink (reading R20).
+        ``FIND_TREE`` (default): the paper's Figure 10, which grows a subcube from the sink to the whole cube (R3-R6).
+        ``TOP_DOWN``: fastcube's own, which shrinks the whole cube to the sink (R20).
 
     Returns
     -------
     CommunicationTree or None
-        None only from FIND_TREE, when every node has a faulty link.
+        None only from FIND_TREE, if every node has a faulty link.
 
     Notes
     -----
-    D dead links cost FIND_TREE O(n D) and TOP_DOWN O(n^2 D), whatever 2^n is.
+    With D dead links FIND_TREE takes O(n D) time and TOP_DOWN O(n^2 D), independent of 2^n.
 
     Examples
     --------
@@ -218,8 +218,10 @@ def find_tree(cube: Hypercube, algorithm: str | None = None) -> CommunicationTre
 
 @TREE_FINDERS.register(Hypercube, "FIND_TREE", default=True)
 def _find_tree_order(cube: Hypercube) -> CommunicationTree | None:
-    """FIND_TREE by dead links: with labels relative to the sink and used bits cleared, a dead link of an unused dimension
-    k whose lower end is 2^j counts for COST(j), and one whose lower end is 0 for COST(k); all others count for nothing."""
+    """Run FIND_TREE on the list of dead links, with labels relative to the sink and the bits of used dimensions cleared.
+
+    A dead link of an unused dimension k adds 1 to COST(j) if its lower end is 2^j, and to COST(k) if its lower end is 0.
+    """
     n = cube.n
     low, bit = dead_links(cube)
     sink = first_sink(n, low, bit)
@@ -242,7 +244,7 @@ def _find_tree_order(cube: Hypercube) -> CommunicationTree | None:
 
 @TREE_FINDERS.register(Hypercube, "TOP_DOWN")
 def _find_top_down_tree(cube: Hypercube) -> CommunicationTree:
-    """R20, by the list of dead links inside the subcube that is left."""
+    """Run TOP_DOWN (R20) on the list of dead links inside the present subcube."""
     low, bit = dead_links(cube)
     rest, order, sink = list(range(cube.n)), [], 0
     while rest:

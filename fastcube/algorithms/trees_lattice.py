@@ -1,4 +1,4 @@
-"""All communication trees of a hypercube at once: the best of them, and those without a faulty link (Leu & Kuo, section 3.1)."""
+"""Search all communication trees of a hypercube: for the best tree, and for all fault-free trees (Leu & Kuo, section 3.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import check_flag, check_range
 from ..networks.hypercube import Hypercube, check_cube
 from .trees import Array, CommunicationTree, dead_links, detect
 
-#: Largest cubes of :func:`optimal_tree`, which holds 3^n numbers twice, and of :func:`exhaust`.
+#: Largest n for ``optimal_tree``, which holds 3^n numbers twice, and for ``exhaust``.
 LARGEST_LATTICE = 14
 LARGEST_EXHAUSTED = 10
 
@@ -19,12 +19,13 @@ _ONE = np.uint64(1)
 
 
 class Lattice:
-    """Faulty links of all trees at once: a shortest path over subcubes.
+    """The smallest numbers of faulty links of all trees, as a shortest path over subcubes.
 
-    The faulty links of the stages to come depend on the subcube that holds the data, not on the sink inside it, so
-    tail[Q] = min over fixed j of cross(Q, j) + tail[Q + j] has 3^n states for all sinks together, and
-    cross(Q, j) = inside[Q + j] - inside[Q] - inside[Q ^ j] needs one number a subcube: the dead links inside.  A
-    subcube is a base-3 number whose digit j is 0 or 1, the fixed bit, or 2: free.
+    The faulty links of the remaining stages depend on the subcube Q that holds the data, but not on the sink inside it.  So
+    tail[Q] = min over fixed dimensions j of cross(Q, j) + tail[Q + j], with 3^n states for all sinks together.  Q + j is Q with
+    dimension j free, Q ^ j its other half.  The dead links between the halves number cross(Q, j) = inside[Q + j] - inside[Q]
+    - inside[Q ^ j], where ``inside`` counts the dead links in a subcube.  A subcube is a base-3 number: digit j is the
+    fixed bit 0 or 1, or 2 if dimension j is free.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Lattice:
         self.tail = self._find_tails()
 
     def index(self, base: Array, free: Array) -> NDArray[np.int64]:
-        """Base-3 numbers of subcubes (base, free)."""
+        """Return the base-3 numbers of subcubes (base, free)."""
         total = np.zeros(base.shape, np.int64)
         for j in range(self.n):
             digit = (base >> np.uint64(j) & _ONE) + np.uint64(2) * (free >> np.uint64(j) & _ONE)
@@ -69,7 +70,7 @@ class Lattice:
         return tail
 
     def steps(self, at: int) -> Iterator[tuple[int, int, int]]:
-        """(j, cross(Q, j), Q + j) for each fixed dimension of a subcube, ascending."""
+        """Yield (j, cross(Q, j), Q + j) for each fixed dimension j of the subcube Q = ``at``, ascending."""
         for j in range(self.n):
             digit = at // 3**j % 3
             if digit < 2:
@@ -77,7 +78,7 @@ class Lattice:
                 yield j, int(self.inside[grown] - self.inside[at] - self.inside[other]), grown
 
     def order(self, at: int) -> tuple[int, ...]:
-        """(d_0, ..., d_{n-1}) of the best tree from a node on, lexicographically smallest from d_{n-1} (R7)."""
+        """Return (d_0, ..., d_{n-1}) of the best tree from a subcube on, lexicographically smallest from d_{n-1} (R7)."""
         backwards = []
         for _ in range(self.n):
             j, _, at = next(s for s in self.steps(at) if s[1] + self.tail[s[2]] == self.tail[at])
@@ -86,20 +87,20 @@ class Lattice:
 
 
 def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree | None:
-    """A tree with the fewest faulty links.
+    """Return a tree with the fewest faulty links.
 
     Parameters
     ----------
     cube : Hypercube
         n <= 14.
     any_sink : bool
-        Over all 2^n labels, those of faulty nodes too, instead of the nodes without a faulty link.
+        Whether any label may be the sink, also of a faulty node, instead of only nodes without a faulty link.
 
     Returns
     -------
     CommunicationTree or None
-        Ties: lowest sink, then lexicographically smallest (d_{n-1}, ..., d_0) (reading R7).  None when every node has a
-        faulty link and ``any_sink`` is not set.
+        Among several best trees the one with the lowest sink, then with the lexicographically smallest (d_{n-1}, ..., d_0)
+        (R7).  None if every node has a faulty link and ``any_sink`` is False.
 
     Notes
     -----
@@ -134,7 +135,7 @@ def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
 
     Notes
     -----
-    Walks only what can still be fault-free: a tree costs O(n^2), after O(n 3^n) for the whole cube.
+    Only beginnings of orders that can still be fault-free are extended: O(n 3^n) time for the cube, then O(n^2) per tree.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Rival rules for one message in a hypercube among faults, and the words that they read (reading V, docs/readings/rivals.md).
+"""Rival rules for routing one message in a hypercube with faults, and the safety statuses they use (docs/readings/rivals.md).
 
-Every word is full outside of the maximal unsafe subcubes of Lee & Hayes (V5), also with faulty links: a node outside has at
-most one neighbour inside, so n - 1 full ones over nonfaulty links, which is enough for every level and every bit.  So
-words are computed inside each subcube, where the neighbours outside count as full.
+A safety status is a level, a vector or a mark per node.  Outside the maximal unsafe subcubes of Lee & Hayes every node has the
+best status, also with faulty links (V5): it has at most one neighbour inside, hence n - 1 neighbours of best status over
+nonfaulty links, enough for every level and every bit.  So statuses are computed inside each subcube, with the best status
+for all neighbours outside.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from .paths import ROUTING, Route
 from .routing import is_blocked
 from .unsafe import Unsafe, gather_bits, scatter_bits
 
-#: Largest n whose 2^n words are given as an array, and largest subcube whose words are computed.
+#: Largest n for arrays of 2^n statuses, and largest dimension of a subcube whose statuses are computed.
 LARGEST_WHOLE = 20
 
-#: Hops of a DFS, and hops of a SIDETRACK divided by n, after which one more is ``limit`` (V8).
+#: Most hops of DFS, and of SIDETRACK in multiples of n; one more hop ends as ``limit`` (V8).
 DFS_HOPS, SIDETRACK_HOPS = 2**16, 8
 
 Plane = NDArray[np.bool_]
 
 
 def _neighbour_values(plane: Plane, i: int) -> Plane:
-    """What each node's neighbour across dimension i has."""
+    """Return for each node the value of its neighbour across dimension i."""
     return plane.reshape(-1, 2, 2**i)[:, ::-1].reshape(-1)
 
 
 class _SafetyStatus(ABC):
-    """What the words of one cube share: its maximal unsafe subcubes, and a word inside of each that is asked for."""
+    """Base of the safety statuses of one cube: finds the maximal unsafe subcubes, and solves each on demand."""
 
     def __init__(self, cube: Hypercube) -> None:
         self.cube = check_cube(cube)
@@ -49,17 +50,17 @@ class _SafetyStatus(ABC):
         return next((part for part in self._unsafe.subcubes if v in part), None)
 
     def _status_of(self, part: Subcube) -> Any:
-        """The word inside of a subcube, computed once."""
+        """Return the statuses inside a subcube, computed once."""
         if part not in self._solved:
             self._solved[part] = self._solve(part)
         return self._solved[part]
 
     @abstractmethod
     def _solve(self, part: Subcube) -> Any:
-        """The word inside of a subcube; ``_of`` keeps it."""
+        """Compute the statuses inside a subcube; ``_status_of`` stores them."""
 
     def _masks(self, part: Subcube) -> tuple[Plane, Plane]:
-        """The nonfaulty nodes of a subcube, and the ends of faulty links: what each word is computed from."""
+        """Return the nonfaulty nodes of a subcube and the ends of faulty links, from which statuses are computed."""
         if part.dimension > LARGEST_WHOLE:
             raise ParameterError(
                 f"words are computed in unsafe subcubes of at most {LARGEST_WHOLE} dimensions, "
@@ -71,7 +72,7 @@ class _SafetyStatus(ABC):
         return masks
 
     def _fill_whole_cube(self, what: str, full: Any, *columns: int) -> NDArray[Any]:
-        """Full words of all 2^n nodes, with those of the subcubes put in."""
+        """Return the statuses of all 2^n nodes: ``full`` outside the unsafe subcubes, and the computed statuses inside."""
         if self.cube.n > LARGEST_WHOLE:
             raise ParameterError(
                 f"n must be in [1, {LARGEST_WHOLE}] for {what}, got {self.cube.n}; one node's at any n"
@@ -84,17 +85,17 @@ class _SafetyStatus(ABC):
 
     @functools.cached_property
     def safe(self) -> int:
-        """Number of nonfaulty nodes that the word calls safe."""
+        """Number of nonfaulty nodes with a safe status."""
         parts = self._unsafe.subcubes
         return int(2**self.cube.n) - sum(part.size for part in parts) + sum(map(self._count_safe, parts))
 
     @abstractmethod
     def _count_safe(self, part: Subcube) -> int:
-        """Number of nonfaulty nodes of a subcube that the word calls safe."""
+        """Return the number of nonfaulty nodes of a subcube with a safe status."""
 
 
 def _local_label(part: Subcube, v: int) -> int:
-    """A node's label in the d-cube of its subcube."""
+    """Return a node's label in the d-cube of its subcube."""
     return int(gather_bits(np.array([v], np.uint64), part.free)[0])
 
 
@@ -105,9 +106,9 @@ class SafetyLevels(_SafetyStatus):
     ----------
     cube : Hypercube
     levels : int64 array, (2^n,)
-        Each node's own level, 0 for a faulty one; n <= 20.
+        Each node's own level in [0, n], 0 for a faulty node; n <= 20.
     rounds : int
-        Synchronous rounds until no shown level changes.
+        Number of synchronous rounds until no shown level changes.
     safe : int
         Number of nodes whose own level is n.
     """
@@ -122,12 +123,12 @@ class SafetyLevels(_SafetyStatus):
 
     @functools.cached_property
     def rounds(self) -> int:
-        """The largest shown level below n of a nonfaulty node, 0 if there is none."""
+        """The largest shown level below n of a nonfaulty node, 0 if there is none; this is the number of rounds."""
         levels = (self._status_of(part) for part in self._unsafe.subcubes)
         return max((int(own[own < self.cube.n].max(initial=0)) for own in levels), default=0)
 
     def level(self, v: int) -> int:
-        """A node's own level, in [0, n]; any n."""
+        """Return a node's own level, in [0, n]; any n."""
         v = self.cube.check_node("v", v)
         ends = v in self._unsafe._ends
         if not ends or self.cube.is_faulty(v):
@@ -136,7 +137,7 @@ class SafetyLevels(_SafetyStatus):
         return next((k for k, x in enumerate(sorted(over)) if x < k), self.cube.n)
 
     def shown_level(self, v: int) -> int:
-        """The level that a node shows to its neighbours: 0 at the end of a faulty link."""
+        """Return the level that a node shows to its neighbours: 0 at the end of a faulty link."""
         v = self.cube.check_node("v", v)
         part = self._subcube_of(v)
         return self.cube.n if part is None else int(self._status_of(part)[_local_label(part, v)])
@@ -164,7 +165,7 @@ class SafetyVectors(_SafetyStatus):
     vectors : bool array, (2^n, n)
         Column k - 1 is bit k; n <= 20.
     rounds : int
-        The largest k - 1 for which a nonfaulty node has bit k = 0, k >= 2; 0 if there is none.
+        The largest k - 1, k >= 2, for which a nonfaulty node has bit k = 0; 0 if there is none.
     safe : int
         Number of nodes whose bits are all 1.
     """
@@ -176,7 +177,7 @@ class SafetyVectors(_SafetyStatus):
 
     @functools.cached_property
     def rounds(self) -> int:
-        """The last bit that some nonfaulty node lacks, less one."""
+        """The last bit that is 0 at some nonfaulty node, minus 1."""
         rounds = 0
         for part in self._unsafe.subcubes:
             lacking = ~self._status_of(part)[self._masks(part)[0]].all(axis=0)
@@ -184,7 +185,7 @@ class SafetyVectors(_SafetyStatus):
         return rounds
 
     def vector(self, v: int) -> Plane:
-        """A node's bits 1 .. n, bool (n,); any n."""
+        """Return a node's bits 1 .. n, a bool array of shape (n,); any n."""
         v = self.cube.check_node("v", v)
         part = self._subcube_of(v)
         return np.ones(self.cube.n, np.bool_) if part is None else self._status_of(part)[_local_label(part, v)].copy()
@@ -202,7 +203,7 @@ class SafetyVectors(_SafetyStatus):
         return out
 
     def _cut_links(self, part: Subcube) -> Plane:
-        """Row i: the nodes of a subcube whose link across its i-th free dimension is faulty."""
+        """Return an array whose row i marks the nodes of a subcube with a faulty link across its i-th free dimension."""
         out = np.zeros((part.dimension, part.size), np.bool_)
         free = sorted(1 << i for i in range(self.cube.n) if part.free >> i & 1)
         for u, v in self.cube.faulty_links:
@@ -223,19 +224,19 @@ class WuFernandez(_SafetyStatus):
 
     @functools.cached_property
     def marked(self) -> Plane:
-        """The marked nodes, which are nonfaulty, bool (2^n,); n <= 20."""
+        """Whether each node is marked, a bool array of shape (2^n,); only nonfaulty nodes are.  Needs n <= 20."""
         return self._fill_whole_cube("marked", np.int64(0)) > 0
 
     @functools.cached_property
     def rounds(self) -> int:
-        """The last synchronous round that marks a node, 0 if none does."""
+        """The last synchronous round that marks a node, 0 if no node is marked."""
         return max((int(self._status_of(part).max()) for part in self._unsafe.subcubes), default=0)
 
     def _count_safe(self, part: Subcube) -> int:
         return int((self._masks(part)[0] & (self._status_of(part) == 0)).sum())
 
     def _solve(self, part: Subcube) -> NDArray[np.int64]:
-        """The round that marks each node, 0 for the others."""
+        """Return the round that marks each node, 0 for nodes that are not marked."""
         nonfaulty, _ = self._masks(part)
         marked = np.zeros(part.size, np.int64)
         twice = _count_neighbours(~nonfaulty, part.dimension) >= 2
@@ -249,7 +250,7 @@ class WuFernandez(_SafetyStatus):
 
 
 def _count_neighbours(plane: Plane, d: int, cut: Plane | None = None) -> NDArray[np.int8]:
-    """Numbers of each node's neighbours that are in a plane, or behind a link that row i of ``cut`` names."""
+    """Return for each node the number of neighbours that are in ``plane``, or across a link marked by row i of ``cut``."""
     out = np.zeros(plane.size, np.int8)
     for i in range(d):
         out += _neighbour_values(plane, i) if cut is None else _neighbour_values(plane, i) | cut[i]
@@ -257,13 +258,13 @@ def _count_neighbours(plane: Plane, d: int, cut: Plane | None = None) -> NDArray
 
 
 def safety_levels(cube: Hypercube) -> SafetyLevels:
-    """The safety levels of a hypercube's nodes (Wu 1995, 1997; reading V3, V6).
+    """Return the safety levels of a hypercube's nodes (Wu 1995 and 1997, V3 and V6).
 
     Parameters
     ----------
     cube : Hypercube
-        Any n for one node's level and the rounds, where no unsafe subcube has more than 20 dimensions; n <= 20 for all
-        levels, n <= 26 with lazy faults.
+        For the level of one node and the rounds any n, if no unsafe subcube has more than 20 dimensions.  For all levels
+        n <= 20.  With faults sampled on demand n <= 26.
 
     Returns
     -------
@@ -278,7 +279,7 @@ def safety_levels(cube: Hypercube) -> SafetyLevels:
 
 
 def safety_vectors(cube: Hypercube) -> SafetyVectors:
-    """The safety vectors of a hypercube's nodes (Wu 1998; reading V4); ``cube`` as for :func:`safety_levels`.
+    """Return the safety vectors of a hypercube's nodes (Wu 1998, V4); ``cube`` as for :func:`safety_levels`.
 
     Returns
     -------
@@ -296,7 +297,7 @@ def safety_vectors(cube: Hypercube) -> SafetyVectors:
 
 
 def wu_fernandez(cube: Hypercube) -> WuFernandez:
-    """Wu and Fernandez's marking of a hypercube with faulty nodes (reading V2); ``cube`` as for :func:`safety_levels`.
+    """Return Wu and Fernandez's marking of a hypercube with faulty nodes (V2); ``cube`` as for :func:`safety_levels`.
 
     Returns
     -------
@@ -305,11 +306,11 @@ def wu_fernandez(cube: Hypercube) -> WuFernandez:
     Raises
     ------
     ParameterError
-        The cube has faulty links, for which the marking is not defined.
+        If the cube has faulty links, for which the marking is not defined.
 
     Examples
     --------
-    >>> fc.wu_fernandez(fc.Hypercube(3, faulty_nodes=[0, 3])).marked  # the two with two faulty neighbours
+    >>> fc.wu_fernandez(fc.Hypercube(3, faulty_nodes=[0, 3])).marked  # nodes 1 and 2 have two faulty neighbours
     array([False,  True,  True, False, False, False, False, False])
     """
     if isinstance(cube, Hypercube) and cube.faulty_links:
@@ -321,7 +322,7 @@ def wu_fernandez(cube: Hypercube) -> WuFernandez:
 
 
 def _good_bits(cube: Hypercube, u: int, mask: int) -> Iterator[int]:
-    """The bits of a mask, most significant first, over which a hop from u is good."""
+    """Return the bits of a mask, most significant first, over which u has a nonfaulty link to a nonfaulty neighbour."""
     return (bit for bit in descending_bits(mask) if not is_blocked(cube, u, bit))
 
 
@@ -330,7 +331,7 @@ def _all_dimensions(cube: Hypercube) -> int:
 
 
 def _route_informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Callable[[int], int | None]) -> Route:
-    """Send over ``first``, then over the preferred bits that ``rule`` names."""
+    """Route over ``first``, then at each node over the bit towards t that ``rule`` returns."""
     if s == t:
         return Route("delivered", [s])
     if first is None:
@@ -348,7 +349,7 @@ def _route_informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Ca
 
 @ROUTING.register(Hypercube, "LEVELS")
 def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
-    """LEVELS (Wu 1997; V7): over the preferred bit of the highest level, or at once over a spare one, or refused."""
+    """Run LEVELS (Wu 1997, V7): send towards t to the highest level.  The source may use a spare bit or refuse."""
     words = safety_levels(cube)
 
     def highest_level_bit(u: int, mask: int) -> int | None:
@@ -365,7 +366,7 @@ def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
 
 @ROUTING.register(Hypercube, "VECTORS")
 def route_by_vectors(cube: Hypercube, s: int, t: int) -> Route:
-    """VECTORS (Wu 1998; V7): over the first preferred bit whose neighbour has the bit of the distance left, else as LEVELS."""
+    """Run VECTORS (Wu 1998, V7): send to the first neighbour towards t whose bit for the remaining distance is 1."""
     words = safety_vectors(cube)
 
     def first_vector_bit(u: int, mask: int, k: int) -> int | None:
@@ -383,7 +384,7 @@ def route_by_vectors(cube: Hypercube, s: int, t: int) -> Route:
 
 @ROUTING.register(Hypercube, "A1")
 def route_a1(cube: Hypercube, s: int, t: int) -> Route:
-    """Algorithm A1 (Chen & Shin 1990; V7): the message carries the bits that are left and a tag of those tried."""
+    """Run Algorithm A1 (Chen & Shin 1990, V7): the message carries the remaining bits and a tag of the bits tried."""
     left, tag, path = list(descending_bits(s ^ t)), 0, [s]
     while left:
         u = path[-1]
@@ -403,7 +404,7 @@ def route_a1(cube: Hypercube, s: int, t: int) -> Route:
 
 @ROUTING.register(Hypercube, "DFS")
 def route_dfs(cube: Hypercube, s: int, t: int) -> Route:
-    """Depth-first search (Chen & Shin 1990; V7, V8): the message remembers the nodes it has seen; steps back are hops."""
+    """Run depth-first search (Chen & Shin 1990, V7, V8): the message remembers all nodes visited.  Steps back are hops."""
     seen, came, path = {s}, [], [s]
     while path[-1] != t:
         u = path[-1]
@@ -423,7 +424,7 @@ def route_dfs(cube: Hypercube, s: int, t: int) -> Route:
 
 
 def _check_seed(cube: Hypercube, seed: object) -> tuple[int, int]:
-    """The key and the trial of a seed."""
+    """Return key and trial of a seed.  A single integer is a key for trial 0."""
     pair = (seed, 0) if as_integer(seed) is not None else seed
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise ParameterError(f"seed must be an integer or a pair (key, trial), got {short_repr(seed)}")
@@ -432,7 +433,7 @@ def _check_seed(cube: Hypercube, seed: object) -> tuple[int, int]:
 
 @ROUTING.register(Hypercube, "SIDETRACK", options={"seed": _check_seed})
 def route_sidetrack(cube: Hypercube, s: int, t: int, seed: tuple[int, int] = (0, 0)) -> Route:
-    """Sidetracking (Gordon & Stout 1988; V8): a random good preferred bit, else a random good spare one; 8n hops."""
+    """Run SIDETRACK (Gordon & Stout 1988, V8): a random good bit towards t, else a random good spare bit, for at most 8n hops."""
     from ..kernels.draws.philox import CHOICES, random_word
 
     path = [s]

@@ -1,9 +1,9 @@
-"""Unsafe nodes of one hypercube (Lee & Hayes 1988, section 3.2): which they are, and when FIND_UNSAFE marks them.
+"""Unsafe nodes of one hypercube (Lee & Hayes 1988, section 3.2), and the steps in which FIND_UNSAFE marks them.
 
 A nonfaulty node is unsafe if at least two of its neighbours are faulty or unsafe, or if it ends a faulty link.
-Faulty and unsafe nodes together form maximal subcubes at pairwise distance at least three (reading R3), which are
-found by merging, in memory proportional to the faults, for any n.  The synchronous rounds (R1) of one subcube
-know nothing of another's, so each is run inside its own d-cube.
+Faulty and unsafe nodes together form maximal subcubes at pairwise distance at least three (R3).  They are found by
+merging, for any n, in memory proportional to the number of faults.  The synchronous rounds (R1) in one subcube do not depend on
+other subcubes, so each subcube is computed as a separate d-cube.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ..networks.faults import RandomFaults
 from ..networks.hypercube import Hypercube, Subcube, check_cube
 from ..networks.network import all_faulty_nodes
 
-#: Largest cube whose 2^n node states this module holds: a byte and a 16-bit step a node, and lazy statuses.
+#: Largest n for which this module holds the states of 2^n nodes: one byte and a 16-bit step per node.
 LARGEST_WHOLE = 26
-#: Largest subcube whose rounds can be run: 2^30 nodes are 128 MiB as a bitmask.
+#: Largest dimension of a subcube whose rounds are computed: 2^30 nodes are 128 MiB as a bitmask.
 LARGEST_SUBCUBE = 30
-#: From this dimension up the rounds of a subcube are counted by the compiled kernel.
+#: From this dimension on the rounds of a subcube are counted by the compiled kernel.
 SMALLEST_COMPILED = 18
 
 Labels = NDArray[np.uint64]
 
 
 def find_unsafe(cube: Hypercube) -> Unsafe:
-    """All unsafe nodes of a hypercube with faulty nodes and faulty links.
+    """Return all unsafe nodes of a hypercube with faulty nodes and faulty links.
 
     Parameters
     ----------
     cube : Hypercube
-        Any n; with lazy faults n <= 26, because every node's status is asked.
+        Any n; n <= 26 with faults sampled on demand, because the status of every node is looked up.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def find_unsafe(cube: Hypercube) -> Unsafe:
 
     Notes
     -----
-    f faults cost O(f^2) and memory O(f) (10,000 in Q_60: 0.1 s), or O(n 2^n) time and some 20 * 2^n bytes where that is
-    less and n <= 26 (a tenth of Q_20 faulty: 0.2 s; Q_26 with every node marked: a minute).
+    f faults cost O(f^2) time and O(f) memory (10,000 faults in Q_60: 0.1 s).  If n <= 26 and it is less, they cost O(n 2^n) time
+    and some 20 * 2^n bytes (a tenth of Q_20 faulty: 0.2 s; Q_26 with every node marked: a minute).
 
     Examples
     --------
@@ -64,13 +64,13 @@ class Unsafe:
     ----------
     cube : Hypercube
     subcubes : tuple of Subcube
-        The maximal subcubes of faulty and unsafe nodes, by smallest label; an isolated faulty node is a 0-subcube.
+        The maximal subcubes of faulty and unsafe nodes, by smallest label.  An isolated faulty node is a 0-subcube.
     count : int
         Number of unsafe nodes, which are nonfaulty.
     fraction : float
         ``count / 2^n``.
     all_unsafe : bool
-        Whether Q_n is unsafe: no node is active.
+        Whether Q_n is unsafe, that is, has no active node.
     """
 
     def __init__(self, cube: Hypercube) -> None:
@@ -100,24 +100,24 @@ class Unsafe:
 
     @functools.cached_property
     def rounds(self) -> int:
-        """Last step of FIND_UNSAFE that marks a node, 0 if none does; ParameterError for a subcube of more than 30 dimensions."""
+        """Last step of FIND_UNSAFE that marks a node, 0 if none does.  Raises ParameterError beyond subcubes of 30 dimensions."""
         if "_round_of_node" in self.__dict__:
             return max(int(self._round_of_node.max()), 0)
         return max((self._count_rounds(part) for part in self.subcubes if part.free), default=0)
 
     @property
     def nodes(self) -> Labels:
-        """The unsafe nodes, uint64, sorted.  Raises ParameterError for more than 2^30."""
+        """The unsafe nodes, uint64, sorted.  Raises ParameterError if there are more than 2^30."""
         return self._marked_nodes[0]
 
     @property
     def round_of(self) -> NDArray[np.int64]:
-        """The step that marks each of ``nodes``, int64, from 1."""
+        """The step, from 1, in which each of ``nodes`` is marked, int64."""
         return self._marked_nodes[1]
 
     @functools.cached_property
     def _round_of_node(self) -> NDArray[np.int16]:
-        """Steps of all 2^n nodes."""
+        """The steps of all 2^n nodes, as from ``marking_steps``."""
         return marking_steps(self.cube.n, self._faulty, self._ends)
 
     @functools.cached_property
@@ -141,7 +141,7 @@ class Unsafe:
         return nodes[order], np.concatenate(steps)[order]
 
     def _local_faults(self, part: Subcube) -> tuple[Labels, Labels]:
-        """The faulty nodes and the faulty links' ends in a subcube, as labels of its own d-cube."""
+        """Return the faulty nodes and the ends of faulty links in a subcube, as labels of its own d-cube."""
         if part.dimension > LARGEST_SUBCUBE:
             raise ParameterError(
                 f"rounds are run in subcubes of at most {LARGEST_SUBCUBE} dimensions, got one of {part.dimension}: {part}"
@@ -165,7 +165,7 @@ class Unsafe:
 def faulty_labels(
     cube: Hypercube, largest: int = LARGEST_WHOLE, what: str = "unsafe nodes under random_faults"
 ) -> Labels:
-    """The faulty nodes, sorted; lazy ones in cubes up to the largest that ``what`` allows."""
+    """Return the faulty nodes, sorted.  Faults sampled on demand need n <= ``largest``; ``what`` names the purpose."""
     if isinstance(cube.faulty_nodes, RandomFaults):
         check_range("n", cube.n, 1, largest, f"for {what}")
     return all_faulty_nodes(cube)
@@ -185,10 +185,10 @@ def merge_subcubes(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
     Returns
     -------
     bases, frees : uint64 arrays
-        Subcubes at pairwise distance at least three.  O(f^2) time.
+        Subcubes at pairwise distance at least three.  Takes O(f^2) time for f subcubes.
     """
     bases, frees = bases.copy(), frees.copy()
-    kept = 0  # the first ones are at pairwise distance >= 3; the rest have not been looked at
+    kept = 0  # the first ``kept`` subcubes are at pairwise distance >= 3
     for i in range(bases.size):
         base, free = bases[i], frees[i]
         while kept:
@@ -207,7 +207,7 @@ def merge_subcubes(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
 
 
 def _subcubes_of(closed: NDArray[np.bool_], n: int) -> tuple[Labels, Labels]:
-    """The subcubes of a closed set of nodes: a node's free dimensions are those of its neighbours in the set."""
+    """Return the subcubes of a closed set of nodes: a node's free dimensions lead to its neighbours in the set."""
     inside = np.flatnonzero(closed)
     free = np.zeros_like(inside)
     for i in range(n):
@@ -217,7 +217,7 @@ def _subcubes_of(closed: NDArray[np.bool_], n: int) -> tuple[Labels, Labels]:
 
 
 def gather_bits(labels: Labels, free: int) -> Labels:
-    """Labels inside a subcube as labels of its own d-cube: the free bits, moved together."""
+    """Return labels inside a subcube as labels of its own d-cube: the bits of ``free``, compacted."""
     out = np.zeros_like(labels)
     for at, bit in enumerate(i for i in range(free.bit_length()) if free >> i & 1):
         out |= (labels >> np.uint64(bit) & np.uint64(1)) << np.uint64(at)
@@ -225,7 +225,7 @@ def gather_bits(labels: Labels, free: int) -> Labels:
 
 
 def scatter_bits(labels: Labels, part: Subcube) -> Labels:
-    """Inverse of :func:`gather_bits`: labels of the d-cube as labels of the whole cube."""
+    """Return labels of the d-cube as labels of the whole cube; the inverse of ``gather_bits``."""
     out = np.full_like(labels, part.base)
     for at, bit in enumerate(i for i in range(part.n) if part.free >> i & 1):
         out |= (labels >> np.uint64(at) & np.uint64(1)) << np.uint64(bit)
@@ -236,7 +236,7 @@ def scatter_bits(labels: Labels, part: Subcube) -> Labels:
 
 
 def marking_steps(d: int, faulty: Labels, ends: Labels) -> NDArray[np.int16]:
-    """FIND_UNSAFE on a d-cube, with the step of every node.
+    """Run FIND_UNSAFE on a d-cube, and return the step of every node.
 
     Parameters
     ----------
@@ -248,15 +248,15 @@ def marking_steps(d: int, faulty: Labels, ends: Labels) -> NDArray[np.int16]:
     Returns
     -------
     int16 array of 2^d
-        The step that marks a node (R1: in step t those with at least two neighbours faulty or marked before t;
-        R2: in step 1 the ends), 0 for a faulty node, -1 for an active one.  O(d 2^d) whatever the number of steps:
-        a node is looked at only when a neighbour was marked.
+        The step that marks a node, 0 for a faulty node, -1 for an active node.  Step t marks the nodes with at least two
+        neighbours faulty or marked before t (R1), step 1 also the ends (R2).  Takes O(d 2^d) time whatever the number
+        of steps, because a node is examined only when a neighbour has been marked.
     """
     step = np.full(2**d, -1, np.int16)
-    seen = np.zeros(2**d, np.uint8)  # neighbours that are faulty or were marked before
+    seen = np.zeros(2**d, np.uint8)  # number of neighbours that are faulty or marked in earlier steps
     step[faulty] = 0
     last = faulty.astype(np.int64)
-    fresh = ends[step[ends] < 0].astype(np.int64)  # only in step 1
+    fresh = ends[step[ends] < 0].astype(np.int64)  # the ends are marked in step 1 only
     t = 0
     while last.size or fresh.size:
         t += 1
@@ -264,7 +264,7 @@ def marking_steps(d: int, faulty: Labels, ends: Labels) -> NDArray[np.int16]:
         step[fresh] = t
         for i in range(d):
             near = last ^ (1 << i)
-            seen[near] += 1  # distinct labels: all neighbours across one dimension differ
+            seen[near] += 1  # no repeated labels: different nodes have different neighbours across one dimension
             second = near[seen[near] == 2]  # true once for each node
             marked.append(second[step[second] < 0])
         last = np.concatenate(marked)

@@ -1,8 +1,8 @@
-"""Wormhole switching in one faulty hypercube: which channels wait for which, and whether messages deadlock.
+"""Wormhole switching in one faulty hypercube: dependencies between channels, and whether messages deadlock.
 
-Two views of Theorem 2 of Wang, Lin & Kuo.  The channel dependency graph (reading A14) has an arc c -> c' when some message
-that came over c asks for c'; without a cycle in it messages that do not branch cannot deadlock (Dally & Seitz 1987).  It knows
-nothing of a branch that waits while another one holds; the simulation (reading A15) does.
+Two views of Theorem 2 of Wang, Lin & Kuo.  The channel dependency graph (A14) has an arc c -> c' if some message that arrived
+over c can request c'.  If it has no cycle, messages that do not branch cannot deadlock (Dally & Seitz 1987).  The graph ignores
+that one branch of a message may wait while another branch holds channels.  The simulation (A15) covers this case.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from .partition import Pair, Supercube
 
 #: (u, v), and with two virtual channels (u, v, copy).
 Channel = tuple[int, ...]
-#: The place of a multicast in the list, and which of its messages: E_lo, E_hi, H, L.
+#: The index of a multicast in the list, and the kind of its message: E_lo, E_hi, H or L.
 MessageKey = tuple[int, str]
 
-#: Enters a channel, (class, u, v), and with a fourth argument an arc from it to v's channel there.
+#: Adds a channel (class, u, v) to the graph, and with a fourth argument w also its arc to the channel from v to w.
 AddArc = Callable[..., None]
 
-#: Largest cube whose dependency graph is built.
+#: Largest n for the channel dependency graph.
 LARGEST = 12
 
 _MAX_FLITS = 2**31
 
 
 def channel_of(net: Supercube, kind: str, u: int, v: int, virtual_channels: int) -> Channel:
-    """The channel of a message of class ``kind`` from u to v (A14): copy 1 is D_L's inside the supernodes."""
+    """Return the channel of a message of class ``kind`` from u to v (A14): D_L inside supernodes uses copy 1."""
     if virtual_channels == 1:
         return u, v
     return u, v, int(kind == "L" and not (u ^ v) & ~net.inside)
@@ -40,7 +40,7 @@ def channel_of(net: Supercube, kind: str, u: int, v: int, virtual_channels: int)
 
 
 def dependency_arcs(net: Supercube, virtual_channels: int, unicast: bool) -> dict[Channel, set[Channel]]:
-    """The channel dependency graph (A14): every channel that some message uses, with those that it waits for."""
+    """Return the channel dependency graph (A14): every channel that some message uses, with the channels it waits for."""
     arcs: dict[Channel, set[Channel]] = {}
 
     def add_arc(kind: str, u: int, v: int, after: int | None = None) -> None:
@@ -59,7 +59,7 @@ def dependency_arcs(net: Supercube, virtual_channels: int, unicast: bool) -> dic
 
 
 def _arcs_inside(net: Supercube, kind: str, v: int, add: AddArc) -> None:
-    """Of a message at v for its own supernode: v's channels, and from there to the node across."""
+    """Add the channels of a message at v for its own supernode, and the arc to the node across."""
     for b in (v ^ net.low, v ^ net.high):
         if b not in net.faults:
             add(kind, v, b)
@@ -70,21 +70,21 @@ def _arcs_inside(net: Supercube, kind: str, v: int, add: AddArc) -> None:
 
 
 def _arcs_of_class(net: Supercube, kind: str, v: int, unicast: bool, add: AddArc) -> None:
-    """What messages of D_H or D_L ask for at v, and at the buddy of a detour from v.
+    """Add the channels that messages of D_H or D_L request at v, and at the buddy of a detour from v.
 
-    Such a message can come to v from any nonfaulty neighbour u in a lower (D_L: higher) supernode, as its source, with v or
-    another node of v's supernode first in its header; whatever lies beyond can come next, so that every step up
-    from v can be asked for.  A unicast comes from u to v only when its goal lies before u's next larger shortcut.
+    Such a message can come to v from any nonfaulty neighbour u in a lower (D_L: higher) supernode, if u is its source and its
+    header begins with v or another node of v's supernode.  Any destination beyond can come next in the header, so every channel
+    from v to supernodes beyond can be requested.  A unicast goes from u to v only if its goal lies before u's next shortcut.
     """
     here = net.label(v)
     beyond = [(label, p) for label, p in _neighbours(net, v) if (label > here) == (kind == "H")]
     before = [u for label, u in _neighbours(net, v) if (label < here) == (kind == "H") and u not in net.faults]
-    steps = []  # for each neighbour p beyond: its label and the node that R' gives
+    steps = []  # for each neighbour p beyond: its label and the next node by R'
     for label, p in beyond:
         node, detour = net.next_node_toward(v, label, "shortcut")
         steps.append((label, node))
         add(kind, v, node)
-        if detour:  # and from the buddy to p's own
+        if detour:  # and the channel from the buddy to its neighbour in p's supernode
             add(kind, v, node, node ^ v ^ p)
     if before:
         _arcs_inside(net, kind, v, add)
@@ -99,13 +99,13 @@ def _arcs_of_class(net: Supercube, kind: str, v: int, unicast: bool, add: AddArc
 
 
 def _neighbours(net: Supercube, v: int) -> list[tuple[int, int]]:
-    """Labels and nodes across the external dimensions: crossing the k-th turns a into a ^ (2^(k+1) - 1)."""
+    """Return labels and nodes across the dimensions outside P: crossing the k-th turns a into a ^ (2^(k+1) - 1)."""
     here = net.label(v)
     return [(here ^ (2 << k) - 1, v ^ bit) for k, bit in enumerate(net.external)]
 
 
 def _next_shortcut(net: Supercube, u: int, label: int, kind: str) -> int | None:
-    """The label nearest beyond ``label`` among u's neighbours; None when there is none."""
+    """Return the nearest label beyond ``label`` among u's neighbours, or None."""
     labels = [a for a, _ in _neighbours(net, u)]
     if kind == "H":
         return min((a for a in labels if a > label), default=None)
@@ -113,7 +113,7 @@ def _next_shortcut(net: Supercube, u: int, label: int, kind: str) -> int | None:
 
 
 def shortest_cycle(arcs: Mapping[Channel, Iterable[Channel]]) -> list[Channel] | None:
-    """A shortest cycle of a directed graph, each vertex with an arc to the next; None without one."""
+    """Return a shortest cycle of a directed graph, each vertex with an arc to the next, or None if it is acyclic."""
     alive = _trim_acyclic(arcs)
     best: list[Channel] | None = None
     for start in sorted(alive):
@@ -123,7 +123,7 @@ def shortest_cycle(arcs: Mapping[Channel, Iterable[Channel]]) -> list[Channel] |
 
 
 def _trim_acyclic(arcs: Mapping[Channel, Iterable[Channel]]) -> dict[Channel, list[Channel]]:
-    """What is left when vertices without predecessors or without successors are taken away, again and again."""
+    """Return the graph without vertices that have no predecessors or no successors, removed repeatedly."""
     alive = {c: [d for d in after if d in arcs] for c, after in arcs.items()}
     for _ in range(2):
         before: dict[Channel, list[Channel]] = {c: [] for c in alive}
@@ -137,12 +137,12 @@ def _trim_acyclic(arcs: Mapping[Channel, Iterable[Channel]]) -> dict[Channel, li
                 count[c] -= 1
                 if not count[c]:
                     ends.append(c)
-        alive = {c: [d for d in before[c] if count[d]] for c in alive if count[c]}  # the rest, turned round
+        alive = {c: [d for d in before[c] if count[d]] for c in alive if count[c]}  # the remaining graph, arcs reversed
     return alive
 
 
 def _cycle_through(arcs: Mapping[Channel, list[Channel]], start: Channel, below: int | None) -> list[Channel] | None:
-    """A shortest cycle through ``start`` of fewer than ``below`` vertices; breadth first."""
+    """Return a shortest cycle through ``start`` of fewer than ``below`` vertices, or None, by breadth-first search."""
     came: dict[Channel, Channel | None] = {start: None}
     front, length = [start], 1
     while front and (below is None or length < below):
@@ -164,18 +164,18 @@ def _cycle_through(arcs: Mapping[Channel, list[Channel]], start: Channel, below:
 def dependency_cycle(
     cube: Hypercube, partition: Pair | None = None, virtual_channels: int = 1, unicast: bool = False
 ) -> list[Channel] | None:
-    """A shortest cycle of the channel dependency graph (A14), each channel waiting for the next and the last for the first.
+    """Return a shortest cycle of the channel dependency graph (A14): each channel waits for the next, the last for the first.
 
     Parameters
     ----------
     cube : Hypercube
         n <= 12; faults must be listed.
     partition : (int, int), optional
-        As :func:`fastcube.multicast` takes it.
+        As in :func:`fastcube.multicast`.
     virtual_channels : int
-        1: a channel is (u, v).  2: it is (u, v, c); messages of D_L take copy c = 1 inside supernodes, all else is copy 0.
+        1: a channel is (u, v).  2: a channel is (u, v, c); messages of D_L use copy c = 1 inside supernodes, all others copy 0.
     unicast : bool
-        Only messages to one destination each.
+        Whether to consider only messages to a single destination.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def dependency_cycle(
 
 @dataclass(frozen=True)
 class Wormhole:
-    """What :func:`fastcube.simulate_wormhole` gives.
+    """The result of :func:`fastcube.simulate_wormhole`.
 
     Attributes
     ----------
@@ -206,9 +206,9 @@ class Wormhole:
     steps : int
         The last step in which a channel was acquired; with ``flits``, in which a flit moved or was consumed.
     arrival : dict
-        (i, destination) -> step in which the header arrives, i the place in ``messages``.
+        (i, destination) -> step in which the header arrives; i is the index in ``messages``.
     held, waiting : dict
-        By (i, "E_lo" | "E_hi" | "H" | "L") of the messages that are stuck: the channels held; the channels asked for, as
+        For stuck messages, by (i, "E_lo" | "E_hi" | "H" | "L"): the channels held, and the channels requested as pairs
         (channel, key of its holder or None).
     """
 
@@ -221,7 +221,7 @@ class Wormhole:
 
 @dataclass
 class _Link:
-    """A channel that a message has acquired: its buffer's flit (0 is the header), and what the header does at its end."""
+    """An acquired channel: the flit in its buffer (0 is the header), and the channels that the header requests at its end."""
 
     channel: Channel
     use: Use
@@ -241,7 +241,7 @@ class _Worm:
     ended: bool = False
 
     def waiting(self, step: int) -> list[tuple[_Link | None, list[Use]]]:
-        """Where it asks in a step: the source, or ends reached in earlier steps that lead on."""
+        """Return the places where the message requests channels in a step: its source, or ends reached in earlier steps."""
         if self.first is None:
             return [(None, self.asks)]
         return [(link, link.asks) for link in self.links if link.then is None and link.since < step]
@@ -255,20 +255,20 @@ def simulate_wormhole(
     flits: int | None = None,
     path: str = "shortcut",
 ) -> Wormhole:
-    """Multicasts that all start together, flit by flit (A15).
+    """Simulate multicasts that all start together, flit by flit (A15).
 
     Parameters
     ----------
     cube : Hypercube
-        Faults must be listed.
+        With listed faults.
     messages : iterable of (s, destinations)
-        As :func:`fastcube.multicast` takes them.
+        As in :func:`fastcube.multicast`.
     partition, path
-        As :func:`fastcube.multicast` takes them.
+        As in :func:`fastcube.multicast`.
     virtual_channels : int
-        1, or 2: D_L has channels of its own inside supernodes.
+        1, or 2: with 2, D_L has separate channels inside supernodes.
     flits : int, optional
-        Length of every message, header included; None: longer than anything that it crosses.
+        Length of every message in flits, header included.  None: longer than any path.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def simulate_wormhole(
 
 
 def _worms(cube: Hypercube, net: Supercube, messages: object, path: str) -> list[_Worm]:
-    """The messages of all multicasts, in the order of their turns.  Raises ParameterError."""
+    """Return the messages of all multicasts, in the order of their turns.  Raises ParameterError."""
     wanted = "messages must be pairs (s, destinations)"
     if not is_many(messages):
         raise ParameterError(f"{wanted}, got {short_repr(messages)}")
@@ -318,7 +318,7 @@ class _Simulation:
         del self.holder[link.channel]
 
     def acquire(self, worm: _Worm, step: int) -> bool:
-        """The worm's turn: everywhere where it waits it gets all that it asks for there, or nothing."""
+        """Take the message's turn: at each place where it waits it acquires all requested channels, or none."""
         acquired = False
         for at, asks in worm.waiting(step):
             if any(self.channel(use) in self.holder for use in asks):
@@ -347,7 +347,7 @@ class _Simulation:
         return acquired
 
     def move_flits(self, worm: _Worm, step: int) -> bool:
-        """The flits move up, from the ends of the branches to the source; a header rests in the step in which it comes."""
+        """Move the flits, from the ends of the branches to the source.  A header does not move in the step of its arrival."""
         moved = False
         for link in worm.links[::-1]:
             flit = link.flit

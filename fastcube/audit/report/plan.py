@@ -124,7 +124,7 @@ def _study_piece(paper: Paper, study: Study, grid: Grid, quick: bool) -> StudyPi
 
 
 def claim_seconds(claims: Sequence[Claim], quick: bool) -> dict[tuple[str, str], float]:
-    """Return the CPU seconds of deciding each claim, by paper and id.  Raises ParameterError if the package's data are damaged."""
+    """Return the CPU seconds that deciding costs, by paper and id.  Raises ParameterError if the package's data are damaged."""
     with resources.wrap_damage_errors("budget"):
         held = budget()["claims"]
         return {
