@@ -93,7 +93,7 @@ class CommunicationTree:
         return tuple(found)
 
     def role(self, v: int, i: int) -> str:
-        """Return the role of node v at stage i: ``active`` (sends), ``passive`` (receives) or ``idle``, by equations (1) to (3)."""
+        """Return the role of node v at stage i: ``active`` (sends), ``passive`` (receives) or ``idle`` (equations 1 to 3)."""
         v = self.cube.check_node("v", v)
         i = check_integer("i", i, 0, self.n - 1, f"for n={self.n}")
         apart = v ^ self.sink

@@ -1,1 +1,1 @@
-"""What is measured: studies with their axes, grids, statistics, tallies and estimates, and where studies are found."""
+"""Studies: their axes, grids, statistics, tallies and estimates, and how studies are found."""

@@ -1,4 +1,4 @@
-"""An axis of names: one coordinate of a point whose values are words, such as the network."""
+"""An axis of names: a coordinate of a point whose values are names, such as the network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ParameterError, check_flag, check_line, command_line_text, is_many, short_repr, suggest_name
 
-#: What the values of an axis of names are.
+#: The form of the values of an axis of names.
 WORD = re.compile(r"[a-z0-9-]{1,64}")
 
 
@@ -20,12 +20,12 @@ class Choice:
     Parameters
     ----------
     name, description : str
-        As those of an :class:`Axis`.
+        As of an :class:`Axis`.
     names : sequence of str
-        Its values in their order, each of at most 64 of a-z, 0-9 and -.  A kernel gets a name as its place here; the place
-        stands in no key and no file.
+        The values in their order, each of at most 64 of the characters a-z, 0-9 and -.  A kernel gets a name as its index in
+        this sequence.  The index is part of no key and no file.
     keyed : bool
-        Whether the name is part of the random key.  Where it is not, points that differ in it alone have the same trials.
+        Whether the name is part of the random key.  If not, points that differ only in this axis have the same trials.
 
     Examples
     --------
@@ -35,11 +35,11 @@ class Choice:
 
     name: str
     description: str = field(compare=False)
-    # a later fastcube knows more names: files of one axis are still of one study
+    # not compared: a later fastcube may know more names, and files with this axis must still belong to one study
     names: tuple[str, ...] = field(compare=False)
     keyed: bool = True
 
-    #: What its values are.
+    #: The type of the values.
     kind = str
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Choice:
         object.__setattr__(self, "names", names)
 
     def check(self, value: object) -> Any:
-        """The name; ParameterError, with the nearest one, unless it is one of the axis."""
+        """Return the name.  Raises ParameterError, with the most similar name, unless it is a value of the axis."""
         if isinstance(value, str) and value in self.names:
             return str(value)
         raise ParameterError(
@@ -69,14 +69,14 @@ class Choice:
         )
 
     def sort_key(self, value: Any) -> tuple[int, str]:
-        """What sorts names: their order, those that are not known here last."""
+        """Return the sort key of a name: its index; names that are unknown here come last."""
         return self.names.index(value) if value in self.names else len(self.names), value
 
     def parameter(self, value: Any) -> float:
-        """What a kernel gets: the name's place."""
+        """Return the number that a kernel gets: the name's index."""
         return float(self.names.index(value))
 
     def with_names(self, more: Iterable[Any]) -> Choice:
-        """The same axis with other names behind its own."""
+        """Return the same axis with further names after its own."""
         others = sorted(set(more) - set(self.names))
         return Choice(self.name, self.description, (*self.names, *others), self.keyed)

@@ -1,10 +1,10 @@
 """Estimates and 95% intervals from exact counts.
 
-Proportions: Clopper-Pearson; paired differences of 0/1 outcomes: two of these.  Means of bounded quantities:
-empirical Bernstein (Maurer & Pontil 2009, Theorem 4, two-sided), valid also where the quantity is nearly always zero and
-sometimes huge; split by classes of trials where its bound lies far above its values.  Ratios of totals: delta method,
-asymptotic.  Where all trials agree an interval has the width that this allows, or is not given.  ``scipy.special`` is
-imported on first use; ``scipy.stats`` never, it costs 0.6 s.
+Proportions have Clopper-Pearson intervals, paired differences of 0/1 outcomes combine two of them.  Means of bounded quantities
+have empirical Bernstein intervals (Maurer & Pontil 2009, Theorem 4, two-sided), which hold also if the quantity is nearly always
+zero and sometimes huge.  If the bound is far above most values, the trials are split into classes.  Ratios of totals use the
+delta method, which is asymptotic.  If all trials agree, an interval has the width that this allows, or none is given.
+``scipy.special`` is imported on first use, ``scipy.stats`` never, because its import takes 0.6 s.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its plain standard error and a 95% interval; NaN everywhere when there is nothing to estimate from."""
+    """A number with its standard error and a 95% interval; all four are NaN if there are no trials to estimate from."""
 
     value: float
     stderr: float
@@ -34,7 +34,7 @@ class Estimate:
 
     @property
     def complement(self) -> Estimate:
-        """One less the number, with its interval."""
+        """The estimate of one minus the number, with its interval."""
         return Estimate(1 - self.value, self.stderr, 1 - self.high, 1 - self.low)
 
 
@@ -42,7 +42,7 @@ UNDEFINED = Estimate(math.nan, math.nan, math.nan, math.nan)
 
 
 def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
-    """Share of events among trials with the Clopper-Pearson interval; at 0 events the lower limit is 0."""
+    """Estimate a probability from ``events`` in ``trials``, with the Clopper-Pearson interval; its low end is 0 at 0 events."""
     if trials == 0:
         return UNDEFINED
     from scipy.special import betaincinv
@@ -54,10 +54,10 @@ def proportion(events: int, trials: int, alpha: float = ALPHA) -> Estimate:
 
 
 def paired_difference(total: int, differs: int, trials: int, alpha: float = ALPHA) -> Estimate:
-    """Mean of ``trials`` differences that are -1, 0 or 1, from their sum and the number that are not 0.
+    """Estimate the mean of ``trials`` differences in {-1, 0, 1}, from their sum and the number that are not 0.
 
-    The probabilities of 1 and of -1 each have a Clopper-Pearson interval at level 1 - alpha / 2.  Both hold together with
-    a probability of at least 1 - alpha, and then the difference lies between the differences of their limits.
+    The probabilities of 1 and of -1 each have a Clopper-Pearson interval at level 1 - alpha / 2.  With probability at least
+    1 - alpha both intervals hold.  Then their difference is between the differences of opposite limits.
     """
     if trials == 0:
         return UNDEFINED
@@ -68,10 +68,10 @@ def paired_difference(total: int, differs: int, trials: int, alpha: float = ALPH
 
 
 def _mean_and_variance(total: int, squares: int, trials: int, unit: float) -> tuple[float, float]:
-    """Mean and sample variance of ``trials`` >= 2 values, given exactly as sums of value * unit and of its square."""
+    """Return mean and sample variance of ``trials`` >= 2 values, from the exact sums of value * unit and of its square."""
     over, under = Fraction(unit).as_integer_ratio()
     variance = (squares * trials - total * total) * under**2 / (trials * (trials - 1) * over**2)
-    return total * under / (trials * over), variance  # a quotient of integers is rounded once, as a Fraction's is
+    return total * under / (trials * over), variance  # dividing integers rounds only once, like a Fraction
 
 
 def bounded_mean(
@@ -83,7 +83,7 @@ def bounded_mean(
     least: float = 0.0,
     alpha: float = ALPHA,
 ) -> Estimate:
-    """Mean of ``trials`` values in [least, most], given exactly as sums of value * unit and of its square.
+    """Estimate the mean of ``trials`` values in [least, most], from the exact sums of value * unit and of its square.
 
     The interval is mean +- (sqrt(2 V ln(4/alpha) / T) + 7 ln(4/alpha) (most - least) / (3 (T - 1))), cut to
     [least, most], with V the sample variance.  With fewer than two trials it is [least, most].
@@ -100,16 +100,16 @@ def bounded_mean(
 
 @dataclass(frozen=True)
 class TrialClass:
-    """Some of the trials of a mean, and what is known of its quantity there.
+    """A class of the trials of a mean, with bounds of the quantity in this class.
 
     Attributes
     ----------
     trials, total, squares : int
-        How many trials are of the class, and sums of the quantity * unit and of its square over them.
+        Number of trials in the class, and sums of the quantity * unit and of its square over them.
     least, most : float
-        Bounds of the quantity where a trial is of the class.
+        Bounds of the quantity in a trial of the class.
     proved : float
-        A bound on the class's share of the mean, the probability of the class times its mean, that needs no data.
+        A proved upper bound on the class's contribution to the mean: the probability of the class times its mean.
     """
 
     trials: int
@@ -120,17 +120,17 @@ class TrialClass:
     proved: float
 
 
-#: Classes whose proved share is below this part of the first one's are left to the proof, at no level.
+#: A class whose proved contribution is below this fraction of the first class's enters only by the proved bound, at no level.
 NEGLIGIBLE = 1e-6
 
 
 def mean_of_classes(classes: Sequence[TrialClass], trials: int, unit: float = 1.0, alpha: float = ALPHA) -> Estimate:
-    """Mean over ``trials`` of a quantity that is zero but in some classes of trials, each with bounds of its own.
+    """Estimate the mean over ``trials`` of a quantity that is nonzero only in some classes of trials, with separate bounds.
 
-    The limits are sums over the classes.  A class's share lies between the limits of an empirical Bernstein interval
-    with its bound, between those of the Clopper-Pearson interval of its probability times least and most, and below
-    what is proved: the best of them, all holding together at level 1 - alpha, which the intervals share equally.  Which
-    classes are looked at depends on what is proved of them, never on the data.
+    The limits are sums over the classes.  For each class three bounds are combined: the empirical Bernstein interval with the
+    bound of the class, the Clopper-Pearson interval of its probability times least and most, and the proved bound.
+    All intervals hold together at level 1 - alpha, which they share equally.  The classes that get intervals are chosen
+    by the proved bounds, never by the data.
     """
     if trials == 0:
         return UNDEFINED
@@ -151,9 +151,9 @@ def mean_of_classes(classes: Sequence[TrialClass], trials: int, unit: float = 1.
 
 
 def _constant_limits(value: float, trials: int, least: float, most: float, alpha: float) -> tuple[float, float]:
-    """Limits of a mean where all trials gave ``value``, of a quantity in [least, most]; NaN where ``most`` is 0, not known.
+    """Return the limits of a mean in [least, most] if all trials gave ``value``; NaN if ``most`` is 0, that is, unknown.
 
-    The share of trials that differ is below the Clopper-Pearson limit of none, and they give least or most at worst.
+    A different value has at most the probability of the Clopper-Pearson limit at 0 events, and it is at worst least or most.
     """
     if not most:
         return math.nan, math.nan
@@ -162,9 +162,9 @@ def _constant_limits(value: float, trials: int, least: float, most: float, alpha
 
 
 def min_nonzero_values(total: int, squares: int) -> float:
-    """Least number of values that are not zero, from their sum and the sum of their squares (Cauchy-Schwarz).
+    """Return a lower bound on the number of nonzero values, from their sum and the sum of their squares (Cauchy-Schwarz).
 
-    It is the number itself where these are equal, and less where few of them carry the sum.
+    The bound is sharp if the nonzero values are equal, and low if few of them make up most of the sum.
     """
     return float(Fraction(total * total, squares)) if squares else 0.0
 
@@ -178,10 +178,10 @@ def normal_mean(
     least: float = 0.0,
     alpha: float = ALPHA,
 ) -> Estimate:
-    """Mean of ``trials`` values, given as in :func:`bounded_mean`; normal interval, asymptotic.
+    """Estimate the mean of ``trials`` values, given as in ``bounded_mean``, with the normal interval, which is asymptotic.
 
-    With a ``bound`` the values lie in [least, bound], and so do the limits.  Where all values agree, the limits are the share of
-    values that may differ times the bound, or NaN without one.
+    With a ``bound`` the values are in [least, bound], and the limits are cut to this range.  If all values agree, the limits
+    allow for a few trials with other values, or are NaN without a bound.
     """
     if trials == 0:
         return UNDEFINED
@@ -208,11 +208,11 @@ def ratio(
     least: float = 0.0,
     alpha: float = ALPHA,
 ) -> Estimate:
-    """Ratio of two totals over the same trials, from the sums and the sums of products; delta method, asymptotic.
+    """Estimate the ratio of two totals over the same trials, from sums and sums of products, by the (asymptotic) delta method.
 
-    With a ``bound`` one trial's ratio lies in [least, bound], and so do the limits.  Where the ratio of all trials is the same,
-    the limits are the share of trials that may differ times the bound, as if their denominators were like the others', or NaN
-    without one.
+    With a ``bound`` the ratio of one trial is in [least, bound], and the limits are cut to this range.  If all trials have the
+    same ratio, the limits allow for a few trials that differ, assuming that their denominators are typical.  Without a bound
+    they are then NaN.
     """
     if trials < 2 or denominator == 0:
         return UNDEFINED

@@ -1,6 +1,6 @@
-"""What trials draw, for other people's simulators: their fault sets as arrays and as rows of CSV, without any algorithm.
+"""The random samples of trials, for other simulators: their fault sets as arrays and as rows of CSV, without any algorithm.
 
-The same as ``replay`` shows of each trial: a study's ``draw`` is what its ``explain`` begins with.
+``replay`` shows the same data for each trial: a study's ``explain`` begins with its ``draw``.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .goal import MOST_TRIALS
 from .grid import collect_values
 from .study import Draw, Point, Study, Value, join_limited
 
-#: Most trials in one array: some kB of Python objects each while it is made.
+#: Most trials in one array; each needs some kB of Python objects while the array is made.
 MAX_ROWS = 10**6
 
-#: Most labels of a network whose lazily decided faults are listed.
+#: Largest number of nodes of a network whose faults, if sampled on demand, are listed.
 MAX_LISTED = 2**20
 
 
 def iter_draws(study: Study, point: Point, seed: int, first: int, stop: int) -> Iterator[Draw]:
-    """What trials ``first .. stop - 1`` draw at a checked point, one after another.
+    """Yield the samples of trials ``first .. stop - 1`` at a checked point.
 
-    Raises ParameterError for a range that is none, or a study that does not say what its trials draw.
+    Raises ParameterError if the range is empty or reversed, or if the study does not declare its samples (``draw``).
     """
     if study.draw is None:
         raise ParameterError(f"{study.name} does not say what its trials draw: it has no draw")
@@ -49,7 +49,7 @@ def iter_draws(study: Study, point: Point, seed: int, first: int, stop: int) -> 
 
 
 def faulty_nodes(drawn: Draw) -> list[int]:
-    """The faulty nodes of a trial, ascending.  Raises ParameterError for lazy ones among more than 2^20 labels."""
+    """Return the faulty nodes of a trial, ascending.  Faults sampled on demand are listed up to 2^20 nodes."""
     faults = drawn.network.faulty_nodes
     if not isinstance(faults, RandomFaults):
         return sorted(faults)
@@ -62,7 +62,7 @@ def faulty_nodes(drawn: Draw) -> list[int]:
 
 
 def faulty_text(network: Any) -> str:
-    """How many faulty nodes a hypercube has and which, the first 64, as a line of a replay."""
+    """Return the number of faulty nodes of a hypercube and the first 64 of them, as a line of a replay."""
     faults = sorted(network.faulty_nodes)
     return f"  {len(faults)} faulty nodes: {join_limited(map(network.label, faults), 64)}"
 
@@ -70,34 +70,34 @@ def faulty_text(network: Any) -> str:
 def fault_sets(
     study: str | Study, /, *, stop: int, field: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
 ) -> NDArray[Any]:
-    """The fault sets of trials ``first`` to ``stop - 1`` at one point, as an array: what a run counts and replay shows.
+    """Return the fault sets of trials ``first`` to ``stop - 1`` at one point as an array, as a run samples them.
 
     Parameters
     ----------
     study : str or Study
         Name of an installed study, a Python file that holds one, or a Study.
     stop : int
-        The trial after the last, up to 2^60, and up to first + 10^6: ask for more in parts, or for rows of CSV.
+        One more than the last trial, at most 2^60 and at most first + 10^6.  Ask for more trials in parts, or as rows of CSV.
     field : str
-        ``faulty_nodes``, ``faulty_links``, or what else the study's trials draw, by the name that replay's JSON gives it
-        (``s``, ``t``, ``destinations``, ``status_key``, ...).
+        ``faulty_nodes``, ``faulty_links``, or another sampled quantity, by its name in replay's JSON (``s``, ``t``,
+        ``destinations``, ``status_key``, ...).
     seed, first : int
-        0 .. 2^63 - 1; the first trial.
+        In [0, 2^63 - 1]; ``first`` is the first trial.
     **axes
-        The point, one value an axis.
+        The point, one value per axis.
 
     Returns
     -------
     array of shape (stop - first, ...)
-        ``faulty_nodes``: int64, (trials, f), each row ascending; ``faulty_links``: int64, (trials, K, 2), pairs (u, v)
-        with u < v, ascending; others: int64, (trials,) or (trials, many), but ``status_key`` uint64 and ``void`` bool.
-        Where numbers differ from trial to trial, rows are as long as the longest and end with -1.
+        ``faulty_nodes``: int64, (trials, f), each row ascending.  ``faulty_links``: int64, (trials, K, 2), pairs (u, v)
+        with u < v, ascending.  Others: int64, (trials,) or (trials, many), but ``status_key`` uint64 and ``void`` bool.
+        If the number of entries differs between trials, rows are as long as the longest and padded with -1.
 
     Raises
     ------
     ParameterError
-        For a point that is none, a name that is not drawn, and for ``faulty_nodes`` where every node of more than 2^20
-        is faulty at a rate: there ``RandomFaults(rate, status_key)`` of :mod:`fastcube.networks.faults` decides each.
+        If the point is impossible, or the field is not sampled.  Also for ``faulty_nodes`` if more than 2^20 nodes are faulty
+        at a rate: then ``RandomFaults(rate, status_key)`` of :mod:`fastcube.networks.faults` gives the status of each node.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def fault_sets(
 
 
 def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
-    """The one point that the axes name.  Raises ParameterError unless each has one value."""
+    """Return the one point that the axes name.  Raises ParameterError unless each axis has one value."""
     given = {name: collect_values(study.axis(name), values) for name, values in axes.items()}
     for name, values in given.items():
         if len(values) != 1:
@@ -151,10 +151,10 @@ def _fault_set_value(drawn: Draw, field: str, study: Study) -> Any:
 def iter_csv_rows(
     study: Study, points: list[dict[str, Value]], seed: int, first: int, stop: int
 ) -> Iterator[list[str]]:
-    """Rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and what else is drawn.
+    """Yield rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and the other sampled quantities.
 
-    Labels in a cell are separated by blanks, the ends of a link by ``-``.  ``lazy`` stands for the faulty nodes of more
-    than 2^20 labels that are decided by rate and status_key.  Raises as :func:`iter_draws`.
+    Labels in a cell are separated by spaces, the ends of a link by ``-``.  For more than 2^20 nodes with faults sampled on demand
+    the cell of the faulty nodes is ``lazy``; rate and status_key determine them.  Raises as ``iter_draws``.
     """
     headed = False
     for point in points:

@@ -1,9 +1,10 @@
-"""The fingerprint of a user's code: what tells one version of a study from another.
+"""The fingerprint of a user's code, which distinguishes the versions of a study.
 
-Two things make a trial what it is.  Its text, and that of all that it calls: the syntax trees of their files and of those
-these import from beside them, without docstrings and comments, because what cannot change a trial does not count; of functions
-without a file, such as a notebook's, their own.  And what the compiler freezes: values of their globals, closures and defaults,
-wherever those came from (``kernels/machine/captured_values.py``).  An installed package raises its study's ``revision`` instead.
+Two things determine a trial.  The first is its source and the source of all functions that it calls.  It is hashed by the syntax
+trees of their files, and of the files next to these that they import.  Docstrings and comments are left out, because they cannot
+change a trial.  A function without a file, as in a notebook, counts by its own source.  The second is the values that the
+compiler freezes: globals, closures and defaults (``kernels/machine/captured_values.py``).  An installed package raises the
+``revision`` of its study instead.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..kernels.machine import captured_values
 from ..kernels.machine.content import hash_bytecode
 from .installed import GROUP, find_entry_points
 
-#: Text of the users' files that this process has executed, by path: the text on disk may be newer.
+#: Source of the users' files that this process has executed, by path, because the file on disk may be newer.
 _EXECUTED: dict[Path, bytes] = {}
 
 #: Folders of users' files.
@@ -36,7 +37,7 @@ _FOLDERS: set[Path] = set()
 
 
 class _RecordingLoader(SourceFileLoader):
-    """Executes a file as it is now, never from compiled code on disk, and records the text."""
+    """Executes the present source of a file, never compiled code from disk, and records the source."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -46,7 +47,7 @@ class _RecordingLoader(SourceFileLoader):
 
 
 class _RecordingFinder:
-    """Finds modules beside users' files."""
+    """Finds modules in the folders of users' files."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -63,7 +64,7 @@ class _RecordingFinder:
 
 
 def import_file(name: str, path: Path) -> ModuleType:
-    """Execute a user's file as the module ``name``; the text that is executed is the text that is hashed."""
+    """Execute a user's file as the module ``name``; the executed source is the source that will be hashed."""
     _FOLDERS.add(path.resolve().parent)
     if _RecordingFinder not in sys.meta_path:
         sys.meta_path.insert(0, _RecordingFinder)
@@ -75,7 +76,7 @@ def import_file(name: str, path: Path) -> ModuleType:
 
 
 def check_unchanged(path: str, code: Mapping[str, str]) -> None:
-    """Raise ParameterError for a file of a fingerprint whose text on disk is not the text that was executed."""
+    """Raise ParameterError if a file of a fingerprint has changed on disk since it was executed."""
     for name, known in code.items():
         file = Path(path).resolve().parent / name
         if name.endswith(".py") and file.is_file() and _hash_text(_normalized_source(file.read_bytes())[0]) != known:
@@ -83,7 +84,7 @@ def check_unchanged(path: str, code: Mapping[str, str]) -> None:
 
 
 def _strip_docstrings(tree: ast.Module) -> str:
-    """The source again, from the tree without docstrings: the same text in every Python version that has the syntax."""
+    """Return the source without docstrings; the text is the same in every Python version that has the syntax."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or not body:
@@ -95,7 +96,7 @@ def _strip_docstrings(tree: ast.Module) -> str:
 
 
 def _sibling_imports(tree: ast.Module, folder: Path) -> Iterator[Path]:
-    """Files beside a file that it imports."""
+    """Yield the files in ``folder`` that a syntax tree imports."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -112,13 +113,13 @@ def _hash_text(text: str) -> str:
 
 
 def _executed_source(file: Path) -> bytes:
-    """The text of a file as this process executed it, else as it is on disk."""
+    """Return the source of a file as this process executed it, or else as it is on disk."""
     known = _EXECUTED.get(file.resolve())
     return file.read_bytes() if known is None else known
 
 
 def _normalized_source(source: bytes) -> tuple[str, ast.Module | None]:
-    """A text without what cannot change a trial, and its tree; one that cannot be parsed as it is."""
+    """Return source without docstrings and comments, and its tree; source that cannot be parsed is returned as it is."""
     try:
         tree = ast.parse(source)
         return _strip_docstrings(tree), tree
@@ -127,7 +128,7 @@ def _normalized_source(source: bytes) -> tuple[str, ast.Module | None]:
 
 
 def hash_files(path: Path) -> dict[str, str]:
-    """Hash of each file, by its path from the folder of the first; a file that cannot be parsed counts by its bytes."""
+    """Return the hashes of a file and of the files it imports, by relative path; an unparsable file counts by its bytes."""
     path = path.resolve()
     out: dict[str, str] = {}
     waiting = [path]
@@ -148,7 +149,7 @@ def _packages_of_studies() -> set[str]:
 
 @functools.cache
 def _is_user_module(module: str) -> bool:
-    """Whether a module's text is no package's that says itself when it changes: ours, one of studies, or one in site-packages."""
+    """Whether a module is a user's: not of fastcube, a package of studies or site-packages, which declare their revisions."""
     top = module.partition(".")[0]
     if top in {"fastcube", *sys.stdlib_module_names, *_packages_of_studies()}:
         return False
@@ -157,7 +158,7 @@ def _is_user_module(module: str) -> bool:
 
 
 def _function_source(function: FunctionType) -> str:
-    """The text of a function without a file: from a notebook's memory, else what Python compiled it to."""
+    """Return the source of a function without a file: from a notebook's memory, or else its bytecode."""
     try:
         return _strip_docstrings(ast.parse(textwrap.dedent(inspect.getsource(function))))
     except (OSError, SyntaxError, TypeError, ValueError):
@@ -166,7 +167,7 @@ def _function_source(function: FunctionType) -> str:
 
 @functools.cache
 def _compile_functions(source: bytes) -> set[str]:
-    """Bytecode of each function that a text defines, as :func:`hash_bytecode` names it; none for a text that is no Python."""
+    """Return the bytecode hashes of all functions that a source defines; the empty set for invalid Python."""
     try:
         found = [compile(source, "", "exec", dont_inherit=True)]
     except (SyntaxError, ValueError):
@@ -177,10 +178,10 @@ def _compile_functions(source: bytes) -> set[str]:
 
 
 def _check_executed(function: FunctionType, file: Path) -> None:
-    """Raise ParameterError for a function of a script or module whose file has another text by now.
+    """Raise ParameterError for a function of a script or module whose file has changed since it was loaded.
 
-    Python recorded no text of these files: only what it compiled.  A loader that rewrites code (pytest's) and a
-    program that runs parts of a file (sphinx-gallery) are believed.
+    Python recorded only the bytecode of these files, not their source.  Code is not checked if its loader rewrites it (pytest)
+    or if a program executes parts of a file (sphinx-gallery).
     """
     module = captured_values.defining_module(function)
     loader = getattr(sys.modules.get(module), "__loader__", None)
@@ -191,7 +192,7 @@ def _check_executed(function: FunctionType, file: Path) -> None:
 
 
 def _source_holders(function: FunctionType) -> dict[str, str]:
-    """What holds a function's text, its own place first: its file and those beside it, its file in a package, or itself."""
+    """Return the hashes of a function's source, its own file first: its file and files next to it, or its file in a package."""
     file, module = Path(function.__code__.co_filename), captured_values.defining_module(function)
     if not file.is_file():
         return {function.__qualname__: _hash_text(_function_source(function))}
@@ -204,7 +205,7 @@ def _source_holders(function: FunctionType) -> dict[str, str]:
 
 
 def hash_functions(*roots: Any) -> dict[str, str]:
-    """Fingerprint of functions, compiled or not, and of all that they call, by file or function, and value; none of installed."""
+    """Return the fingerprint of functions and of all that they call, by file or function, and value; not of installed code."""
     found: dict[str, set[str]] = {}
     for function, values in captured_values.iter_compiled_functions(roots, _is_user_module):
         if _is_user_module(captured_values.defining_module(function)):
@@ -221,9 +222,9 @@ def hash_functions(*roots: Any) -> dict[str, str]:
 
 
 def locate_name(root: Any, error: BaseException) -> str:
-    """Where a user's function that ``root`` compiles in reads the name, or attribute, that an error says is not there.
+    """Return the place where a user's function, compiled into ``root``, reads the name or attribute that an error misses.
 
-    ``File "FILE", line N`` of the first such place, as tracebacks have it; empty where the error says nothing of the kind.
+    The place is ``File "FILE", line N`` of the first such use, as in tracebacks, or empty if the error is of another kind.
     """
     found = re.search(r"name '(\w+)' is not defined|has no attribute '(\w+)'", str(error))
     if found is None:

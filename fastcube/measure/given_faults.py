@@ -1,4 +1,4 @@
-"""Fault sets that a user gives as CSV, in the format of ``fastcube faults``, and their evaluation one by one."""
+"""Fault sets that a user supplies as CSV, in the format of ``fastcube faults``, and their evaluation one by one."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from ..networks.family import network
 from ..networks.hypercube import check_cube
 from ..networks.network import Network
 
-#: Longest cell: the faulty links of a large network.
+#: Largest size of a cell in characters, for the faulty links of a large network.
 _LONGEST_CELL = 2**27
 
 
 class FaultSet(NamedTuple):
     """One row of a CSV of fault sets."""
 
-    trial: int  #: of the row, or its number from 0 where the file has no column of trials
+    trial: int  #: the value in the column ``trial``, or without this column the number of the row from 0
     network: Network
     others: dict[str, str]  #: the other columns: axes of the point, source, destination and the like
 
 
 def read_fault_sets(path: str | Path) -> list[FaultSet]:
-    """Read fault sets from CSV, such as ``fastcube faults`` writes.
+    """Read fault sets from a CSV file, such as ``fastcube faults`` writes.
 
     Parameters
     ----------
     path : str or Path
-        The first line names the columns.  ``n`` (of a dual-cube ``m``) and ``faulty_nodes`` or ``faulty_links`` are needed;
-        ``network`` and ``trial`` are read too.  Labels in a cell are separated by blanks, the ends of a link by ``-``.
+        The first line names the columns.  Required are ``n`` (for a dual-cube ``m``) and ``faulty_nodes`` or ``faulty_links``.
+        Optional are ``network`` and ``trial``.  Labels in a cell are separated by spaces, the ends of a link by ``-``.
 
     Returns
     -------
     list of FaultSet
-        With ``trial``, ``network`` (its faults) and ``others`` (the other columns, as text).
+        Each with ``trial``, ``network`` (with its faults) and ``others`` (the other columns, as text).
 
     Raises
     ------
     ParameterError
-        With the line of the file, for what is not a fault set.
+        With the line of the file, if a row is not a fault set.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
 
 
 def iter_fault_sets(path: str | Path) -> Iterator[FaultSet]:
-    """The rows of :func:`read_fault_sets`, one after another."""
+    """Yield the rows of ``read_fault_sets`` one by one."""
     path = check_path("path", path)
     csv.field_size_limit(_LONGEST_CELL)
     try:
@@ -107,7 +107,7 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     return FaultSet(trial, network(name, _parse_integer("n", left["n"]), nodes, links), left)
 
 
-# ---------------------------------------------------------------- one fault set, by the functions of one instance
+# ---------------------------------------------------------------- one fault set, by the functions for a single network
 
 
 def _evaluate_survival(given: FaultSet) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _evaluate_trees(given: FaultSet) -> dict[str, Any]:
     return {"tree": int(found is not None), "sink": "" if found is None else found.sink}
 
 
-#: The studies whose algorithm is run on given fault sets.
+#: The studies that can evaluate given fault sets, with their evaluation.
 EVALUATIONS: dict[str, Callable[[FaultSet], dict[str, Any]]] = {
     "survival": _evaluate_survival,
     "unsafe-fraction": _evaluate_unsafe,
@@ -146,7 +146,7 @@ EVALUATIONS: dict[str, Callable[[FaultSet], dict[str, Any]]] = {
 
 
 def iter_evaluations(path: str | Path, study: str) -> Iterator[list[object]]:
-    """Rows of results, the header first, for the fault sets of a file; ParameterError for another study."""
+    """Yield rows of results, the header first, for the fault sets of a file.  ``study`` must be a key of EVALUATIONS."""
     if study not in EVALUATIONS:
         raise ParameterError(f"study must be {join_alternatives(EVALUATIONS)}, got {short_repr(study)}")
     for number, given in zip(itertools.count(), iter_fault_sets(path)):

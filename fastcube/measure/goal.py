@@ -1,4 +1,4 @@
-"""When a run may stop: a number of trials, a precision, a number of events; and which shard of the trials it takes."""
+"""The goal of a run: a number of trials, a precision or a number of events, and the shard of the trials to run."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from .statistics import Value
 from .study import Grid, Measure, Point, point_text
 from .tally import Tally
 
-#: Precision and events are judged on the complete prefixes [0, 2^k), k from here.
+#: Precision and events are tested only after complete prefixes of [0, 2^k) trials; this is the shortest.
 FIRST_PREFIX = 2**12
 
-#: The trial index is an int64 in kernels.
+#: Largest number of trials; a trial index is an int64 in kernels.
 MOST_TRIALS = 2**60
 
-#: Where a run stops on fewer events, its estimate is off by more than about 2% on average (docs/statistics.md).
+#: A run that stops on fewer events has an estimate that is off by more than about 2% on average (docs/statistics.md).
 FEW_EVENTS = 100
 
-#: A job array has no more tasks.
+#: Largest number of shards; job arrays have fewer tasks.
 MOST_SHARDS = 10**6
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What to reach at every point.
+    """The goal to reach at every point.
 
     Parameters
     ----------
     trials : int or None
-        Trials a point; None for as many as the targets need.
+        Number of trials per point; None for as many as the targets need.
     precision, relative : float or None
-        Half-width of the 95% interval of the target statistic, absolute or as a share of the estimate.
+        Half-width of the 95% interval of the target statistic, absolute or as a fraction of the estimate.
     events : int or None
-        Trials where the target statistic is nonzero.
+        Number of trials in which the target statistic is nonzero.
     target : str or None
-        The statistic meant; None for the study's first.
+        The target statistic; None for the study's first.
     shard : (int, int) or None
         ``(I, N)``: trials floor(T I / N) .. floor(T (I + 1) / N) - 1 of each point.
     each : dict
-        Trials of the points, by :func:`point_text`, that take another number of them.
+        Trials of the points with another number of trials, by their text as of ``point_text``.
     """
 
     trials: int | None = None
@@ -63,7 +63,7 @@ class Goal:
     each: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, study: Measure) -> None:
-        """Raise ParameterError for values out of range or that do not go together."""
+        """Raise ParameterError for values that are out of range or exclude each other."""
         if self.trials is not None:
             check_range("trials", self.trials, 1, MOST_TRIALS)
         for name in ("precision", "relative"):
@@ -86,7 +86,7 @@ class Goal:
                 )
 
     def check_points(self, study: Measure, points: Iterable[Point]) -> None:
-        """Raise ParameterError for a point that lacks the target named, or where only events end the run and none can be."""
+        """Raise ParameterError if a point lacks the target, or if the run would wait for events that cannot occur there."""
         if not self.adaptive:
             return
         statistic = study.target(self.target)
@@ -108,17 +108,17 @@ class Goal:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the number of trials depends on what is counted."""
+        """Whether the number of trials depends on the results."""
         return self.precision is not None or self.relative is not None or self.events is not None
 
     def trials_at(self, point: Point) -> int:
-        """Trials of a point, for a fixed number of them."""
+        """Return the number of trials of a point, if it is fixed."""
         if self.trials is None:
             raise ValueError("an adaptive goal has no fixed number of trials")
         return self.each.get(point_text(point), self.trials)
 
     def bounds(self, point: Point) -> tuple[int, int]:
-        """First trial of a point and trial after the last, for a fixed number of trials."""
+        """Return the first trial of a point and one more than its last, if the number of trials is fixed."""
         trials = self.trials_at(point)
         if self.shard is None:
             return 0, trials
@@ -126,11 +126,11 @@ class Goal:
         return trials * index // count, trials * (index + 1) // count
 
     def is_reached(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> bool:
-        """Whether one of the targets is met by a tally; the first to be met stops a point."""
+        """Whether a tally reaches one of the targets; the first target reached ends a point."""
         return self._reached_target(study, point, tally) is not None
 
     def _reached_target(self, study: Measure, point: Mapping[str, Value], tally: Tally) -> str | None:
-        """The target that a tally meets, in words; empty where the statistic is not defined, None where none is met."""
+        """Return the target that a tally reaches, as text: empty if the statistic is not defined, None if none is reached."""
         statistic = study.target(self.target)
         with wrap_study_errors(f"statistic {statistic.name} of {study.name}"):
             if not statistic.defined(point):
@@ -148,7 +148,7 @@ class Goal:
         return None
 
     def reached_lines(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> list[str]:
-        """What a run that stops on a target has reached, and at how many points; what an asymptotic interval is worth."""
+        """Return lines about the targets reached and at how many points, with a warning about asymptotic intervals."""
         if not self.adaptive:
             return []
         statistic, found = study.target(self.target), list(rows)
@@ -173,7 +173,7 @@ class Goal:
         return lines
 
     def few_events(self, study: Measure, rows: Iterable[tuple[Point, Tally]]) -> str | None:
-        """One line where runs have stopped on fewer than :data:`FEW_EVENTS` events, whose estimates are biased; else None."""
+        """Return one line if a run stopped on fewer than FEW_EVENTS events, so that its estimates are biased, else None."""
         if not self.adaptive:
             return None
         statistic, few = study.target(self.target), []
@@ -191,18 +191,18 @@ class Goal:
         )
 
     def without_shard(self) -> Goal:
-        """The goal of all shards together."""
+        """Return the goal of all shards together."""
         return replace(self, shard=None)
 
     def to_json(self) -> str:
-        """As JSON text."""
+        """Return the goal as JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Goal:
-        """Inverse of :meth:`to_json`; fields of a newer minor version of the format are passed over.
+        """Return the goal of a JSON text from ``to_json``.  Fields of a newer minor version of the format are ignored.
 
-        Raises ParameterError, ValueError or TypeError for what it cannot have written, as far as :meth:`check` does not.
+        Raises ParameterError, ValueError or TypeError for impossible values that ``check`` does not find.
         """
         values = {name: value for name, value in json.loads(text).items() if name in cls.__dataclass_fields__}
         for name in ("trials", "events"):
@@ -229,9 +229,9 @@ def make_goal(
     target: str | None = None,
     shard: object = None,
 ) -> Goal:
-    """The goal that a user states, by command line or from Python; without any, the trials of the grid ``default``.
+    """Return the goal that a user states on the command line or in Python; by default the trials of the grid ``default``.
 
-    Counts and shares may be numbers of any type or text (``1e6``, ``1%``); a shard is ``"I/N"`` or (I, N).  Raises
+    Counts and fractions may be numbers of any type or text (``1e6``, ``1%``); a shard is ``"I/N"`` or (I, N).  Raises
     ParameterError.
     """
     out = Goal(
@@ -249,7 +249,7 @@ def make_goal(
 
 
 def _apply_grid_trials(grid: Grid | None, asked: Goal) -> Goal:
-    """What was asked for, with the grid's trials.  Points off the grid take the fewest of them."""
+    """Return the goal with the grid's numbers of trials.  A point that is not in the grid gets the smallest of them."""
     if grid is None:
         return asked
     if not callable(grid.trials):

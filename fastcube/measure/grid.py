@@ -1,4 +1,4 @@
-"""Points from what a user writes: ``n=5:12``, ``f=1,2,4``, Python values, or a grid of the study."""
+"""Build points from user input: ``n=5:12``, ``f=1,2,4``, Python values, or a grid of the study."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import numpy as np
 from ..errors import ParameterError, command_line_text, is_many
 from .study import Axis, Choice, Study, Value, product_grid
 
-#: Most points of a run, and of a results file: all numbers of faults in Q_16.
+#: Most points of a run and of a results file: all numbers of faults in Q_16.
 MOST_POINTS = 2**16 + 1
 
 
 def parse_number(name: str, given: object, what: str = "a number") -> float:
-    """A number of any type, or as text; NaN is none.  Raises ParameterError."""
+    """Return a number of any type, or given as text, as float.  Raises ParameterError, also for NaN."""
     if not isinstance(given, (bool, np.bool_, bytes, bytearray)):
-        with contextlib.suppress(Exception):  # of another type, or an object of the user's
+        with contextlib.suppress(Exception):  # an object of the user's may raise anything
             number = float(given)  # type: ignore[arg-type]
             if not math.isnan(number):
                 return number
@@ -29,7 +29,7 @@ def parse_number(name: str, given: object, what: str = "a number") -> float:
 
 
 def parse_probability(name: str, given: object) -> float:
-    """As :func:`parse_number`; as text also a percentage such as ``1%``.  Raises ParameterError."""
+    """Return a number as ``parse_number`` does; text may also be a percentage such as ``1%``."""
     what = "a number or a percentage"
     if isinstance(given, str) and given.endswith("%"):
         with contextlib.suppress(ParameterError):
@@ -38,9 +38,9 @@ def parse_probability(name: str, given: object) -> float:
 
 
 def parse_values(axis: Axis, text: str) -> list[Value]:
-    """Values of an axis: one, a comma list, or inclusive ranges ``lo:hi[:step]``.  Raises ParameterError.
+    """Return the values of an axis from text: a value, a comma list, or inclusive ranges ``lo:hi[:step]``.
 
-    Ranges are computed in decimal, so ``0:0.5:0.05`` ends with 0.5 and holds 0.15, not 0.15000000000000002.
+    Ranges are computed in decimal, so ``0:0.5:0.05`` ends with 0.5 and contains 0.15, not 0.15000000000000002.
     """
     values: list[Value] = []
     for part in text.split(","):
@@ -67,25 +67,25 @@ def parse_values(axis: Axis, text: str) -> list[Value]:
 
 
 def collect_values(axis: Axis | Choice, given: Any) -> list[Value]:
-    """Values of an axis as a caller writes them: one, an iterable, or text; each once.  Raises ParameterError."""
+    """Return the values of an axis, each once, from a single value, an iterable or text.  Raises ParameterError."""
     if isinstance(given, str):
         if isinstance(axis, Choice):
             return list(dict.fromkeys(axis.check(part.strip()) for part in given.split(",")))
         return parse_values(axis, given)
-    items = list(itertools.islice(given, MOST_POINTS + 1)) if is_many(given) else [given]  # there may be no end of them
+    items = list(itertools.islice(given, MOST_POINTS + 1)) if is_many(given) else [given]  # it may be infinite
     if len(items) > MOST_POINTS:
         raise ParameterError(f"{axis.name} takes at most {MOST_POINTS} values, got more")
     return list(dict.fromkeys(axis.check(value) for value in items))
 
 
 def longest_axis(points: Iterable[Mapping[str, Value]], *axes: str) -> str:
-    """Of these axes the one of which points have most values, the first of as many."""
+    """Return the axis on which the points have most different values; the first one of a tie."""
     some = list(points)
     return max(axes, key=lambda axis: len({point[axis] for point in some}))
 
 
 def values_text(values: Iterable[Value], most: int = 12) -> str:
-    """Some values of an axis in words: ``5..12`` where they follow each other, ``1, 2, 4``, ``3..40 (21 values)``."""
+    """Return values of an axis as short text: ``5..12`` for consecutive integers, ``1, 2, 4``, ``3..40 (21 values)``."""
     some = sorted(values)
     if some and isinstance(some[0], str):
         return ", ".join(map(str, some))
@@ -97,11 +97,11 @@ def values_text(values: Iterable[Value], most: int = 12) -> str:
 
 
 def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None = None) -> list[dict[str, Value]]:
-    """Points of a run: the grid of that name, the first by default, changed where axes are given.
+    """Return the points of a run: a grid of the study (by default the first), changed by the given axes.
 
-    With every axis given, their product; an impossible combination is an error.  With some given, each of their
-    combinations takes the grid's points that have it, or else the grid's values of the other axes as far as they are
-    possible there.  Raises ParameterError.
+    If all axes are given, the points are the product of their values, and an impossible combination is an error.  If some are
+    given, each combination of their values takes the grid's points with these values.  If there are none, it takes all
+    possible combinations with the grid's values of the other axes.  Raises ParameterError.
     """
     grid = study.grid(grid_name).points
     axes = {axis.name: axis for axis in study.axes}
@@ -130,7 +130,7 @@ def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None =
 
 
 def _check_point_count(study: Study, values: Mapping[str, list[Value]], grid: Sequence[Mapping[str, Value]]) -> None:
-    """Raise ParameterError before more points are made than a run takes."""
+    """Raise ParameterError, before any points are made, if there would be more than a run can have."""
     number = math.prod(len(of_axis) for of_axis in values.values())
     for axis in study.axes:
         if values and axis.name not in values:
@@ -140,7 +140,7 @@ def _check_point_count(study: Study, values: Mapping[str, list[Value]], grid: Se
 
 
 def _filter_points(study: Study, points: Iterable[Mapping[str, Value]], refused: list[str]) -> list[dict[str, Value]]:
-    """The points that can be; why the others cannot is added to ``refused``."""
+    """Return the possible points, and append the reasons why the others are impossible to ``refused``."""
     out = []
     for point in points:
         try:

@@ -1,4 +1,4 @@
-"""Objects that installed packages give by entry point, one entry point each: a name is found without importing any package."""
+"""Objects of installed packages, one entry point per object, so that a name is found without importing any package."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Kind = TypeVar("Kind")
 #: The group of entry points of studies.
 GROUP = "fastcube.studies"
 
-#: Packages that a warning of this process has named.
+#: Packages that this process has already warned of.
 _WARNED: set[str] = set()
 
 
 @functools.cache
 def _all_entry_points() -> Any:
-    """The entry points of all packages, of a class by Python's version: reading them takes a tenth of a short command's time."""
+    """Return the entry points of all packages, read once: reading takes a tenth of a short command's time."""
     return entry_points()
 
 
 @functools.cache
 def find_entry_points(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group by name, in order of the names; several of one name where several packages give it."""
+    """Return the entry points of a group by name, names ascending.  A name has several if several packages define it."""
     out: dict[str, list[EntryPoint]] = {}
     for point in sorted(_all_entry_points().select(group=group), key=lambda p: (p.name, not is_builtin(p), p.value)):
         out.setdefault(point.name, []).append(point)
@@ -40,12 +40,12 @@ def is_builtin(point: EntryPoint) -> bool:
 
 
 def package_text(point: EntryPoint) -> str:
-    """The distribution that has an entry point, with its version."""
+    """Return name and version of the distribution that has an entry point."""
     return f"{point.dist.name} {point.dist.version}" if point.dist else f"module {point.module}"
 
 
 def warn_of_package(points: Iterable[EntryPoint], why: str) -> None:
-    """Warn, once a process for each package, that objects of it are left out."""
+    """Warn, once per process and package, that objects of a package are left out."""
     package = " and ".join(map(package_text, points))
     if package not in _WARNED:
         _WARNED.add(package)
@@ -53,29 +53,29 @@ def warn_of_package(points: Iterable[EntryPoint], why: str) -> None:
 
 
 class Installed(Generic[Kind]):
-    """Objects of one class by name.
+    """Objects of one class from installed packages, by name.
 
     Parameters
     ----------
     group : str
-        The group of entry points; each has the ``name`` of the object that it names.
+        The group of entry points.  Each entry point has the same name as its object.
     kind : type
         The class of the objects.
     what : str
-        One of them in words, for messages.
+        The word for one of the objects, for messages.
     """
 
     def __init__(self, group: str, kind: type[Kind], what: str) -> None:
         self.group, self._kind, self._what = group, kind, what
-        self._loaded: dict[int, Kind | ParameterError] = {}  # by the identity of entry points, which last
+        self._loaded: dict[int, Kind | ParameterError] = {}  # by id: entry points are never freed
 
     @property
     def points(self) -> dict[str, list[EntryPoint]]:
-        """The entry points by name, in order of the names; several of one name where several packages give it."""
+        """The entry points by name, names ascending.  A name has several if several packages define it."""
         return find_entry_points(self.group)
 
     def point(self, name: str) -> EntryPoint:
-        """The entry point of a name that is in ``points``.  Raises ParameterError, with all packages, where several give it."""
+        """Return the entry point of a name in ``points``.  Raises ParameterError if several packages define the name."""
         first, *others = self.points[name]
         if others:
             packages = " and ".join(f"{package_text(p)} ({p.value})" for p in (first, *others))
@@ -85,7 +85,7 @@ class Installed(Generic[Kind]):
         return first
 
     def load(self, point: EntryPoint) -> Kind:
-        """The object that an entry point names.  Raises ParameterError where its package cannot be imported or gives another."""
+        """Return the object of an entry point.  Raises ParameterError if the import fails or gives something else."""
         if id(point) not in self._loaded:
             self._loaded[id(point)] = self._import_object(point)
         found = self._loaded[id(point)]
@@ -108,7 +108,7 @@ class Installed(Generic[Kind]):
         return found
 
     def all(self) -> dict[str, Kind]:
-        """All by name.  What cannot be loaded, and a name that several packages give, is left out with one warning a package."""
+        """Return all objects by name.  A broken or ambiguous entry point is left out, with one warning per package."""
         out = {}
         for name, points in self.points.items():
             try:

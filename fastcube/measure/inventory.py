@@ -1,9 +1,9 @@
-"""The inventories of the papers: every figure, table, theorem and number that they print, and what shows each.
+"""Inventories of the papers: every figure, table, theorem and number that a paper prints, with the evidence for each.
 
-``data/PAPER.json`` is the inventory of the paper whose studies are the package ``studies/PAPER``; ``data/papers.json`` lists the
-papers in the order in which they are told.  An item is stated in our own words, with its printed values and their digits; it is
-shown by studies, claims or worked examples, or is a concept with a reason.  ``tests/audit/test_inventory.py`` holds every
-item to its form, and every name to what there is.
+``data/PAPER.json`` is the inventory of the paper whose studies are the package ``studies/PAPER``.  ``data/papers.json`` lists the
+papers in the order of all lists.  A published result has a statement in fastcube's words, and its printed values with
+their digits.  Its evidence is studies, claims or worked examples; or it is a concept, with the reason why it has no data.
+``tests/audit/test_inventory.py`` checks the form of every entry, and that all names exist.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ class PrintedNumber:
     Parameters
     ----------
     name : str
-        What it is of: ``"N, row 3"``.
+        The quantity: ``"N, row 3"``.
     value : int, float or str
-        Text where it is a formula.
+        Text for a formula.
     digits : int, optional
-        Digits after the point, as printed; None for text.
+        Number of digits after the decimal point, as printed; None for text.
     point : dict
-        The point of a study that it is a value at, as far as the paper tells; None elsewhere.
+        The study's point of this value, as far as the paper gives it, or None.
     statistic : str
-        The statistic whose value it is; empty where there is none.
+        The statistic of this value, or empty.
     unit : float
-        What it is printed in, of the statistic's own: 102.4 for a percentage of 10,240 channels.
+        The printed unit in units of the statistic: 102.4 for a percentage of 10,240 channels.
     claim : str
-        The claim that decides this number by itself; empty where the item's verdict is its own.
+        The claim that decides this number separately; empty if the published result's verdict covers it.
     """
 
     name: str
@@ -52,9 +52,9 @@ class PrintedNumber:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What shows an item: a claim, an example, or a study with a grid (its first if empty) and a statistic.
+    """Evidence for a published result: a claim, an example, or a study with a grid (empty: its first) and a statistic.
 
-    A claim that stands at the ``side`` is about a part or a neighbour of what the item states: the item's verdict is not its.
+    A claim with ``side`` is about a part of the statement or about a related one, so its verdict is not the result's verdict.
     """
 
     study: str = ""
@@ -67,28 +67,28 @@ class Evidence:
 
 @dataclass(frozen=True)
 class PublishedResult:
-    """One thing that a paper prints.
+    """A result that a paper prints: a figure, table, theorem or statement.
 
     Parameters
     ----------
     id, kind : str
-        Its name in the paper's inventory, such as ``figure-8``, and what it is: figure, table, theorem, statement, ...
+        Its name in the paper's inventory, such as ``figure-8``, and its kind: figure, table, theorem, statement, ...
     place : str
-        Where in the paper it stands.
+        The place in the paper.
     stated : str
-        What it says, in our own words: the papers' sentences are theirs.
+        The statement, in fastcube's words because the paper's text is under copyright.
     number : str
-        Of a figure, a theorem, ...; empty for a statement.
+        The number of the figure, theorem, ...; empty for a statement.
     reading : str
-        The codes of the readings that are used: ``"R5, R6"``.
-    printed : tuple of Printed
-    shown_by : tuple of Shown
+        The codes of the interpretations used: ``"R5, R6"``.
+    printed : tuple of PrintedNumber
+    shown_by : tuple of Evidence
     concept : str
-        Why there is no data in it, where nothing shows it.
+        Why the result has no data, if it has no evidence.
     drawing : str
-        What is lacking of a figure's drawing.
+        The part of a figure that fastcube's drawing lacks.
     title : str
-        What a statement is called, where its id in words reads badly.
+        A title for a statement whose id reads badly.
     """
 
     id: str
@@ -106,7 +106,7 @@ class PublishedResult:
 
 @dataclass(frozen=True)
 class Misprint:
-    """Words that a reading takes for a slip: where, as printed, what is read instead and by which reading."""
+    """A passage that an interpretation takes for a misprint: its place, the printed text, and the text to read instead."""
 
     id: str
     place: str
@@ -117,7 +117,7 @@ class Misprint:
 
 @dataclass(frozen=True)
 class Inventory:
-    """All items of one paper, in its order; ``beyond`` is what is measured besides, ``tables`` further data as they stand."""
+    """All published results of one paper, in its order, then results ``beyond`` it; ``tables`` is further data as printed."""
 
     paper: str
     title: str
@@ -132,25 +132,25 @@ class Inventory:
 
     @property
     def all(self) -> tuple[PublishedResult, ...]:
-        """Every item, those beyond the paper last."""
+        """All published results, results beyond the paper last."""
         return (*self.items, *self.beyond)
 
     def item(self, name: str) -> PublishedResult:
-        """The item of that id.  Raises ParameterError with the nearest one where there is none."""
+        """Return the published result with this id.  Raises ParameterError, with the most similar id, if there is none."""
         known = {item.id: item for item in self.all}
         if name not in known:
             raise ParameterError(f"item must be one of {self.paper}'s, got {name}{suggest_name(name, known)}")
         return known[name]
 
     def value(self, name: str, which: str | None = None) -> float:
-        """A printed number of an item: its only one, or the one of that name.  Raises ParameterError elsewhere."""
+        """Return a printed number of a result: the number called ``which``, or its only one.  Raises ParameterError."""
         found = [p for p in self.item(name).printed if which in (None, p.name)]
         if len(found) != 1 or isinstance(found[0].value, str):
             raise ParameterError(f"{self.paper} {name} has {len(found)} printed numbers {which or ''}")
         return found[0].value
 
     def evidence_by_item(self) -> Iterator[tuple[PublishedResult, Evidence]]:
-        """Every item with each thing that shows it."""
+        """Yield every published result with each piece of its evidence."""
         return ((item, shown) for item in self.all for shown in item.shown_by)
 
 
@@ -158,7 +158,7 @@ class Inventory:
 
 
 def papers() -> tuple[str, ...]:
-    """The papers in the order in which they are told.  Raises ParameterError where the package's data are damaged."""
+    """Return the names of the papers in their order.  Raises ParameterError if the package's data are damaged."""
     names = resources.read_json("papers")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ParameterError("data/papers.json of this installation is damaged: it is no list of names")
@@ -167,7 +167,7 @@ def papers() -> tuple[str, ...]:
 
 @functools.cache
 def inventory(paper: str) -> Inventory:
-    """The inventory of a paper.  Raises ParameterError, one line, for another name or where its data are malformed."""
+    """Return the inventory of a paper.  Raises ParameterError if the name is unknown or the data are malformed."""
     if paper not in papers():
         raise ParameterError(f"paper must be {join_alternatives(papers())}, got {paper}{suggest_name(paper, papers())}")
     with resources.wrap_damage_errors(paper):
@@ -175,7 +175,7 @@ def inventory(paper: str) -> Inventory:
 
 
 def parse_inventory(data: Mapping[str, Any]) -> Inventory:
-    """The inventory that parsed JSON holds.  Raises ParameterError, one line, where it is malformed."""
+    """Return the inventory in parsed JSON.  Raises ParameterError if it is malformed."""
     names = {field.name for field in fields(Inventory)} - {"tables"}
     where = f"data/{data.get('paper', '?')}.json"
     if lacking := names - data.keys():
@@ -198,7 +198,7 @@ def parse_inventory(data: Mapping[str, Any]) -> Inventory:
 
 
 def _parse_entry(kind: type[EntryType], entry: Mapping[str, Any], where: str) -> EntryType:
-    """A dataclass of an entry's values; an entry that it does not know is an error."""
+    """Return an entry as an object of the dataclass ``kind``.  Raises ParameterError for unknown or missing fields."""
     if unknown := entry.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
         raise ParameterError(f"{where} has {', '.join(sorted(unknown))}, which {kind.__name__} does not")
     try:

@@ -1,4 +1,4 @@
-"""What a user's trial gives: its outputs, the counters that each is counted in, and the statistics that are read from these."""
+"""Outputs of a user's trial, the counters that record them, and the statistics computed from these counters."""
 
 from __future__ import annotations
 
@@ -23,47 +23,49 @@ from .statistics import (
     Statistic,
 )
 
-#: The most that an integer output can be, and the steps of a float one: squares of both fit an int64.
+#: Largest integer output, and number of steps in the range of a float output; squares of both fit into an int64.
 LARGEST, STEPS = 2**31 - 1, 2.0**30
 
-#: Values of an output whose distribution is counted.
+#: Largest number of values of an output with a distribution.
 MAX_BINS = 4096
 
 
 @dataclass(frozen=True)
 class Output:
-    """One number that a trial gives: an integer in [0, bound], bound < 2^31, which may depend on the point, or a float.
+    """One output of a trial: an integer in [0, bound], bound < 2^31, which may depend on the point, or a float.
 
-    With ``bound`` 1 the study reports a proportion, else a mean.  A trial that gives anything else stops the run,
-    with its number; the largest value is stored with its trial.
+    With ``bound`` 1 the study reports a proportion, else a mean.  A trial with an output out of its range stops the run, and the
+    error names the trial.  The largest value is stored with its trial.
 
     Parameters
     ----------
     name, description : str
     bound : int or callable
-        Largest value, or a function of the point that gives it.
+        Largest value, or a function of the point that returns it.
     condition : str, optional
-        Another output: only trials where that is not zero are counted, and the statistic is over them.
+        Another output.  Only trials in which it is nonzero count for this output and its statistic.
     denominator : str, optional
-        Another output: the statistic is the total of this one over the total of that one (asymptotic interval).
+        Another output.  The statistic is the total of this output over the total of the other (asymptotic interval).
     low, high : float, optional
-        Both or none.  The output is then a float v in [low, high], counted as round((v - low) / (high - low) * 2^30), so
-        that sums are exact; + - * / and sqrt give the same bits on every machine, exp, log and sin may not.
+        Both or neither.  The output is then a float v in [low, high], counted as round((v - low) / (high - low) * 2^30), so
+        that sums are exact.  + - * / and sqrt give the same bits on every machine; exp, log and sin may not.
 
     asymptotic : bool
-        The normal interval, marked ``~``, of its mean and of the difference that ``compared_with`` asks for, in place of the
-        intervals that the bound proves: far narrower where the trials vary little beside the bound, and nearly 95% where they
-        are many.  A fraction (``bound`` 1) keeps its exact interval.
+        Whether the mean, and the difference of ``compared_with``, have the normal interval, marked ``~``, in place of intervals
+        proved from the bound.  It is far narrower if the values vary little compared with the bound, and nearly a 95% interval
+        for many trials.  A proportion (``bound`` 1) keeps its exact interval.
     compared_with : str, optional
-        Another output of the same trials: a further statistic NAME_minus_OTHER, the mean difference: which of two is better.  Its
-        standard error is that of paired trials; its interval holds at any number of them, and is wide at few; with
-        ``asymptotic`` it is the normal one.
+        Another output of the same trials.  It adds the statistic NAME_minus_OTHER, the mean difference, which shows which output
+        is larger.  Its standard error is that of paired trials.  Its interval holds for any number of trials and is wide
+        for few; with ``asymptotic`` it is the normal interval.
     distribution : bool
-        A further statistic NAME_distribution, the share of trials with each value; its bound must then be a number, at most 4095.
+        Whether to add the statistic NAME_distribution, the fraction of trials with each value.  This requires a constant bound
+        of at most 4095.
 
     Raises
     ------
     ParameterError
+        If arguments are out of range or exclude each other.
     """
 
     name: str
@@ -79,7 +81,7 @@ class Output:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is counted in steps of 2^-30 of its range."""
+        """Whether the output is a float, counted in steps of 2^-30 of its range."""
         return self.low is not None
 
     def __post_init__(self) -> None:
@@ -151,7 +153,7 @@ def check_outputs(name: str, outputs: Sequence[Output]) -> None:
 
 
 def counters_of(output: Output) -> list[Counter]:
-    """What it is counted in."""
+    """Return the counters that record an output."""
     name, what = output.name, output.description
     out = [
         Counter(f"{name}_total", f"total of: {what}", 2),
@@ -182,12 +184,12 @@ def _among(output: Output) -> str | None:
 
 
 def _mean_counters(name: str) -> dict[str, Any]:
-    """The counters of a mean."""
+    """Return the names of a mean's three counters."""
     return {what: f"{name}_{what}" for what in ("total", "squares", "nonzero")}
 
 
 def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
-    """What an output is asked for besides its own statistic."""
+    """Yield the further statistics of an output: of ``compared_with`` and of ``distribution``."""
     name, what = output.name, output.description
     if output.compared_with:
         other = next(o for o in outputs if o.name == output.compared_with)
@@ -213,7 +215,7 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
 
 
 def statistic_of(output: Output) -> Statistic:
-    """An output's own statistic."""
+    """Return the statistic named like the output."""
     own: dict[str, Any] = {"name": output.name, "description": output.description, "condition": _among(output)}
     sums = _mean_counters(output.name)
     if output.denominator:

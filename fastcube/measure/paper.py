@@ -1,7 +1,6 @@
-"""A paper, or a question that does not come from one: the content of a package of studies, ``PAPER`` in its ``__init__``.
+"""The content of a package of studies, for a paper or a question beyond the papers: ``PAPER`` in its ``__init__``.
 
-The entry points of the group ``fastcube.papers`` name one each.  Studies, claims, examples and baselines are imported when
-they are asked for.
+Each entry point of the group ``fastcube.papers`` names one.  Studies, claims, examples and baselines are imported on demand.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Paper:
-    """One package of studies.
+    """One package of studies, for a paper or for a question beyond the papers.
 
     Parameters
     ----------
     package : str
-        Its ``__name__``; the last part of it is the paper's short name.
+        The package's ``__name__``, whose last part is the paper's short name.
     studies : tuple of str
-        Names of its studies, in the order of ``fastcube list``.
+        Names of the studies, in the order of ``fastcube list``.
     claims : tuple of str, optional
-        Modules that enter claims, in the order in which they are told; the first imports the registry of claims as ``registry``.
+        Modules that register claims, in the order of the claims; the first imports the registry of claims as ``registry``.
     examples : str, optional
         The module with the worked examples, ``EXAMPLES``.
     baselines : tuple of str, optional
-        Modules whose ``benchmarks()`` give what ``fastcube bench`` compares.
+        Modules whose ``benchmarks()`` return the comparisons of ``fastcube bench``.
     """
 
     package: str
@@ -49,13 +48,13 @@ class Paper:
 
     @property
     def inventory(self) -> Inventory:
-        """What the paper prints.  Raises ParameterError for a question that is no paper."""
+        """The inventory of the paper.  Raises ParameterError for a question beyond the papers."""
         from .inventory import inventory
 
         return inventory(self.name)
 
     def import_module(self, name: str) -> Any:
-        """A module of the package by its name in it.  Raises ParameterError."""
+        """Import a module of the package by its name in the package.  Raises ParameterError if this fails."""
         try:
             return importlib.import_module(f"{self.package}.{name}")
         except (Exception, SystemExit) as error:
@@ -63,7 +62,7 @@ class Paper:
             raise ParameterError(f"{self.package}.{name} cannot be loaded: {why}") from error
 
     def benchmarks(self) -> list[Any]:
-        """What ``fastcube bench`` compares."""
+        """Return the comparisons of ``fastcube bench``."""
         return [benchmark for name in self.baselines for benchmark in self.import_module(name).benchmarks()]
 
 
@@ -72,12 +71,12 @@ PAPERS = Installed("fastcube.papers", Paper, "paper")
 
 
 def installed_papers() -> dict[str, Paper]:
-    """All installed papers and questions by name."""
+    """Return all installed papers and questions by name."""
     return PAPERS.all()
 
 
 def installed_paper(name: str) -> Paper:
-    """The installed paper or question of that name; nothing else is imported.  Raises ParameterError, with the nearest name."""
+    """Return the installed paper or question ``name``, and import nothing else.  Raises ParameterError if it is unknown."""
     if name not in PAPERS.points:
         raise ParameterError(
             f"paper must be {join_alternatives([*PAPERS.points, 'a Python file'])}, "
@@ -87,7 +86,7 @@ def installed_paper(name: str) -> Paper:
 
 
 def papers_with_inventory(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
-    """The papers with an inventory, of those names or all, in the order in which they are told.  Raises ParameterError."""
+    """Return the papers with an inventory, of ``names`` or all, in their order.  Raises ParameterError for unknown names."""
     from .inventory import papers
 
     known = papers()
@@ -101,5 +100,5 @@ def papers_with_inventory(names: Sequence[str] | None = None) -> tuple[Paper, ..
 
 
 def installed_benchmarks() -> list[Any]:
-    """The comparisons of all installed packages."""
+    """Return the comparisons of all installed packages."""
     return [benchmark for paper in installed_papers().values() for benchmark in paper.benchmarks()]

@@ -1,4 +1,4 @@
-"""Finding studies: built-in ones and those of installed packages by entry point, a user's by file."""
+"""Find studies: studies of installed packages by entry point, a user's study by file."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from .study import DISTRIBUTION, Measure, Study
 #: The studies of installed packages.
 STUDIES = Installed(GROUP, Study, "study")
 
-#: Studies handed to ``fastcube.run`` as objects, by name and fingerprint: several of one name each keep their code.
+#: Study objects passed to ``fastcube.run``, by name and mark, so that studies of one name do not replace each other.
 _LIVE_STUDIES: dict[tuple[str, str], Study] = {}
 
 
 def _distribution_code(point: EntryPoint) -> dict[str, str]:
-    """The part of a study's identity that says whose it is: the distribution and its version; none of fastcube's own."""
+    """Return the distribution and version of a study, as part of its identity; nothing for fastcube's own studies."""
     return {} if is_builtin(point) or not point.dist else {DISTRIBUTION + point.dist.name: point.dist.version}
 
 
 @functools.cache
 def _installed_study(name: str, distribution: str | None = None) -> Study:
-    """The installed study of a name, of that distribution where several have one ('' for fastcube).  Raises ParameterError."""
+    """Return an installed study; ``distribution`` selects one of several packages ('' for fastcube).  Raises ParameterError."""
     if name not in STUDIES.points:
         if near := suggest_name(name, STUDIES.points):
             raise ParameterError(f"no study is called {command_line_text(name)}{near} (fastcube list shows all)")
@@ -58,7 +58,7 @@ def _is_of_distribution(point: EntryPoint, distribution: str) -> bool:
 
 @functools.cache
 def studies() -> dict[str, Study]:
-    """All installed studies by name: those of papers and questions first, each in its order."""
+    """Return all installed studies by name, studies of papers and questions first, in their order."""
     known = STUDIES.all()
     order = [name for paper in installed_papers().values() for name in paper.studies]
     return {name: _installed_study(name) for name in dict.fromkeys([*order, *known]) if name in known}
@@ -66,7 +66,7 @@ def studies() -> dict[str, Study]:
 
 @functools.cache
 def module_of_file(path: str) -> ModuleType:
-    """A user's file as a module; a process loads it once.  Raises ParameterError."""
+    """Return a user's file as a module, loaded once per process.  Raises ParameterError if the import fails."""
     try:
         return import_file(f"fastcube_user_{Path(path).stem}", Path(path))
     except (Exception, SystemExit) as error:
@@ -81,7 +81,7 @@ def _studies_of_file(path: str) -> dict[str, Study]:
 
 
 def study_names() -> tuple[str, ...]:
-    """Names of all installed studies, in the order of ``fastcube list``.
+    """Return the names of all installed studies, in the order of ``fastcube list``.
 
     Examples
     --------
@@ -92,11 +92,11 @@ def study_names() -> tuple[str, ...]:
 
 
 def study(name: str | Study, path: str | None = None) -> Study:
-    """The study of that name, from the file ``path`` when given.
+    """Return the study ``name``, from the file ``path`` if given.
 
-    ``name`` may itself be a file, ``my_study.py``, that holds one study, or ``my_study.py:NAME``; a Study is given back.
-    A process loads a file once: after an edit restart a notebook's kernel.
-    Raises ParameterError when there is none.
+    ``name`` may itself be a file with one study, ``my_study.py``, or ``my_study.py:NAME``.  A Study is returned unchanged.
+    A process loads a file only once, so restart a notebook's kernel after an edit.
+    Raises ParameterError if there is no such study.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
     if path is None:
         file, _, wanted = (name, "", "") if name.endswith(".py") else name.rpartition(":")
         if file.endswith(".py"):
-            if not os.path.isfile(file):  # noqa: PTH113  (False, too, for names that no system takes)
+            if not os.path.isfile(file):  # noqa: PTH113  (Path.is_file would raise for names that the system refuses)
                 raise ParameterError(f"{plain_text(file)} does not exist")
             of_file = _studies_of_file(str(Path(file).resolve()))
             if wanted in of_file:
@@ -120,7 +120,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
                 raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
             return next(iter(of_file.values()))
         return _installed_study(name)
-    if not os.path.isfile(check_path("path", path)):  # noqa: PTH113  (likewise)
+    if not os.path.isfile(check_path("path", path)):  # noqa: PTH113  (as above)
         raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")
     of_file = _studies_of_file(path)
     if name not in of_file:
@@ -129,7 +129,7 @@ def study(name: str | Study, path: str | None = None) -> Study:
 
 
 def study_of_mark(name: str, path: str | None, mark: str) -> Study:
-    """The study that another process has by name, or from a file.  Raises StudyMismatchError where it counts otherwise here."""
+    """Return the study that another process has, by name or file.  Raises StudyMismatchError if the code differs here."""
     found = study(name, path)
     if found.mark() != mark:
         raise StudyMismatchError(f"{name} has other code in this process than in the process that it comes from")
@@ -137,9 +137,9 @@ def study_of_mark(name: str, path: str | None, mark: str) -> Study:
 
 
 def study_of(measure: Measure, path: str | None = None) -> Study:
-    """The study of results with its code: as it ran in this process, installed, or in the file ``path``.
+    """Return the study of some results with its code: as it ran in this process, installed, or in the file ``path``.
 
-    Raises ParameterError when there is none here, StudyMismatchError when it counts otherwise.
+    Raises ParameterError if it is not available, StudyMismatchError if it counts differently.
     """
     if isinstance(measure, Study):
         return measure
@@ -157,7 +157,7 @@ def study_of(measure: Measure, path: str | None = None) -> Study:
 
 
 def code_of(measure: Measure) -> Study | None:
-    """As :func:`study_of`; None when its code is not here."""
+    """Return the study as ``study_of`` does, or None if its code is not available."""
     try:
         return study_of(measure)
     except FastcubeError:
@@ -165,9 +165,9 @@ def code_of(measure: Measure) -> Study | None:
 
 
 def register_live_study(study: Study) -> Study:
-    """A study object with the fingerprint of its code, by which this process knows it again in results files.
+    """Return a study object with the fingerprint of its code, and remember it so that results files can find it.
 
-    Raises ParameterError where a file of it has changed since it was loaded.
+    Raises ParameterError if one of its files has changed since it was loaded.
     """
     if study.path is not None:
         check_unchanged(study.path, study.code)
@@ -178,11 +178,11 @@ def register_live_study(study: Study) -> Study:
 
 
 def _code_of_installed(study: Study) -> dict[str, str]:
-    """The distribution and version of a study object that an installed package gives."""
+    """Return the distribution and version of a study object, if an installed package defines it."""
     points = [p for p in STUDIES.points.get(study.name, ()) if not is_builtin(p)]
     return next((_distribution_code(p) for p in points if STUDIES.load(p).kernel is study.kernel), {})
 
 
 def find_live_study(name: str, mark: str) -> Study | None:
-    """The study object of that name and :meth:`Measure.mark` that was handed to a run of this process."""
+    """Return the study object with this name and ``Measure.mark`` that was passed to a run in this process, or None."""
     return _LIVE_STUDIES.get((name, mark))

@@ -1,4 +1,4 @@
-"""Tables of routing rules on the faults and messages of ``routing``: :func:`fastcube.rivals_study`."""
+"""Tables of routing rules on the faults and messages of the study ``routing``, for :func:`fastcube.rivals_study`."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from .study import NAME, Axis, Draw, Explanation, Grid, Study, join_limited
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
 
-#: Most faulty nodes, and most faulty links.
+#: Largest number of faulty nodes, and of faulty links.
 MAX_FAULTS = 65536
 
-#: Most rules of one table.
+#: Largest number of rules in one table.
 _MAX_RULES = 64
 
-#: Axes of the studies of rules.
+#: The axes of studies of rules.
 AXES = (
     Axis("n", "dimension of the hypercube", int, 1, 62),
     Axis("f", "number of faulty nodes", int, 0, MAX_FAULTS),
     Axis("links", "number of faulty links", int, 0, MAX_FAULTS),
 )
 
-#: The study whose faults and messages these are, and what its points have besides.
+#: The study whose faults and messages the tables use, and the axis values that its random key needs in addition.
 KEY_SOURCE = ("routing", {"k": 1})
 
-#: Grids of the studies of rules.
+#: The grids of studies of rules.
 GRIDS = (
     Grid("nodes", [{"n": n, "f": f, "links": 0} for n in range(5, 13) for f in range(1, 2 * n + 1)], 10**5),
     Grid("heavy", [{"n": n, "f": 2**n * i // 20, "links": 0} for n in (8, 10) for i in range(1, 11)], 10**5),
@@ -57,14 +57,14 @@ GRIDS = (
 
 
 def check_point(point: Point) -> None:
-    """ParameterError unless two nonfaulty nodes are left, and the cube has so many links."""
+    """Raise ParameterError unless at least two nodes are nonfaulty and the cube has enough links."""
     n = int(point["n"])
     check_range("f", point["f"], 0, min(2**n - 2, MAX_FAULTS), f"for n={n}, which leaves two nonfaulty nodes")
     check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MAX_FAULTS), f"for n={n}")
 
 
 def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """A trial's faults and ends."""
+    """Return a trial's faults, source and destination."""
     from ..kernels.unicast import replay
 
     n = int(point["n"])
@@ -73,7 +73,7 @@ def sample_trial(point: Point, key: int, trial: int) -> Draw:
 
 
 def is_searched(point: Point) -> bool:
-    """Whether reachable destinations are searched."""
+    """Whether the trials search for reachable destinations, which takes n <= 12."""
     return int(point["n"]) <= MAX_SEARCHED_DIMENSION
 
 
@@ -83,7 +83,7 @@ def is_searched(point: Point) -> bool:
 def rule_statistics(
     name: str, condition: str | None = None, refuses: bool = False, cut: bool = False
 ) -> list[Statistic]:
-    """The share that a rule delivers, that it delivers over the Hamming distance, and its extra links."""
+    """Return the statistics of a rule: fractions delivered and delivered over the Hamming distance, and extra links."""
     rule = name.upper()
     out: list[Statistic] = [
         Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", condition=condition),
@@ -144,7 +144,7 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
 
 
 def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
-    """What a built-in rule does with a message, as data and in words."""
+    """Return the route of a built-in rule for a message, as data and as lines of text."""
     from ..algorithms.paths import route
     from ..algorithms.unsafe import find_unsafe
 
@@ -163,12 +163,12 @@ def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, in
     return {"outcome": found.outcome, "path": found.path}, lines
 
 
-#: Most nodes of a way in words.
+#: Largest number of nodes of a path that are written out.
 _LONGEST = 200
 
 
 def explain_faults(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
-    """A trial's faults, as data and in words."""
+    """Return a trial's faults as data and as lines of text."""
     cube = drawing.network
     data = {"faulty_nodes": sorted(cube.faulty_nodes), "faulty_links": sorted(map(list, cube.faulty_links))}
     lines = [f"  faulty nodes ({len(data['faulty_nodes'])}): {join_limited(map(cube.label, data['faulty_nodes']), 32)}"]
@@ -178,7 +178,7 @@ def explain_faults(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
 
 
 def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
-    """A trial's faults and ends, as data and in words."""
+    """Return a trial's faults, source and destination, as data and as lines of text."""
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
     data, lines = explain_faults(drawing)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
@@ -186,7 +186,7 @@ def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
 
 
 def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], str]:
-    """What a rule of one's own did, from the counters of the one trial."""
+    """Return the result of a user's rule in a trial, from the counters of this trial alone."""
     if counts[f"{name}_delivered"]:
         links = h + counts[f"{name}_extra_links"]
         return {"outcome": "delivered", "links": links}, f"  {name}: delivered over {links} link{'s' * (links != 1)}"
@@ -200,7 +200,7 @@ def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], 
 
 
 def _name_of(rule: Any) -> str:
-    """A rule's name; ParameterError unless it is one of the table's or a jitted function of four arguments."""
+    """Return a rule's name.  The rule must be the name of a built-in rule or a jitted function of four arguments."""
     if isinstance(rule, str):
         if rule.lower() not in NAMES or rule != rule.upper():
             known = [name.upper() for name in NAMES]
@@ -228,9 +228,9 @@ def _name_of(rule: Any) -> str:
 
 
 def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
-    """The kernel of a table of rules at a point, made when first asked for.
+    """Return a function that gives the kernel of a table of rules at a point, built on first use.
 
-    Lanes take rules of one's own that ``fc.blocks.first_path`` made, and others beside built-in rules for 9 <= n <= 32.
+    Lane kernels run users' rules made by ``fc.blocks.first_path``, and other users' rules next to built-in rules for n <= 32.
     """
     mine = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
     own = next((unwrap_function(fallback_of(rule) or rule) for rule in mine.values()), None)
@@ -268,25 +268,27 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
 
 
 def rivals_study(rules: Sequence[Any]) -> Study:
-    """The table of routing rules, on the faults and messages of ``routing`` with k = 1: trial t is that study's trial t.
+    """Return a study that compares routing rules on the faults and messages of ``routing`` with k = 1, trial by trial.
 
     Parameters
     ----------
     rules : sequence
-        Names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``, ``DFS``, ``SIDETRACK``), and rules of one's
-        own: blocks ``rule(world, words, s, t)`` that give the links on a message's way, or STUCK, LIVELOCK, LIMIT,
-        LOST or REFUSED (``fc.blocks``: rules of a table).  Up to 64, of different names.  Those that ``fc.blocks.first_path``
-        made walk in the trials alone in which a fault is on ROUTE's path; others walk in all (``docs/speed.md``).
+        Up to 64 rules of different names: built-in names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``,
+        ``DFS``, ``SIDETRACK``), or your own blocks ``rule(world, words, s, t)``.  A block returns the number of links on the
+        message's path, or STUCK, LIVELOCK, LIMIT, LOST or REFUSED (``fc.blocks``: rules of a table).  A block made by
+        ``fc.blocks.first_path`` runs only in trials with a fault on ROUTE's path, other blocks in all (``docs/speed.md``).
 
     Returns
     -------
     Study
-        For each rule, under its name: shares delivered, delivered over the Hamming distance, refused and cut off, extra
-        links, loss against what is reachable; and what is possible.  Where LEVELS is among them, the others' gain.
+        Statistics of each rule, under its name: fractions delivered, delivered over the Hamming distance, refused and cut off,
+        extra links, and loss compared with the reachable fraction.  Further statistics give the reachable fraction itself and,
+        if LEVELS is one of the rules, the differences of the other rules from LEVELS.
 
     Raises
     ------
     ParameterError
+        If a rule is unknown, not jitted, or has the name of another rule.
 
     Examples
     --------
@@ -307,7 +309,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
         if not isinstance(rule, str):
             code |= hash_functions(rule)
             if fallback_of(rule):
-                code[f"{_name_of(rule)}: first_path"] = "yes"  # the same function makes other trials without it
+                code[f"{_name_of(rule)}: first_path"] = "yes"  # without first_path the same function makes other trials
     long = "rivals-" + "-".join(names)
     name = "rivals" if names == NAMES else long if len(long) <= 64 else "rivals-own"
     return Study(
@@ -332,7 +334,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
 def _make_explain(
     rules: Sequence[Any], names: Sequence[str], layout: Layout, kernel: Callable[[Point], Kernel]
 ) -> Callable[[Point, int, int], Explanation]:
-    """Tells every rule's way, beside the others."""
+    """Return the function that explains a trial: the path of every rule."""
 
     def explain(point: Point, key: int, trial: int) -> Explanation:
         drawing = sample_trial(point, key, trial)

@@ -1,8 +1,7 @@
-"""A measure as data: what a results file states of its study, so that it is read and merged where the study is not.
+"""The description of a measure as data in a results file, so that the file can be read and merged without the study's code.
 
-:func:`describe_measure` and :func:`numbers_of` are written; :func:`parse_measure` makes a :class:`RecordedMeasure`
-of them again, whose statistics read their numbers at a point (unit, bound, scale, whether they are defined) from the
-file's table.
+``describe_measure`` and ``numbers_of`` produce the data.  ``parse_measure`` turns them back into a :class:`RecordedMeasure`,
+whose statistics look up their numbers at a point (unit, bound, scale, whether defined) in the file's table.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ from ..kernels.tally.layout import Counter, Extreme, Layout
 from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
 from .study import DISTRIBUTION, Axis, Choice, Measure
 
-#: What a statistic gives at a point, in the order of the file's columns.
+#: The numbers of a statistic at a point, in the order of the file's columns.
 NUMBERS = ("defined", "unit", "bound", "scale")
 
-#: A class of no fault set has a least number above its largest, and a share of nothing but what rounding may hide.
+#: A class without fault sets has a least value above its largest, and a probability that is 0 except for rounding.
 _NEVER_PROBABILITY = 1e-200
 
-#: What a :class:`ClassMean` gives for each of its classes besides, in the columns behind those.
+#: Further numbers of a ``ClassMean``, for each of its classes, in the columns that follow.
 BOUNDS = ("least", "most", "proved")
 
 
 class UnknownTermError(ValueError):
-    """A file describes a statistic by a kind or a field that this version does not have, such as a former name."""
+    """A file describes a statistic by a kind or a field that this version does not know, such as a former name."""
 
 
 def _statistic_class(entry: Mapping[str, Any]) -> type[Statistic]:
-    """The kind of a statistic, from its entry in a file.  Raises UnknownTermError."""
+    """Return the class of a statistic, from its entry in a file.  Raises UnknownTermError."""
     kind = KINDS.get(str(entry["kind"]))
     if kind is None:
         raise _unknown_term(entry, f"kind {entry['kind']}")
@@ -49,27 +48,27 @@ def _unknown_term(entry: Mapping[str, Any], term: str) -> UnknownTermError:
 
 
 def width_of(entry: Mapping[str, Any]) -> int:
-    """Columns of a statistic's numbers, from its entry in a file."""
+    """Return the number of columns of a statistic's numbers, from its entry in a file."""
     kind = _statistic_class(entry)
     classes = len(entry["totals"]) + kind.unlisted if issubclass(kind, ClassMean) else 0
     return len(NUMBERS) + len(BOUNDS) * classes
 
 
 def width_of_statistic(statistic: Statistic) -> int:
-    """Columns of a statistic's numbers."""
+    """Return the number of columns of a statistic's numbers."""
     return width_of(_describe_statistic(statistic))
 
 
 Key = tuple[Value, ...]
 
-#: Numbers of each statistic at each point.
+#: The numbers of each statistic at each point.
 Table = dict[str, dict[Key, tuple[float, ...]]]
 
 
 def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, Any]:
-    """Axes, counters, extremes and statistics, as data for JSON; without functions.
+    """Return axes, counters, extremes and statistics as data for JSON, without functions.
 
-    An axis of names has those of the points ``keys`` too, which a later fastcube may have made.
+    An axis of names also gets the names in the points ``keys``, which a later fastcube may have written.
     """
     columns = list(zip(*keys, strict=True)) or [()] * len(measure.axes)
     axes = [
@@ -87,7 +86,7 @@ def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, An
 def _describe_axis(axis: Axis | Choice) -> dict[str, Any]:
     entry = {**asdict(axis), "kind": axis.kind.__name__}
     if not entry.get("swept", True):
-        del entry["swept"]  # only a swept axis says that it is one
+        del entry["swept"]  # present only for swept axes
     return entry
 
 
@@ -96,7 +95,7 @@ def _describe_statistic(s: Statistic) -> dict[str, Any]:
 
 
 def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
-    """Numbers of each statistic at points given by their values; not defined where the study's code fails or gives none."""
+    """Return the numbers of each statistic at points; a statistic counts as not defined where the study's code fails."""
     out: Table = {s.name: {} for s in measure.statistics}
     names = [axis.name for axis in measure.axes]
     for key in keys:
@@ -115,7 +114,7 @@ def numbers_of(measure: Measure, keys: Iterable[Key]) -> Table:
 
 
 def check_numbers(row: tuple[float, ...]) -> tuple[float, ...]:
-    """A statistic's numbers at a point.  Raises ValueError for what no unit, bound, scale or class is, where it is defined."""
+    """Return a statistic's numbers at a point.  Raises ValueError for an impossible unit, bound, scale or class."""
     defined, unit, bound, scale, *classes = row
     flat = iter(classes)
     if defined not in {0.0, 1.0}:
@@ -133,13 +132,13 @@ def check_numbers(row: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def same_numbers(mine: tuple[float, ...], stated: tuple[float, ...]) -> bool:
-    """Whether a file states what a statistic is as the study here does: defined, unit and scale; its bounds are only used."""
+    """Whether a file and the study here agree on a statistic: defined, unit and scale.  Bounds may differ."""
     return all(math.isclose(mine[i], stated[i], rel_tol=1e-9) for i in (0, *((1, 3) if mine[0] else ())))
 
 
 @dataclass(frozen=True)
 class _AtPoint:
-    """One of a statistic's numbers, looked up by the point."""
+    """A function that looks up one of a statistic's numbers by the point."""
 
     values: Mapping[Key, tuple[float, ...]] = field(repr=False)
     column: int
@@ -150,7 +149,7 @@ class _AtPoint:
 
 @dataclass(frozen=True)
 class _ClassesAtPoint:
-    """The bounds of a :class:`ClassMean`'s classes, looked up by the point."""
+    """A function that looks up the bounds of a ``ClassMean``'s classes by the point."""
 
     values: Mapping[Key, tuple[float, ...]] = field(repr=False)
 
@@ -161,14 +160,14 @@ class _ClassesAtPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedMeasure(Measure):
-    """A measure as a file states it.
+    """A measure as described in a results file.
 
     Parameters
     ----------
     table : dict
         The statistics' numbers at the file's points.
     unverified : tuple of str
-        Statistics that are the file's own word: no study that is here defines them so.
+        Statistics that only the file defines: no available study has the same definition.
     """
 
     table: Table = field(repr=False)
@@ -178,10 +177,10 @@ class RecordedMeasure(Measure):
 def parse_measure(
     head: Mapping[str, Any], data: Mapping[str, Any], table: Table, unverified: Iterable[str] = ()
 ) -> RecordedMeasure:
-    """The measure that :func:`describe_measure` and :func:`numbers_of` wrote down; ``head`` holds name, title,
-    source, revision, code.
+    """Return the measure described by the data of ``describe_measure`` and ``numbers_of``.
 
-    Raises KeyError, TypeError, ValueError or ParameterError for data that they cannot have written.
+    ``head`` holds name, title, source, revision and code.  Raises KeyError, TypeError, ValueError or ParameterError for data
+    that these functions cannot have written.
     """
     layout = Layout(
         *(Counter(**_parse_entry(c, Counter)) for c in data["counters"]),
@@ -209,7 +208,7 @@ def _axis_class(kind: str, **entry: Any) -> Axis | Choice:
 
 
 def _parse_entry(entry: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    """The entry of a dataclass of texts and whole numbers.  Raises TypeError for any other value."""
+    """Return the entry of a dataclass of texts and integers.  Raises TypeError for a value of another type."""
     for name, value in entry.items():
         if type(value) not in (str, int):
             raise TypeError(f"{name} of a {kind.__name__.lower()} is {type(value).__name__}")
@@ -217,7 +216,7 @@ def _parse_entry(entry: Mapping[str, Any], kind: type) -> dict[str, Any]:
 
 
 def check_same(mine: Measure, theirs: Measure, my_name: str, their_name: str) -> None:
-    """Raise StudyMismatchError unless both count the same trials in the same way."""
+    """Raise StudyMismatchError unless both measures count the same trials in the same way."""
     if mine.name != theirs.name:
         raise StudyMismatchError(f"{their_name} has study {theirs.name}, {my_name} has study {mine.name}")
     if mine.revision != theirs.revision:
@@ -237,13 +236,13 @@ def check_same(mine: Measure, theirs: Measure, my_name: str, their_name: str) ->
 
 
 def _package_text(measure: Measure) -> str:
-    """The package of an installed study, with its version where that is part of the study's identity."""
+    """Return the package of an installed study, with its version if that is part of the study's identity."""
     name = measure.distribution
     return f"{name} {measure.code[DISTRIBUTION + name]}" if name else ", ".join(measure.code) or "fastcube"
 
 
 def join_measures(measures: Iterable[Measure]) -> Measure:
-    """One measure for results of several: as the first, with the numbers at all points.  Each was checked to be the same."""
+    """Return one measure for the results of several equal measures: the first, with the numbers at all points."""
     first, *others = measures
     if not isinstance(first, RecordedMeasure):
         return first

@@ -1,7 +1,7 @@
-"""Statistics: numbers read from a tally's counters, each of a kind that says how its interval is made.
+"""Statistics: numbers computed from a tally's counters.  The class of a statistic determines its interval.
 
-A statistic is data: the counters it reads, its condition, and its numbers at a point (whether it is defined there,
-the unit its totals are counted in, its bound, its scale).
+A statistic is data: the names of its counters, its condition, and its numbers at a point (whether it is defined there,
+the unit of its totals, its bound, its scale).
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ def _return_none(_: Point) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Statistic(ABC):
-    """What all kinds share: a :class:`Number` or a :class:`Distribution`.
+    """Base of all statistics, which are a :class:`Number` or a :class:`Distribution`.
 
     Parameters
     ----------
     name, description : str
-        Short name, and what it is in words.
+        Short name, and description in words.
     condition : str, optional
-        The counter of the trials that it is over; by default all trials.
+        The counter of the trials that the statistic is over; by default all trials.
     defined : callable
-        Whether a point defines it; where not, it is NaN in the file and empty in csv.
+        Whether the statistic is defined at a point.  If not, it is NaN in the file and empty in csv.
     scale : callable
         A factor of estimate and interval at a point, an int, float or Fraction.
     units : str
     shown : bool
-        Whether the terminal table has it; csv, json and the file have all.
+        Whether the statistic is in the terminal's table; csv, json and the file have all statistics.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Statistic(ABC):
     units: str = "1"
     shown: bool = True
 
-    #: How the interval is made: ``exact``, ``bounded`` or ``asymptotic``.
+    #: The kind of interval: ``exact``, ``bounded`` or ``asymptotic``.
     interval: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class Statistic(ABC):
             object.__setattr__(self, item.name, self._check_field(item.name, str(item.type), getattr(self, item.name)))
 
     def _check_field(self, name: str, kind: str, given: Any) -> Any:
-        """A field's value; ParameterError unless it is of the kind that the class declares."""
+        """Return a field's value.  Raises ParameterError unless it has the declared type."""
         if kind == "bool":
             return check_flag(name, given)
         if kind == "int":
@@ -97,14 +97,14 @@ class Statistic(ABC):
 
     @abstractmethod
     def counters(self) -> tuple[str, ...]:
-        """The plain counters that it reads, without ``condition``."""
+        """Return the counters without bins that the statistic reads, apart from ``condition``."""
 
     @abstractmethod
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
-        """One estimate, or one for each bin, from the counters of ``trials`` trials."""
+        """Return one estimate, or one for each bin, from the counters of ``trials`` trials."""
 
     def trials(self, counts: Counts, trials: int) -> int:
-        """Number of trials that it is over, among ``trials``."""
+        """Return the number of trials that the statistic is over, out of ``trials``."""
         return trials if self.condition is None else counts[self.condition]
 
     def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
@@ -116,51 +116,51 @@ class Statistic(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Statistic):
-    """A statistic of one number at a point: what targets refer to.
+    """A statistic with a single number at a point; only such a statistic can be the target of a run.
 
-    ``possible`` tells whether a point's trials can give an event; where it is proved that none can, no run waits for one.
+    ``possible`` says whether events can occur at a point.  If it is proved that they cannot, no run waits for them.
     """
 
     possible: Callable[[Point], bool] = _return_true
 
     @abstractmethod
     def count_events(self, counts: Counts, trials: int) -> int:
-        """Of so many trials, those in which the statistic is nonzero."""
+        """Return the number of trials in which the statistic is nonzero."""
 
     def can_occur(self, point: Point) -> bool:
-        """Whether a point's trials can give an event."""
+        """Whether events can occur at a point."""
         return bool(self.possible(point))
 
     def estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        """Estimate with its interval, from the counters of ``trials`` trials."""
+        """Return the estimate with its interval, from the counters of ``trials`` trials."""
         return self._scale_estimate(self._unscaled_estimate(counts, self.trials(counts, trials), point), point)
 
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         return [self.estimate(counts, trials, point)]
 
     def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
-        """Whether a run may stop on the interval from ``trials`` trials."""
+        """Whether the interval from ``trials`` trials is reliable enough to stop a run."""
         return True
 
     def exact(self, counts: Counts, trials: int, point: Point) -> Fraction | None:
-        """Its value where the ``trials`` are all that can be drawn; None where it is over none, or not defined."""
+        """Return the exact value if the counters cover all possible samples; None if not defined, or over no sample."""
         part, whole = self._quotient(counts, self.trials(counts, trials), point)
         return Fraction(self.scale(point)) * part / whole if whole and self.defined(point) else None
 
     @abstractmethod
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
-        """Of what it is the quotient, over ``trials`` trials that it is over, before ``scale``."""
+        """Return numerator and denominator of the value over ``trials`` eligible trials, before ``scale``."""
 
     @abstractmethod
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        """The same over ``trials`` trials that it is over, before ``scale``."""
+        """Return the estimate over ``trials`` eligible trials, before ``scale``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proportion(Number):
-    """Share of trials (or of those that ``condition`` counts) that ``events`` counts: Clopper-Pearson interval.
+    """Fraction of trials (or of those that ``condition`` counts) that ``events`` counts: Clopper-Pearson interval.
 
-    ``events`` is by default the counter of its own name.
+    ``events`` is by default the counter with the statistic's name.
     """
 
     events: str = ""
@@ -189,7 +189,7 @@ class Proportion(Number):
 
 @dataclass(frozen=True, kw_only=True)
 class ComplementProportion(Proportion):
-    """Share of trials (or of those that ``condition`` counts) that ``events`` does not count: Clopper-Pearson interval."""
+    """Fraction of trials (or of those that ``condition`` counts) that ``events`` does not count: Clopper-Pearson interval."""
 
     def count_events(self, counts: Counts, trials: int) -> int:
         return self.trials(counts, trials) - int(counts[self.events])
@@ -205,8 +205,8 @@ class ComplementProportion(Proportion):
 class Mean(Number):
     """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
 
-    ``total`` and ``squares`` count the quantity in units of ``unit(point)`` (2^n for a fraction of nodes);
-    ``nonzero`` counts the trials where it is not zero.  By default they are ``TOTAL_squared`` and ``with_TOTAL``.
+    ``total`` and ``squares`` count the quantity in units of 1 / ``unit(point)`` (2^n for a fraction of nodes);
+    ``nonzero`` counts the trials in which it is nonzero.  By default these are ``TOTAL_squared`` and ``with_TOTAL``.
     """
 
     total: str
@@ -239,7 +239,7 @@ class Mean(Number):
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftedMean(Mean):
-    """A :class:`Mean` of what is above ``least``: that is added after ``scale``."""
+    """A :class:`Mean` of the excess over ``least``, which is added after ``scale``."""
 
     least: float = 0.0
 
@@ -264,8 +264,8 @@ class Difference(Mean):
 class PairedDifference(Difference):
     """Mean of A - B, two 0/1 outcomes of the same trials: exact interval, from two Clopper-Pearson limits.
 
-    ``total`` counts A - B with its sign and ``nonzero`` the trials where they differ, which are also the sum of squares.
-    ``bound`` is 1, or 0 at a point where A is B: the difference is 0 there, and nothing is uncertain.
+    ``total`` counts A - B with its sign.  ``nonzero`` counts the trials with A != B, and is also the sum of squares.
+    ``bound`` is 1, or 0 at a point where A and B are always equal: there the difference is 0, without any uncertainty.
     """
 
     interval: ClassVar[str] = "exact"
@@ -283,10 +283,10 @@ class PairedDifference(Difference):
 
 @dataclass(frozen=True, kw_only=True)
 class CensoredMean(Mean):
-    """A :class:`Mean` of what some trials do not tell: anything in [0, bound(point)] in those that ``unknown`` counts.
+    """A :class:`Mean` of a quantity that is unknown in the trials counted by ``unknown``: there it is in [0, bound(point)].
 
-    ``total`` and ``squares`` are over the others, so the estimate is a lower one by at most what the interval allows for:
-    the limit of a Clopper-Pearson interval times the bound.  The level is shared equally.
+    ``total`` and ``squares`` are over the other trials, so the estimate can be too low.  The interval allows for that: its upper
+    limit adds the bound times the Clopper-Pearson limit of the unknown fraction.  Both limits share the level equally.
     """
 
     unknown: str
@@ -304,17 +304,17 @@ class CensoredMean(Mean):
         return replace(known, high=min(bound, known.high + bound * unknown.high))
 
 
-#: Least and most of a quantity in a class of trials, and the proved bound on the class's share of the mean.
+#: Least and largest value of a quantity in a class of trials, and the proved bound on the class's contribution to the mean.
 Bounds = tuple[float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassMean(Number):
-    """Mean of a heavy-tailed quantity, split by classes of trials with bounds of their own (``estimate.mean_of_classes``).
+    """Mean of a heavy-tailed quantity, split by classes of trials with separate bounds (``estimate.mean_of_classes``).
 
-    ``reached`` names for each class the counter of the trials of this class or a later one, ``totals`` and
-    ``squares`` its sums, in units of ``unit(point)``; outside of the classes the quantity is zero.  ``classes`` gives at a
-    point each class's bounds, in units of the mean before ``scale``.  ``nonzero`` counts the trials where it is not zero.
+    ``reached`` names for each class the counter of the trials in this class or a later one.  ``totals`` and ``squares`` name its
+    sums, in units of 1 / ``unit(point)``.  Outside the classes the quantity is zero.  ``classes`` returns the bounds of each
+    class at a point, in units of the mean before ``scale``.  ``nonzero`` counts the trials in which the quantity is nonzero.
     """
 
     reached: tuple[str, ...]
@@ -325,7 +325,7 @@ class ClassMean(Number):
     unit: Callable[[Point], float] = _return_one
     interval: ClassVar[str] = "bounded"
 
-    #: Classes that have no counters of their own.
+    #: Number of classes without counters of their own.
     unlisted: ClassVar[int] = 0
 
     def counters(self) -> tuple[str, ...]:
@@ -338,7 +338,7 @@ class ClassMean(Number):
         return super().can_occur(point) and any(most > 0 for _, most, _ in self.classes(point))
 
     def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
-        """Trials, total and sum of squares of each class."""
+        """Return number of trials, total and sum of squares of each class."""
         reached = [*(counts[name] for name in self.reached), 0]
         trials = [more - less for more, less in itertools.pairwise(reached)]
         return [(many, counts[a], counts[b]) for many, a, b in zip(trials, self.totals, self.squares, strict=True)]
@@ -353,9 +353,9 @@ class ClassMean(Number):
 
 @dataclass(frozen=True, kw_only=True)
 class SplitMean(ClassMean):
-    """A :class:`ClassMean` whose first class has no counters: it is what the others leave of ``total`` and ``total_squares``.
+    """A :class:`ClassMean` whose first class is computed: ``total`` and ``total_squares`` less the sums of the other classes.
 
-    At a point where only the first class can be, it is a :class:`Mean` with that class's bound.
+    At a point where only the first class can occur, it is a :class:`Mean` with the bound of this class.
     """
 
     total: str
@@ -378,16 +378,16 @@ class SplitMean(ClassMean):
         return bounded_mean(counts[self.total], counts[self.total_squares], trials, self.unit(point), first[1])
 
 
-#: Trials that must differ before a run stops on an asymptotic interval: of fewer it is no normal interval yet.
+#: Least number of differing trials before a run stops on an asymptotic interval; with fewer the normal interval is unreliable.
 MIN_NONZERO_TRIALS = 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class AsymptoticStatistic(Number):
-    """What a :class:`NormalMean` and a :class:`Ratio` share: ``base`` is what most trials give where they give the same.
+    """Base of :class:`NormalMean` and :class:`Ratio`.  ``base`` is the value in most trials, if they have a common one.
 
-    A run stops on its interval when all trials agree and the interval says what this allows, or at least LEAST_DIFFERING
-    differ from the base.
+    A run stops on the interval if at least MIN_NONZERO_TRIALS trials differ from the base, or if all trials agree and the
+    interval allows for that.
     """
 
     base: int = 0
@@ -395,7 +395,7 @@ class AsymptoticStatistic(Number):
 
     @abstractmethod
     def beyond(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
-        """Sum, and sum of squares, of what the trials give beyond the base."""
+        """Return the sum, and the sum of squares, of the trials' deviations from the base."""
 
     def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         total, squares = self.beyond(counts, self.trials(counts, trials), point)
@@ -406,9 +406,9 @@ class AsymptoticStatistic(Number):
 class NormalMean(AsymptoticStatistic):
     """Mean of any quantity: normal interval, asymptotic.
 
-    ``nonzero`` names the counter of the trials where it is not zero; without it every trial is an event.  ``bound`` is the
-    most that the quantity, then in [base, bound], can be, and 0 where that is not known: no interval is then made where all
-    trials agree.
+    ``nonzero`` names the counter of the trials in which the quantity is nonzero; without it every trial is an event.  ``bound``
+    is the largest value of the quantity, which is then in [base, bound], or 0 if unknown.  If it is unknown and all trials
+    agree, there is no interval.
     """
 
     total: str
@@ -439,8 +439,8 @@ class NormalMean(AsymptoticStatistic):
 class NormalDifference(NormalMean):
     """Mean of A - B, two quantities of the same trials, in [-bound(point), bound(point)]: normal interval, asymptotic.
 
-    ``total`` counts A - B with its sign, ``nonzero`` the trials where they differ: those that a run waits for, since sums
-    with signs cancel.  Where ``bound`` is 0, A is B: the difference is 0, and nothing is uncertain.
+    ``total`` counts A - B with its sign, ``nonzero`` the trials with A != B.  A run waits for such trials, because sums with
+    signs can cancel.  If ``bound`` is 0, A and B are always equal, and the difference is 0 without any uncertainty.
     """
 
     nonzero: str
@@ -461,10 +461,10 @@ class NormalDifference(NormalMean):
 class Ratio(AsymptoticStatistic):
     """Ratio of the totals of two quantities over the same trials: delta method, asymptotic.
 
-    ``numerator`` and ``denominator`` are counters of the totals; ``squares`` names the counters of the sums of
-    numerator^2, numerator * denominator and denominator^2; ``nonzero`` counts the events: the trials whose ratio is not
-    the base, where these are counted.  ``bound`` is the most that one trial's ratio, then in [base, bound], can be, before
-    ``scale``, and 0 where that is not known: no interval is then made where all trials agree.
+    ``numerator`` and ``denominator`` are the counters of the totals.  ``squares`` names the counters of the sums of
+    numerator^2, numerator * denominator and denominator^2.  ``nonzero`` counts the events: trials whose ratio differs from
+    the base.  ``bound`` is the largest ratio of one trial, before ``scale``, or 0 if unknown.  The ratio is then in
+    [base, bound].  If it is unknown and all trials agree, there is no interval.
     """
 
     numerator: str
@@ -495,10 +495,10 @@ class Ratio(AsymptoticStatistic):
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution(Statistic):
-    """The law of an integer: the share of trials with each value, each with its own Clopper-Pearson interval.
+    """The distribution of an integer: the fraction of trials with each value, each with its own Clopper-Pearson interval.
 
-    ``counter`` names a counter with bins; bin i counts the trials with value i.  ``label`` is what the value is called
-    in rows such as ``rounds=3``; it is no target for a precision.
+    ``counter`` names a counter with bins; bin i counts the trials with value i.  ``label`` names the value in rows such as
+    ``rounds=3``.  A distribution cannot be a target.
     """
 
     counter: str
@@ -510,7 +510,7 @@ class Distribution(Statistic):
         return ()
 
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
-        """Share of each value, from 0 to the last bin."""
+        """Return the fraction of trials with each value, from 0 to the last bin."""
         eligible = self.trials(counts, trials)
         return [self._scale_estimate(proportion(events, eligible), point) for events in counts[self.counter]]
 
@@ -528,5 +528,5 @@ _MEANS = (
     NormalDifference,
 )
 
-#: The kinds of statistics, by the name that stands in a file.
+#: The classes of statistics, by their names in results files.
 KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, Ratio, Distribution)}

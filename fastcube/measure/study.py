@@ -1,7 +1,7 @@
-"""What a study is: axes, grids, a kernel that runs trials at a point, its tally, and statistics read from that.
+"""Studies: axes, grids, a kernel that runs trials at a point, its tally, and statistics computed from the tally.
 
 A *point* is a mapping of axis names to values, in the order of the axes.  A trial is a pure function of
-(study, seed, point, trial index): :meth:`Study.key` hashes the first three, the kernel takes it from there.
+(study, seed, point, trial index): :meth:`Study.key` hashes the first three into the kernel's random key.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ __all__ = [
     "product_grid",
 ]
 
-#: Version of the rules by which (key, trial) becomes random numbers; part of every key and of a result's identity.
+#: Version of the rules that turn (key, trial) into random numbers; part of every key and of a result's identity.
 GENERATOR = "philox4x32-10/1"
 
-#: What axes, statistics and grids may be called.
+#: The form of the names of axes, statistics and grids.
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-#: Begins the key of ``Measure.code`` that names the distribution of an installed study that is not fastcube's.
+#: Prefix of the key in ``Measure.code`` that names the distribution of an installed study, if it is not fastcube's.
 DISTRIBUTION = "distribution:"
 
-#: A kernel gets the values of a point as float64, which holds every integer up to here.
+#: Largest integer value of a point: kernels get values as float64, which is exact up to here.
 LARGEST_EXACT = 2**53
 
 
@@ -76,17 +76,17 @@ class Axis:
     Parameters
     ----------
     name, description : str
-        Short name (``n``) and what it is in words.
+        Short name (``n``) and description in words.
     kind : type
         ``int`` or ``float``.
     low, high : int or float
-        Inclusive range.  Of an int axis at most 2^53 in size, because kernels get float64 (ParameterError).
+        Inclusive range.  For an int axis at most 2^53 in size, because kernels get float64 (ParameterError).
     open_above : bool
-        Leave ``high`` out.
+        Whether to exclude ``high``.
     swept : bool
-        Count points that differ in this axis alone by one call of the kernel, from the same trials.  The axis is in no random
-        key.  Only the last axis of a study can be swept.  The kernel finds the other values behind the point in ``params``, and
-        the slots of the layout once for each value in its tally.
+        Whether one call of the kernel counts all points that differ only in this axis, from the same trials.  The axis is then
+        part of no random key.  Only the last axis of a study can be swept.  The kernel finds the other values after the
+        point in ``params``, and its tally has the slots of the layout once per value.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Axis:
 
     @property
     def keyed(self) -> bool:
-        """Whether it is part of every random key."""
+        """Whether the axis is part of the random keys."""
         return not self.swept
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class Axis:
                 raise ParameterError(
                     f"{end} must be a number for axis {short_repr(self.name)}, got {short_repr(getattr(self, end))}"
                 )
-            object.__setattr__(self, end, number)  # a Python number, which JSON takes
+            object.__setattr__(self, end, number)  # as a Python number, for JSON
         if not self.low <= self.high:
             raise ParameterError(
                 f"low must be at most high for axis {short_repr(self.name)}, got [{self.low}, {self.high}]"
@@ -136,7 +136,7 @@ class Axis:
             )
 
     def check(self, value: object) -> Value:
-        """Return the value as this axis' kind; raise ParameterError when it is out of range or of another kind."""
+        """Return the value in the axis' type.  Raises ParameterError if it is out of range or of another type."""
         whole = as_integer(value)
         try:
             if isinstance(value, (bool, np.bool_, bytes, bytearray)):
@@ -144,7 +144,7 @@ class Axis:
             number = float(value) + 0.0 if whole is None else whole  # type: ignore[arg-type]  # -0.0 is 0.0
             if self.kind is int and number != int(number):
                 raise ValueError
-        except Exception:  # of another type, or an object of the user's
+        except Exception:  # an object of the user's may raise anything
             what = "an integer" if self.kind is int else "a number"
             raise ParameterError(
                 f"{self.name} must be {what} in [{self.low}, {self.high}], got {command_line_text(value)}"
@@ -154,17 +154,17 @@ class Axis:
         return exact if self.kind is int else float(exact)
 
     def sort_key(self, value: Value) -> Value:
-        """What sorts values."""
+        """Return the sort key of a value."""
         return value
 
     def parameter(self, value: Value) -> float:
-        """What a kernel gets."""
+        """Return the number that a kernel gets for a value."""
         return float(value)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One trial told in full: in words (lines; ``replay`` says above them which trial it is) and as data for ``json``."""
+    """The explanation of one trial, as lines of text and as data for ``json``; ``replay`` prints a heading above."""
 
     words: str
     data: dict[str, Any]
@@ -178,15 +178,15 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Draw:
-    """What one trial draws, before any algorithm runs.
+    """The random sample of one trial, before any algorithm runs.
 
     Parameters
     ----------
     network : Hypercube or DualCube
-        With the trial's faults.
+        The network with the trial's faults.
     others : dict
-        What is drawn besides, by the names of ``Explanation.data``: an int, or a list of ints as long in every trial, such
-        as ``{"s": 3, "destinations": [1, 6]}``; the same names in every trial.
+        Further sampled values, by the names of ``Explanation.data``: an int, or a list of ints of the same length in every
+        trial, such as ``{"s": 3, "destinations": [1, 6]}``.  The names are the same in every trial.
     """
 
     network: Any
@@ -200,18 +200,18 @@ class Draw:
 
 @dataclass(frozen=True)
 class Grid:
-    """Points that a study is run at together.
+    """Points at which a study is run together.
 
     Parameters
     ----------
     name : str
-        What ``--grid`` calls it.
+        The name for ``--grid``.
     points : sequence of points
         Need not be a product.
     trials : int or callable
-        Default number of trials a point; as a callable, that of each of its points.
+        Default number of trials per point, or a function that returns it for a point.
     figure, notes : callable, optional
-        In place of the study's own.
+        Replacements for the study's own functions.
     """
 
     name: str
@@ -235,31 +235,31 @@ class Grid:
             object.__setattr__(self, "trials", check_count("trials", self.trials, 1, 2**60))
 
     def trials_of_points(self) -> dict[str, int]:
-        """Default number of trials of each point, by :func:`point_text`."""
+        """Return the default number of trials of each point, by its text as of :func:`point_text`."""
         return {point_text(p): self.trials(p) if callable(self.trials) else self.trials for p in self.points}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """What is measured: all that reading results takes, and that a results file states of itself.
+    """The definition of a measurement, as needed to read results and as stored in every results file.
 
-    What does not fit together (a statistic that names a counter which is not there) is a ParameterError when it is made.
+    Raises ParameterError when it is made if parts do not fit together, as a statistic and a missing counter.
 
     Parameters
     ----------
     name : str
-        What the command line calls it; part of every random key.
+        The name on the command line; part of every random key.
     title, source : str
-        One line each: what is measured, and the paper, section and figure it comes from.
+        One line each: the quantity measured, and the paper, section and figure it comes from.
     revision : int
         Raised whenever the same trial would count differently; part of a result's identity.
     axes : tuple of Axis or Choice
     tally : Layout
-        The counters and extremes that the kernel fills, as the kernel's own module declares them.
+        The counters and extremes that the kernel fills, as declared by the kernel's module.
     statistics : tuple
-        The first is the one that targets refer to; it is no Distribution.
+        The first is the default target, so it is not a Distribution.
     code : dict
-        Fingerprint of a user's code, by file; of a study that another package installs, its distribution and version; empty
+        Fingerprint of a user's code, by file.  For a study that another package installs, its distribution and version.  Empty
         for a study of fastcube.  Part of a result's identity.
     """
 
@@ -295,11 +295,11 @@ class Measure:
 
     @property
     def distribution(self) -> str:
-        """The distribution of an installed study that is not fastcube's; else empty."""
+        """The distribution of an installed study, or empty for a study of fastcube or of a user."""
         return next((key.removeprefix(DISTRIBUTION) for key in self.code if key.startswith(DISTRIBUTION)), "")
 
     def mark(self) -> str:
-        """What tells two studies of one name apart: a hash of revision and fingerprint."""
+        """Return a hash of revision and fingerprint, which distinguishes two studies of one name."""
         return hashlib.sha256(repr((self.revision, sorted(self.code.items()))).encode()).hexdigest()[:16]
 
     def _check_kinds(self, what: str, kind: type[Any] | tuple[type[Any], ...]) -> None:
@@ -335,7 +335,7 @@ class Measure:
                 )
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
-        """Check a point's values; return them in the order of the axes.  Raises ParameterError."""
+        """Return a point's values, checked and in the order of the axes.  Raises ParameterError."""
         if not isinstance(values, Mapping):
             raise ParameterError(f"point must be a mapping of axes to values, got {short_repr(values)}")
         for name in values:
@@ -348,26 +348,26 @@ class Measure:
         return {axis.name: axis.check(values[axis.name]) for axis in self.axes}
 
     def order(self, key: Sequence[Value]) -> tuple[Any, ...]:
-        """What sorts points given by their values: numbers by size, names in the order of their axis."""
+        """Return the sort key of a point's values: numbers by size, names in the order of their axis."""
         return tuple(axis.sort_key(value) for axis, value in zip(self.axes, key, strict=True))
 
     def parameters(self, point: Point, swept: Sequence[Value] = ()) -> NDArray[np.float64]:
-        """A point as kernels get it, then the other values of its swept axis."""
+        """Return a point as kernels get it, followed by the other values of its swept axis."""
         return np.array([*(axis.parameter(point[axis.name]) for axis in self.axes), *swept], np.float64)
 
     @property
     def swept_axis(self) -> Axis | None:
-        """The axis whose values are counted together."""
+        """The axis whose values one call of the kernel counts together, or None."""
         last = self.axes[-1]
         return last if isinstance(last, Axis) and last.swept else None
 
     def curve_key(self, point: Point) -> tuple[Value, ...]:
-        """The values that a point shares with those counted by the same call of the kernel: all but a swept one."""
+        """Return the values that all points counted by one call of the kernel share: all values but that of a swept axis."""
         values = tuple(point.values())
         return values[:-1] if self.swept_axis else values
 
     def axis(self, name: str) -> Axis | Choice:
-        """The axis of that name.  Raises ParameterError."""
+        """Return the axis ``name``.  Raises ParameterError if there is none."""
         names = [axis.name for axis in self.axes]
         if not isinstance(name, str) or name not in names:
             raise ParameterError(
@@ -377,16 +377,16 @@ class Measure:
         return self.axes[names.index(name)]
 
     def statistic(self, name: str) -> Statistic:
-        """The statistic of that name.  Raises ParameterError."""
+        """Return the statistic ``name``.  Raises ParameterError if there is none."""
         for statistic in self.statistics:
             if isinstance(name, str) and statistic.name == name:
                 return statistic
         names = [s.name for s in self.statistics]
-        told = suggest_name(name, names) or f", which has {', '.join(names)}"  # routing has 28
+        told = suggest_name(name, names) or f", which has {', '.join(names)}"  # a long list: routing has 28
         raise ParameterError(f"{command_line_text(name)} is not a statistic of {self.name}{told}")
 
     def target(self, name: str | None = None) -> Number:
-        """The statistic that targets refer to: the one of that name, or the first.  Raises ParameterError."""
+        """Return the target statistic: the one called ``name``, or the first.  Raises ParameterError."""
         statistic = self.statistics[0] if name is None else self.statistic(name)
         if not isinstance(statistic, Number):
             raise ParameterError(f"target must be a statistic with one number, got the distribution {name}")
@@ -395,7 +395,7 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Study(PickledByName, Measure):
-    """A measurement with the code that makes it: what the driver, the plots and ``replay`` need besides.
+    """A measurement with its code, as needed to run it, plot it and replay its trials.
 
     Parameters
     ----------
@@ -403,26 +403,27 @@ class Study(PickledByName, Measure):
         Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
         ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
     grids : tuple of Grid
-        The first is the default; it runs into ``NAME.h5``, another one into ``NAME-GRID.h5``.
+        The first is the default.  Its results go to ``NAME.h5``, those of another grid to ``NAME-GRID.h5``.
     check : callable
-        Raises ParameterError for a point whose values are each in range but impossible together.
+        Raises ParameterError for a point whose values are in range but impossible together.
     explain : callable
-        ``explain(point, key, trial)`` replays one trial with the one-instance functions.
+        ``explain(point, key, trial)`` replays one trial with the functions for a single network.
     draw : callable, optional
-        ``draw(point, key, trial)`` gives the trial's :class:`Draw`, which ``explain`` tells too: ``fc.fault_sets``.
+        ``draw(point, key, trial)`` returns the trial's :class:`Draw`, which ``explain`` reports too: ``fc.fault_sets``.
     figure : callable, optional
-        ``figure(results, sheet)`` draws the paper's figure on the panels it asks for (:mod:`fastcube.plot` shows how); without it
-        the shown statistics are drawn, a panel each.
+        ``figure(results, sheet)`` plots the paper's figure on panels of the sheet (see :mod:`fastcube.plot`).  By default
+        each shown statistic is plotted on its own panel.
     notes : callable, optional
-        ``notes(results)`` gives lines to print under the table: what the paper states, bounds, closed forms.
+        ``notes(results)`` returns lines to print under the table: the paper's statements, bounds, closed forms.
     verify : callable, optional
-        ``verify(point, tally)`` raises StudyError for trials that broke what the study promises of each, such as a bound.
+        ``verify(point, tally)`` raises StudyError if trials violate a property that the study guarantees, such as a bound.
     together : int
-        Trials that a kernel does at the cost of one, where one takes long: the driver hands out no fewer.
+        Number of trials that a kernel runs at the cost of one; a work unit has no fewer trials.
     enumeration : callable, optional
-        ``enumeration(point)`` gives the tally of all that can be drawn, each as often as it is likely: :meth:`exact`.
+        ``enumeration(point)`` returns the tally of all possible samples, each weighted by its probability, for :meth:`exact`.
     keyed : (str, mapping), optional
-        The study whose random key it takes, and the values that its points lack: the same trials draw the same there.
+        Another study whose random key this study uses, and the axis values of that study which its own points lack.  Equal
+        trials of both studies then have equal samples.
     """
 
     kernel: Callable[[Point], Kernel]
@@ -447,7 +448,7 @@ class Study(PickledByName, Measure):
         self._check_names("grids", [g.name for g in self.grids])
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
-        """Check a point's values, also together; return them in the order of the axes.  Raises ParameterError."""
+        """Return a point's values in the order of the axes, checked one by one and together.  Raises ParameterError."""
         point = super().point(values)
         self.check(point)
         return point
@@ -459,11 +460,11 @@ class Study(PickledByName, Measure):
 
     @property
     def has_verify(self) -> bool:
-        """Whether it has a ``verify`` of its own."""
+        """Whether the study has a ``verify`` function."""
         return self.verify is not type(self).verify
 
     def grid(self, name: str | None = None) -> Grid:
-        """The grid of that name; the first by default.  Raises ParameterError."""
+        """Return the grid ``name``, by default the first.  Raises ParameterError if there is none."""
         for grid in self.grids:
             if name is None or (isinstance(name, str) and name == grid.name):
                 return grid
@@ -473,16 +474,16 @@ class Study(PickledByName, Measure):
         )
 
     def grid_of(self, results: Results) -> Grid:
-        """The grid that results were asked for, where this study has it; else the first."""
+        """Return the grid that results were run for, if this study has it, else the first."""
         if not hasattr(results, "grid"):
             raise ParameterError(f"results must be Results, got {short_repr(results)}")
         return next((g for g in self.grids if g.name == results.grid), self.grids[0])
 
     def key(self, seed: int, point: Mapping[str, object]) -> int:
-        """The 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
+        """Return the 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
 
-        Numbers stand there as by ``repr``, names as they are, of the axes that enter it.  ``seed`` is 0 .. 2^63 - 1;
-        ``docs/random.md`` has the recipe.  Raises ParameterError.
+        The text contains the axes that are part of the key, numbers by ``repr``, names as they are.  ``seed`` is in
+        [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
         """
         seed = check_count("seed", seed, 0, 2**63 - 1)
         study, more = self.keyed or (self.name, {})
@@ -493,7 +494,7 @@ class Study(PickledByName, Measure):
         return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
 
     def count(self, point: Mapping[str, object], trials: int, seed: int = 0, first: int = 0) -> Tally:
-        """Run trials ``first .. first + trials - 1`` at a point, here and now, outside of any driver or file."""
+        """Run trials ``first .. first + trials - 1`` at a point in this process, without a file, and return their tally."""
         where = self.point(point)
         first = check_count("first", first, 0, 2**60)
         trials = check_count("trials", trials, 0, 2**60 - first)
@@ -505,9 +506,9 @@ class Study(PickledByName, Measure):
         return Tally.from_slots(self.tally, first, first + trials, slots)
 
     def exact(self, point: Mapping[str, object]) -> dict[str, Fraction | None]:
-        """Its numbers at a point over all that can be drawn there, by statistic; None where there is nothing to be over.
+        """Return the exact value of each statistic at a point, over all possible samples; None for a statistic over no sample.
 
-        Raises ParameterError where the study has no enumeration, or the point too many cases.
+        Raises ParameterError if the study has no enumeration, or the point has too many cases.
         """
         where = self.point(point)
         if self.enumeration is None:
@@ -518,18 +519,18 @@ class Study(PickledByName, Measure):
 
 
 def point_text(point: Mapping[str, object]) -> str:
-    """The point as the user writes it: ``n=10,f=5``; floats by repr."""
+    """Return a point as the user writes it: ``n=10,f=5``, with floats by repr."""
     return ",".join(f"{name}={value}" for name, value in point.items())
 
 
 def join_limited(items: Iterable[str], most: int = 40) -> str:
-    """Texts in a row, the first ``most`` of them; ``none`` where there are none."""
+    """Join the first ``most`` texts by commas; ``none`` if there are none."""
     texts = list(items)
     return ", ".join(texts[:most] + ["..."] * (len(texts) > most)) or "none"
 
 
 def check_cases(cases: int, most: int, point: Point) -> int:
-    """The number of cases of an enumeration.  Raises ParameterError above the most that are visited."""
+    """Return the number of cases of an enumeration.  Raises ParameterError if it exceeds ``most``."""
     if cases > most:
         raise ParameterError(
             f"point must have at most {most:,} cases for exact values, got {cases:,} at {point_text(point)}"
@@ -538,7 +539,7 @@ def check_cases(cases: int, most: int, point: Point) -> int:
 
 
 def product_grid(**axes: Iterable[Value]) -> list[dict[str, Value]]:
-    """All combinations of the axes' values, the last axis fastest; a value that is no collection stands alone.
+    """Return all combinations of the axes' values, the last axis fastest; a single value counts as a list of one.
 
     Examples
     --------

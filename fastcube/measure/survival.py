@@ -1,7 +1,7 @@
-"""Studies of what survives in networks of the cube family, each beside the hypercube on the same faults.
+"""Studies of survival in networks of the cube family, each compared with the hypercube on the same faults.
 
-Readings N4 and N5 of ``docs/readings/networks.md``.  ``network`` is in no random key, so that all networks meet the same
-faulty nodes, the same names of faulty links and the same s and t at the same trial.
+See interpretations N4 and N5 of ``docs/readings/networks.md``.  ``network`` is part of no random key.  So in the same trial all
+networks have the same faulty nodes, faulty links of the same names, and the same s and t.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .statistics import ComplementProportion, PairedDifference, Point, Proportio
 from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
 
 NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
-#: Most links of a network on 2^MOST_DIMENSIONS nodes with as many slots as a network of a user's can have.
+#: Largest number of links: of a user's network with 2^MOST_DIMENSIONS nodes and the largest number of slots.
 _MOST_LINKS = 62 * 2 ** (MOST_DIMENSIONS - 1)
 
 N = Axis("n", "dimension: labels have n bits", int, 1, MOST_DIMENSIONS)
@@ -46,7 +46,7 @@ def _has_pair(point: Point) -> bool:
 
 
 def is_not_hypercube(point: Point) -> int:
-    """The bound of a difference to the hypercube: nothing differs where the network is the hypercube itself."""
+    """Return the bound of a difference from the hypercube: 0 if the network is the hypercube itself, else 1."""
     return int(str(point["network"]) != "hypercube")
 
 
@@ -55,13 +55,13 @@ def _has_faulty_links(point: Point) -> bool:
 
 
 def is_compared(point: Point, family: Family | None = None) -> bool:
-    """Whether the hypercube has the faults of the point too, so that there are paired differences."""
+    """Whether the faults of the point also exist in the hypercube, so that there are paired differences."""
     chosen = family or families()[str(point["network"])]
     return not _has_faulty_links(point) or chosen.is_compared(int(point["n"]))
 
 
 def is_compared_with_pair(point: Point, family: Family | None = None) -> bool:
-    """:func:`is_compared`, where s and t are drawn."""
+    """Whether ``is_compared`` holds and s and t are sampled."""
     return _has_pair(point) and is_compared(point, family)
 
 
@@ -69,7 +69,7 @@ _PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
 
 def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
-    """The statistics of ``survival``, of the point's network unless one is given."""
+    """Return the statistics of ``survival``, for ``family`` or for the point's network."""
 
     def difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
         return PairedDifference(
@@ -103,7 +103,7 @@ STATISTICS = make_statistics()
 
 
 def check_point(point: Point, family: Family | None = None) -> None:
-    """Raise ParameterError for a size that the network does not have, or too many faults."""
+    """Raise ParameterError for a size that the network does not have, or for too many faults."""
     chosen = family or families()[str(point["network"])]
     n = chosen.check_size(point["n"], MOST_DIMENSIONS)
     if "f" in point:
@@ -113,13 +113,13 @@ def check_point(point: Point, family: Family | None = None) -> None:
 
 
 def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[dict[str, Value]]:
-    """All combinations at one n, the names fastest."""
+    """Return all combinations at one n, with the names varying fastest."""
     (first, values), (second, others) = axes.items()
     return [{"network": name, "n": n, first: x, second: y} for x in values for y in others for name in names]  # type: ignore[dict-item]
 
 
 def networks_of_size(n: int, matched: bool = False) -> list[str]:
-    """The networks that have this size."""
+    """Return the names of the networks of dimension n."""
     return [name for name, family in families().items() if family.sizes(n) and (family.matched or not matched)]
 
 
@@ -127,7 +127,7 @@ def networks_of_size(n: int, matched: bool = False) -> list[str]:
 
 
 def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:
-    """The faulty nodes of a trial, the names (v, d) of its faulty links, and s and t where there are two to draw."""
+    """Return a trial's faulty nodes, the names (v, d) of its faulty links, and s and t if two nodes are nonfaulty."""
     from ..kernels.cube.link_numbers import link_names
     from ..kernels.survival import replay
 
@@ -142,7 +142,7 @@ def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[
 
 
 def make_draw(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
-    """The ``draw`` of a study, of the point's network unless one is given."""
+    """Return the ``draw`` function of a study, for ``family`` or for the point's network."""
 
     def draw(point: Point, key: int, trial: int) -> Draw:
         chosen = family or families()[str(point["network"])]
@@ -156,7 +156,7 @@ def make_draw(family: Family | None = None) -> Callable[[Point, int, int], Draw]
 
 
 def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Explanation]:
-    """The ``explain`` of a study: the trial in the network and, where it has the same faults, in the hypercube."""
+    """Return the ``explain`` function of a study: the trial in the network and, with the same faults, in the hypercube."""
     draw = make_draw(family)
 
     def explain(point: Point, key: int, trial: int) -> Explanation:
@@ -208,7 +208,7 @@ def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, in
 
 
 def survival_study(family: Family) -> Study:
-    """``survival`` for a network of your own: the same axes and statistics, the same faults at the same trial.
+    """Return ``survival`` for a network of your own: the same axes and statistics, the same faults in the same trial.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def survival_study(family: Family) -> Study:
     Returns
     -------
     Study
-        ``survival-NAME``, whose random keys are those of ``survival``; its grid is all of f = n, 2n, N/8, ..., N/2 at the
+        ``survival-NAME``, with the random keys of ``survival``.  Its grid has f = n, 2n, N/8, ..., N/2 for N = 2^n, at the
         largest size up to n = 8.
 
     Examples

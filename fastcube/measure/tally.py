@@ -1,4 +1,4 @@
-"""Exact counts over ranges of trials: integers, so that adding is exact, associative and independent of order."""
+"""Exact counts over ranges of trials.  They are integers, so adding is exact, associative and independent of order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..errors import TrialOverlapError
 if TYPE_CHECKING:
     from ..kernels.tally.layout import Layout
 
-#: Disjoint, sorted, non-touching ranges of trials, each ``(first, stop)``.
+#: Sorted ranges of trials ``(first, stop)`` with gaps between them.
 Ranges = tuple[tuple[int, int], ...]
 
 
 def fuse_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Sort ranges and join those that touch.  Raises TrialOverlapError where two share a trial."""
+    """Sort ranges and join adjacent ranges.  Raises TrialOverlapError if two ranges share a trial."""
     out: list[tuple[int, int]] = []
     for first, stop in sorted(r for r in ranges if r[0] < r[1]):
         if out and first < out[-1][1]:
@@ -29,7 +29,7 @@ def fuse_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def missing_trials(ranges: Ranges, first: int, stop: int) -> Ranges:
-    """The trials of ``[first, stop)`` that fused ``ranges`` lack."""
+    """Return the trials of ``[first, stop)`` that are not in the fused ``ranges``."""
     out = []
     for begin, end in ranges:
         if first < min(begin, stop):
@@ -41,17 +41,17 @@ def missing_trials(ranges: Ranges, first: int, stop: int) -> Ranges:
 
 
 def count_trials(ranges: Iterable[tuple[int, int]]) -> int:
-    """Number of trials in the ranges."""
+    """Return the number of trials in the ranges."""
     return sum(stop - first for first, stop in ranges)
 
 
-#: A counter's total: an integer, or a tuple of them for a counter with bins.
+#: A counter's total: an integer, or a tuple of integers for a counter with bins.
 Count = int | tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What is known of one point: the trials done, their counters, and the extremes with their smallest trial."""
+    """The counts at one point: the ranges of trials, their counters, and the extremes with their smallest trial."""
 
     ranges: Ranges
     counts: Mapping[str, Any]
@@ -59,26 +59,26 @@ class Tally:
 
     @classmethod
     def empty(cls, layout: Layout) -> Tally:
-        """The tally of no trial."""
+        """Return the tally of no trials."""
         return cls((), *layout.read(layout.new_tally()))
 
     @classmethod
     def from_slots(cls, layout: Layout, first: int, stop: int, slots: Any) -> Tally:
-        """Read what a kernel left in its int64 tally after trials ``first .. stop - 1``."""
+        """Return the tally of trials ``first .. stop - 1`` from the int64 slots that a kernel filled."""
         return cls(fuse_ranges([(first, stop)]), *layout.read(slots))
 
     @property
     def trials(self) -> int:
-        """Number of trials counted."""
+        """Number of trials."""
         return count_trials(self.ranges)
 
     def __add__(self, other: Tally) -> Tally:
-        """Tally of both sets of trials.  Raises TrialOverlapError when they share one."""
+        """Return the tally of both sets of trials.  Raises TrialOverlapError if they share a trial."""
         return Tally.total([self, other])
 
     @classmethod
     def total(cls, parts: Sequence[Tally]) -> Tally:
-        """Tally of all the parts' trials together, at least one part.  Raises TrialOverlapError when two share one."""
+        """Return the tally of the trials of all ``parts``, at least one.  Raises TrialOverlapError if two share a trial."""
         return cls(
             fuse_ranges(r for part in parts for r in part.ranges),
             {name: _sum_counts([part.counts[name] for part in parts]) for name in parts[0].counts},

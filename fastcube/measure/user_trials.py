@@ -1,4 +1,4 @@
-"""A user's own study in twenty lines: a jitted function of one trial, made into a :class:`~fastcube.measure.study.Study`."""
+"""A user's own study in twenty lines: make a study from a jitted function of one trial."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .tally import Tally
 
 
 def trial(function: Callable[..., None]) -> Any:
-    """Jit a function of one trial: ``trial(key, t, params, out)``, or with a set-up ``trial(key, t, params, scratch, out)``.
+    """Compile a function of one trial: ``trial(key, t, params, out)``, or with a set-up ``trial(key, t, params, scratch, out)``.
 
-    ``key`` (uint64) and ``t`` (int64) are what the fault sets and random numbers of ``fc.blocks`` ask for; ``params`` holds the
-    point's axis values as float64; ``out`` is a float64 array, all zeros, one place for each output; ``scratch`` is what the
-    study's set-up made.  A set-up, ``set_up(params)``, is jitted by this decorator too.  An index outside of its array raises
-    IndexError and a division by zero ZeroDivisionError, at a small price.
+    ``key`` (uint64) and ``t`` (int64) are arguments of the fault sets and random numbers of ``fc.blocks``.  ``params`` holds the
+    point's axis values as float64.  ``out`` is a float64 array of zeros, with one entry per output.  ``scratch`` is the value of
+    the study's set-up.  A set-up, ``set_up(params)``, is compiled by this decorator too.  An index out of bounds raises
+    IndexError and a division by zero ZeroDivisionError, at a small cost.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def trial(function: Callable[..., None]) -> Any:
     ... def odd(key, t, params, out):
     ...     out[0] = t % 2
     >>> out = np.zeros(1)
-    >>> odd(np.uint64(1), 5, np.zeros(0), out)  # as the engine calls it, trial by trial
+    >>> odd(np.uint64(1), 5, np.zeros(0), out)  # the engine makes this call for each trial
     >>> out
     array([1.])
     """
@@ -46,7 +46,7 @@ def trial(function: Callable[..., None]) -> Any:
 
 
 class _Workspace(NamedTuple):
-    """Scratch of the loop round a user's trial: its outputs, as given and as counted, and what its own set-up made."""
+    """Scratch memory of the loop over a user's trials: outputs as floats, outputs as counted, and the user's own set-up."""
 
     out: Any
     units: Any
@@ -54,7 +54,7 @@ class _Workspace(NamedTuple):
 
 
 def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], layout: Layout) -> tuple[Any, Any]:
-    """Set-up and trial in the shape of :func:`~fastcube.kernels.machine.trials.trials_kernel`."""
+    """Return set-up and trial in the form of ``kernels.machine.trials.trials_kernel``."""
     count = len(outputs)
     names = [output.name for output in outputs]
     totals = tuple(int(layout.counter(f"{name}_total")) for name in names)
@@ -128,7 +128,7 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
 
 
 def _check_trial(name: str, trial: Any, set_up: Any) -> None:
-    """Raise ParameterError unless the functions are jitted and take the arguments they will be given."""
+    """Raise ParameterError unless the functions are jitted and have the right number of arguments."""
     wanted = ["key", "t", "params", *(["scratch"] if set_up is not None else []), "out"]
     for what, given, names in (("trial", trial, wanted), ("set_up", set_up, ["params"])):
         if given is None and what == "set_up":
@@ -147,7 +147,7 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
 
 
 def _has_return_value(function: Any) -> bool:
-    """Whether a plain function has a ``return`` of anything but None; what is no plain function has none that is known."""
+    """Whether a Python function has a ``return`` of a value other than None; False if its bytecode is not available."""
     steps = list(dis.get_instructions(function)) if inspect.isfunction(function) else []
     return any(
         (step.opname == "RETURN_CONST" and step.argval is not None)
@@ -172,37 +172,38 @@ def trial_study(
     explain: Callable[[Point, int, int], Explanation] | None = None,
     draw: Callable[[Point, int, int], Draw] | None = None,
 ) -> Study:
-    """Make a study of a jitted scalar trial (see :func:`trial`).
+    """Return a study made from a jitted trial (see :func:`trial`).
 
-    Every output becomes a statistic of its name, a counter of its total, of its squares and of the trials where
-    it is nonzero, and an extreme.
+    Every output becomes a statistic of the same name, an extreme, and counters of its total, of its squares and of the trials
+    in which it is nonzero.
 
     Parameters
     ----------
     name, title : str
-        What the command line calls it (letters, digits, - and _), and one line on what it measures.
+        The name on the command line (letters, digits, - and _), and one line on the quantity measured.
     axes : sequence of Axis or Choice
-        The coordinates of a point, in the order in which ``params`` holds their values.
+        The coordinates of a point, in the order of their values in ``params``.
     outputs : sequence of Output
-        What a trial gives, in the order of ``out``.
+        The outputs of a trial, in the order of ``out``.
     trial, set_up : function
-        Jitted by :func:`trial`: ``trial(key, t, params, out)``, or ``trial(key, t, params, scratch, out)`` where
-        ``set_up(params)`` makes ``scratch``.
+        Jitted by :func:`trial`: ``trial(key, t, params, out)``, or ``trial(key, t, params, scratch, out)`` with
+        ``scratch = set_up(params)``.
     points : sequence of mapping
-        The one grid that is run by default: :func:`product_grid` makes one.
+        The default grid; :func:`product_grid` makes one.
     trials : int
-        Trials a point by default.
+        Default number of trials per point.
     source : str
-        One line: where it comes from.
+        One line on the origin of the study.
     revision : int
-        Raised by hand when the trial's meaning changes.
+        Raise it by hand when the meaning of the trial changes.
     check : callable, optional
-        ``check(point)`` raises ParameterError for a point whose values are each in range but impossible together; called for
-        every point before anything runs.
+        ``check(point)`` raises ParameterError for a point whose values are in range but impossible together.  It is called for
+        every point before the first trial.
     explain : callable, optional
-        ``explain(point, key, t)`` gives the :class:`Explanation` that ``replay`` shows; by default the outputs.
+        ``explain(point, key, t)`` returns the :class:`Explanation` for ``replay``; by default it lists the outputs.
     draw : callable, optional
-        ``draw(point, key, t)`` gives the :class:`Draw` of a trial, its faults as a network and what else it draws, for
+        ``draw(point, key, t)`` returns the :class:`Draw` of a trial, its network with faults and its other samples, for
+        :func:`fault_sets`, ``fastcube faults`` and tests.
         :func:`fault_sets`, ``fastcube faults`` and tests.
 
     Returns
@@ -212,7 +213,7 @@ def trial_study(
     Raises
     ------
     ParameterError
-        For a trial that does not take what it is given, or an output that names another one which is not there.
+        If the trial has other arguments, or an output names an output that does not exist.
 
     Examples
     --------
@@ -221,7 +222,7 @@ def trial_study(
     ...     out[0] = t % 2 == 1 and t < params[0]
     >>> axes = [fc.Axis("a", "a number", int, 0, 1000)]
     >>> study = fc.trial_study("odd", "Odd trials below a", axes, [fc.Output("odd", "odd and below a")], odd, [{"a": 100}])
-    >>> fc.run(study, trials=1000).estimate("odd").value  # 50 of them
+    >>> fc.run(study, trials=1000).estimate("odd").value  # 50 of the 1000 trials
     0.05
     """
     check_line("name", name)
@@ -262,10 +263,10 @@ def trial_study(
 def _default_explain(
     axes: Sequence[Axis | Choice], outputs: Sequence[Output], trial: Any, set_up: Any, kernel: Kernel
 ) -> Callable[[Point, int, int], Explanation]:
-    """Explains a trial by what it gives."""
+    """Return a function that explains a trial by its outputs."""
 
     def explain(point: Point, key: int, t: int) -> Explanation:
-        _ = kernel.compiled  # refuses what a run would refuse
+        _ = kernel.compiled  # raises the errors that a run would raise
         out = np.zeros(len(outputs))
         params = np.array([axis.parameter(point[axis.name]) for axis in axes], np.float64)
         scratch = () if set_up is None else (set_up(params),)
@@ -278,7 +279,7 @@ def _default_explain(
 
 
 def _make_bound_check(name: str, outputs: Sequence[Output]) -> Callable[[Point, Tally], None]:
-    """Hold the largest values against the declared bounds; the extreme knows the trial."""
+    """Return a function that checks the largest values against the declared bounds and names the trial of a violation."""
 
     def verify_bounds(point: Point, tally: Tally) -> None:
         for output in outputs:
