@@ -1,1 +1,1 @@
-"""The hypercube as data: its nodes in a bitmask, sets of labels, subcubes, paths; the steps of networks, and their tables."""
+"""Data structures for the hypercube: bitmasks of nodes, sets of labels, subcubes, paths; and the steps and tables of networks."""

@@ -1,8 +1,8 @@
-"""Sets of nodes of a whole cube as bitmasks, and breadth-first search over them, 512 nodes an operation, a dimension at a time.
+"""Sets of nodes of a whole cube as bitmasks, and breadth-first search on them, 512 nodes per operation.
 
-Bit ``v & 63`` of word ``v >> 6`` is node ``v``, an integer (``whole vectors``: at least 8 words).  A step ors to every node its
-neighbours across a range of dimensions: those below 9 are shuffles inside a vector, the others whole vectors.  Time is the
-number of steps times 2^n n / 512 operations.  Faulty links are not known here.
+Bit ``v & 63`` of word ``v >> 6`` is node ``v``.  A bitmask has whole vectors, so at least 8 words.  A step adds to the set all
+neighbours across a range of dimensions.  Dimensions below 9 are shuffles inside a vector, and the others pair whole vectors.  A
+search takes 2^n n / 512 operations per step.  Faulty links are not considered here.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ _63 = np.uint64(63)
 
 @block
 def count_words(n):
-    """Words of an n-cube's bitmask, in whole vectors; an int64."""
+    """Return the number of words of an n-cube's bitmask, in whole vectors; an int64."""
     return np.int64(max(1 << n, BITS) >> 6)
 
 
 @block
 def word_mask(n):
-    """The nodes of the n-cube that lie in one word: all 64 bits, or the low 2^n for n < 6."""
+    """Return the nodes of the n-cube in one word: all 64 bits, or the low 2^n for n < 6."""
     return ALL_BITS if n >= 6 else (ONE << np.uint64(1 << n)) - ONE
 
 
 @block(always=True)
 def word_index(v):
-    """The place of node ``v``'s word."""
+    """Return the index of the word that holds node ``v``."""
     return np.int64(np.uint64(v) >> _6)
 
 
 @block(always=True)
 def bit_of(v):
-    """The bit of node ``v`` in its word."""
+    """Return the bit of node ``v`` in its word."""
     return ONE << (np.uint64(v) & _63)
 
 
@@ -50,32 +50,32 @@ def has_node(state, v):
 
 @block(always=True)
 def set_node(state, v):
-    """Enter node ``v`` in a bitmask."""
+    """Add node ``v`` to a bitmask."""
     state[word_index(v)] |= bit_of(v)
 
 
 @block(always=True)
 def clear_node(state, v):
-    """Take node ``v`` out of a bitmask."""
+    """Remove node ``v`` from a bitmask."""
     state[word_index(v)] &= ~bit_of(v)
 
 
 @block(always=True)
 def toggle_node(state, v):
-    """Enter node ``v`` in a bitmask, or take it out."""
+    """Add node ``v`` to a bitmask, or remove it if it is there."""
     state[word_index(v)] ^= bit_of(v)
 
 
 @block(always=True)
 def neighbours_in_word(x, k):
-    """Neighbours across dimension k < 6 of the nodes of one word."""
+    """Return the neighbours across dimension k < 6 of the nodes of one word."""
     by = ONE << np.uint64(k)
     return (x >> by) & CLEAR_BIT_MASKS[k] | (x & CLEAR_BIT_MASKS[k]) << by
 
 
 @block(always=True)
 def neighbour_word(state, w, k):
-    """Word w of the neighbours across dimension k of the nodes of a bitmask."""
+    """Return word w of the set of neighbours across dimension k of the nodes of a bitmask."""
     if k < 6:
         return neighbours_in_word(state[w], k)
     return state[w ^ (1 << (k - 6))]
@@ -83,7 +83,7 @@ def neighbour_word(state, w, k):
 
 @block
 def write_nonfaulty(n, faults, f, state):
-    """Write the bitmask of all nodes of the n-cube but the first f ``faults`` to ``state``, of ``words_of(n)``."""
+    """Write the bitmask of all nodes of the n-cube but the first f ``faults`` to ``state``, of ``count_words(n)`` words."""
     for w in range(state.size):
         state[w] = word_mask(n) if w < 1 << max(n - 6, 0) else ZERO
     for i in range(f):
@@ -92,7 +92,7 @@ def write_nonfaulty(n, faults, f, state):
 
 @block
 def _spread_in_vector(x, low, high):
-    """``x`` and its neighbours along index bits low .. high-1, those below 9."""
+    """Return ``x`` with its neighbours along the index bits low .. high-1 below 9 added."""
     y = x
     if low <= 0 < high:
         y = y | neighbours.neighbour0(x)
@@ -117,9 +117,10 @@ def _spread_in_vector(x, low, high):
 
 @block
 def spread_nodes(seen, opposite, nonfaulty, low, high, out):
-    """One step: write to ``out`` the ``nonfaulty`` nodes seen, in ``opposite``, or next to a seen one across dims low .. high-1.
+    """Run one search step: write to ``out`` the ``nonfaulty`` nodes in ``seen`` or ``opposite``, or next to a node of ``seen``.
 
-    For a single cube ``opposite`` is ``seen`` itself.  Tells whether any is new.
+    Neighbours are those across dimensions low .. high-1.  For a single cube ``opposite`` is ``seen``.  Returns whether any is
+    new.
     """
     zero = simd.splat(ZERO)
     fresh = zero

@@ -1,15 +1,16 @@
-"""Sets of labels: open addressing in a table of a power of two places.
+"""Sets of labels: hash tables with open addressing and a power of two of slots.
 
-For what is too many to be searched one after another (about 32 labels; below that a scan of a list is faster).
-``find_slot`` works on any part of any ``uint64`` array, for those who keep their entries among other things; a ``LabelSet`` is
-a set by itself, which a trial fills with ``add_label`` and empties with ``clear_labels`` in time proportional to its labels:
+They serve sets of more than about 32 labels, below which a scan of a list is faster.  ``find_slot`` works on a section of any
+``uint64`` array, for tables stored among other data.  A ``LabelSet`` is a set by itself.  A trial fills it with ``add_label`` and
+empties it with ``clear_labels``, in time proportional to its labels::
 
-    seen = label_set(1000)              # in a @scratch: once a call
-    if add(seen, label): ...            # True when it was not there
-    if contains(seen, label): ...
-    clear(seen)                         # before the next trial
+    seen = label_set(1000)                    # in a @scratch, once per call
+    if add_label(seen, label): ...            # True if it was not there
+    if has_label(seen, label): ...
+    clear_labels(seen)                        # before the next trial
 
-Lanes keep sets as bitmasks or look at all earlier rows (a vector comparison a pair); what they leave over comes here.
+Lane kernels use bitmasks or compare all earlier rows (one vector comparison per pair); the trials they leave over use this
+module.
 """
 
 from __future__ import annotations
@@ -22,22 +23,24 @@ from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import GOLDEN, ONE, ZERO
 from ..machine.jit import block, scratch
 
-# Bits 40 and up of the product: with tables of up to 2^24 places they hang on all lower bits of a label.
+# Bits 40 and up of the product: in tables of up to 2^24 slots they depend on all lower bits of a label.
 _40 = np.uint64(40)
 
 
 class LabelSet(NamedTuple):
-    """A set of labels below 2^63, made by :func:`label_set`."""
+    """A set of labels below 2^63, made by ``label_set``."""
 
-    table: Words  #: label + 1, or 0 where nothing is; at most half of it is filled
-    places: Ints  #: the filled places, in the order of entry
-    counts: Ints  #: two entries: number of labels, and 1 once a label found no space
-    capacity: I64  #: most labels
+    table: Words  #: label + 1, or 0 for an empty slot; at most half of the slots are filled
+    places: Ints  #: the filled slots, in the order of insertion
+    counts: Ints  #: two entries: number of labels, and 1 once a label found the set full
+    capacity: I64  #: largest number of labels
 
 
 @block(always=True)
 def find_slot(table, base, slots, entry):
-    """Place of ``entry`` (uint64, not 0) among ``slots`` places of ``table`` from ``base``, or the empty one where it belongs."""
+    """Return the slot of ``entry`` (uint64, not 0) among ``slots`` slots of ``table`` from ``base``, or the empty one where it
+    belongs.
+    """
     place = np.int64((entry * GOLDEN) >> _40) & (slots - 1)
     while table[base + place] != ZERO and table[base + place] != entry:
         place = (place + 1) & (slots - 1)
@@ -46,7 +49,7 @@ def find_slot(table, base, slots, entry):
 
 @scratch
 def label_set(capacity):
-    """An empty set with room for ``capacity`` <= 2^23 labels, or the next power of two (and for none when 0)."""
+    """Return an empty set for ``capacity`` <= 2^23 labels, rounded up to a power of two (0 makes a set without capacity)."""
     size = np.int64(2)
     while size < 2 * capacity:
         size *= 2
@@ -55,7 +58,7 @@ def label_set(capacity):
 
 @block
 def add_label(labels, label):
-    """Enter a label; whether it is new.  Without room nothing is entered, the answer is True and ``counts[1]`` becomes 1."""
+    """Add a label; return whether it is new.  In a full set nothing is added, True is returned and ``counts[1]`` becomes 1."""
     at = find_slot(labels.table, np.int64(0), 2 * labels.capacity, label + ONE)
     if labels.table[at] != ZERO:
         return False

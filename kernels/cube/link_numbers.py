@@ -1,7 +1,8 @@
-"""Numbers of the links of a network from its table (:mod:`.tables`), and whether its faulty links are the hypercube's too.
+"""Numbers of the links of a network from its table (``tables``), and whether its faulty links are also links of the hypercube.
 
-A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (reading N3).  Where slot d flips bit d,
-in all of n slots, v is the end with bit d clear, so that all such networks have the same names; elsewhere v is the smaller end.
+A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (N3).  In a *matched* network all n slots
+d flip bit d.  Then v is the end with bit d clear, so all matched networks have the same names.  In other networks v is the
+smaller end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..machine.jit import block, kernel, scratch
 
 @block
 def is_matched(table, n):
-    """Whether there are n slots, and slot d flips bit d."""
+    """Whether the network is matched: there are n slots, and slot d flips bit d."""
     found = table.shape[1] == n
     for v in range(table.shape[0]):
         for d in range(table.shape[1]):
@@ -23,7 +24,7 @@ def is_matched(table, n):
 
 @block
 def contains_hypercube(table, n):
-    """Whether slots 0 .. n - 1 are the hypercube's."""
+    """Whether slots 0 .. n - 1 are the hypercube's slots."""
     found = table.shape[1] >= n
     for v in range(table.shape[0]):
         for d in range(min(n, table.shape[1])):
@@ -39,10 +40,10 @@ def names_link(v, w, d, matched):
 
 @scratch
 def number_links(table, n):
-    """The number of the link that node v and slot d propose when links are sampled, and how many links there are.
+    """Return the number of the link that each node v and slot d propose when links are sampled, and the number of links.
 
-    In matched networks it is the link that v without bit d names, elsewhere that of v in slot d.  The number is -1 where there is
-    none, and in a column behind the slots.
+    In matched networks it is the link named (v without bit d, d), elsewhere the link of v in slot d.  The number is -1 if there
+    is no link, and in an extra column after the slots.
     """
     nodes, slots = table.shape
     numbers = np.full((nodes, slots + 1), -1, np.int32)
@@ -59,7 +60,7 @@ def number_links(table, n):
 
 @scratch
 def list_link_names(table, n, count):
-    """The names (v, d) of the ``count`` links of a network on 2^n nodes, in the order of their numbers."""
+    """Return the names (v, d) of the ``count`` links of a network on 2^n nodes, in the order of their numbers."""
     out = np.empty((count, 2), np.int64)
     matched = is_matched(table, n)
     at = np.int64(0)
@@ -73,6 +74,6 @@ def list_link_names(table, n, count):
 
 @kernel("int64[:, ::1](int32[:, ::1], int64)")
 def link_names(table, n):
-    """The names (v, d) of all links of a network on 2^n nodes, in the order of their numbers."""
+    """Return the names (v, d) of all links of a network on 2^n nodes, in the order of their numbers."""
     _, count = number_links(table, n)
     return list_link_names(table, n, count)

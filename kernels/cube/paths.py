@@ -1,8 +1,8 @@
-"""Paths as lists of labels: what every routing kernel needs of them, over any kind of status.
+"""Paths as lists of labels, for any representation of node statuses.
 
-Where statuses come from is the caller's: ``first_nonfaulty(ask)`` makes a block from ``ask(world, label)``, a block that
-tells whether a node is nonfaulty, whatever ``world`` is (a status key and a threshold, a bitmask, a set of labels).
-A factory and not an argument: numba cannot cache a kernel that passes a function as a value.
+The caller decides how statuses are found: ``make_first_nonfaulty(ask)`` makes a block from ``ask(world, label)``, a block that
+returns whether a node is nonfaulty.  ``world`` may be a status key and a threshold, a bitmask, or a set of labels.  A factory is
+needed because numba cannot cache a kernel that passes a function as a value.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from ..machine.jit import block
 
 
 def make_first_nonfaulty(ask, always=True):
-    """The function that finds a nonfaulty neighbour by asking ``ask(world, label)``; ``always``: as of :func:`jit.block`."""
+    """Return the block that finds a nonfaulty neighbour with ``ask(world, label)``; ``always`` as of ``jit.block``."""
 
     @block(always=always)
     def find_nonfaulty(world, node, dims):
-        """First of ``dims``, from the most significant bit down, across which ``node`` has a nonfaulty neighbour; 0 for none."""
+        """Return the first of ``dims``, from the most significant down, across which ``node`` has a nonfaulty neighbour; 0 if
+        none.
+        """
         while dims:
             d = highest_bit(dims)
             if ask(world, node ^ d):
@@ -29,7 +31,9 @@ def make_first_nonfaulty(ask, always=True):
 
 @block
 def erase_loops(path, count):
-    """Keep the last occurrence of each of ``count`` nodes, in place; returns the new length."""
+    """Remove the loops of a path of ``count`` nodes, in place, by cutting to the last occurrence of each node; return the new
+    length.
+    """
     out = 0
     k = 0
     while k < count:

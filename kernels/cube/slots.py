@@ -1,9 +1,9 @@
-"""The cube family's names and numbers of slots (reading N2), free of numba."""
+"""The names of the networks of the cube family and their numbers of slots (N2); does not import numba."""
 
 from __future__ import annotations
 
-#: By name (a, b, c): on 2^n nodes a network has a n // b + c slots.  A network is known to kernels by its place here, which
-#: stands in no key and no file.
+#: Name to (a, b, c): a network on 2^n nodes has a n // b + c slots.  Kernels identify a network by its index in this table; the
+#: index is in no key and no file.
 SLOTS = {
     "hypercube": (1, 1, 0),
     "folded": (1, 1, 1),
@@ -24,6 +24,6 @@ SLOTS = {
 
 
 def slots_of(name: str, n: int) -> int:
-    """Number of slots."""
+    """Return the number of slots of a network on 2^n nodes."""
     a, b, c = SLOTS[name]
     return a * n // b + c

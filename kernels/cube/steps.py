@@ -1,7 +1,7 @@
-"""The cube family: ``step(v, d, n)`` is the node at the other end of slot d of node v, or v where slot d has no link.
+"""The cube family: ``step(v, d, n)`` is the node at the other end of slot d of node v, or v if slot d has no link (N2).
 
-Reading N2; v, d, n and the result are int64, e_d is ``1 << d``.  Every slot is a
-matching (N1).  Nothing here is fast by itself: kernels tabulate a step once a call (:mod:`.tables`).
+v, d, n and the result are int64; e_d is ``1 << d``.  Every slot is a matching (N1).  The functions are not optimised, because
+kernels tabulate a step once per call (``tables``).
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from ..machine.jit import block
 
 @block
 def hypercube(v, d, n):
-    """v ^ e_d."""
+    """Flip bit d."""
     return v ^ (1 << d)
 
 
 @block
 def folded(v, d, n):
-    """The hypercube, and in slot n the complement (El-Amawy & Latifi 1991)."""
+    """Return the hypercube's neighbour, and in slot n the complement of v (El-Amawy & Latifi 1991)."""
     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
 
 
 @block
 def enhanced2(v, d, n):
-    """The hypercube, and in slot n the complement of all bits but the highest (Tzeng & Wei 1991, k = 2)."""
+    """Return the hypercube's neighbour, and in slot n the complement of all bits but the highest (Tzeng & Wei 1991, k = 2)."""
     return v ^ (1 << d) if d < n else v ^ ((1 << (n - 1)) - 1)
 
 
 @block
 def crossed(v, d, n):
-    """Bit d flips, and in every whole pair of bits below it the upper one where the lower one is set (Efe 1992)."""
+    """Flip bit d, and in every whole pair of bits below it the upper bit if the lower one is set (Efe 1992)."""
     return v ^ (1 << d) ^ ((v & 0x5555555555555555 & ((1 << (d & ~1)) - 1)) << 1)
 
 
 @block
 def locally_twisted(v, d, n):
-    """Bit d flips, and with it bit d - 1, for d >= 2, in odd nodes (Yang, Evans & Megson 2005)."""
+    """Flip bit d, and in odd nodes for d >= 2 also bit d - 1 (Yang, Evans & Megson 2005)."""
     return v ^ (1 << d) ^ ((v & 1) << (d - 1) if d >= 2 else 0)
 
 
@@ -48,13 +48,13 @@ def _moebius(v, d, above):
 
 @block
 def moebius0(v, d, n):
-    """Bit d flips alone where bit d + 1 is clear (bit n is), and with all below it where it is set (Cull & Larson 1995)."""
+    """Flip bit d, and all bits below it if bit d + 1 is set; bit n counts as clear (Cull & Larson 1995)."""
     return _moebius(v, d, (v >> (d + 1)) & 1 if d + 1 < n else 0)
 
 
 @block
 def moebius1(v, d, n):
-    """As :func:`moebius0` with bit n taken to be set."""
+    """Step as ``moebius0``, but bit n counts as set."""
     return _moebius(v, d, (v >> (d + 1)) & 1 if d + 1 < n else 1)
 
 
@@ -67,19 +67,21 @@ def _parity(x):
 
 @block
 def twisted(v, d, n):
-    """For odd d and even parity of bits d - 1 .. 0 bits d and d + 1 flip, else bit d alone (Hilbers et al. 1987); n odd."""
+    """Flip bit d, and for odd d and even parity of bits d - 1 .. 0 also bit d + 1 (Hilbers et al. 1987); n odd."""
     return v ^ (3 << d) if d & 1 and _parity(v & ((1 << d) - 1)) == 0 else v ^ (1 << d)
 
 
 @block
 def augmented(v, d, n):
-    """The hypercube, and in slots n .. 2n - 2 the d - n + 2 lowest bits flip (Choudum & Sunitha 2002)."""
+    """Return the hypercube's neighbour, and in slots n .. 2n - 2 flip the d - n + 2 lowest bits (Choudum & Sunitha 2002)."""
     return v ^ (1 << d) if d < n else v ^ ((1 << (d - n + 2)) - 1)
 
 
 @block
 def exchanged(v, d, n):
-    """Bit 0 says which of two groups of dimensions a node is joined along, besides dimension 0 (Loh et al. 2005)."""
+    """Flip bit 0 in slot 0; other slots have links of one of two groups of dimensions, selected by bit 0 of v (Loh et al.
+    2005).
+    """
     t = n - 1 - (n - 1) // 2
     if d == 0:
         return v ^ 1
@@ -88,7 +90,7 @@ def exchanged(v, d, n):
 
 @block
 def _move_digit(v, low, bits, up):
-    """The digit of ``bits`` bits from ``low`` on moved by +1 or -1, modulo 2^bits."""
+    """Return v with the digit of ``bits`` bits from bit ``low`` on changed by +1 or -1, modulo 2^bits."""
     mask = (1 << bits) - 1
     digit = (v >> low) & mask
     return v ^ ((digit ^ ((digit + (1 if up else -1)) & mask)) << low)
@@ -96,7 +98,7 @@ def _move_digit(v, low, bits, up):
 
 @block
 def balanced(v, d, n):
-    """The lowest digit of two bits moves, and with slot 2i + u, i >= 1, digit i too (Wu & Huang 1997); n even."""
+    """Change the lowest digit of two bits by +-1, and in slot 2i + u, i >= 1, also digit i (Wu & Huang 1997); n even."""
     moved = _move_digit(v, 0, 2, v & 1 == d & 1)
     return _move_digit(moved, 2 * (d >> 1), 2, v & 1 == 0) if d >= 2 else moved
 
@@ -109,13 +111,13 @@ def _torus(v, d, bits):
 
 @block
 def torus8(v, d, n):
-    """Digits of three bits, each moved by +1 or -1 modulo 8, an odd one up by its odd slot; 3 divides n."""
+    """Change one digit of three bits by +-1 modulo 8, each in two slots; an odd digit moves up in its odd slot; 3 divides n."""
     return _torus(v, d, 3)
 
 
 @block
 def torus16(v, d, n):
-    """As :func:`torus8`, with digits of four bits modulo 16."""
+    """Step as ``torus8``, with digits of four bits modulo 16."""
     return _torus(v, d, 4)
 
 
@@ -127,13 +129,13 @@ def _hyperx(v, d, bits):
 
 @block
 def hyperx4(v, d, n):
-    """Digits of two bits, each changed to any other (generalized hypercube, HyperX); n even."""
+    """Change one digit of two bits to any other value (generalized hypercube, HyperX); n even."""
     return _hyperx(v, d, 2)
 
 
 @block
 def hyperx8(v, d, n):
-    """As :func:`hyperx4`, with digits of three bits."""
+    """Step as ``hyperx4``, with digits of three bits."""
     return _hyperx(v, d, 3)
 
 
@@ -145,7 +147,7 @@ STEPS = (
 
 
 def chain_steps(steps):
-    """One block ``step(index, v, d, n)`` of many steps."""
+    """Return one block ``step(index, v, d, n)`` that selects one of several steps by ``index``."""
     first, others = steps[0], chain_steps(steps[1:]) if steps[1:] else None
     if others is None:
 

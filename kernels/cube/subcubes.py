@@ -1,12 +1,12 @@
-"""Subcubes, and their merging while two are within distance 2 (Lee & Hayes 1988, section 3.2; reading R3).
+"""Subcubes, and merging of subcubes within distance 2 of each other (Lee & Hayes 1988, section 3.2; R3).
 
-A subcube is a pair (base, free): the labels that agree with ``base``, one of its nodes, outside the mask ``free``.  Faulty nodes
-are subcubes with free = 0.  Two subcubes within distance 2 are replaced by the smallest one that holds both, until all are at
-distance 3 or more: the maximal subcubes of faulty and unsafe nodes, whatever the order.
+A subcube is a pair (base, free): the labels that agree with ``base``, one of its nodes, outside the mask ``free``.  A faulty node
+is a subcube with free = 0.  Two subcubes within distance 2 are replaced by the smallest subcube that contains both, until all are
+at distance 3 or more.  The results are the maximal subcubes of faulty and unsafe nodes, in any order of merging.
 
     one fault set     count = merge_faults(labels, f, base, free)      then base[:count], free[:count]
-    a vector of       close(rows, stride, masks, f)                    then fault i's subcube is (rows[i], masks[i]);
-    trials in lanes   measure(rows, stride, masks, f)                  their sizes; faults of one subcube have equal masks
+    a vector of       close_subcubes(rows, stride, masks, f)           then fault i's subcube is (rows[i], masks[i]);
+    trials in lanes   measure_subcubes(rows, stride, masks, f)         their sizes; faults of one subcube have equal masks
 
     lane    0     1     2   ...     row 0                    label 0 of trials 0, 1, 2, ...
                                     row 1, stride vectors on  label 1 of them, and so on; masks likewise, without gaps
@@ -23,19 +23,19 @@ from ..machine.jit import block
 
 @block(always=True)
 def is_in_subcube(base, free, x):
-    """Whether a label lies in a subcube; uint64."""
+    """Whether label ``x`` is in a subcube; uint64."""
     return (x ^ base) & ~free == ZERO
 
 
 @block(always=True)
 def subcube_distance(base, free, other_base, other_free):
-    """Distance between two subcubes, an int64; a node is one with free = 0."""
+    """Return the distance between two subcubes, an int64; a node is a subcube with free = 0."""
     return popcount((base ^ other_base) & ~(free | other_free))
 
 
 @block(always=True)
 def enclosing_dims(base, free, other_base, other_free):
-    """Free dimensions of the smallest subcube that holds two; either base is one of its nodes."""
+    """Return the free dimensions of the smallest subcube that contains two; either base is one of its nodes."""
     return free | other_free | (base ^ other_base)
 
 
@@ -44,20 +44,22 @@ def enclosing_dims(base, free, other_base, other_free):
 
 @block
 def _distances(x, free, bases, frees, at):
-    """Distances of the subcubes from ``at`` on to (x, free), as a vector."""
+    """Return the distances of the subcubes from index ``at`` on to (x, free), as a vector."""
     return simd.popcount((x ^ simd.load(bases, at)) & ~(free | simd.load(frees, at)))
 
 
 @block
 def _find_near_lanes(x, free, bases, frees, at, count):
-    """Which of a vector of subcubes from ``at`` on, those below ``count``, are within distance 2 of (x, free), as bits."""
+    """Return which of a vector of subcubes, from index ``at`` on and below ``count``, are within distance 2 of (x, free), as
+    bits.
+    """
     near = simd.bits(_distances(x, free, bases, frees, at) <= simd.splat_like(x, 2))
     return near & first_lanes(count - at, simd.lanes_of(x))
 
 
 @block
 def _has_near(x, free, bases, frees, at, count):
-    """Whether any subcube from ``at`` to ``count`` is within distance 2 of (x, free)."""
+    """Whether any subcube from index ``at`` to ``count`` is within distance 2 of (x, free)."""
     two = simd.splat_like(x, 2)
     lanes = simd.lanes_of(x)
     while at + 4 * lanes <= count:
@@ -76,7 +78,7 @@ def _has_near(x, free, bases, frees, at, count):
 
 @block
 def _absorb_near(x, free, bases, frees, settled, count):
-    """One pass: take the subcubes within distance 2 of (x, free) out of the list and enclose them.
+    """Run one pass that removes the subcubes within distance 2 of (x, free) from the list and encloses them in (x, free).
 
     Returns the new free mask, number of settled subcubes and number of subcubes.  The others keep their order.
     """
@@ -105,7 +107,8 @@ def _absorb_near(x, free, bases, frees, settled, count):
 
 @block
 def merge_subcubes(bases, frees, count):
-    """Merge subcubes within distance 2 into their enclosing subcubes until none are left; returns how many remain.
+    """Merge subcubes within distance 2 into their enclosing subcubes until there are no such pairs; return the number of
+    subcubes.
 
     Parameters
     ----------
@@ -116,8 +119,8 @@ def merge_subcubes(bases, frees, count):
 
     Notes
     -----
-    Subcubes 0 .. settled - 1 are more than 2 away from all others.  A scan of those behind costs 5 instructions
-    a vector; a subcube that finds others swallows them, grows, and is compared with all until it grows no more.
+    Subcubes 0 .. settled - 1 have distance 3 or more to all others.  A scan of the subcubes after them takes 5 instructions per
+    vector.  A subcube that is near others absorbs them, grows, and is compared with all until it grows no more.
     """
     settled = np.int64(0)
     while settled < count:
@@ -126,14 +129,14 @@ def merge_subcubes(bases, frees, count):
         vector = simd.splat_like(simd.load(bases, 0), x)
         mask = simd.splat_like(vector, free)
         if _has_near(vector, mask, bases, frees, settled + 1, count):
-            count -= 1  # take it out of the list, whose last one takes its place
+            count -= 1  # remove it from the list; the last subcube takes its index
             bases[settled] = bases[count]
             frees[settled] = frees[count]
             before = count + 1
             while count < before:
                 before = count
                 free, settled, count = _absorb_near(x, free, bases, frees, settled, count)
-            bases[count] = bases[settled]  # and back, as a settled one
+            bases[count] = bases[settled]  # Insert it again as a settled subcube.
             frees[count] = frees[settled]
             count += 1
             bases[settled] = x
@@ -144,7 +147,7 @@ def merge_subcubes(bases, frees, count):
 
 @block
 def merge_faults(labels, f, base, free):
-    """:func:`merge_subcubes` of f faults, which stay as they are.
+    """Run ``merge_subcubes`` on f faults, whose labels are not changed.
 
     Parameters
     ----------
@@ -157,7 +160,7 @@ def merge_faults(labels, f, base, free):
     Returns
     -------
     int64
-        Number of subcubes; f exactly when no two faults are within distance 2.
+        Number of subcubes; f exactly if no two faults are within distance 2.
     """
     for i in range(f):
         base[i] = labels[i]
@@ -170,10 +173,10 @@ def merge_faults(labels, f, base, free):
 
 @block
 def close_subcubes(rows, stride, masks, f):
-    """Masks of the free dimensions of each fault's subcube, for a vector of trials; the twin of :func:`merge_subcubes` in lanes.
+    """Write the masks of the free dimensions of each fault's subcube, for a vector of trials: ``merge_subcubes`` in lanes.
 
-    ``rows`` holds label i of every trial from ``stride * i`` vectors on (``stride`` a literal); ``masks``, f rows of one
-    vector, is overwritten.
+    ``rows`` holds label i of every trial from ``stride * i`` vectors on (``stride`` a literal).  ``masks``, f rows of one vector,
+    is overwritten.
     """
     zero = simd.splat_like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)
@@ -204,11 +207,11 @@ def close_subcubes(rows, stride, masks, f):
 
 @block
 def measure_subcubes(rows, stride, masks, f):
-    """Sizes of the closed subcubes, lane by lane.
+    """Return the sizes of the closed subcubes, lane by lane.
 
-    Returns vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the
-    largest subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more
-    dimensions.  A subcube is counted at the first of its faults.
+    These are vectors of the number of unsafe nodes (modulo two to the lane width, so that 2^w - f is right), of the largest
+    subcube's dimension, mask and one label, and the mask of lanes with a second subcube of three or more dimensions.  A subcube
+    is counted at the first of its faults.
     """
     zero = simd.splat_like(simd.load(rows, 0), ZERO)
     lanes = simd.lanes_of(zero)

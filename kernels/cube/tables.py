@@ -1,8 +1,8 @@
-"""A network as a table of neighbours, and searches on it: what a step (:mod:`.steps`) is asked for once, not per trial.
+"""Networks as tables of neighbours, and searches on them; a table is made from a step (``steps``) once per call.
 
-Row v of a table, int32 of shape (2^n, slots), has the neighbours of node v in the order of the slots, v itself where a slot
-has no link.  ``length`` of a search is int32 of 2^n: FAULTY, OPEN (nonfaulty, not reached) or the links from the start.
-``cut`` has bit d of word v set where the link of node v in slot d is faulty; it is empty where none is.
+Row v of a table, int32 of shape (2^n, slots), has the neighbours of node v in the order of the slots, or v itself where a slot
+has no link.  ``length`` of a search is int32 of 2^n: FAULTY, OPEN (nonfaulty, not reached) or the distance from the start.
+``cut`` has bit d of word v set if the link of node v in slot d is faulty; it is empty if no link is faulty.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .steps import STEPS, chain_steps
 
 OPEN, FAULTY = np.int32(-1), np.int32(-2)
 
-#: The step of every named network, by its place in SLOTS.
+#: The step of every named network, selected by its index in SLOTS.
 named_step = chain_steps(STEPS)
 
 
@@ -29,14 +29,14 @@ _FORMULAS = tuple(number for row in SLOTS.values() for number in row)
 
 @block
 def named_slots(index, n):
-    """The number of slots of a named network."""
+    """Return the number of slots of a named network."""
     return _FORMULAS[3 * index] * n // _FORMULAS[3 * index + 1] + _FORMULAS[3 * index + 2]
 
 
 def make_tabulate(step: Any) -> Any:
-    """The block ``tabulate(index, n, table)`` that fills a table from a block ``step(index, v, d, n)``.
+    """Return the block ``tabulate(index, n, table)`` that fills a table from a block ``step(index, v, d, n)``.
 
-    Where a step leaves the labels, or its slot is no matching (a user's, at a size that was not checked), there is no link.
+    If a step leaves the label range, or its slot is not a matching (a user's step at an unchecked size), there is no link.
     """
 
     @block
@@ -51,13 +51,13 @@ def make_tabulate(step: Any) -> Any:
 
 
 def table_kernel(step: Any, variant: str, cache: bool = True, code: Callable[..., Any] | None = None) -> Kernel:
-    """The kernel that makes tables of a block ``step(index, v, d, n)``."""
+    """Return the kernel that makes tables of a block ``step(index, v, d, n)``."""
 
     tabulate = make_tabulate(step)
 
     @kernel("int32[:, ::1](int64, int64, int64)", variant=variant, cache=cache, code=code)
     def table(index, n, slots):
-        """The table of network ``index`` on 2^n nodes, so many slots each."""
+        """Return the table of network ``index`` on 2^n nodes with ``slots`` slots."""
         out = np.empty((np.int64(1) << n, slots), np.int32)
         tabulate(index, n, out)
         return out
@@ -69,7 +69,7 @@ TABLE = table_kernel(named_step, "named")
 
 
 def wrap_user_step(step: Any) -> Any:
-    """A user's step, jitted or plain, as a block with an index, which it does not need."""
+    """Return a user's step, compiled or not, as a block with an unused parameter ``index``."""
     own = step if hasattr(step, "py_func") else block(step)
 
     @block
@@ -80,7 +80,7 @@ def wrap_user_step(step: Any) -> Any:
 
 
 def wrap_user_slots(slots: Callable[[int], int], most: int) -> Any:
-    """A user's numbers of slots, n = 0 .. most, as a block with an index."""
+    """Return a user's numbers of slots, n = 0 .. most, as a block ``count_user_slots(index, n)``."""
     many = tuple(int(slots(n)) if n else 0 for n in range(most + 1))
 
     @block
@@ -91,13 +91,13 @@ def wrap_user_slots(slots: Callable[[int], int], most: int) -> Any:
 
 
 def user_table_kernel(step: Any) -> Kernel:
-    """:func:`table_kernel` of a user's step."""
+    """Return the ``table_kernel`` of a user's step."""
     name, cache = name_variant(step)
     return table_kernel(wrap_user_step(step), name, cache, getattr(step, "py_func", step))
 
 
 def user_step_check_kernel(step: Any) -> Kernel:
-    """The kernel that gives (v, d, w, x) where slot d leads from v to w and from there to x, not v, or (-1, 0, 0, 0)."""
+    """Return the kernel that finds (v, d, w, x) such that slot d leads from v to w and from w to x, not v; else (-1, 0, 0, 0)."""
     name, cache = name_variant(step)
     indexed = wrap_user_step(step)
 
@@ -116,9 +116,9 @@ def user_step_check_kernel(step: Any) -> Kernel:
 
 @block
 def search_nodes(table, cut, start, length, queue):
-    """Give every open node joined to the open ``start`` its number of links from there; returns how many were reached.
+    """Write to ``length`` the distances from the open node ``start`` of all open nodes it can reach; return their number.
 
-    ``queue[:returned]`` holds them in order of that number.
+    ``queue[:returned]`` holds these nodes in order of distance.
     """
     queue[0] = start
     length[start] = 0
@@ -146,7 +146,7 @@ def _initial_lengths(faulty):
 
 @kernel("int32[::1](int32[:, ::1], boolean[::1], uint64[::1], int64)")
 def lengths_from(table, faulty, cut, start):
-    """The ``length`` of a search from a nonfaulty node."""
+    """Return the ``length`` of a search from a nonfaulty node."""
     length = _initial_lengths(faulty)
     search_nodes(table, cut, start, length, np.empty(faulty.size, np.int32))
     return length
@@ -154,7 +154,7 @@ def lengths_from(table, faulty, cut, start):
 
 @kernel("int64[::1](int32[:, ::1], boolean[::1], uint64[::1])")
 def component_sizes(table, faulty, cut):
-    """Numbers of nodes of the parts into which the faults divide the nonfaulty nodes, in no order."""
+    """Return the sizes of the connected components of the nonfaulty nodes, in no order."""
     length = _initial_lengths(faulty)
     queue = np.empty(faulty.size, np.int32)
     sizes = np.empty(faulty.size, np.int64)
@@ -168,7 +168,7 @@ def component_sizes(table, faulty, cut):
 
 @kernel("int64(int32[:, ::1], boolean[::1], uint64[::1])")
 def find_diameter(table, faulty, cut):
-    """The largest distance between two nonfaulty nodes; -1 where two are apart, -2 where there is none."""
+    """Return the largest distance between two nonfaulty nodes; -1 if they are disconnected, -2 if there are none."""
     first = _initial_lengths(faulty)
     queue = np.empty(faulty.size, np.int32)
     alive = np.int64(0)
@@ -188,7 +188,7 @@ def find_diameter(table, faulty, cut):
 
 @kernel("int64[::1](int32[:, ::1])")
 def count_shared_neighbours(table):
-    """How many pairs of nodes that are not adjacent have together so many neighbours: by that number, 0 .. 2 slots."""
+    """Return the number of nonadjacent pairs of nodes by the size of the union of their neighbourhoods, 0 .. 2 slots."""
     nodes, slots = table.shape
     degree = np.zeros(nodes, np.int64)
     for v in range(nodes):
@@ -210,7 +210,7 @@ def count_shared_neighbours(table):
                 continue
             if w < v:
                 out[own + degree[w]] -= 1
-                common[w] = -slots - 1  # adjacent, however many they share
+                common[w] = -slots - 1  # adjacent, whatever the number of shared neighbours
             for e in range(slots):
                 u = table[w, e]
                 if u < v and u != w:

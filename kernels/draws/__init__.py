@@ -1,1 +1,3 @@
-"""What a trial draws, as a pure function of (key, trial): random words, nodes, links, statuses, ends; and every set there is."""
+"""Random sampling as a pure function of (key, trial): random words, nodes, links, statuses and ends; and enumeration of all
+sets.
+"""

@@ -1,15 +1,15 @@
 """Fault sets in which every node is faulty with probability p, independently, as a pure function of (key, trial).
 
-Two laws, by the size of p; ``docs/random.md`` restates them and redoes them in plain NumPy.
+There are two sampling schemes, depending on p; ``docs/random.md`` describes them and repeats them in plain NumPy.
 
-*Few faults*, p < 1/64.  The number of faults K ~ Binomial(2^n, p) is found by inversion of ``u``, word 0 of block t
-for COUNTS: K is the number of k with ``u >= 2^64 P(Binomial <= k)``.  The fault set is then that of :mod:`nodes`
-for f = K: the first K distinct labels of the trial's sequence (or all but the first 2^n - K).
+*Few faults*, p < 1/64.  The number of faults K ~ Binomial(2^n, p) is found by inversion of ``u``, word 0 of block t for COUNTS: K
+is the number of k with ``u >= 2^64 P(Binomial <= k)``.  The fault set is then that of ``nodes`` for f = K: the first K distinct
+labels of the trial's sequence (or all but the first 2^n - K).
 
-*Many faults*, p >= 1/64.  Node v has the 72-bit number ``head * 2^64 + tail`` and is faulty when it is below
-``p * 2^72``, which is an integer for every float64 p >= 1/64: the probability is exactly p.  Digit i of ``head``, most
-significant first, is bit ``v & 63`` of word i of block ``t * 2^max(n-6, 0) + (v >> 6)`` for NODE_DIGITS; ``tail`` is word
-v of block t for NODE_TAILS, needed by one node in 256.
+*Many faults*, p >= 1/64.  Node v has the 72-bit number ``head * 2^64 + tail`` and is faulty if it is below ``p * 2^72``.  This is
+an integer for every float64 p >= 1/64, so the probability is exactly p.  Digit i of ``head``, most significant first, is bit
+``v & 63`` of word i of block ``t * 2^max(n-6, 0) + (v >> 6)`` for NODE_DIGITS.  ``tail`` is word v of block t for NODE_TAILS, and
+is needed by one node in 256.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..machine import bits, simd
 from ..machine.jit import block, scratch
 from . import philox
 
-#: From this probability on every node is decided by itself; below it K distinct labels are drawn.
+#: From this probability on every node is sampled by itself; below it K distinct labels are sampled.
 MIN_DIGIT_RATE = 1.0 / 64.0
 
 _TWO64 = 18446744073709551616.0
@@ -29,13 +29,13 @@ _SPLITTER = 134217729.0  # 2^27 + 1
 
 
 # ---------------------------------------------------------------- the number of faults
-# Double-double arithmetic (Dekker 1971; Knuth): a number is an unevaluated sum of two float64, high and low.  Only
-# IEEE additions, multiplications and divisions, which every machine rounds alike; no logarithm, no gamma function.
+# Double-double arithmetic (Dekker 1971; Knuth): a number is an unevaluated sum of two float64, high and low.  It uses only IEEE
+# additions, multiplications and divisions, which every machine rounds alike, and no logarithm or gamma function.
 
 
 @block
 def _multiply_exact(a, b):
-    """The exact product of two float64, as high and low part."""
+    """Return the exact product of two float64 as a high and a low part."""
     p = a * b
     t = _SPLITTER * a
     ah = t - (t - a)
@@ -48,7 +48,7 @@ def _multiply_exact(a, b):
 
 @block
 def _normalize_double(high, low):
-    """The same sum with the low part below half a unit of the high one, for ``abs(high) >= abs(low)``."""
+    """Return an equal double-double with the low part below half a unit of the high part, for ``abs(high) >= abs(low)``."""
     s = high + low
     return s, low - (s - high)
 
@@ -76,7 +76,7 @@ def _divide_doubles(ah, al, bh, bl):
 
 @block
 def _weight_ratio(k, nodes, p, qh, ql):
-    """P(K = k) / P(K = k - 1) as a double-double."""
+    """Return P(K = k) / P(K = k - 1) as a double-double."""
     ah, al = _multiply_exact(np.float64(nodes - k + 1), p)
     bh, bl = _multiply_doubles(qh, ql, np.float64(k), 0.0)
     return _divide_doubles(ah, al, bh, bl)
@@ -84,7 +84,7 @@ def _weight_ratio(k, nodes, p, qh, ql):
 
 @block
 def _find_support(nodes, p, qh, ql):
-    """Mode of Binomial(nodes, p), and the first and last number of faults whose weights are above 2^-110 of its."""
+    """Return the mode of Binomial(nodes, p), and the smallest and largest k with a weight above 2^-110 times that of the mode."""
     tiny = 2.0**-110
     mode = min(np.int64((nodes + 1) * p), nodes)
     first = mode
@@ -102,7 +102,7 @@ def _find_support(nodes, p, qh, ql):
 
 @scratch
 def _summed_weights(nodes, p):
-    """First number of faults, and the sums of the weights from it up to each, the mode's being 1, as double-doubles."""
+    """Return the smallest k, and the cumulative weights from it on as double-doubles; the mode has weight 1."""
     qh = 1.0 - p
     ql = (1.0 - qh) - p
     mode, first, last = _find_support(nodes, p, qh, ql)
@@ -122,7 +122,7 @@ def _summed_weights(nodes, p):
 
 @scratch
 def _thresholds(high, low):
-    """The sums over the last of them, times 2^64, rounded up, as far as they are below 2^64."""
+    """Return the cumulative weights divided by their total, times 2^64, rounded up, as far as they are below 2^64."""
     out = np.empty(high.size, np.uint64)
     size = np.int64(0)
     for i in range(high.size):
@@ -131,7 +131,7 @@ def _thresholds(high, low):
         rest = np.ceil(h * _TWO64 - whole + m * _TWO64)
         if whole >= _TWO64 and rest >= 0.0:
             break
-        # 2^64 itself is 0 modulo 2^64, from which a negative rest is taken away
+        # 2^64 itself is 0 modulo 2^64, and a negative rest is subtracted from it.
         out[size] = (np.uint64(0) if whole >= _TWO64 else np.uint64(whole)) + np.uint64(np.int64(rest))
         size += 1
     return out[:size]
@@ -139,7 +139,7 @@ def _thresholds(high, low):
 
 @scratch
 def binomial_table(many, p):
-    """Distribution function of Binomial(many, p) as thresholds for a 64-bit uniform number.
+    """Return the distribution function of Binomial(many, p) as thresholds for a 64-bit uniform number.
 
     Parameters
     ----------
@@ -159,10 +159,10 @@ def binomial_table(many, p):
 
     Notes
     -----
-    Weights are followed from the mode outwards until they fall below 2^-110 of it, in double-double arithmetic:
-    some 10^5 steps of relative error 2^-102 at most, so a threshold is off by less than 2^-80 of 2^64 before it
-    is rounded up, and a trial's K differs from the exact inversion with probability below 2^-60.  Up to 10 ms (n = 30,
-    p near 1/64), some 10 us at n = 16.
+    Weights are computed from the mode outwards until they fall below 2^-110 times that of the mode, in double-double arithmetic.
+    These are about 10^5 steps of relative error 2^-102 at most, so a threshold is off by less than 2^-80 of 2^64 before it
+    is rounded up, and a trial's K differs from the exact inversion with probability below 2^-60.  Time: up to 10 ms (n = 30,
+    p near 1/64), about 10 us at n = 16.
     """
     first, high, low = _summed_weights(np.int64(many), p)
     thresholds = _thresholds(high, low)
@@ -177,7 +177,7 @@ def binomial_table(many, p):
 
 @block
 def sample_fault_count(key, t, first, thresholds, guide, purpose=philox.COUNTS):
-    """K of trial ``t``, from the table of :func:`binomial_table`."""
+    """Return K of trial ``t``, from the table of ``binomial_table``."""
     u = philox.random_word(key, t, np.uint64(0), purpose)
     i = guide[np.int64(u >> np.uint64(56))]
     while i < thresholds.size and thresholds[i] <= u:
@@ -190,14 +190,14 @@ def sample_fault_count(key, t, first, thresholds, guide, purpose=philox.COUNTS):
 
 @block
 def digit_threshold(p):
-    """``p * 2^72`` for 1/64 <= p <= 1 as (head, tail): the part above 2^64 (256 for p = 1) and the 64 bits below."""
+    """Return ``p * 2^72`` for 1/64 <= p <= 1 as (head, tail): the part above 2^64 (256 for p = 1) and the low 64 bits."""
     head = np.floor(p * 256.0)
     return np.uint64(head), np.uint64((p * 256.0 - head) * _TWO64)
 
 
 @block(always=True)
 def _compare_digit(faulty, undecided, rate, word):
-    """Compare the numbers' next digit with the lowest of ``rate``."""
+    """Return the vectors (faulty, undecided) after comparing the next digit of the numbers with the lowest digit of ``rate``."""
     digit = simd.splat(bits.ZERO - (rate & np.uint64(1)))
     differs = undecided & (digit ^ word)
     return faulty | (differs & digit), undecided & ~differs
@@ -205,7 +205,7 @@ def _compare_digit(faulty, undecided, rate, word):
 
 @block
 def compare_digits(key, block, head, tail, purpose):
-    """Compare 512 numbers' eight leading digits with ``head``: (certainly faulty, undecided) vectors.
+    """Return vectors (certainly faulty, undecided) of 512 numbers whose eight leading digits are compared with ``head``.
 
     ``block`` is a multiple of 8.
     """
@@ -227,7 +227,7 @@ def compare_digits(key, block, head, tail, purpose):
 
 @block
 def _decide_tails(key, t, tail, nodes, count, state):
-    """Set the ``count`` undecided ``nodes`` whose tails are below ``tail`` (> 0); ``nodes`` has 7 words to spare."""
+    """Set those of the ``count`` undecided ``nodes`` whose tails are below ``tail`` (> 0); ``nodes`` has 7 words to spare."""
     one = simd.splat(bits.ONE)
     limit = simd.splat(tail - bits.ONE)
     for i in range(0, count, 8):
@@ -240,10 +240,10 @@ def _decide_tails(key, t, tail, nodes, count, state):
             faulty &= faulty - bits.ONE
 
 
-#: Vectors whose undecided nodes are collected before their tails are drawn.
+#: Number of vectors whose undecided nodes are collected before their tails are sampled.
 _TAIL_BATCH = 64
 
-#: Words of scratch that :func:`digit_state` needs: undecided words and their indices, undecided nodes.
+#: Number of scratch words that ``digit_state`` needs: undecided words and their indices, and undecided nodes.
 DIGIT_SCRATCH = 2 * 8 * (_TAIL_BATCH + 1) + 512 * _TAIL_BATCH + 8
 
 
@@ -251,7 +251,7 @@ DIGIT_SCRATCH = 2 * 8 * (_TAIL_BATCH + 1) + 512 * _TAIL_BATCH + 8
 def digit_state(key, t, head, tail, n, state, scratch):
     """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words.
 
-    ``head`` and ``tail`` are those of :func:`digit_threshold`; ``scratch`` has DIGIT_SCRATCH words.
+    ``head`` and ``tail`` are from ``digit_threshold``; ``scratch`` has DIGIT_SCRATCH words.
     """
     if head == np.uint64(256):
         for w in range(state.size):
@@ -290,7 +290,7 @@ def digit_state(key, t, head, tail, n, state, scratch):
 
 @block
 def _extract_trial_words(x, base, n, scratch):
-    """For n < 9: this trial's words of a vector of 8 / 2^max(n-6, 0) trials, moved to the front, the rest cleared."""
+    """Return, for n < 9, the words of one trial of a vector of 8 / 2^max(n-6, 0) trials, moved to the front, the rest cleared."""
     simd.store(scratch, 0, x)
     simd.store(scratch, 8, simd.splat(bits.ZERO))
     first = np.int64(base & np.uint64(7))

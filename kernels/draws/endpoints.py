@@ -1,8 +1,8 @@
-"""Sources and destinations: distinct nonfaulty nodes, from words of their own purpose.
+"""Sample sources and destinations: distinct nonfaulty nodes, from random words with a purpose of their own.
 
-A trial's candidates are the low n bits of the fields of its own block's words in turn, low field first, w = 8, 16 or 32 bits
-wide as for fault sets (``docs/random.md``).  Of many destinations those left out are drawn, so that no draw is rejected
-more than about half of the time.
+A trial's candidates are the low n bits of the fields of the words of its own block, low field first, w = 8, 16 or 32 bits wide as
+for fault sets (``docs/random.md``).  If more than half of the nodes are to be chosen, the nodes to leave out are sampled, so at
+most about half of the candidates are rejected.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _63 = np.uint64(63)
 
 
 class Candidates(NamedTuple):
-    """A trial's candidates in turn, and which nodes are taken."""
+    """The sequence of a trial's candidates, and the set of nodes that are taken."""
 
-    taken: Words  #: bitmap over the nodes; clear between trials
-    state: Words  #: (5): key, trial, place of the next field, and the words of two places
+    taken: Words  #: bitmask of the nodes; clear between trials
+    state: Words  #: (5): key, trial, position of the next field, and the words of two positions
 
 
 @scratch
 def candidates_for(n):
-    """Scratch for the draws of trials in Q_n, n <= 20."""
+    """Return scratch memory for trials in Q_n, n <= 20."""
     return Candidates(np.zeros(max(1, (1 << n) >> 6), np.uint64), np.zeros(5, np.uint64))
 
 
 @block
 def start_trial(candidates, key, t):
-    """Begin at trial t's first candidate."""
+    """Move to trial t's first candidate."""
     candidates.state[0] = key
     candidates.state[1] = np.uint64(t)
     candidates.state[2] = ZERO
@@ -45,7 +45,7 @@ def start_trial(candidates, key, t):
 
 @block
 def next_candidate(candidates, n):
-    """The next candidate, a uint64 below 2^n."""
+    """Return the next candidate, a uint64 below 2^n."""
     state = candidates.state
     width = np.uint64(field_width(n))
     bit = state[2] * width
@@ -60,7 +60,7 @@ def next_candidate(candidates, n):
 
 @block
 def take_next_node(candidates, n):
-    """The next candidate that is not taken; it is taken then."""
+    """Return the next candidate that is not taken, and mark it as taken."""
     x = next_candidate(candidates, n)
     while has_node(candidates.taken, x):
         x = next_candidate(candidates, n)
@@ -70,9 +70,9 @@ def take_next_node(candidates, n):
 
 @block
 def choose_nodes(candidates, n, left, count, out):
-    """Write ``count`` of the ``left`` nodes that are not taken to ``out``: drawn one by one, or the others where those are fewer.
+    """Write ``count`` of the ``left`` nodes that are not taken to ``out``.
 
-    What is taken is the same afterwards.
+    They are sampled one by one, or if the others are fewer, those are sampled and left out.  ``taken`` is the same afterwards.
     """
     fewer = min(count, left - count)
     for i in range(fewer):
@@ -81,7 +81,7 @@ def choose_nodes(candidates, n, left, count, out):
         for i in range(fewer):
             toggle_node(candidates.taken, out[i])
         return
-    # the nodes drawn are left out: they stand at the end of ``out`` while the others are written
+    # The sampled nodes are left out; they are stored at the end of ``out`` while the others are written.
     for i in range(fewer):
         out[count + fewer - 1 - i] = out[i]
     at = np.int64(0)

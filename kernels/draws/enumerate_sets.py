@@ -1,9 +1,9 @@
-"""All sets of K links and f nodes of Q_n, one after another: what exact values are enumerated over, n <= 16.
+"""Enumerate all sets of K links and f nodes of Q_n, n <= 16, for exact values.
 
-A link is numbered by its dimension, then its lower end without that bit.  The state is two ascending lists of numbers, so that
-a call can go on where another stopped.  A kernel of all sets is one of trials, ``trials_kernel(set_up, trial)``: its ``params``
-go on with the first set's numbers, and its trial lists the set of these and advances them (:func:`faults.next_sparing_set`;
-``trees/dead_links.py``).
+A link is numbered by its dimension, then by its lower end without that bit.  The state is two ascending lists of numbers, so a
+call can continue where another stopped.  A kernel of all sets is a kernel of trials, ``trials_kernel(set_up, trial)``.  Its
+``params`` end with the elements of the first set.  Its trial reads the set from them and advances them to the next
+(``faults.next_sparing_set``; ``trees/dead_links.py``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from ..machine.jit import block
 
 @block
 def next_combination(chosen, size, most):
-    """Advance an ascending list of ``size`` numbers below ``most``, lexicographically; False, and the first again, at the end."""
+    """Advance an ascending list of ``size`` numbers below ``most`` lexicographically.
+
+    After the last list the first is written, and False is returned.
+    """
     i = size - 1
     while i >= 0 and chosen[i] == most - size + i:
         i -= 1
@@ -31,14 +34,14 @@ def next_combination(chosen, size, most):
 
 @block
 def next_set(n, links, f, state):
-    """Advance to the next set of ``links`` links and f nodes, numbers in ``state``: links, then nodes."""
+    """Advance ``state``, numbers of ``links`` links and then of f nodes, to the next set."""
     if not next_combination(state[links:], f, np.int64(1) << n):
         next_combination(state, links, n << (n - 1))
 
 
 @block
 def decode_link(n, number):
-    """Lower end and dimension, as a single bit, of the link of a number; int64."""
+    """Return the lower end and the dimension, as a single bit, of the link with a number; int64."""
     k = number >> (n - 1)
     rest = number & ((np.int64(1) << (n - 1)) - 1)
     below = (np.int64(1) << k) - 1

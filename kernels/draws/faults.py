@@ -1,8 +1,8 @@
-"""One trial's faults as a whole: nodes, links, the subcubes of faulty and unsafe nodes, and the ends of a message.
+"""All faults of one trial: nodes, links, the subcubes of faulty and unsafe nodes, and the ends of a message.
 
-Trial t's faulty nodes are those of :mod:`nodes`, its faulty links those of :mod:`links`, and the ends are the next
-distinct labels of the same sequence, so that fault set and ends are uniform together and no trial is void.  A
-:class:`Faults` is made once a call and drawn anew for each trial::
+Trial t's faulty nodes are those of ``nodes``, its faulty links those of ``links``.  The ends are the next distinct labels
+of the same sequence, so fault set and ends are jointly uniform and no trial is discarded.  A ``Faults`` is made once per
+call and filled for each trial::
 
     faults = faults_for(n, f, links, ends)     # in a @scratch
     draw(key, t, n, faults)                    # fills labels, ends, lower and dims
@@ -26,31 +26,31 @@ from .enumerate_sets import next_combination
 from .links import LinkDraws, distinct_links, link_draws_for
 from .nodes import Draws, count_sampled_labels, distinct_nodes, draws_for
 
-# Up to so many labels a search through them, eight at a time, is faster than a table.
+# Up to this number of labels a search through them, eight at a time, is faster than a table.
 _MAX_SCANNED = 32
 
 _NODES, _LINKS, _ENDS, _CLOSED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
 class Faults(NamedTuple):
-    """Faults and ends of one trial in Q_n; made by :func:`faults_for`."""
+    """Faults and ends of one trial in Q_n; made by ``faults_for``."""
 
-    size: Ints  #: numbers of faulty nodes, faulty links, ends, and subcubes in ``base`` and ``free``
-    labels: Words  #: the faulty nodes, distinct, and room
-    known: LabelSet  #: the same, where they are many
+    size: Ints  #: number of faulty nodes, of faulty links, of ends, and of subcubes in ``base`` and ``free``
+    labels: Words  #: the faulty nodes, distinct; the array is longer
+    known: LabelSet  #: the faulty nodes as a set, if they are many
     lower: Words  #: the lower ends of the faulty links
     dims: Words  #: their dimensions
     ends: Words  #: the ends of the message, distinct and nonfaulty
     base: Words  #: a node of each maximal subcube of faulty and unsafe nodes (reading R3)
     free: Words  #: its free dimensions
-    named: Flags  #: room to draw the nonfaulty nodes in, where those are fewer
+    named: Flags  #: scratch memory to sample the nonfaulty nodes, if they are fewer
     draws: Draws
     link_draws: LinkDraws
 
 
 @scratch
 def faults_for(n, f, links, ends):
-    """Room for f faulty nodes and so many faulty links of Q_n and distinct ends; f + ends <= 2^n, not checked."""
+    """Return a ``Faults`` for f faulty nodes, ``links`` faulty links and distinct ends in Q_n; f + ends <= 2^n, not checked."""
     few = count_sampled_labels(n, f)
     count = few + ends if few == f else few
     size = np.zeros(4, np.int64)
@@ -74,7 +74,7 @@ def faults_for(n, f, links, ends):
 
 @block
 def index_faults(faults):
-    """Add the faulty nodes to the table, where they are many; needed after ``labels`` changed."""
+    """Update the table of faulty nodes, if there are many; needed after ``labels`` was changed."""
     if faults.size[_NODES] > _MAX_SCANNED:
         clear_labels(faults.known)
         for i in range(faults.size[_NODES]):
@@ -83,10 +83,10 @@ def index_faults(faults):
 
 @block
 def draw(key, t, n, faults):
-    """Draw trial ``t``'s faults and ends.
+    """Sample trial ``t``'s faults and ends.
 
-    For f <= 2^(n-1) the ends are the labels that follow the f faults in the trial's sequence of distinct labels; for
-    more, where the nonfaulty nodes are drawn, they are the first of those.
+    For f <= 2^(n-1) the ends are the labels that follow the f faults in the trial's sequence of distinct labels.  For more
+    faults, where the nonfaulty nodes are sampled, the ends are the first of these.
     """
     f, ends = faults.size[_NODES], faults.size[_ENDS]
     few = count_sampled_labels(n, f)
@@ -112,7 +112,9 @@ def draw(key, t, n, faults):
 
 @block
 def next_sparing_set(n, numbers, faults):
-    """Write the nodes one above these ascending numbers, a set that spares node 0, and advance the numbers to the next set."""
+    """Write the fault set {number + 1} of ascending numbers, which does not contain node 0, and advance the numbers to the next
+    set.
+    """
     f = faults.size[_NODES]
     for i in range(f):
         faults.labels[i] = np.uint64(numbers[i] + 1)
@@ -122,7 +124,7 @@ def next_sparing_set(n, numbers, faults):
 
 @block
 def unsafe_subcubes(faults):
-    """Merge nodes and links into the maximal subcubes of faulty and unsafe nodes (R2, R3); returns their number."""
+    """Merge nodes and links into the maximal subcubes of faulty and unsafe nodes (R2, R3); return their number."""
     nodes, links = faults.size[_NODES], faults.size[_LINKS]
     for i in range(nodes):
         faults.base[i] = faults.labels[i]
@@ -137,7 +139,7 @@ def unsafe_subcubes(faults):
 
 @block
 def is_faulty(faults, x):
-    """Whether a node is faulty."""
+    """Whether node ``x`` is faulty."""
     f = faults.size[_NODES]
     if f > _MAX_SCANNED:
         return has_label(faults.known, x)
@@ -153,7 +155,7 @@ def is_faulty(faults, x):
 
 @block
 def is_faulty_link(faults, x, bit):
-    """Whether the link of a node in a dimension (a single bit) is listed as faulty."""
+    """Whether the link of node ``x`` in the dimension ``bit`` (a single bit) is faulty."""
     count = faults.size[_LINKS]
     i = np.int64(0)
     while i < count and (faults.lower[i] != x & ~bit or ONE << faults.dims[i] != bit):
@@ -163,13 +165,13 @@ def is_faulty_link(faults, x, bit):
 
 @block
 def blocked(faults, x, bit):
-    """Whether the link of a node in a dimension, or the node behind it, is faulty."""
+    """Whether the link of node ``x`` in the dimension ``bit``, or the node behind it, is faulty."""
     return is_faulty(faults, x ^ bit) or is_faulty_link(faults, x, bit)
 
 
 @block
 def is_closed(faults, x):
-    """Whether a node is faulty or unsafe."""
+    """Whether node ``x`` is faulty or unsafe."""
     count = faults.size[_CLOSED]
     wanted = simd.splat(x)
     zero = simd.splat(ZERO)
@@ -185,7 +187,7 @@ def is_closed(faults, x):
 
 @block
 def is_safe(faults, n):
-    """Whether some node of Q_n is active: no subcube is the whole cube."""
+    """Whether some node of Q_n is active, that is, no subcube is the whole cube."""
     whole = (ONE << np.uint64(n)) - ONE
     found = False
     for i in range(faults.size[_CLOSED]):
@@ -195,7 +197,7 @@ def is_safe(faults, n):
 
 @kernel("Tuple((uint64[::1], uint64[:, ::1], uint64[::1]))(uint64, int64, int64, int64, int64, int64)")
 def trial_faults(key, t, n, f, links, ends):
-    """What :func:`draw` draws: the faulty nodes, the faulty links as rows (lower end, upper end), and the ends."""
+    """Return the results of ``draw``: faulty nodes, faulty links as rows (lower end, upper end), and ends."""
     faults = faults_for(n, f, links, ends)
     draw(key, t, n, faults)
     pairs = np.empty((links, 2), np.uint64)

@@ -1,12 +1,12 @@
-"""Fault sets in lanes: the labels of a vector of trials, and the smallest distance between two of a trial's faults.
+"""Sample fault labels for a vector of trials, and find the smallest distance between two faults of each trial.
 
-Used by the kernels whose lanes are trials, most of them by way of :mod:`fastcube.kernels.draws.sieve`.  Row k of ``labels`` holds
-fault k of a vector of trials; xor, popcount and minimum over all pairs give each trial's smallest distance.  Distance 0 is a
-repeated label, and its trial samples further labels by itself.
+Kernels whose lanes are trials use this module, most of them through ``fastcube.kernels.draws.sieve``.  Row k of ``labels`` holds
+fault k of a vector of trials.  Xor, popcount and minimum over all pairs give each trial's smallest distance.  Distance 0 means a
+repeated label, and such a trial samples further labels in scalar code.
 
-Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above; for n > 32 they hold the low 32 bits.  In lanes of 16 bits the eight
-trials that a word holds for n <= 8 are split into two vectors (``parts``), of the even and of the odd trials.  ``lanes`` is the
-number of lanes, a literal with which all blocks here are specialised.
+Lanes have 8 bits for n <= 8, 16 for n <= 16 and 32 above; for n > 32 they hold the low 32 bits.  For n <= 8 a word holds eight
+trials.  In lanes of 16 bits they are split into two vectors (``parts``), of the even and of the odd trials.  ``lanes`` is the
+number of lanes, a literal for which all blocks here are specialised.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _ZERO = np.uint64(0)
 
 @block(always=True)
 def _store_labels(words, at, even, odd, used, parts, step):
-    """Write two words of each trial of a vector as rows of labels; with two ``parts`` odd trials' labels ``step`` words on."""
+    """Write two words of each trial of a vector as rows of labels; with two ``parts``, labels of odd trials ``step`` words
+    later.
+    """
     simd.store(words, at, even & used)
     simd.store(words, at + 8, odd & used)
     if parts == 2:
@@ -40,7 +42,7 @@ def _store_labels(words, at, even, odd, used, parts, step):
 
 @block(always=True)
 def draw_rows(key, block, f, pattern, words):
-    """Fill the rows of the labels' ``words`` with the first f labels of a vector of trials, f + 1 rows."""
+    """Write the first f labels of a vector of trials to the f + 1 rows in ``words``."""
     prepared = philox.prepare_lanes(key, block, philox.LABELS)
     used = simd.splat(pattern)
     for k in range(0, f, 2):
@@ -50,7 +52,7 @@ def draw_rows(key, block, f, pattern, words):
 
 @block(always=True)
 def draw_four_vectors(key, block, f, parts, pattern, words):
-    """:func:`draw_rows` of four vectors one after the other, f + 1 rows each, or of the two ``parts`` of each.
+    """Do ``draw_rows`` for four consecutive vectors, f + 1 rows each, or for the two ``parts`` of each.
 
     ``block`` is a multiple of 32.
     """
@@ -68,16 +70,18 @@ def draw_four_vectors(key, block, f, parts, pattern, words):
 
 @block(always=True)
 def row_offset(start, step, f):
-    """Where the rows of ``step`` trials from ``start`` on, of a vector or its two parts, begin in those of
-    :func:`draw_four_vectors`."""
+    """Return the offset in the rows of ``draw_four_vectors`` of the vector that begins with trial ``start``.
+
+    ``step`` is the number of trials in a vector with all its parts.
+    """
     return (start // step & 3) * (f + 1) * step
 
 
 def make_pair_scan(start: np.uint64, update: Any) -> Any:
-    """The block ``scan(labels, at, lanes, f)``: over all f (f - 1) / 2 pairs of f rows, the least of ``start`` and their values.
+    """Return the block ``scan_pairs(labels, at, lanes, f)``: the least of ``start`` and the values of all pairs of f rows.
 
-    ``update(least, x, y)`` is the less of ``least`` and the value of two rows, lane by lane.  Four rows at a time are compared
-    with each earlier row, so that each load serves four pairs.
+    ``update(least, x, y)`` returns the less of ``least`` and the value of rows x and y, lane by lane.  Four rows at a time are
+    compared with each earlier row, so that each load serves four pairs.
     """
 
     @block(always=True, alone=True)
@@ -125,7 +129,7 @@ smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 
 @block(always=True)
 def lane_pattern(n, lanes):
-    """The bits of a word that are labels' in Q_n, or their low 32 bits."""
+    """Return the bits of a word that belong to labels in Q_n, or to their low 32 bits."""
     width = 512 // lanes
     pattern = _ZERO
     for shift in range(0, 64, width):
@@ -135,7 +139,7 @@ def lane_pattern(n, lanes):
 
 @block(always=True)
 def valid_lanes(start, step, lanes, first, stop):
-    """Bit i tells whether trial ``start + i step`` is in [first, stop)."""
+    """Return a mask in which bit i is set if trial ``start + i step`` is in [first, stop)."""
     if first <= start and start + (lanes - 1) * step < stop:
         return bits.ALL_BITS >> np.uint64(64 - lanes)
     before, ended = (first - start + step - 1) // step, (stop - start + step - 1) // step
@@ -144,8 +148,8 @@ def valid_lanes(start, step, lanes, first, stop):
 
 @block
 def redraw_repeats(key, t, n, f, labels, at, lanes):
-    """Replace the repeated labels of one trial, in column ``at`` of the rows; whether two are within distance 2."""
-    # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 7
+    """Replace the repeated labels of one trial, in column ``at`` of the rows; return whether two are within distance 2."""
+    # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 7.
     column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
     taken = _ZERO
     j = _ZERO

@@ -1,11 +1,11 @@
-"""K distinct links of Q_n as a pure function of (key, trial), one trial at a time and in lanes.
+"""Sample K distinct links of Q_n as a pure function of (key, trial), one trial at a time or in lanes.
 
-Place j of a trial proposes the link of a node in a dimension.  Both are fields of w = 16 bits (n <= 16) or 32 of word j,
-the node for LINKS (and HIGH_LINKS, for n > 32), the dimension for DIMENSIONS: ``floor(field n / 2^w)``, uniform once the
-few fields with ``field n mod 2^w < 2^w mod n`` are skipped (Lemire 2019), at most one in 7,000.  So lanes stay together: a
-skipped place is a row that proposes nothing, and rarer than a repeated link.  (A dimension from the fewest bits that hold
-n - 1, skipped from n on, would be skipped in 3 of 8 places at n = 10: no trial of 32 links would get through.  Drawn in
-lanes, 32 links cost 13.2 ns a trial so, 11.1 ns that way.)
+Position j of a trial proposes the link of a node in a dimension.  Both are fields of w = 16 bits (n <= 16) or 32 bits of word j:
+the node for LINKS (and HIGH_LINKS, for n > 32), the dimension for DIMENSIONS.  The dimension is ``floor(field n / 2^w)``.  It is
+uniform if the few fields with ``field n mod 2^w < 2^w mod n`` are skipped (Lemire 2019), at most one in 7,000.  So lanes stay
+together: a skipped position is a row that proposes nothing, and is rarer than a repeated link.  (Another method takes the fewest
+bits that hold n - 1 and skips values from n on.  It would skip 3 of 8 positions at n = 10, so that no trial of 32 links would
+avoid a skip.  In lanes, 32 links take 13.2 ns per trial with the method used, 11.1 ns with the other.)
 """
 
 from __future__ import annotations
@@ -22,32 +22,34 @@ from ..machine.jit import block, kernel, scratch
 from . import philox
 from .nodes import field_position, next_fields, next_labels, store_interleaved
 
-# Up to so many links a search through those drawn is faster than a table.
+# Up to this number of links a search through the sampled links is faster than a table.
 _MAX_SCANNED = 32
 
 _EIGHT = np.uint64(8)
 
-# Above this n a link does not fit an entry of a table; nodes do, which repeat only by a miracle in cubes that large.
+# Above this n a link does not fit an entry of a table.  Its node does, and repeats only with negligible probability.
 _MAX_PACKED = 57
 
 
 class LinkDraws(NamedTuple):
-    """Scratch for :func:`distinct_links`, made by :func:`link_draws_for`."""
+    """Scratch memory of ``distinct_links``, made by ``link_draws_for``."""
 
-    nodes: Words  #: (32): nodes of sixteen places, and room; marking, lower ends of 32
-    links: Words  #: (32): n times their dimensions' fields; marking, of 32 places, dimensions as single bits
-    seen: LabelSet  #: the links drawn so far, where they are many
+    nodes: Words  #: (32): nodes of sixteen positions, and spare entries; when marking, lower ends of 32 positions
+    links: (
+        Words  #: (32): n times the fields of their dimensions; when marking, dimensions of 32 positions as single bits
+    )
+    seen: LabelSet  #: the links sampled so far, if there are many
 
 
 @scratch
 def link_draws_for(count):
-    """Scratch for draws of up to ``count`` distinct links."""
+    """Return scratch memory for up to ``count`` distinct links."""
     return LinkDraws(np.empty(32, np.uint64), np.empty(32, np.uint64), label_set(count if count > _MAX_SCANNED else 0))
 
 
 @block
 def link_field_width(n):
-    """Bits of the fields of a link: 16 for n <= 16, else 32; an int64."""
+    """Return the width in bits of the fields of a link: 16 for n <= 16, else 32; an int64."""
     return np.int64(16) if n <= 16 else np.int64(32)
 
 
@@ -72,11 +74,11 @@ def distinct_links(key, t, n, count, lower, dims, draws):
     ----------
     key : uint64
     t, n, count : int64
-        1 <= n <= 62, 0 <= count <= n 2^(n-1); not checked.  Near all links, draws are repeated n 2^(n-1) / rest times.
+        1 <= n <= 62, 0 <= count <= n 2^(n-1); not checked.  Near all links, sampling repeats n 2^(n-1) / rest times.
     lower, dims : uint64 arrays of at least ``count``
         Link i joins ``lower[i]``, whose bit ``dims[i]`` is clear, to ``lower[i] | 1 << dims[i]``.
     draws : LinkDraws
-        From ``link_draws_for(count)`` or for more.
+        From ``link_draws_for`` with at least ``count``.
     """
     width = link_field_width(n)
     block, shift = field_position(t, width)
@@ -103,7 +105,7 @@ def distinct_links(key, t, n, count, lower, dims, draws):
 
 @block(always=True)
 def _store_links(nodes, fields, shift, n, draws, at):
-    """Lower ends, and dimensions as single bits or 0 in skipped places, of eight places from ``at`` on."""
+    """Write lower ends, and dimensions as single bits or 0 for skipped positions, of the eight positions from ``at`` on."""
     by, mask, one = simd.splat(shift), simd.splat(np.uint64(0xFFFF)), simd.splat(ONE)
     product = simd.mul32((fields >> by) & mask, simd.splat(n))
     kept = simd.splat(np.uint64(65536) % n) <= (product & mask)
@@ -116,9 +118,9 @@ def _store_links(nodes, fields, shift, n, draws, at):
 
 @block(always=True)
 def _mark_link(draws, at, words, lower, bit, taken):
-    """Mark the link of a place, and list it unless it was marked or there is none; returns how many are listed.
+    """Mark the link of a position, and list it unless it was marked or the position is skipped; return the number listed.
 
-    All indices are unsigned: Numba looks at each signed one whether it counts from the end.
+    All indices are unsigned, because Numba tests signed indices for being negative.
     """
     u, link = draws.nodes[at], draws.links[at]
     word = np.uint64(words[u])
@@ -131,18 +133,18 @@ def _mark_link(draws, at, words, lower, bit, taken):
 
 @block
 def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
-    """The links of :func:`distinct_links` where every node has a word, n <= 16: no set to ask, and but for the last no branch.
+    """Write the links of ``distinct_links`` and mark them in words of the nodes, n <= 16: no set lookup, almost no branches.
 
     Parameters
     ----------
     key, t, n, count
-        As there.
+        As of ``distinct_links``.
     words : uint16 array of 2^n
         Clear; bit k of word v is set for the link of v in dimension k.
     lower, bit : uint16 arrays of at least ``count``
         Lower ends, and dimensions as single bits.
     draws : LinkDraws
-        ``link_draws_for(0)`` will do.
+        ``link_draws_for(0)`` is enough.
     """
     block, shift = field_position(t, np.int64(16))
     first, eight = simd.splat(block), simd.splat(_EIGHT)
@@ -176,7 +178,7 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
 
 @block(always=True)
 def decode_link_lanes(nodes, fields, n):
-    """A link for each lane, from one word for LINKS and one for DIMENSIONS of eight blocks; 1 <= n <= 32.
+    """Return a link for each lane, from one word for LINKS and one for DIMENSIONS of eight blocks; 1 <= n <= 32.
 
     Parameters
     ----------
@@ -196,7 +198,7 @@ def decode_link_lanes(nodes, fields, n):
     bit : vector
         Their dimensions, as single bits.
     skipped : mask
-        Lanes that propose no link here: what they hold must not be remembered as drawn, for it may properly come later.
+        Lanes with a skipped position.  Their values must not be stored as sampled, because they may validly come later.
     """
     times = simd.splat_like(fields, n)
     bit = simd.one_hot(simd.mul_high(fields, times))
@@ -209,7 +211,7 @@ def decode_link_lanes(nodes, fields, n):
 
 @kernel("uint64[:, ::1](uint64, int64, int64, int64)")
 def link_set(key, t, n, count):
-    """The faulty links of trial ``t`` as rows (lower end, dimension); see :func:`distinct_links`."""
+    """Return the faulty links of trial ``t`` as rows (lower end, dimension); see ``distinct_links``."""
     lower = np.empty(count, np.uint64)
     dims = np.empty(count, np.uint64)
     distinct_links(key, t, n, count, lower, dims, link_draws_for(count))

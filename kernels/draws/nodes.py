@@ -1,8 +1,8 @@
-"""Fault sets as a pure function of (key, trial): distinct nodes, and lazy node statuses.
+"""Sample fault sets as a pure function of (key, trial): f distinct nodes, or node statuses computed on demand.
 
-Every sampler reads words of :mod:`philox` by their place, so trial ``t`` can be drawn alone; the lane kernels
-read the same words many trials at a time and must agree with these functions bit for bit.
-``docs/random.md`` restates the laws and regenerates a fault set in plain NumPy.
+Every sampler reads words of ``philox`` by their position, so trial ``t`` can be sampled alone.  The lane kernels read the same
+words for many trials at a time and must give identical results.  ``docs/random.md`` describes the sampling schemes and repeats a
+fault set in plain NumPy.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ _31 = np.uint64(31)
 _TWO64 = 18446744073709551616.0
 
 
-# ---------------------------------------------------------------- lazy faults
+# ---------------------------------------------------------------- statuses computed on demand
 
 
 @block
 def status_key(key, t):
-    """Key of trial ``t``'s lazy statuses, a uint64: word 0 of block ``t`` for STATUS_KEYS."""
+    """Return the key of trial ``t``'s node statuses, a uint64: word 0 of block ``t`` for STATUS_KEYS."""
     return philox.random_word(key, t, np.uint64(0), philox.STATUS_KEYS)
 
 
 @block
 def status(key, label):
-    """Status of one label under a trial's status key: uniform on [0, 2^64), faulty iff below the threshold.
+    """Return the status of a node under a trial's status key: uniform on [0, 2^64), faulty iff below the threshold.
 
-    The finaliser of SplitMix64 (Steele, Lea & Flood 2014; Stafford's variant 13) applied to
-    ``key + label * 0x9E3779B97F4A7C15 mod 2^64``.  Neighbouring labels differ in one bit, so the label is spread by a
-    multiplication before it is mixed: ``label ^ key`` instead leaves neighbours visibly dependent.  About 5 ns when
-    each look-up depends on the last, 0.3 ns in lanes.
+    It is the finaliser of SplitMix64 (Steele, Lea & Flood 2014; Stafford's variant 13) applied to
+    ``key + label * 0x9E3779B97F4A7C15 mod 2^64``.  Labels of neighbours differ in one bit, so the label is multiplied before it
+    is mixed; ``label ^ key`` would leave neighbours visibly dependent.  About 5 ns if each look-up depends on the last, 0.3 ns in
+    lanes.
     """
     z = np.uint64(key) + np.uint64(label) * GOLDEN  # an int64 label would make this a float64, or shift signs in
     z = (z ^ (z >> _30)) * _MIX1
@@ -53,7 +53,7 @@ def status(key, label):
 
 @block
 def status_lanes(keys, labels):
-    """:func:`status` of eight (key, label) at once, as vectors of uint64."""
+    """Return ``status`` of eight (key, label) pairs, as vectors of uint64."""
     z = keys + (labels * simd.splat(GOLDEN))
     z = (z ^ (z >> simd.splat(_30))) * simd.splat(_MIX1)
     z = (z ^ (z >> simd.splat(_27))) * simd.splat(_MIX2)
@@ -62,7 +62,7 @@ def status_lanes(keys, labels):
 
 @block
 def threshold(rate):
-    """Threshold of a fault rate, ``floor(rate * 2^64)`` as a uint64, for a float64 rate in [0, 1)."""
+    """Return the threshold of a fault rate, ``floor(rate * 2^64)`` as a uint64, for a float64 rate in [0, 1)."""
     return np.uint64(rate * _TWO64)
 
 
@@ -71,7 +71,7 @@ def threshold(rate):
 
 @block
 def field_width(n):
-    """Bits of the field that holds a label: 8, 16 or 32 for n <= 8, n <= 16 and above; an int64."""
+    """Return the width in bits of the field that holds a label: 8 for n <= 8, 16 for n <= 16, else 32; an int64."""
     if n <= 8:
         return np.int64(8)
     if n <= 16:
@@ -81,24 +81,24 @@ def field_width(n):
 
 @block
 def field_position(t, width):
-    """Block and shift of trial ``t``'s field of ``width`` bits in each word of the block, as two uint64."""
+    """Return block and shift of trial ``t``'s field of ``width`` bits in each word of the block, as two uint64."""
     per_word = 64 // width
     return np.uint64(t // per_word), np.uint64(width * (t % per_word))
 
 
 @block
 def node_label(key, t, j, n):
-    """Label ``j`` of trial ``t``'s sequence for the n-cube, a uint64 below 2^n; labels may repeat.
+    """Return label ``j`` of trial ``t``'s sequence for the n-cube, a uint64 below 2^n; labels may repeat.
 
-    The low n bits of field ``t mod (64 / w)``, of w = 8, 16 or 32 bits, of word ``j`` of block ``t div (64 / w)`` for
-    LABELS; for n > 32 the bits from 32 up are the same field of word ``j`` for HIGH_LABELS.  Trials share
-    words so that no bit of the generator is wasted in the lane kernels.
+    It is the low n bits of field ``t mod (64 / w)``, of w = 8, 16 or 32 bits, of word ``j`` of block ``t div (64 / w)`` for
+    LABELS.  For n > 32 the bits from 32 up are the same field of word ``j`` for HIGH_LABELS.  Trials share words so that lane
+    kernels use every bit of the generator.
 
     Parameters
     ----------
     key : uint64
     t, j, n : int64
-        Trial and place, from 0; 1 <= n <= 62.  Not checked.
+        Trial and position, from 0; 1 <= n <= 62.  Not checked.
     """
     block, shift = field_position(t, field_width(n))
     x = philox.random_word(key, block, np.uint64(j), philox.LABELS) >> shift
@@ -108,29 +108,29 @@ def node_label(key, t, j, n):
     return x & ((ONE << np.uint64(n)) - ONE)
 
 
-# Up to so many labels a search through those drawn is faster than a table.
+# Up to this number of labels a search through the sampled labels is faster than a table.
 _MAX_SCANNED = 32
 
 
 class Draws(NamedTuple):
-    """Scratch for :func:`distinct_nodes` and its like, made by :func:`draws_for`."""
+    """Scratch memory of ``distinct_nodes`` and similar functions, made by ``draws_for``."""
 
-    words: Words  #: (32): sixteen labels, and room
-    seen: LabelSet  #: the labels drawn so far, where they are many
+    words: Words  #: (32): sixteen labels, and spare entries
+    seen: LabelSet  #: the labels sampled so far, if there are many
 
 
 @scratch
 def draws_for(count):
-    """Scratch for draws of up to ``count`` distinct labels."""
+    """Return scratch memory for up to ``count`` distinct labels."""
     return Draws(np.empty(32, np.uint64), label_set(count if count > _MAX_SCANNED else 0))
 
 
 @block
 def _is_new(x, out, taken, met, seen):
-    """Whether ``x`` is not among ``out[:taken]``; enters it in ``seen`` if that has room.
+    """Whether ``x`` is not in ``out[:taken]``; it is added to ``seen`` if that has a capacity.
 
-    ``met`` marks the low six bits of those taken: where ``x`` has none of theirs nothing is searched, which takes a fifth to a
-    quarter off the time in which 10 to 32 labels are drawn.
+    ``met`` has the bits of ``x mod 64`` for all labels in ``out``.  If that bit of ``x`` is clear no search is needed, which
+    saves a fifth to a quarter of the time to sample 10 to 32 labels.
     """
     if seen.capacity > 1:
         return add_label(seen, x)
@@ -144,7 +144,7 @@ def _is_new(x, out, taken, met, seen):
 
 @block
 def next_fields(key, block, shift, halves, purpose):
-    """Words 2 h and 2 h + 1 of a block for the h in the lanes of ``halves``, shifted down to a trial's field: two vectors."""
+    """Return words 2 h and 2 h + 1 of a block, for each h in ``halves``, shifted down to a trial's field: two vectors."""
     even, odd = philox.mixed_lanes(key, simd.splat(block), halves, simd.splat(purpose))
     by = simd.splat(shift)
     return even >> by, odd >> by
@@ -152,13 +152,13 @@ def next_fields(key, block, shift, halves, purpose):
 
 @block
 def join_high_fields(low, high):
-    """Eight labels from the low 32 bits of two vectors of fields."""
+    """Return eight labels, with their low and high 32 bits from two vectors of fields."""
     return (low & simd.splat(LOW32)) | (high << simd.splat(HALF_WORD_BITS))
 
 
 @block
 def store_interleaved(even, odd, words):
-    """Write lanes 0 of ``even`` and ``odd``, lanes 1, ... to ``words[:16]``; ``words[16:32]`` is scratch."""
+    """Write lane 0 of ``even``, lane 0 of ``odd``, lane 1 of ``even``, ... to ``words[:16]``; ``words[16:32]`` is scratch."""
     simd.store(words, 16, even)
     simd.store(words, 24, odd)
     for i in range(8):
@@ -168,10 +168,9 @@ def store_interleaved(even, odd, words):
 
 @block
 def next_labels(key, block, shift, n, halves, purpose, high, words):
-    """Labels of sixteen places at once: those of words 2 h and 2 h + 1 for the h in the lanes of ``halves``, for a purpose and,
-    from bit 32 up, another.
+    """Write labels of sixteen positions, of words 2 h and 2 h + 1 for each h in ``halves``, in order to ``words[:16]``.
 
-    Written in order to ``words[:16]``; the rest of its 32 places is scratch.
+    The words are those for ``purpose`` and, from bit 32 up, for ``high``.  ``words[16:32]`` is scratch memory.
     """
     even, odd = next_fields(key, block, shift, halves, purpose)
     if n > 32:
@@ -184,17 +183,17 @@ def next_labels(key, block, shift, n, halves, purpose, high, words):
 
 @block
 def distinct_nodes(key, t, n, count, out, draws):
-    """Write the first ``count`` distinct labels of trial ``t``'s sequence to ``out``, in the order of the draws.
+    """Write the first ``count`` distinct labels of trial ``t``'s sequence to ``out``, in the order of sampling.
 
     Parameters
     ----------
     key : uint64
     t, n, count : int64
-        1 <= n <= 62, 0 <= count <= 2^n; not checked.  The law of fault sets never asks for more than half of the
-        nodes (and of pairs beside them for little more), which bounds the expected number of draws by 1.4 count.
+        1 <= n <= 62, 0 <= count <= 2^n; not checked.  Fault sets never need more than half of the nodes
+        (with a pair of ends little more), which bounds the expected number of samples by 1.4 count.
     out : uint64 array of at least ``count``
     draws : Draws
-        From ``draws_for(count)`` or for more.
+        From ``draws_for`` with at least ``count``.
     """
     block, shift = field_position(t, field_width(n))
     halves = simd.iota(simd.splat(ZERO))
@@ -214,7 +213,7 @@ def distinct_nodes(key, t, n, count, out, draws):
 
 @block
 def count_sampled_labels(n, f):
-    """How many distinct labels are drawn for f faults: f, or the 2^n - f nonfaulty nodes where those are fewer."""
+    """Return the number of distinct labels sampled for f faults: f, or the 2^n - f nonfaulty nodes if these are fewer."""
     if n < 62 and 2 * f > np.int64(1) << n:
         return (np.int64(1) << n) - f
     return f
@@ -224,17 +223,17 @@ def count_sampled_labels(n, f):
 def draw_faults(key, t, n, f, out, draws):
     """Write the faulty nodes of trial ``t`` to ``out``: f distinct labels, uniform over all sets of that size.
 
-    For f <= 2^(n-1) the first f distinct labels of the trial's sequence, in that order; for more, every node but the
-    first 2^n - f distinct labels, ascending (O(2^n) time and memory).
+    For f <= 2^(n-1) these are the first f distinct labels of the trial's sequence, in that order.  For more faults they are all
+    nodes but the first 2^n - f distinct labels, ascending (O(2^n) time and memory).
 
     Parameters
     ----------
     key : uint64
     t, n, f : int64
         1 <= n <= 62, 0 <= f <= 2^n; not checked.
-    out : uint64 array of at least f and at least ``drawn(n, f)``
+    out : uint64 array of at least f and at least ``count_sampled_labels(n, f)``
     draws : Draws
-        From ``draws_for(drawn(n, f))``.
+        From ``draws_for(count_sampled_labels(n, f))``.
     """
     count = count_sampled_labels(n, f)
     distinct_nodes(key, t, n, count, out, draws)
@@ -244,7 +243,7 @@ def draw_faults(key, t, n, f, out, draws):
 
 @scratch
 def complement_labels(n, count, out):
-    """Replace ``count`` labels by all the others of the n-cube, ascending; O(2^n) time and memory."""
+    """Replace ``count`` labels by all other labels of the n-cube, ascending; O(2^n) time and memory."""
     named = np.zeros(1 << n, np.bool_)
     for i in range(count):
         named[out[i]] = True
@@ -258,27 +257,29 @@ def complement_labels(n, count, out):
 # ---------------------------------------------------------------- f distinct nodes in a bitmask
 
 
-# Rows of sixteen words that are kept for the other trials of their block.
+# Number of rows of sixteen words that are stored for the other trials of their block.
 _BUFFERED_ROWS = 256
 
 
 class Rows(NamedTuple):
-    """Scratch for :func:`next_row`, made by :func:`rows_for`."""
+    """Scratch memory of ``next_row``, made by ``rows_for``."""
 
-    words: Words  #: 16 a row: those of one block, which 8, 4 or 2 trials share
-    labels: Words32  #: (16): the row at hand
-    held: Ints  #: (2): the block, -1 at first, and how many of its rows are kept
+    words: Words  #: 16 words per row: the words of one block, which 8, 4 or 2 trials share
+    labels: Words32  #: (16): the current row of labels
+    held: Ints  #: (2): the block, -1 at first, and the number of its rows that are stored
 
 
 @scratch
 def rows_for():
-    """Scratch for any number of labels of one key."""
+    """Return scratch memory for any number of labels of one key."""
     return Rows(np.empty(16 * _BUFFERED_ROWS, np.uint64), np.empty(16, np.uint32), np.full(2, -1, np.int64))
 
 
 @block
 def next_row(key, t, q, n, rows):
-    """Low 32 bits of labels 16 q .. 16 q + 15 of trial ``t``'s (uint64) sequence to ``rows.labels``; q = 0, 1, ... in turn."""
+    """Write the low 32 bits of labels 16 q .. 16 q + 15 of trial ``t`` (uint64) to ``rows.labels``; call it for q = 0, 1, ... in
+    turn.
+    """
     if n <= 8:
         block, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
     elif n <= 16:
@@ -308,7 +309,7 @@ def next_row(key, t, q, n, rows):
 
 @block
 def mark_faults(key, t, n, f, state, rows):
-    """Enter the faulty nodes of :func:`draw_faults` in a bitmask that is clear; ``t`` is a uint64, n <= 32."""
+    """Mark the faulty nodes of ``draw_faults`` in a bitmask that is clear; ``t`` is a uint64, n <= 32."""
     count = count_sampled_labels(n, f)
     q = np.int64(0)
     taken = np.int64(0)
@@ -329,7 +330,7 @@ def mark_faults(key, t, n, f, state, rows):
 
 @kernel("uint64[::1](uint64, int64, int64, int64)")
 def fault_set(key, t, n, f):
-    """The faulty nodes of trial ``t``, as :func:`draw_faults` writes them."""
+    """Return the faulty nodes of trial ``t``, in the order of ``draw_faults``."""
     count = count_sampled_labels(n, f)
     out = np.empty(max(f, count), np.uint64)
     draw_faults(key, t, n, f, out, draws_for(count))

@@ -1,6 +1,6 @@
-"""One uniformly random order of failures per trial, drawn place by place from the last one down (reading N6).
+"""Sample one uniformly random order of failures per trial, position by position from the last one down (N6).
 
-A component is final as soon as its place is drawn, so whoever needs the last places alone draws no others.
+A component is final as soon as its position is sampled, so a user of the last positions needs no others.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ _3, _15, _16 = np.uint64(3), np.uint64(15), np.uint64(16)
 
 @block
 def begin_order(order):
-    """Number the components, before the first place is drawn."""
+    """Number the components, before the first position is sampled."""
     for i in range(order.size):
         order[i] = i
 
 
 @block
 def draw_place(key, t, i, order, words, purpose):
-    """The component, a uint32, at place ``i`` of trial ``t``'s order; i = size - 1, size - 2, ..., 0 in turn.
+    """Return the component, a uint32, at position ``i`` of trial ``t``'s order; call it for i = size - 1, size - 2, ..., 0 in
+    turn.
 
-    Fisher-Yates: the component changes places with that at place floor(w (i + 1) / 2^64), w = word size - 1 - i of block t.
+    Fisher-Yates: the component is swapped with that at position floor(w (i + 1) / 2^64), w = word size - 1 - i of block t.
 
     Parameters
     ----------
     key, purpose : uint64
     t, i : int64
     order : int32 array
-        From :func:`begin_order`; final from place i on.
+        From ``begin_order``; final from position i on.
     words : uint64 array of 16
-        Room for the words of sixteen places.
+        Scratch memory for the words of sixteen positions.
     """
     at = np.uint64(order.size - 1 - i)
-    if at & _15 == ZERO:  # sixteen places at once do not wait for what the caller does with each
+    if at & _15 == ZERO:  # sixteen positions together do not wait for the caller's work on each
         halves = simd.splat(at >> ONE) + simd.iota(simd.splat(key))
         even, odd = philox.mixed_lanes(key, simd.splat(np.uint64(t)), halves, simd.splat(purpose))
         simd.store(words, 0, even)

@@ -1,11 +1,13 @@
-"""The two end nodes of a trial's message among lazy faults: different, nonfaulty, uniform (``docs/random.md``).
+"""Sample the two ends of a trial's message when node statuses are computed on demand: different, nonfaulty, uniform
+(``docs/random.md``).
 
-Hundreds of trials at a time: candidates s, t are asked until both are nonfaulty, on the same statuses (``whole`` False), or on
-new ones each time, so that given s and t all other nodes are faulty independently (``whole`` True).
+Hundreds of trials are processed at a time.  Candidates s, t are tested until both are nonfaulty.  With ``whole`` False all
+candidates of a trial have the same statuses.  With ``whole`` True each candidate has new ones, so that given s and t all other
+nodes are faulty independently.
 
-Among f listed faults the ends are the labels that the trial's sequence gives next (``faults.draw``).  In lanes of trials
-they need no code of their own: rows f and f + 1 of the labels are s and t where the
-f + 2 labels differ, and a trial with a repeated one is drawn again by itself, as for its faults.
+With f listed faults the ends are the next labels of the trial's sequence (``faults.draw``).  In lanes of trials these need no
+code of their own: rows f and f + 1 of the labels are s and t if the f + 2 labels differ.  A trial with a repeated label is
+sampled again by itself, as for its faults.
 """
 
 from __future__ import annotations
@@ -22,43 +24,43 @@ from . import philox
 from .lanes import valid_lanes
 from .nodes import status_lanes
 
-# ---------------------------------------------------------------- lazy faults
+# ---------------------------------------------------------------- statuses computed on demand
 
-#: Trials of a batch.
+#: Number of trials in a batch.
 BATCH = 512
-#: Up to so many labels a trial without a pair is looked at whole, whether it has two nonfaulty nodes at all.
+#: Up to this number of label bits, a trial without a pair is tested for having two nonfaulty nodes at all.
 SEARCHED_BITS = 19
 
 _FEW_PAIRS = 2**10
 _MOST_PAIRS = 2**20
-# As many trials as waste the same share of a vector of trials as one trial does of a vector of candidates.
+# With this number of trials, a vector of trials wastes as many lanes as a vector of candidates of one trial.
 _FEW_WAITING = 2
 
 
 class Pairs(NamedTuple):
-    """A batch of trials with their end nodes, made by :func:`pair_arrays`; uint64 arrays of BATCH + 16."""
+    """A batch of trials with their ends, made by ``pair_arrays``; uint64 arrays of BATCH + 16 entries."""
 
     keys: Words  #: status keys
     sources: Words
     targets: Words
-    trials: Words  #: their indices
-    waiting_keys: Words  #: those still without a pair
+    trials: Words  #: indices of the trials
+    waiting_keys: Words  #: status keys of trials still without a pair
     waiting_trials: Words
     row: Words  #: one trial's candidates
 
 
 class PairSource(NamedTuple):
-    """Where candidates come from."""
+    """The source of candidate pairs."""
 
-    key: U64  #: the point's
+    key: U64  #: key of the point
     limit: U64  #: ``nodes.threshold`` of the rate
-    bits: I64  #: nodes are the labels of so many bits
-    whole: bool  #: each candidate pair has a status key of its own
+    bits: I64  #: nodes are the labels of this number of bits
+    whole: bool  #: whether each candidate pair has a status key of its own
 
 
 @scratch
 def pair_arrays():
-    """Arrays for a batch."""
+    """Return arrays for a batch."""
     rows = np.zeros((7, BATCH + 16), np.uint64)
     return Pairs(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6])
 
@@ -84,7 +86,7 @@ def _too_few_nonfaulty(status, lazy):
 
 @block(always=True)
 def _valid_pairs(keys, limit, s, t):
-    """The lanes in which s and t are nonfaulty and different, as bits."""
+    """Return the lanes in which s and t are nonfaulty and different, as bits."""
     least = simd.splat(limit)
     s_nonfaulty = least <= status_lanes(keys, s)
     t_nonfaulty = least <= status_lanes(keys, t)
@@ -93,14 +95,14 @@ def _valid_pairs(keys, limit, s, t):
 
 @block(always=True)
 def _draw_candidates(lazy, trials, i):
-    """Candidate pairs of eight trials, or of one, with their numbers in the lanes of ``i``."""
+    """Return the candidate pairs with the numbers in the lanes of ``i``, of eight trials or of one."""
     s, t = philox.mixed_lanes(lazy.key, trials, i, simd.splat(philox.PAIRS))
     return s & _label_mask(lazy), t & _label_mask(lazy)
 
 
 @block(always=True)
 def _status_keys(lazy, trials, i, status):
-    """Status keys of those candidates: ``status``, or word i of each trial's block."""
+    """Return the status keys of these candidates: ``status``, or word i of each trial's block."""
     if not lazy.whole:
         return status
     one = simd.splat(ONE)
@@ -110,7 +112,7 @@ def _status_keys(lazy, trials, i, status):
 
 @block
 def _find_valid_pair(first, at, n, lazy, pairs):
-    """Give trial ``at`` of those waiting its first valid candidate from number ``first`` on; False when it is void."""
+    """Append the first valid candidate, from number ``first`` on, of the waiting trial ``at``; return False if there is none."""
     unchecked = lazy.bits <= SEARCHED_BITS and not lazy.whole
     trial = simd.splat(pairs.waiting_trials[at])
     status = simd.splat(pairs.waiting_keys[at])
@@ -134,7 +136,7 @@ def _find_valid_pair(first, at, n, lazy, pairs):
 
 @block(always=True)
 def _append_pairs(n, valid, status, s, t, trial, pairs):
-    """Append the lanes ``valid``; returns the new number."""
+    """Append the lanes ``valid`` to the pairs; return the new number."""
     mask = simd.mask(status, valid)
     simd.store(pairs.keys, n, simd.compress(mask, status))
     simd.store(pairs.sources, n, simd.compress(mask, s))
@@ -145,7 +147,7 @@ def _append_pairs(n, valid, status, s, t, trial, pairs):
 
 @block(always=True)
 def _queue_trials(count, bad, status, trial, pairs):
-    """Queue the lanes ``bad``; returns the new number."""
+    """Append the lanes ``bad`` to the waiting trials; return the new number."""
     mask = simd.mask(status, bad)
     simd.store(pairs.waiting_keys, count, simd.compress(mask, status))
     simd.store(pairs.waiting_trials, count, simd.compress(mask, trial))
@@ -154,8 +156,10 @@ def _queue_trials(count, bad, status, trial, pairs):
 
 @block(always=True)
 def _draw_waiting(n, count, lazy, pairs):
-    """Draw the trials whose first candidate was not valid: a candidate of eight trials at a time while many are left,
-    then eight candidates of a trial; returns the number of trials now."""
+    """Sample pairs of the trials whose first candidate was not valid, and return the number of pairs.
+
+    One candidate of eight trials at a time is tested while many trials wait, then eight candidates of one trial.
+    """
     i = np.int64(1)
     while count > _FEW_WAITING and i < _FEW_PAIRS:
         left = np.int64(0)
@@ -177,7 +181,8 @@ def _draw_waiting(n, count, lazy, pairs):
 
 @block(always=True)
 def _split_trials(start, wanted, candidates, n, count, lazy, pairs):
-    """Append those of eight trials from ``start`` on that are wanted and valid, and let the other wanted trials wait.
+    """Append the wanted and valid of eight trials from ``start`` on to the pairs, and the other wanted ones to the waiting
+    trials.
 
     ``candidates`` are their status keys, sources and targets.
     """
@@ -193,7 +198,7 @@ def _split_trials(start, wanted, candidates, n, count, lazy, pairs):
 
 @block(always=True)
 def draw_pairs(first, stop, lazy, pairs):
-    """Draw trials first .. stop - 1, at most BATCH of them, into ``pairs``, in no particular order.
+    """Sample trials first .. stop - 1, at most BATCH of them, into ``pairs``, in no particular order.
 
     Parameters
     ----------
@@ -201,13 +206,13 @@ def draw_pairs(first, stop, lazy, pairs):
     lazy : PairSource
         2 <= bits <= 62, not checked.
     pairs : Pairs
-        From :func:`pair_arrays`.
+        From ``pair_arrays``.
 
     Returns
     -------
     int64
-        Number of trials that are not void: that have a valid pair among their first 2^20 candidates (and two nonfaulty nodes at
-        all, which is looked up for 2^19 labels or fewer).
+        Number of trials with a valid pair among their first 2^20 candidates.  Up to 2^19 labels a trial is discarded earlier
+        if it has no two nonfaulty nodes.
     """
     n = np.int64(0)
     count = np.int64(0)

@@ -1,9 +1,9 @@
-"""Random words as a pure function: Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011), by itself and in lanes.
+"""Random words as a pure function: Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011), for single words and in lanes.
 
 Word ``j`` of block ``b`` for a purpose is one half of the generator's output for the counter
-``(b mod 2^32, b div 2^32, j div 2, purpose)``: outputs 0 and 1 (low and high 32 bits) when ``j`` is even,
-outputs 2 and 3 when it is odd.  The key is a point's 64-bit key, low 32 bits first.  No state is carried
-anywhere, so any word can be had alone, on any machine.  ``docs/random.md`` has the recipe in plain NumPy.
+``(b mod 2^32, b div 2^32, j div 2, purpose)``: outputs 0 and 1 (low and high 32 bits) if ``j`` is even, outputs 2 and 3 if it is
+odd.  The key is a point's 64-bit key, low 32 bits first.  There is no state, so any word can be computed alone, on any machine.
+``docs/random.md`` has the recipe in plain NumPy.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ import numpy as np
 from ..machine import simd
 from ..machine.jit import block
 
-#: What a word is for; the last number of the counter.  One purpose never sees another's words.
+#: Purposes of words, the last number of the counter.  Different purposes never share words.
 LABELS = np.uint64(0)  #: node labels of fault sets (low 32 bits for n > 32)
-HIGH_LABELS = np.uint64(1)  #: their bits from 32 up, for n > 32
-STATUS_KEYS = np.uint64(2)  #: the key of a trial's lazy node statuses
+HIGH_LABELS = np.uint64(1)  #: bits of these labels from 32 up, for n > 32
+STATUS_KEYS = np.uint64(2)  #: the key of a trial's node statuses
 LINKS = np.uint64(3)  #: one end of each faulty link, as LABELS
-HIGH_LINKS = np.uint64(4)  #: its bits from 32 up, for n > 32
+HIGH_LINKS = np.uint64(4)  #: bits of these ends from 32 up, for n > 32
 DIMENSIONS = np.uint64(5)  #: the dimension of each faulty link
 PAIRS = np.uint64(6)  #: sources and destinations
 COUNTS = np.uint64(7)  #: numbers of faults
-NODE_DIGITS = np.uint64(8)  #: leading eight binary digits of each node's uniform number, 64 nodes a word
-NODE_TAILS = np.uint64(9)  #: its next 64 digits, a word a node
+NODE_DIGITS = np.uint64(8)  #: leading eight binary digits of each node's uniform number, 64 nodes per word
+NODE_TAILS = np.uint64(9)  #: the next 64 digits of each node's number, one word per node
 MULTICASTS = np.uint64(10)  #: sources and destinations of multicasts
-LINK_ROWS = np.uint64(11)  #: as NODE_ROWS, of links
-LINK_TAILS = np.uint64(12)  #: as NODE_TAILS, of links
+LINK_ROWS = np.uint64(11)  #: as NODE_ROWS, for links
+LINK_TAILS = np.uint64(12)  #: as NODE_TAILS, for links
 LINK_COUNTS = np.uint64(13)  #: numbers of faulty links
-CHOICES = np.uint64(14)  #: what a rule that draws chooses at each hop of a message
-PLANTS = np.uint64(15)  #: the pair of faults that a trial plants
-LINK_STATUS_KEYS = np.uint64(16)  #: the key of a trial's lazy link statuses
-UNIFORMS = np.uint64(17)  #: numbers for rules and trials of one's own
-BELOW = np.uint64(18)  #: whole numbers for them; attempt a for 18 + 256 a
-NODE_ROWS = np.uint64(19)  #: as NODE_DIGITS, of a node in 64 trials a word
-NODE_ORDERS = np.uint64(20)  #: the order in which nodes fail, a word per place from the last one down
-LINK_ORDERS = np.uint64(21)  #: as NODE_ORDERS, of links
+CHOICES = np.uint64(14)  #: random choice of a rule at each hop of a message
+PLANTS = np.uint64(15)  #: the close pair of a trial of Karp-Luby importance sampling
+LINK_STATUS_KEYS = np.uint64(16)  #: the key of a trial's link statuses
+UNIFORMS = np.uint64(17)  #: uniform numbers for users' rules and trials
+BELOW = np.uint64(18)  #: integers for users' rules and trials; attempt a has purpose 18 + 256 a
+NODE_ROWS = np.uint64(19)  #: as NODE_DIGITS, with one node in 64 trials per word
+NODE_ORDERS = np.uint64(20)  #: the order in which nodes fail, one word per position from the last one down
+LINK_ORDERS = np.uint64(21)  #: as NODE_ORDERS, for links
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)
@@ -47,7 +47,7 @@ _32 = np.uint64(32)
 
 @block
 def word_pair(key, block, half, purpose):
-    """Words ``2 half`` and ``2 half + 1`` of a block, as two uint64; all arguments are uint64."""
+    """Return words ``2 half`` and ``2 half + 1`` of a block, as two uint64; all arguments are uint64."""
     a = block & _LOW
     b = block >> _32
     c = half & _LOW
@@ -68,7 +68,7 @@ def word_pair(key, block, half, purpose):
 
 @block
 def random_word(key, block, j, purpose):
-    """Word ``j`` of a block, as a uint64; arguments are integers from 0, of either type."""
+    """Return word ``j`` of a block, as a uint64; arguments are nonnegative integers, signed or unsigned."""
     place = np.uint64(j)
     even, odd = word_pair(np.uint64(key), np.uint64(block), place >> np.uint64(1), np.uint64(purpose))
     if place & np.uint64(1):
@@ -78,11 +78,12 @@ def random_word(key, block, j, purpose):
 
 @block(always=True)
 def _prepare_blocks(key, block, purpose, kind):
-    """What all words of blocks ``block``, ``block + 1``, ... for a purpose share; a lane of ``kind`` each.
+    """Return the values shared by all words of blocks ``block``, ``block + 1``, ... for a purpose, one block per lane of
+    ``kind``.
 
-    ``block`` is a multiple of their number, so the blocks differ in the first number of the counter only, and
-    ``half`` will enter by the third.  Hence in round 1 one product, and in round 2 the other, belongs to all
-    halves alike, and the two that are left are the same in all lanes: scalars.  Returns an opaque tuple.
+    ``block`` is a multiple of the number of lanes, so the blocks differ only in the first number of the counter, and ``half``
+    enters by the third.  Hence one product of round 1, and the other of round 2, are shared by all halves, and the other two are
+    equal in all lanes, so they are scalars.  The result is an opaque tuple.
     """
     x = key & _LOW
     s = simd.splat_like(kind, _32)
@@ -96,16 +97,18 @@ def _prepare_blocks(key, block, purpose, kind):
 
 @block(always=True)
 def prepare_lanes(key, block, purpose):
-    """What the words of blocks ``block``, ..., ``block + 7``, a multiple of 8, share, for :func:`word_lanes`."""
+    """Return the values for ``word_lanes`` that the words of blocks ``block``, ..., ``block + 7`` share; ``block`` is a
+    multiple of 8.
+    """
     return _prepare_blocks(key, block, purpose, simd.splat(_32))
 
 
 @block(always=True)
 def prepare_four_vectors(key, block, purpose):
-    """The same of 32 blocks, ``block`` a multiple of 32: :func:`word_lanes` then gives four vectors joined for one.
+    """Do ``prepare_lanes`` for 32 blocks, ``block`` a multiple of 32; ``word_lanes`` then returns four joined vectors.
 
-    The generator is ten products one after the other, and a CPU looks ahead over some two calls: four together take .8 of the
-    time of one after another.
+    The generator is ten dependent products, and a processor looks ahead over about two calls.  Four calls together take .8 of the
+    time of four separate calls.
     """
     zero = simd.splat(_32)
     return _prepare_blocks(key, block, purpose, simd.join(zero, zero, zero, zero))
@@ -113,7 +116,9 @@ def prepare_four_vectors(key, block, purpose):
 
 @block(always=True)
 def _run_round(key, i, a, b, c, d):
-    """Round ``i`` of ten in lanes; the words' high halves are never cleaned because the next product ignores them."""
+    """Return the state after round ``i`` of ten, in lanes; high halves of words are not cleared, because the next product ignores
+    them.
+    """
     s = simd.splat_like(a, _32)
     p = simd.mul32(a, simd.splat_like(a, _M0))
     q = simd.mul32(c, simd.splat_like(a, _M1))
@@ -124,7 +129,7 @@ def _run_round(key, i, a, b, c, d):
 
 @block(always=True)
 def _run_last_rounds(key, a, b, c, d):
-    """Rounds 4 to 10, one after the other: LLVM leaves a loop over them one where vectors are joined."""
+    """Run rounds 4 to 10, written out, because LLVM does not unroll a loop over joined vectors."""
     a, b, c, d = _run_round(key, 4, a, b, c, d)
     a, b, c, d = _run_round(key, 5, a, b, c, d)
     a, b, c, d = _run_round(key, 6, a, b, c, d)
@@ -137,7 +142,7 @@ def _run_last_rounds(key, a, b, c, d):
 
 @block(always=True)
 def _prepare_half(key, base, half):
-    """What one half brings to rounds 1 to 3 of all blocks alike."""
+    """Return the contribution of one half to rounds 1 to 3, equal for all blocks."""
     x = ((key & _LOW) + _W0) & _LOW
     y = ((key >> _32) + _W1) & _LOW
     q = (half & _LOW) * _M1
@@ -147,7 +152,7 @@ def _prepare_half(key, base, half):
 
 @block(always=True)
 def _finish_rounds(key, first, second, third, u, v, w):
-    """The words from what is shared (:func:`_prepare_blocks`) and what is a half's own (:func:`_prepare_half`)."""
+    """Return the words from the shared values of ``_prepare_blocks`` and the values of ``_prepare_half``."""
     s = simd.splat_like(first, _32)
     p = simd.mul32(second ^ u, simd.splat_like(first, _M0))
     q = simd.mul32(first ^ v, simd.splat_like(first, _M1))
@@ -158,12 +163,12 @@ def _finish_rounds(key, first, second, third, u, v, w):
 
 @block(always=True)
 def word_lanes(key, prepared, half):
-    """Words ``2 half`` and ``2 half + 1`` of the prepared blocks, as two vectors; ``half`` is a uint64.
+    """Return words ``2 half`` and ``2 half + 1`` of the prepared blocks, as two vectors; ``half`` is a uint64.
 
-    From round 3 on six vector operations a round: the two products are exact 32 x 32 -> 64 multiplications.
-    With the scalar first rounds these are 52 operations for 16 words.  Zen 5 executes four vector operations per cycle, two
-    of them multiplications beside two shifts (measured), so 13 cycles are the bound.  One call after another takes 25 cycles,
-    or 0.38 ns per word, because each operation waits for the one before; four calls together take 22 cycles each.
+    From round 3 on a round is six vector operations: the two products are exact 32 x 32 -> 64 multiplications.  With the scalar
+    first rounds these are 52 operations for 16 words.  Zen 5 executes four vector operations per cycle, two of them
+    multiplications beside two shifts (measured), so 13 cycles are the bound.  One call after another takes 25 cycles, or 0.38 ns
+    per word, because each operation waits for the one before; four calls together take 22 cycles each.
     """
     base, first, second, third = prepared
     u, v, w = _prepare_half(key, base, half)
@@ -179,7 +184,7 @@ def _four_splats(x0, x1, x2, x3):
 
 @block(always=True)
 def four_word_lanes(key, prepared, halves):
-    """:func:`word_lanes` of four prepared tuples and four halves as two vectors joined from four: in .8 of the time."""
+    """Return ``word_lanes`` of four prepared tuples and four halves as two joined vectors, in .8 of the time."""
     p0, p1, p2, p3 = prepared
     u0, v0, w0 = _prepare_half(key, p0[0], halves[0])
     u1, v1, w1 = _prepare_half(key, p1[0], halves[1])
@@ -198,15 +203,15 @@ def four_word_lanes(key, prepared, halves):
 
 @block
 def pair_lanes(key, block, half, purpose):
-    """:func:`word_lanes` in one call.  Inside a loop over halves the compiler moves the preparation out."""
+    """Do ``word_lanes`` in one call.  In a loop over halves the compiler moves the preparation out of the loop."""
     return word_lanes(key, prepare_lanes(key, block, purpose), half)
 
 
 @block
 def mixed_lanes(key, blocks, halves, purposes):
-    """Words ``2 h`` and ``2 h + 1`` of block ``b`` for purpose p, for the (b, h, p) in the lanes, as two vectors.
+    """Return words ``2 h`` and ``2 h + 1`` of block ``b`` for purpose p, for each (b, h, p) in the lanes, as two vectors.
 
-    With blocks that are all the same the compiler moves their share of the first round out of a loop over halves.
+    If all blocks are equal the compiler moves their part of the first round out of a loop over halves.
     """
     b = blocks >> simd.splat_like(blocks, _32)
     a, b, c, d = _run_round(key, 1, blocks, b, halves, purposes)

@@ -1,13 +1,14 @@
-"""The loop of the lane kernels: sample vectors of trials, record the easy trials, queue the others, work on full vectors.
+"""The loop of the lane kernels: sample vectors of trials, record easy trials, and queue the others to process full vectors of
+them.
 
-Most trials under few faults need one look at their labels.  :func:`make_sieve` samples four vectors of trials at a time and
+Most trials under few faults are decided by one test of their labels.  ``make_sieve`` samples four vectors of trials at a time and
 passes each to the subject's ``inspect``, which records the trials that labels alone decide and queues the others
-(:func:`append_trials`).  Whenever a queue holds a full vector, the subject's ``work_off`` decides its trials together.
+(``append_trials``).  Whenever a queue holds a full vector, the subject's ``work_off`` decides its trials together.
 
-A vector has a trial in each of its ``lanes``, a literal with which all blocks here are specialised.  Labels are rows of vectors
-(:mod:`fastcube.kernels.draws.lanes`).  A queue has rows of two vectors and a trial in each column: one row for each
-label, at last rows with the trial's lane and the digits of its *group*, which counts vectors from the first sampled trial
-on.  New columns are appended behind those filled; once a vector is full its columns are decided and the rest moves down.
+A vector has a trial in each of its ``lanes``, a literal for which all blocks here are specialised.  Labels are rows of vectors
+(``fastcube.kernels.draws.lanes``).  A queue has rows of two vectors and a trial in each column.  There is one row for each label,
+and at the end rows with the trial's lane and the digits of its *group*, which counts vectors from the first sampled trial on.
+New columns are appended after the filled ones.  Once a vector is full its columns are decided and the rest moves down.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from .lanes import draw_four_vectors, lane_pattern, redraw_repeats, valid_lanes
 
 
 class Samples(NamedTuple):
-    """Four sampled vectors of trials; made by :func:`make_samples`."""
+    """Four sampled vectors of trials; made by ``make_samples``."""
 
     n: I64
-    count: Any  #: int64: labels of a trial
-    labels: Cells  #: count + 1 rows of a vector for each part, four times: label k of each trial
+    count: Any  #: int64: number of labels of a trial
+    labels: Cells  #: four times count + 1 rows of a vector for each part: label k of each trial
 
 
 class TrialVector(NamedTuple):
@@ -36,48 +37,51 @@ class TrialVector(NamedTuple):
     key: U64
     start: I64
     parts: I64
-    at: I64  #: where its rows begin among the labels
-    first: I64  #: only trials from this one on are wanted,
-    stop: I64  #: and only trials before this one
+    at: I64  #: index of its first row in the labels
+    first: I64  #: first wanted trial
+    stop: I64  #: trial after the last wanted one
 
 
 class Queue(NamedTuple):
-    """Trials to be decided a vector at a time, one in each column; made by :func:`make_queue`."""
+    """Trials to be decided one vector at a time, one trial per column; made by ``make_queue``."""
 
     cells: Cells  #: rows of two vectors, first the labels, at last those that identify the trial
     rows: I64  #: number of rows
-    parts: I64  #: see :func:`count_parts`
+    parts: I64  #: see ``count_parts``
     origin: I64  #: the trial from which groups are counted
     filled: Ints  #: (1): columns in use
 
 
 @block(always=True)
 def group_index_rows(lanes):
-    """Number of rows that hold a group, below 2^32 at least: 4 with lanes of 8 bits, otherwise 2."""
+    """Return the number of rows that hold a group, which is below 2^32: 4 with lanes of 8 bits, otherwise 2."""
     return np.int64(4 if lanes == 64 else 2)
 
 
 @block(always=True)
 def count_parts(n, lanes):
-    """Vectors into which a vector of words is split: 2 in lanes of 16 bits for n <= 8, where a word holds eight trials."""
+    """Return the number of vectors into which a vector of words is split.
+
+    It is 2 in lanes of 16 bits for n <= 8, because a word then holds eight trials.
+    """
     return np.int64(2 if lanes == 32 and n <= 8 else 1)
 
 
 @block(always=True)
 def first_sampled_trial(first, n, lanes):
-    """The first trial of the four vectors that hold trial ``first``."""
+    """Return the first trial of the four vectors that contain trial ``first``."""
     return first - first % (4 * lanes * count_parts(n, lanes))
 
 
 @scratch
 def make_samples(n, count, lanes, word):
-    """Room for ``count`` labels of each trial, in lanes of the type ``word``."""
+    """Return ``Samples`` for ``count`` labels per trial, in lanes of the type ``word``."""
     return Samples(n, count, np.zeros(4 * count_parts(n, lanes) * (count + 1) * lanes, word))
 
 
 @scratch
 def make_queue(n, count, first, lanes, word):
-    """Room for trials from ``first`` on with ``count`` rows before those that identify the trial."""
+    """Return a queue for trials from ``first`` on, with ``count`` rows before the rows that identify the trial."""
     rows = count + 1 + group_index_rows(lanes)
     cells, origin = np.zeros(rows * 2 * lanes, word), first_sampled_trial(first, n, lanes)
     return Queue(cells, rows, count_parts(n, lanes), origin, np.zeros(1, np.int64))
@@ -94,13 +98,13 @@ def wanted_lanes(trials, lanes):
 
 @block(always=True)
 def trial_in_lane(trials, i):
-    """The trial in lane i."""
+    """Return the index of the trial in lane i."""
     return trials.start + trials.parts * i
 
 
 @block(always=True)
 def redraw_lane(samples, trials, i, lanes):
-    """Replace the repeated labels of the trial in lane i; whether two labels are within distance 2."""
+    """Replace the repeated labels of the trial in lane i; return whether two labels are within distance 2."""
     t = trial_in_lane(trials, i)
     return redraw_repeats(trials.key, t, samples.n, samples.count, samples.labels, trials.at + i, lanes)
 
@@ -110,8 +114,8 @@ def redraw_lane(samples, trials, i, lanes):
 
 @block
 def append_lanes(queue, lanes, rows, chosen, source, at, step):
-    """Compact the chosen lanes of ``rows`` rows, ``step`` apart, behind the filled columns of the queue's first rows."""
-    filled = queue.filled[0]  # loaded once: every store might change it
+    """Append the chosen lanes of ``rows`` rows, ``step`` apart in ``source``, compacted, to the queue's first rows."""
+    filled = queue.filled[0]  # loaded once, because the compiler assumes that every store might change it
     for k in range(rows):
         row = simd.load(source, at + k * step)
         simd.store(queue.cells, 2 * lanes * k + filled, simd.compress(simd.mask(row, chosen), row))
@@ -119,13 +123,13 @@ def append_lanes(queue, lanes, rows, chosen, source, at, step):
 
 @block
 def append_row(queue, lanes, k, row):
-    """Write a vector behind the filled columns of row ``k``."""
+    """Write a vector after the filled columns of row ``k``."""
     simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
 
 
 @block(always=True)
 def append_trials(queue, samples, trials, chosen, lanes):
-    """Append the chosen trials of a vector: their labels, their lanes and the digits of their group."""
+    """Append the chosen trials of a vector to a queue: their labels, their lanes and the digits of their group."""
     append_lanes(queue, lanes, samples.count, chosen, samples.labels, trials.at, lanes)
     kind = simd.load(samples.labels, trials.at)
     row = queue.rows - 1 - group_index_rows(lanes)
@@ -138,7 +142,7 @@ def append_trials(queue, samples, trials, chosen, lanes):
 
 @block(always=True)
 def queue_trials(queue, samples, trials, chosen, repeated, lanes):
-    """Append the chosen trials of a vector, after those with ``repeated`` labels sampled further labels."""
+    """Append the chosen trials of a vector to a queue; trials with ``repeated`` labels sample further labels first."""
     repeated &= chosen
     while repeated:
         redraw_lane(samples, trials, bits.lowest(repeated), lanes)
@@ -148,7 +152,7 @@ def queue_trials(queue, samples, trials, chosen, repeated, lanes):
 
 @block
 def decode_trial(queue, lanes, column):
-    """The trial of a column, from its lane and the digits of its group."""
+    """Return the trial of a column, from its lane and the digits of its group."""
     row = queue.rows - 1 - group_index_rows(lanes)
     lane = np.int64(queue.cells[2 * lanes * row + column])
     group = np.int64(0)
@@ -171,25 +175,25 @@ def drop_first_vector(queue, lanes):
 
 @block
 def queue_nothing(work, least, lanes, tally):
-    """``work_off`` of a subject without a queue."""
+    """Return False: ``work_off`` of a subject without a queue."""
     return False
 
 
 def make_sieve(inspect: Any, work_off: Any = queue_nothing, small: bool = False) -> Any:
-    """The block ``sift(key, first, stop, work, lanes, tally)``: count trials first .. stop - 1.
+    """Return the block ``sift_trials(key, first, stop, work, lanes, tally)``, which counts trials first .. stop - 1.
 
-    ``work`` is the subject's workspace, with :class:`Samples` in ``work.samples``.
+    ``work`` is the subject's workspace, with ``Samples`` in ``work.samples``.
 
     Parameters
     ----------
     inspect : block
-        ``inspect(work, trials, lanes, tally)`` records the wanted trials of a :class:`TrialVector` or queues them; it
+        ``inspect(work, trials, lanes, tally)`` records the wanted trials of a ``TrialVector`` or queues them; it
         returns whether it queued any.
     work_off : block
         ``work_off(work, least, lanes, tally)`` decides the first vector of each queue with ``least`` columns or more; it
         returns whether trials are left in a queue.
     small : bool
-        Whether n <= 8 is served in lanes of 16 bits.  Elsewhere the compiler knows that vectors have one part, which takes 3% off
+        Whether n <= 8 is served in lanes of 16 bits.  If not, the compiler knows that vectors have one part, which saves 3% of
         the time of quick filters.
     """
 

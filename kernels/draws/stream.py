@@ -1,7 +1,7 @@
-"""Random numbers for rules and trials of one's own, each by its place: number ``i`` of trial ``t`` is had alone, in any order.
+"""Random numbers for users' rules and trials: number ``i`` of trial ``t`` can be computed alone, in any order.
 
-``docs/random.md`` restates each in NumPy.  Purposes below 2^31 are fastcube's; words for a purpose from 2^31 up,
-``philox.random_word(key, t, i, purpose)``, are left to users.
+``docs/random.md`` describes each function in NumPy.  fastcube uses purposes below 2^31; users may use words with purposes from
+2^31 up, ``philox.random_word(key, t, i, purpose)``.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from .nodes import status
 _11 = np.uint64(11)
 _6 = np.uint64(6)
 _2_53 = 1.0 / 9007199254740992.0
-#: From one attempt of :func:`random_below` to the next, in purposes.
+#: Difference in purpose between two attempts of :func:`random_below`.
 _NEXT = np.uint64(256)
 
 
 @block
 def uniform(key, t, i):
-    """Number ``i`` of trial ``t``, uniform on [0, 1): a float64, a multiple of 2^-53.
+    """Return number ``i`` of trial ``t``, uniform on [0, 1): a float64, a multiple of 2^-53.
 
-    The high 53 bits of word ``i`` of block ``t`` for UNIFORMS.  ``key`` is a uint64; ``t`` and ``i`` are int64 from 0,
-    ``i`` below 2^33.  Not checked.  Some 20 ns.
+    It is the high 53 bits of word ``i`` of block ``t`` for UNIFORMS.  ``key`` is a uint64; ``t`` and ``i`` are nonnegative int64,
+    ``i`` below 2^33.  Not checked.  About 20 ns.
     """
     return np.float64(philox.random_word(key, t, i, philox.UNIFORMS) >> _11) * _2_53
 
 
 @block
 def random_below(key, t, i, m):
-    """Whole number ``i`` of trial ``t``, exactly uniform on 0 .. m - 1: an int64, for an int64 ``m`` from 1.
+    """Return integer ``i`` of trial ``t``, exactly uniform on 0 .. m - 1: an int64, for an int64 ``m`` >= 1.
 
-    Word ``i`` of block ``t`` for BELOW modulo ``m``, where it is at least 2^64 mod m; else the same word for the
-    purpose 256 above, and so on.  Arguments as of :func:`uniform`; numbers of other ``i`` or other ``m`` of one ``i``
-    may share a word: one ``i`` is for one choice.  Not checked.  Some 30 ns.
+    It is word ``i`` of block ``t`` for BELOW modulo ``m``, if the word is at least 2^64 mod m; else the same word for the purpose
+    256 above, and so on.  Arguments as of :func:`uniform`.  Numbers with one ``i`` and
+    different ``m`` may share a word, so use each ``i`` for one choice only.  Not checked.  About 30 ns.
     """
     size = np.uint64(m)
     least = (ZERO - size) % size
@@ -50,19 +50,21 @@ def random_below(key, t, i, m):
 
 @block
 def link_status_key(key, t):
-    """Key of trial ``t``'s lazy link statuses, a uint64: word 0 of block ``t`` for LINK_STATUS_KEYS.
+    """Return the key of trial ``t``'s link statuses, a uint64: word 0 of block ``t`` for LINK_STATUS_KEYS.
 
-    Under the key of the nodes' statuses the link of node x in dimension d would share the status of node 64 x + d.
+    Under the key of the node statuses the link of node x in dimension d would have the status of node 64 x + d.
     """
     return philox.random_word(key, t, ZERO, philox.LINK_STATUS_KEYS)
 
 
 @block
 def link_status(key, x, bit):
-    """Status of the link of node ``x`` across ``bit`` under a trial's key: uniform on [0, 2^64), faulty iff below the threshold.
+    """Return the status of the link of node ``x`` across ``bit`` under a trial's key: uniform on [0, 2^64), faulty iff below the
+    threshold.
 
-    :func:`~fastcube.kernels.draws.nodes.status` of 64 times the end without the bit, plus the bit's number: both ends
-    give the same.  ``x`` and ``bit`` (one bit of the cube's) are integers; n <= 58, above that links share numbers.
+    It is the :func:`~fastcube.kernels.draws.nodes.status` of 64 times the end without the bit, plus the bit's number, so both
+    ends give the same status.  ``x`` and ``bit`` (one bit of the cube's) are integers; n <= 58, because above that links share
+    numbers.
     """
     one = np.uint64(bit)
     return status(key, ((np.uint64(x) & ~one) << _6) + np.uint64(lowest(one)))
