@@ -1,4 +1,4 @@
-"""Which kernel counts the trials of ``multicast`` at (n, f, destinations): one serves all."""
+"""Select the kernel of ``multicast`` at (n, f, destinations); one kernel serves all points."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What the multicast kernel counts, over the trials with a fault-tolerant 2-partition."""
+"""The counters of the multicast kernel, over the trials with a fault-tolerant 2-partition."""
 
 from __future__ import annotations
 
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
-#: Largest cube in which the Hamilton path is walked.
+#: Largest cube in which messages along the whole Hamilton path are counted.
 MOST_HAMILTON_DIMENSIONS = 14
 
 MULTICAST = Layout(

@@ -1,7 +1,7 @@
-"""One random multicast a trial: f faults, a source, its destinations, and the number of channels along both kinds of path.
+"""One random multicast per trial: f faults, a source, its destinations, and the number of channels along both kinds of path.
 
-The tree of a multicast is never made.  It is a chain of visited supernodes up the Hamilton path and one down, each with
-up to three channels inside, so N, the depth and the detours follow from a walk along the chain (Figures 16 and 17).
+The tree of a multicast is never built.  It is a chain of visited supernodes up the Hamilton path and a chain down, each with up
+to three channels inside.  So N, the depth and the detours follow from a walk along the chains (Figures 16 and 17).
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ _MOST = MULTICAST.extreme("most_channels")
 
 @block
 def count_internal_channels(q, wanted, fault):
-    """Channels from place q to the wanted places of its supernode, and the farthest of them."""
+    """Return the number of channels from place q to the wanted places of its supernode, and the distance of the farthest
+    place.
+    """
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
     channels = (steps & 1) + (steps >> 1) + across
@@ -55,7 +57,7 @@ def count_internal_channels(q, wanted, fault):
 
 @block
 def count_message_channels(net, a, q, flip, top, hamilton):
-    """The message D_H (``flip`` = 0) or D_L (``flip`` = all ones, ``top``) from (a, q).
+    """Follow the message D_H (``flip`` = 0) or D_L (``flip`` = all ones, ``top``) from (a, q).
 
     Returns its channels, its detours, and the most channels in a row to one of its destinations.
     """
@@ -65,7 +67,7 @@ def count_message_channels(net, a, q, flip, top, hamilton):
     detours = np.int64(0)
     deepest = np.int64(0)
     length = np.int64(0)
-    steps = np.int64(0)  # first steps inside the supernode that are taken anyway (A8); none at the source
+    steps = np.int64(0)  # first steps inside the supernode that are taken in any case (A8); none at the source
     while goal >= 0:
         x = a ^ flip
         to = (x + 1 if hamilton else shortcut_label(x, goal ^ flip)) ^ flip
@@ -92,7 +94,7 @@ def count_message_channels(net, a, q, flip, top, hamilton):
 
 @block
 def multicast_costs(net, a, q, top, hamilton):
-    """N, the detours and the depth of a multicast from (a, q)."""
+    """Return N, the number of detours and the depth of a multicast from (a, q)."""
     channels, depth = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
     up, up_detours, up_depth = count_message_channels(net, a, q, np.int64(0), top, hamilton)
     down, down_detours, down_depth = count_message_channels(net, a, q, top, top, hamilton)
@@ -101,7 +103,7 @@ def multicast_costs(net, a, q, top, hamilton):
 
 @block
 def separate_channels(net, a, q, goal, place, top):
-    """N of a message from (a, q) to (goal, place) only."""
+    """Return N of a message from (a, q) to (goal, place) only."""
     flip = np.int64(0) if goal > a else top
     channels = np.int64(0)
     while a != goal:
@@ -119,7 +121,7 @@ def separate_channels(net, a, q, goal, place, top):
 
 
 class MulticastEnds(NamedTuple):
-    """The multicasts of a trial, made by :func:`multicast_ends_for`."""
+    """The multicasts of a trial, made by ``multicast_ends_for``."""
 
     candidates: Candidates
     sources: Words  #: source of each multicast
@@ -128,7 +130,7 @@ class MulticastEnds(NamedTuple):
 
 @scratch
 def multicast_ends_for(n, sources):
-    """Room for so many multicasts in Q_n."""
+    """Return arrays for ``sources`` multicasts in Q_n."""
     return MulticastEnds(
         candidates_for(n), np.empty(sources, np.uint64), np.empty((sources, np.int64(1) << n), np.uint64)
     )
@@ -136,7 +138,7 @@ def multicast_ends_for(n, sources):
 
 @block
 def draw_multicasts(key, t, n, destinations, faults, ends):
-    """Draw a trial's faults, its sources in turn, and then each one's destinations."""
+    """Sample a trial's faults, its sources in turn, and then each source's destinations."""
     draw_fault_list(key, t, n, faults)
     candidates, f = ends.candidates, faults.count[0]
     for i in range(f):
@@ -146,7 +148,7 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
         ends.sources[i] = take_next_node(candidates, n)
     for i in range(1, ends.sources.size):
         toggle_node(candidates.taken, ends.sources[i])
-    for i in range(ends.sources.size):  # its own source alone is no candidate
+    for i in range(ends.sources.size):  # all nonfaulty nodes but its own source are candidates
         choose_nodes(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.nodes[i])
         toggle_node(candidates.taken, ends.sources[i])
         if i + 1 < ends.sources.size:
@@ -156,7 +158,7 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
 
 
 class Scratch(NamedTuple):
-    """What a trial works in."""
+    """Scratch memory of a trial."""
 
     faults: FaultList
     ends: MulticastEnds
@@ -174,13 +176,13 @@ class MulticastPoint(NamedTuple):
 
 @block
 def read_point(params):
-    """The :class:`MulticastPoint` of a kernel's parameters."""
+    """Return the ``MulticastPoint`` of a kernel's parameters."""
     return MulticastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 @scratch
 def set_up(params):
-    """Workspace of the trials of a point."""
+    """Return scratch memory for the trials of a point."""
     n, f, _ = read_point(params)
     net = supercube_for(n)
     return Scratch(
@@ -193,7 +195,7 @@ def set_up(params):
 
 @block
 def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
-    """N of the same source and destinations without faults, with the pair (0, 1)."""
+    """Return N of the same source and destinations without faults, with the partition (0, 1)."""
     net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)
     if lo == 0 and hi == 1:
         if scratch.faults.count[0] == 0:
@@ -211,7 +213,7 @@ def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
 
 @block
 def multicast_trial(key, t, params, scratch, tally):
-    """One trial at (n, f, destinations)."""
+    """Count one trial at (n, f, destinations)."""
     n, _, destinations = read_point(params)
     faults, net = scratch.faults, scratch.net
     draw_multicasts(key, t, n, destinations, faults, scratch.ends)
@@ -244,5 +246,5 @@ def multicast_trial(key, t, params, scratch, tally):
     offer(tally, _MOST, channels, t)
 
 
-#: ``multicast``; params are (n, f, destinations), 3 <= n <= 20.
+#: Kernel of ``multicast``; params are (n, f, destinations), 3 <= n <= 20.
 MULTICAST_SINGLE = trials_kernel(set_up, multicast_trial)

@@ -1,10 +1,10 @@
-"""2-partitions under many faults, n <= 20: one bitmap of the 2^n nodes a trial, held against itself across dimensions.
+"""2-partitions under many faults, n <= 20: a bitmap of the 2^n nodes per trial is compared with itself across dimensions.
 
-Two faults meet on {i, j} when the bitmap has a bit in common with itself read across i, across j or across both; across
-both is enough once i and j are known to be free of conflicts of their own.  A test ends at the first vector of 512 nodes
-with a hit, which with many faults is the first one.
+Two faults conflict on {i, j} if they differ in i, j or both and in nothing else.  Then the bitmap has a bit in common with itself
+read across i, across j, or across both.  Reading across both is enough once i and j are known to have no conflict by themselves.
+A test ends at the first vector of 512 nodes with a hit, which with many faults is the first vector.
 
-The 64 / w trials that share a block's words (the law of fault sets, w bits a label) are drawn together.
+The 64 / w trials that share a block's words (w bits per label, as for all fault sets) are sampled together.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _6 = np.uint64(6)
 
 
 class WordBuffer(NamedTuple):
-    """A block's words, drawn sixteen at a time as far as there is room."""
+    """The random words of a block, sampled sixteen at a time until the buffer is full."""
 
     words: Words
-    spare: Words  #: (32): scratch
-    drawn: Ints  #: (1): number of words there
+    spare: Words  #: (32): scratch memory
+    drawn: Ints  #: (1): number of words sampled
 
 
 @scratch
 def word_buffer_for(f):
-    """Room for the words of f distinct labels; few trials need more, and draw those one by one."""
+    """Return a buffer for the words of f distinct labels; the few trials that need more sample further words one by one."""
     return WordBuffer(np.empty((f + (f >> 1) + 79) & ~15, np.uint64), np.empty(32, np.uint64), np.zeros(1, np.int64))
 
 
 @block
 def _draw_sixteen_words(key, where, source):
-    """Sixteen more words of block ``where``."""
+    """Append sixteen words of block ``where``."""
     at = source.drawn[0]
     halves = simd.iota(simd.splat(ZERO)) + simd.splat(np.uint64(at >> 1))
     even, odd = philox.mixed_lanes(key, simd.splat(where), halves, simd.splat(philox.LABELS))
@@ -63,7 +63,7 @@ def _mark_faults(key, t, n, f, source, state):
     got = np.int64(0)
     at = np.int64(0)
     while got < f and at < source.words.size:
-        end = min(at + f - got, source.words.size)  # as many as cannot be too many
+        end = min(at + f - got, source.words.size)  # as many words as are needed in any case
         while source.drawn[0] < end:
             _draw_sixteen_words(key, where, source)
         for i in range(at, end):
@@ -82,7 +82,7 @@ def _mark_faults(key, t, n, f, source, state):
 
 @block
 def _neighbour_vector(x, low):
-    """512 nodes read across the dimensions below the sixth that are set in ``low``."""
+    """Return 512 nodes read across the dimensions below the sixth that are set in ``low``."""
     while low:
         k = low & (~low + ONE)
         low ^= k
@@ -98,7 +98,7 @@ def has_exact_pair(state, mask):
     low = mask & _63
     within = (mask >> _6) & np.uint64(7)
     apart = np.int64(mask >> np.uint64(9))
-    once = apart & -apart  # of two vectors that are held against each other the one without this bit
+    once = apart & -apart  # each pair of vectors is compared once, from the vector without this bit
     zero = simd.splat(ZERO)
     for v in range(state.size >> 3):
         if v & once:
@@ -118,12 +118,12 @@ def has_exact_pair(state, mask):
 
 @block
 def has_pair_within(state, mask):
-    """Whether two faults differ in nothing outside ``mask``, of at most two dimensions."""
+    """Whether two faults differ only in dimensions of ``mask``, of at most two dimensions."""
     lowest = mask & (~mask + ONE)
     if lowest == mask:
         return has_exact_pair(state, mask)
     if mask == np.uint64(3) and (has_exact_pair(state, ONE) or has_exact_pair(state, np.uint64(2))):
-        return True  # the one pair that is tried before its dimensions
+        return True  # this pair is tested before its dimensions
     return has_exact_pair(state, mask)
 
 
@@ -132,7 +132,7 @@ search_marked = make_search(has_pair_within)
 
 @kernel(TRIALS_SIGNATURE)
 def two_partition_marked(key, first, stop, params, tally):
-    """Trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
+    """Count trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     per_word = 64 // field_width(n)

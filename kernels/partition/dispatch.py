@@ -1,22 +1,22 @@
-"""Which kernels search for 2-partitions, and which is taken at (n, f)."""
+"""Select the kernel that searches for 2-partitions at a point (n, f)."""
 
 from __future__ import annotations
 
 from ..machine.dispatch import KernelTable, serve_any_point
 
-# Most faults of Q_0, Q_1, ... for which lanes of trials are the fastest, measured to about a tenth; from Q_21 on the
-# other way is the list.
+# Largest number of faults of Q_0, Q_1, ... for which lanes of trials are the fastest, measured to about a tenth; from Q_21 on
+# they are compared with the list.
 _LANES_MIN_FAULTS = (0, 0, 16, 16, 16, 16, 15, 20, 24, 26, 28, 32, 40, 52, 72, 110, 160, 200, 280, 400, 560)
 _LANES_OF_LARGE_CUBES = 450
 
 
 def most_faults(n: int) -> int:
-    """Most faults served in Q_n: one a 2-cube, and 65,536, where a trial takes milliseconds."""
+    """Return the largest number of faults served in Q_n: one per 2-cube, and 65,536, where a trial takes milliseconds."""
     return min(1 << (n - 2), 65536)
 
 
 def _choose_partition_kernel(n: int, f: int) -> str:
-    """By measured crossings, 2 <= n <= 62 and 0 <= f <= most_faults(n)."""
+    """Select a kernel by measured times, 2 <= n <= 62 and 0 <= f <= most_faults(n)."""
     if f <= (_LANES_MIN_FAULTS[n] if n <= 20 else _LANES_OF_LARGE_CUBES):
         return f"lanes.TWO_PARTITION_LANES_{8 if n <= 8 else 16 if n <= 16 else 32}"
     return "bitmap.two_partition_marked" if n <= 20 else "scalar.TWO_PARTITION_SINGLE"

@@ -1,16 +1,16 @@
-"""2-partitions under few faults, SIMD: lanes are trials, in the loop of :mod:`fastcube.kernels.draws.sieve`.
+"""2-partitions under few faults, with one trial per vector lane in the loop of ``fastcube.kernels.draws.sieve``.
 
 Entry points: ``TWO_PARTITION_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key a trial's sequence of labels
 (LABELS, and HIGH_LABELS for n > 32).
 
-1. *filter* (``_inspect_vector``): the least xor of two faults is above 3 when no two of them differ in dimensions 0 and 1 alone.
-   Then {0, 1} is the answer of both searches.  A least xor of 0 is a repeated label.
-2. *search* (``_search_queue``): the other trials are queued.  Of a full vector of them every pair of faults that differ in one
-   dimension or two, in whichever lane, is noted; row i of ``barred`` then collects the dimensions j such that {i, j} is ruled
-   out.  The first pair of dimensions left is read off the rows, for all lanes at once.
+1. *filter* (``_inspect_vector``): if the least xor of two faults is above 3, no two faults differ only in dimensions 0 and 1.
+   Then {0, 1} is the result of both searches.  A least xor of 0 is a repeated label.
+2. *search* (``_search_queue``): the other trials are queued.  In a full vector every pair of faults that differ in one or two
+   dimensions, in any lane, is noted.  Row i of ``barred`` then collects the dimensions j such that {i, j} is excluded.  The first
+   remaining pair of dimensions is read from the rows, for all lanes together.
 
-Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, as the fields that hold the labels.  For n > 32 the filter sees the
-low 32 bits, and the few trials that it does not clear are searched one at a time.
+Lanes have 8, 16 or 32 bits for n <= 8, n <= 16 and above, like the fields that hold the labels.  For n > 32 the filter tests the
+low 32 bits, and the few trials that it does not decide are searched one at a time.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _GREEDY = TWO_PARTITION.counter("greedy")
 _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 
-# Noted pairs that are entered in the rows at a time: 4 KiB, so that they and the rows stay in the first cache.
+# Number of noted pairs that are added to the rows together: 4 KiB, so that they and the rows stay in the L1 cache.
 _MAX_NOTED = 64
 
-#: Most faults at which a label's last six bits are looked up before it is searched for (measured: 1.04 to 1.10 times as
-#: fast at n = 8 and 10, f = 12 to 24; equal at n = 12, f = 64, where six bits rarely exclude a repeat).
+#: Most faults for which a label's last six bits are tested before it is searched for (measured: 1.04 to 1.10 times as fast at n =
+#: 8 and 10, f = 12 to 24; equal at n = 12, f = 64, where six bits rarely exclude a repeat).
 _FILTERED = np.uint64(24)
 _LAST_BIT = np.uint64(63)
 
@@ -51,18 +51,18 @@ def _update_least_xor(least, x, y):
     return simd.minimum(least, x ^ y)
 
 
-#: The least xor of two of the f faults, lane by lane.
+#: The least xor of two of the f faults, in each lane.
 _least_xor = make_pair_scan(ALL_BITS, _update_least_xor)
 
 
 @block(alone=True)
 def _redraw_repeats(samples, trials, lane, lanes):
     """Replace the repeated labels of the trial in a lane by the next labels of its sequence."""
-    # unsigned: Numba looks at each signed index whether it counts from the end, an eighth of all time at n = 8, f = 8
+    # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 8.
     n, labels, t = samples.n, samples.labels, sieve.trial_in_lane(trials, lane)
     at, step, wanted = np.uint64(trials.at + lane), np.uint64(lanes), np.uint64(samples.count)
     taken = ZERO
-    seen = ZERO  # bit i: a label that is i modulo 64
+    seen = ZERO  # bit i is set if a label so far is i modulo 64
     j = ZERO
     while taken < wanted:
         x = np.uint64(labels[at + j * step]) if j < wanted else node_label(trials.key, t, np.int64(j), n)
@@ -97,7 +97,7 @@ def _bar_rows(noted, count, barred, n, lanes):
 
 @block(alone=True)
 def _bar_queue(queue, f, noted, barred, n, lanes):
-    """The rows of the first vector of the queue's columns; returns the dimensions that are ruled out alone."""
+    """Fill the rows of ``barred`` for the queue's first vector; return the dimensions that are excluded by themselves."""
     zero = simd.splat_like(simd.load(queue, 0), ZERO)
     one = simd.splat_like(zero, np.uint64(1))
     two = simd.splat_like(zero, np.uint64(2))
@@ -124,11 +124,11 @@ def _bar_queue(queue, f, noted, barred, n, lanes):
 
 @block(alone=True)
 def _count_pairs(alone, barred, n, lanes, live, tally):
-    """Read the first pair off the rows of each live lane and count it."""
+    """Read the first pair of dimensions from the rows in each live lane, and tally it."""
     zero = simd.splat_like(alone, ZERO)
     higher = simd.splat_like(zero, (ONE << np.uint64(n)) - ONE)
     partners = zero
-    unseen = live  # lanes in which no dimension without a conflict has come by
+    unseen = live  # lanes in which no dimension without a conflict has been found yet
     for i in range(n - 1):
         bit = simd.splat_like(zero, ONE << np.uint64(i))
         higher = higher ^ bit
@@ -152,21 +152,21 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
 
 
 class PartitionWorkspace(NamedTuple):
-    """What the stages share; made once a call."""
+    """Scratch memory shared by the stages; made once per call."""
 
-    params: Floats  #: the point's
+    params: Floats  #: parameters of the point
     samples: sieve.Samples
-    queue: sieve.Queue  #: trials that the filter does not clear: their labels alone
+    queue: sieve.Queue  #: trials that the filter does not decide, by their labels alone
     noted: Cells  #: rows of one vector: differences in one dimension or two
-    barred: Cells  #: n rows of one vector: the dimensions that do not go with each
+    barred: Cells  #: n rows of one vector: the dimensions that are excluded as partners of each dimension
     listed: FaultList  #: for trials searched one at a time
 
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
-    """Record the trials that {0, 1} separates and queue the others; for n > 32 search these one at a time.
+    """Record the trials with the pair {0, 1} and queue the others; for n > 32 search the others one at a time.
 
-    26 f vector operations of the generator and f^2 of the filter.
+    It takes 26 f vector operations to sample and f^2 for the filter.
     """
     samples, queue = work.samples, work.queue
     least = _least_xor(samples.labels, trials.at, lanes, samples.count)
@@ -205,7 +205,7 @@ _sift_trials = sieve.make_sieve(_inspect_vector, _search_queue)
 
 
 def _make_kernel(width: int, word: Any) -> Kernel:
-    lanes = 512 // width  # a constant of the closure, with which all callees are specialised
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
 
     @scratch
     def workspace_for(params):
@@ -221,7 +221,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def two_partition_lanes(key, first, stop, params, tally):
-        """Trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
+        """Count trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
         _sift_trials(key, first, stop, workspace_for(params), lanes, tally)
 
     return two_partition_lanes
@@ -232,7 +232,7 @@ TWO_PARTITION_LANES_8 = _make_kernel(8, np.uint8)
 TWO_PARTITION_LANES_16 = _make_kernel(16, np.uint16)
 TWO_PARTITION_LANES_32 = _make_kernel(32, np.uint32)
 
-#: Points (n, f) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, f) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "lanes of 8 and of 16 bits": ((8, 10), (9, 10)),
     "lanes of 16 and of 32 bits": ((16, 16), (17, 16)),

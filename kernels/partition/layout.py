@@ -1,10 +1,10 @@
-"""What the 2-partition kernels count."""
+"""The counters of the 2-partition kernels."""
 
 from __future__ import annotations
 
 from ..tally.layout import Counter, Layout
 
-#: Places of the axes among a point's parameters.
+#: Indices of the axes in a point's parameters.
 N, F = range(2)
 
 TWO_PARTITION = Layout(

@@ -1,4 +1,4 @@
-"""What trial t of ``two-partition`` draws."""
+"""Sample trial t of ``two-partition`` for replay."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from ..draws.nodes import fault_set
 
 
 def two_partition(key: int, trial: int, n: int, f: int) -> list[int]:
-    """f distinct faulty nodes of Q_n."""
+    """Return f distinct faulty nodes of Q_n."""
     nodes: list[int] = fault_set(np.uint64(key), trial, n, f).tolist()
     return nodes

@@ -1,9 +1,9 @@
-"""The search for a fault-tolerant pair of dimensions, trials on the list of their faults, any n, any f, and the enumeration.
+"""The search for a fault-tolerant pair of dimensions; trials on the list of their faults, any n, any f; and the enumeration.
 
-Dimensions {i, j} are fault-tolerant when no two faults meet on them, that is, differ in nothing else; so neither dimension may
-have a conflict of its own.  Figure 2 takes the first dimension without one for i, and then the first j that goes with i:
-j > i, because a smaller j has a conflict.  So it succeeds exactly when the first pair in lexicographic order has the
-first dimension without a conflict for its lower one, and one search answers for both.
+Dimensions {i, j} are fault-tolerant if no two faults conflict on them, that is, differ in nothing else.  So neither dimension may
+have a conflict by itself.  Figure 2 takes the first dimension without a conflict for i, and then the first j such that {i, j} is
+fault-tolerant; j > i, because every smaller j has a conflict.  So it succeeds exactly if the first fault-tolerant pair in
+lexicographic order has the first dimension without a conflict as its lower one.  One search answers both questions.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _GREEDY = TWO_PARTITION.counter("greedy")
 _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 
-# Up to so many faults all pairs are compared; above, words are looked up in a table.
+# Up to this number of faults all pairs are compared; above it, masked labels are looked up in a table.
 _MAX_SCANNED = 24
 
 
 @block
 def record_trial(tally, lo, hi, greedy):
-    """Record one trial; lo is -1 without a pair."""
+    """Tally one trial; lo is -1 without a pair."""
     if lo >= 0:
         tally[_EXISTS] += 1
         tally[_GREEDY] += np.int64(greedy)
@@ -41,9 +41,9 @@ def record_trial(tally, lo, hi, greedy):
 
 
 def make_search(meets: Any) -> Any:
-    """The search by a block ``meets(faults, mask)``: whether two faults differ in nothing outside ``mask``.
+    """Return the search that uses a block ``meets(faults, mask)``: whether two faults differ only in dimensions of ``mask``.
 
-    It gives (lo, hi, whether Figure 2 finds them too), -1 for none.
+    The search returns (lo, hi, whether Figure 2 finds them too), with lo = -1 for no pair.
     """
 
     @block
@@ -79,13 +79,13 @@ class FaultList(NamedTuple):
 
     labels: Words
     count: Any  #: int64 (1): number of faults
-    seen: LabelSet  #: room for their words, where they are many
+    seen: LabelSet  #: scratch memory for masked labels, if there are many
     draws: Draws
 
 
 @scratch
 def fault_list_for(n, f):
-    """Room for f faults of Q_n."""
+    """Return a list for f faults of Q_n."""
     few = count_sampled_labels(n, f)
     return FaultList(
         np.empty(max(1, f), np.uint64), np.full(1, f), label_set(f if f > _MAX_SCANNED else 0), draws_for(few)
@@ -94,13 +94,13 @@ def fault_list_for(n, f):
 
 @block
 def draw_fault_list(key, t, n, faults):
-    """Draw trial ``t``'s faults."""
+    """Sample trial ``t``'s faults."""
     draw_faults(key, t, n, faults.count[0], faults.labels, faults.draws)
 
 
 @block
 def has_listed_pair(faults, mask):
-    """Whether two listed faults differ in nothing outside ``mask``."""
+    """Whether two listed faults differ only in dimensions of ``mask``."""
     f = faults.count[0]
     if f <= _MAX_SCANNED:
         for i in range(1, f):
@@ -122,32 +122,32 @@ search_listed = make_search(has_listed_pair)
 
 @scratch
 def set_up(params):
-    """Room for the trials of a point (n, f)."""
+    """Return the list for the trials of a point (n, f)."""
     return fault_list_for(np.int64(params[N]), np.int64(params[F]))
 
 
 @block
 def run_list_trial(key, t, params, scratch, tally):
-    """One trial at (n, f) by its list of faults; O(f) for each dimension or pair that is tried, less where it fails early."""
+    """Run one trial at (n, f) on its list of faults; O(f) for each dimension or pair that is tried, less if a test ends early."""
     n = np.int64(params[N])
     draw_fault_list(key, t, n, scratch)
     lo, hi, greedy = search_listed(scratch, n)
     record_trial(tally, lo, hi, greedy)
 
 
-#: Every n and f.
+#: Kernel for every n and f.
 TWO_PARTITION_SINGLE = trials_kernel(set_up, run_list_trial)
 
 
 # ---------------------------------------------------------------- all fault sets
 
-#: Largest cube of the enumeration: its pairs (i, j) are the bits 8 i + j of a word, and bit 8 i + i bars dimension i alone.
+#: Largest cube of the enumeration: bit 8 i + j of a word excludes the pair {i, j}, and bit 8 i + i dimension i by itself.
 MAX_COUNTED_DIMENSION = 6
 
 
 @block
 def _find_first_pair(n, barred):
-    """Whether a pair is left, and whether it is Figure 2's."""
+    """Return whether a pair is left, and whether Figure 2 finds it."""
     first = True
     for i in range(n):
         if (barred >> np.uint64(9 * i)) & ONE:
@@ -161,10 +161,10 @@ def _find_first_pair(n, barred):
 
 @kernel("void(int64, int64, int64[:, ::1])")
 def count_partitions(n, most, counts):
-    """Count the fault sets with node 0: row f of ``counts`` gets those of f faults with a pair, and with Figure 2's.
+    """Count the fault sets with node 0: row f of ``counts`` gets the number of sets of f faults with a pair, and with Figure 2's.
 
-    Translations carry every set with a fault to one with node 0, so only those are visited, in ascending order and as long
-    as some pair of dimensions is left: adding a fault rules out pairs and brings none back.
+    Translations map every nonempty set to a set with node 0, so only these are visited, in ascending order.  Branches without a
+    pair of dimensions are cut, because adding a fault only excludes pairs.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def count_partitions(n, most, counts):
     size = np.int64(1) << n
     faults = np.zeros(most + 1, np.int64)
     barred = np.zeros(most + 1, np.uint64)
-    depth = np.int64(0)  # faults[0] = 0 is there throughout
+    depth = np.int64(0)  # faults[0] = 0 always
     counts[1, 0] += 1
     counts[1, 1] += 1
     candidate = np.int64(1)

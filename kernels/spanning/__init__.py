@@ -1,1 +1,1 @@
-"""Kernels of edge-disjoint spanning trees: packets broadcast on them, and Edmonds' number of random fault sets."""
+"""Edge-disjoint spanning trees: packets broadcast on them, and Edmonds' number of such trees for random fault sets."""

@@ -1,8 +1,8 @@
-"""Packets broadcast around a fault: the trees of one trial, built node by node, and the steps that they take.
+"""Packets broadcast around a fault: the spanning trees of one trial, built node by node, and the steps that the packets take.
 
-Trees are written label by label and then measured as any trees would be: heights by walking to the root, and that no
-directed link is in two of them.  Only what the simulation of packets proves is used: on trees that share no directed
-link, packet q (from 0) of a tree is at depth h after step q + h.  Readings S1-S10.
+Trees are written label by label and then checked as arbitrary trees: heights by walking to the root, and that no directed link is
+in two trees.  The count of steps uses one fact that the simulation of packets proves: on trees that share no directed link,
+packet q (from 0) of a tree reaches depth h after step q + h (S1-S10).
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from ..machine import bits
 from ..machine.array_types import Ints
 from ..machine.jit import block, kernel, scratch
 
-#: An entry that is not a parent.
+#: Values of ``parent`` that are not parents.
 ROOT = np.int64(-1)
 ABSENT = np.int64(-2)
 
 
 class BroadcastWorkspace(NamedTuple):
-    """Scratch of a trial on Q_n."""
+    """Scratch memory of a trial on Q_n."""
 
     parent: Ints  #: (2^n): parent of each node in one tree
-    used: Ints  #: (2^n): the dimensions of the directed links that leave each node in the trees so far
+    used: Ints  #: (2^n): mask of the dimensions of the directed links that leave each node in the trees so far
     dims: Ints  #: (n): the dimension at each position (S4)
 
 
 @scratch
 def broadcast_workspace_for(n):
-    """Arrays for :class:`BroadcastWorkspace`, n an int64."""
+    """Return a ``BroadcastWorkspace`` for Q_n, n an int64."""
     size = np.int64(1) << n
     return BroadcastWorkspace(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(n, np.int64))
 
@@ -40,7 +40,7 @@ def broadcast_workspace_for(n):
 
 @block
 def _pivoted_parent_position(m, i, v):
-    """Position across which v's parent lies in pivoted tree i of Q_m, -1 at its root (S1, S2)."""
+    """Return the position across which v's parent is in pivoted tree i of Q_m, -1 at its root (S1, S2)."""
     if v == 0:
         return i
     if v == np.int64(1) << i:
@@ -55,14 +55,14 @@ def _pivoted_parent_position(m, i, v):
 
 @block
 def _light_parent_position(n, d, i, v):
-    """Position across which v's parent lies in light tree i around the faulty node 1^d 0^(n-d); -1 root, -2 that node.
+    """Return the position of v's parent in light tree i around the faulty node 1^d 0^(n-d); -1 at the root, -2 at that node.
 
     Algorithm A from the outermost cube inwards (S3, S5, S9); int64, 2 <= n, 1 <= d <= n, 0 <= i <= n - 2.
     """
     m = n
     while True:
         half = np.int64(1) << (m - 1)
-        root = ROOT if m == n else m  # an inner tree's root hangs across the position above it
+        root = ROOT if m == n else m  # the parent of an inner tree's root is across the position above it
         if v < half:
             p = _pivoted_parent_position(m - 1, i, v)
             return root if p == ROOT else p
@@ -76,7 +76,7 @@ def _light_parent_position(n, d, i, v):
             if v == half - (np.int64(1) << (m - d)):
                 return ABSENT
             if bits.popcount(np.uint64(v)) == 1 and v < np.int64(1) << (m - 2):
-                return bits.lowest(np.uint64(v))  # step 5: s'_j hangs from s'
+                return bits.lowest(np.uint64(v))  # step 5: s' is the parent of s'_j
             return m - 1  # step 6
         m -= 1
         d -= 1
@@ -84,7 +84,7 @@ def _light_parent_position(n, d, i, v):
 
 @block
 def _place_dimensions(n, source, fault, dims):
-    """Which dimension is at which position (S4): the faulty node's bits on top, highest first, then the others."""
+    """Write the dimension at each position (S4): the faulty node's bits have the highest positions; both groups ascend."""
     p = np.int64(0)
     for want in range(2):
         for k in range(n):
@@ -95,7 +95,7 @@ def _place_dimensions(n, source, fault, dims):
 
 @block
 def _write_light_tree(n, d, i, source, fault, dims, parent, pivoted):
-    """Light tree i, re-rooted at the source unless ``pivoted``; the root."""
+    """Write light tree i, re-rooted at the source unless ``pivoted``; return its root."""
     _place_dimensions(n, source, fault, dims)
     for v in range(np.int64(1) << n):
         canonical = np.int64(0)
@@ -113,7 +113,7 @@ def _write_light_tree(n, d, i, source, fault, dims, parent, pivoted):
 
 @block
 def _write_rooted_tree(n, i, source, parent):
-    """Johnsson and Ho's tree i (S1)."""
+    """Write Johnsson and Ho's tree i (S1)."""
     for v in range(np.int64(1) << n):
         p = _pivoted_parent_position(n, i, v ^ source)
         parent[v] = v ^ (np.int64(1) << p) if p >= 0 else source
@@ -122,7 +122,7 @@ def _write_rooted_tree(n, i, source, parent):
 
 @block
 def tree_height(parent, root, fault):
-    """Greatest depth of a tree from ``root`` that holds every node but ``fault``; -1 of anything else."""
+    """Return the height of a tree from ``root`` with every node but ``fault``; -1 if it is not such a tree."""
     size = parent.size
     most = np.int64(0)
     for v in range(size):
@@ -142,7 +142,7 @@ def tree_height(parent, root, fault):
 
 @block
 def _claim_links(parent, used):
-    """Enter a tree's directed links; whether all were free."""
+    """Mark a tree's directed links as used; return whether all were free."""
     free = True
     for v in range(parent.size):
         u = parent[v]
@@ -154,7 +154,7 @@ def _claim_links(parent, used):
 
 @block
 def count_steps(n, d, packets, source, fault, g):
-    """Steps of the packets on the trees around ``source``; -1 when they are no edge-disjoint spanning trees."""
+    """Return the steps of the packets on the trees around ``source``; -1 if these are not edge-disjoint spanning trees."""
     trees = n if d == 0 else n - 1
     for v in range(g.used.size):
         g.used[v] = 0
@@ -178,11 +178,12 @@ def count_steps(n, d, packets, source, fault, g):
 
 @block
 def single_tree_and_bound(n, packets, source, fault):
-    """Steps on one tree (binomial without a faulty node, shortest-path with it), and what no schedule can beat.
+    """Return the steps on one tree (binomial without a faulty node, else shortest-path), and a lower bound for every schedule.
 
-    The last packet to leave the source leaves in step ceil(M / deg s) or later and has as far to go as any; node v has
-    nothing before step dist(s, v) and takes deg v a step from then on.  Either tree is as high as the farthest node (S10).
-    One faulty node lengthens no path: two nodes at distance two or more have several shortest paths, which share no node between.
+    The last packet to leave the source leaves in step ceil(M / deg s) or later and may have the longest distance to go.  Node v
+    receives nothing before step dist(s, v) and at most deg v packets per step from then on.  Either tree is as high as the
+    farthest node (S10).  One faulty node makes no path longer: nodes at distance two or more have several shortest paths without
+    common inner nodes.
     """
     far = np.int64(0)
     last = np.int64(0)
@@ -202,9 +203,9 @@ def single_tree_and_bound(n, packets, source, fault):
 
 @kernel("boolean(int64, int64, int64, boolean, int64[::1])")
 def light_heights(n, source, fault, pivoted, heights):
-    """Heights of the n - 1 light trees of one source and faulty node, from the pivots or re-rooted at the source.
+    """Write the heights of the n - 1 light trees of a source and a faulty node, rooted at the pivots or re-rooted at the source.
 
-    Whether they span and share no directed link is returned; 2 <= n, and ``heights`` has n - 1 places.
+    Returns whether the trees span and share no directed link; 2 <= n, and ``heights`` has n - 1 entries.
     """
     g = broadcast_workspace_for(n)
     d = bits.popcount(np.uint64(source ^ fault))

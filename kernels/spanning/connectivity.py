@@ -1,19 +1,19 @@
 """Edmonds' number of one fault set on bitmasks: edge connectivity of the nonfaulty nodes and links of Q_n, n <= 12.
 
-A set of nodes is 2^n bits in words of 64; a step across dimension k is a shift inside words for k < 6 and an exchange of
-words above.  Numbers of links or squares of all nodes at once are four bit planes (12 < 16), added to bit by bit.
+A set of nodes is 2^n bits in words of 64.  A step across dimension k is a shift inside words for k < 6 and an exchange of words
+above.  The numbers of links or squares of all nodes are four bit planes (12 < 16), to which bits are added.
 
-lambda <= delta, the smallest degree, is known for nothing; most trials are done when lambda >= delta is certified:
+lambda <= delta, the smallest degree, is trivial.  Most trials end when lambda >= delta is certified:
 
-1. Nodes joined by a link with delta - 1 nonfaulty squares on it are joined by delta link-disjoint paths, so a cut below
-   delta parts no class of nodes that such links connect.  The largest class is the core.
-2. A node with ``best`` neighbours in the core or next to it has as many link-disjoint paths into it, and joins it.
-3. A cut of fewer than delta links has 2^delta nodes or more on each side (a set of k nodes has at most g(k) =
-   popcount(0) + ... + popcount(k - 1) links inside, and k delta - 2 g(k) >= delta for 1 <= k < 2^delta): when fewer
-   nodes are left outside the core, lambda is known.
-4. Otherwise a node outside is tied to the core by a flow, which shows a smaller cut or lets the node join.
+1. Nodes joined by a link that is on delta - 1 nonfaulty squares are joined by delta link-disjoint paths.  So a cut below delta
+   does not divide a class of nodes connected by such links.  The largest class is the core.
+2. A node with ``best`` neighbours in the core or next to it has as many link-disjoint paths into the core, and joins it.
+3. A cut of fewer than delta links has 2^delta nodes or more on each side (a set of k nodes has at most g(k) = popcount(0) + ... +
+   popcount(k - 1) links inside, and k delta - 2 g(k) >= delta for 1 <= k < 2^delta).  If fewer nodes are left outside the core,
+   lambda is known.
+4. Otherwise a flow from the core to a node outside either shows a smaller cut or lets the node join the core.
 
-See ``fastcube/algorithms/spanning_flows.py`` for the same on Python integers.
+``fastcube/algorithms/spanning_flows.py`` does the same with Python integers.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _ZERO = np.uint64(0)
 
 
 class NonfaultyGraph(NamedTuple):
-    """A nonfaulty graph and the room to work on it; sets of nodes are rows of words."""
+    """A nonfaulty graph with scratch memory; sets of nodes are rows of words."""
 
     nodes: Words  #: the nonfaulty nodes
     links: Words  #: (n, words): the nodes with a nonfaulty link to a nonfaulty node across each dimension
-    strong: Words  #: (n, words): those nodes whose link no cut below delta can hold
-    flow: Words  #: (n, words): tails of the directed links in use
+    strong: Words  #: (n, words): those nodes whose link is in no cut below delta
+    flow: Words  #: (n, words): tails of the directed links that carry flow
     came: Words  #: (n, words): nodes that a search reached across each dimension
     core: Words  #: scratch: a set of nodes
     part: Words  #: scratch: a set of nodes
@@ -54,7 +54,7 @@ class NonfaultyGraph(NamedTuple):
 
 @scratch
 def graph_for(n):
-    """Arrays for :class:`NonfaultyGraph`, n an int64 in [1, 12]."""
+    """Return a ``NonfaultyGraph`` for Q_n, n an int64 in [1, 12]."""
     words = np.int64(1) << max(n - np.int64(6), np.int64(0))
     return NonfaultyGraph(
         np.zeros(words, np.uint64),
@@ -74,7 +74,7 @@ def graph_for(n):
 
 @block(always=True)
 def _add_bit(a, b, c, d, x):
-    """Add a bit to each of 64 numbers of four bit planes."""
+    """Add a bit to each of 64 numbers in four bit planes."""
     y = a & x
     z = b & y
     return a ^ x, b ^ y, c ^ z, d ^ (c & z)
@@ -82,7 +82,7 @@ def _add_bit(a, b, c, d, x):
 
 @block(always=True)
 def _at_least_mask(a, b, c, d, least):
-    """Which of 64 numbers of four bit planes are ``least`` or more."""
+    """Return which of 64 numbers in four bit planes are at least ``least``."""
     out = bits.ALL_BITS
     for i, plane in enumerate((a, b, c, d)):
         out = plane & out if (least >> i) & 1 else plane | out
@@ -99,7 +99,7 @@ def _count_nodes(nodes):
 
 @block
 def _first_node(nodes):
-    """The smallest node of a set that is not empty."""
+    """Return the smallest node of a set that is not empty."""
     w = 0
     while nodes[w] == _ZERO:
         w += 1
@@ -108,7 +108,7 @@ def _first_node(nodes):
 
 @block
 def join_links(g):
-    """``links`` of the nodes, as if every link were nonfaulty."""
+    """Set ``links`` of the nodes as if every link were nonfaulty."""
     for k in range(g.links.shape[0]):
         for w in range(g.nodes.size):
             g.links[k, w] = g.nodes[w] & neighbour_word(g.nodes, w, k)
@@ -116,7 +116,7 @@ def join_links(g):
 
 @block
 def cut_link(g, v, k):
-    """Take the link of node v (int64) across dimension k (int64) out of ``links``, faulty or not before."""
+    """Remove the link of node v (int64) across dimension k (int64) from ``links``; it may be removed already."""
     clear_node(g.links[k], v)
     v ^= np.int64(1) << k
     clear_node(g.links[k], v)
@@ -127,7 +127,7 @@ def cut_link(g, v, k):
 
 @block
 def min_degree(g):
-    """The smallest number of nonfaulty links at a nonfaulty node, one of which there must be."""
+    """Return the smallest number of nonfaulty links at a nonfaulty node; there must be such a node."""
     for w in range(g.nodes.size):
         a = b = c = d = _ZERO
         for k in range(g.links.shape[0]):
@@ -138,7 +138,7 @@ def min_degree(g):
         g.planes[3, w] = d
         g.part[w] = g.nodes[w]
     out = np.int64(0)
-    for i in range(3, -1, -1):  # of the nodes still in the running those with a 0 here, if there are any
+    for i in range(3, -1, -1):  # of the remaining nodes keep those with a 0 in this plane, if there are any
         zeros = _ZERO
         for w in range(g.nodes.size):
             zeros |= g.part[w] & ~g.planes[i, w]
@@ -155,7 +155,7 @@ def min_degree(g):
 
 @block
 def _find_strong_links(g, delta):
-    """``strong``: the links with delta - 1 nonfaulty squares or more on them."""
+    """Write to ``strong`` the links that are on at least delta - 1 nonfaulty squares."""
     n = g.links.shape[0]
     for i in range(n):
         for w in range(g.nodes.size):
@@ -171,7 +171,7 @@ def _find_strong_links(g, delta):
 
 @block
 def _flood_component(links, part):
-    """Add to ``part`` all that its nodes have a path to."""
+    """Add to ``part`` all nodes that can be reached from it."""
     n, words = links.shape
     changed = True
     while changed:
@@ -186,7 +186,7 @@ def _flood_component(links, part):
 
 @block
 def _find_core(g):
-    """``core``: the largest class of nodes that strong links connect."""
+    """Write to ``core`` the largest class of nodes connected by strong links."""
     words = g.nodes.size
     for w in range(words):
         g.near[w] = g.nodes[w]
@@ -209,7 +209,7 @@ def _find_core(g):
 
 @block
 def _grow_core(g, least):
-    """Add to the core every node with ``least`` neighbours in it or next to it, over and over; number of nodes left out."""
+    """Add nodes with ``least`` neighbours in the core or next to it until there are none; return the number of nodes left out."""
     n, words = g.links.shape
     while True:
         left = np.int64(0)
@@ -240,9 +240,9 @@ def _grow_core(g, least):
 
 @block
 def _find_augmenting_path(g, target):
-    """Whether the core still reaches a node over directed links not in use; ``came`` tells how.
+    """Whether the target can be reached from the core over directed links without flow; ``came`` records the search.
 
-    A link in use one way is free the other way, and a path that takes it so takes the other path back.
+    A link with flow in one direction may be used in the other, which cancels the flow.
     """
     n, words = g.links.shape
     for w in range(words):
@@ -267,7 +267,9 @@ def _find_augmenting_path(g, target):
 
 @block
 def _max_flow(g, target, limit):
-    """The most link-disjoint paths from the core to a node outside, ``limit`` at most: augmenting paths."""
+    """Return the largest number of link-disjoint paths from the core to a node outside, at most ``limit``, by augmenting
+    paths.
+    """
     n, words = g.links.shape
     for d in range(n):
         for w in range(words):
@@ -282,7 +284,7 @@ def _max_flow(g, target, limit):
                 k += 1
             u = v ^ (np.int64(1) << k)
             if has_node(g.flow[k], v):
-                toggle_node(g.flow[k], v)  # instead of a path that went the other way
+                toggle_node(g.flow[k], v)  # cancels the flow in the other direction
             else:
                 toggle_node(g.flow[k], u)
             v = u
@@ -291,7 +293,7 @@ def _max_flow(g, target, limit):
 
 @block
 def edge_connectivity(g):
-    """(lambda, delta, flows) of a nonfaulty graph with two nodes at least, all int64."""
+    """Return (lambda, delta, flows) of a nonfaulty graph with at least two nodes, all int64."""
     delta = min_degree(g)
     best = delta
     flows = np.int64(0)
@@ -299,7 +301,7 @@ def edge_connectivity(g):
         return best, delta, flows
     _find_strong_links(g, delta)
     _find_core(g)
-    while True:  # no cut of fewer than ``best`` links parts the core
+    while True:  # no cut of fewer than ``best`` links divides the core
         if _grow_core(g, best) < np.int64(1) << delta:
             return best, delta, flows
         beside = _ZERO
@@ -316,13 +318,13 @@ def edge_connectivity(g):
 
 @kernel("void(int64, uint64[:, ::1], uint64[:, :, ::1], int64[:, ::1])")
 def edge_connectivities(n, faulty, links, out):
-    """(lambda, delta, flows) of many fault sets; 1 <= n <= 12 and two nonfaulty nodes each, not checked.
+    """Write (lambda, delta, flows) of many fault sets; 1 <= n <= 12 and two nonfaulty nodes each, not checked.
 
     Parameters
     ----------
     n : int64
     faulty : uint64 array of shape (sets, f)
-        Faulty nodes, repeats or not.
+        Faulty nodes; repeats are allowed.
     links : uint64 array of shape (sets, K, 2)
         Faulty links: a node, and the dimension.
     out : int64 array of shape (sets, 3)

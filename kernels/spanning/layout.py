@@ -1,4 +1,4 @@
-"""What the trials of edge-disjoint spanning trees count."""
+"""The counters of the studies of edge-disjoint spanning trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trials of both studies: draw, build or cut, and count by name."""
+"""The trials of both studies: sample a fault set, build trees or find the edge connectivity, and tally."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ class BroadcastPoint(NamedTuple):
 
 @block
 def read_broadcast_point(params):
-    """The :class:`BroadcastPoint` of a kernel's parameters."""
+    """Return the ``BroadcastPoint`` of a kernel's parameters."""
     return BroadcastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 @scratch
 def set_up_broadcast(params):
-    """Workspace of the trials of a point."""
+    """Return scratch memory for the trials of a point."""
     return broadcast_workspace_for(read_broadcast_point(params).n)
 
 
 @block
 def binomial_coefficient(n, d):
-    """C(n, d), as an int64."""
+    """Return C(n, d), as an int64."""
     out = np.int64(1)
     for i in range(d):
         out = out * (n - i) // (i + 1)
@@ -62,11 +62,11 @@ def binomial_coefficient(n, d):
 
 @block
 def draw_ends(key, t, n, d):
-    """Source of trial ``t``, and the faulty node at distance d from it; int64, -1 for no faulty node (d = 0).
+    """Return the source of trial ``t``, and the faulty node at distance d from it; int64, -1 for no faulty node (d = 0).
 
-    The source is the low n bits of word 0 of block t for PAIRS.  The faulty node is source ^ m, where m is the r-th
-    smallest mask of d bits among n, from 0, and r the first of words 1, 2, ... whose low b bits are less than C(n, d);
-    b is the number of bits of C(n, d) - 1.
+    The source is the low n bits of word 0 of block t for PAIRS.  The faulty node is source ^ m, where m is the r-th smallest mask
+    of d bits among n, from 0, and r the first of words 1, 2, ... whose low b bits are less than C(n, d); b is the number of bits
+    of C(n, d) - 1.
     """
     source = np.int64(
         philox.random_word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE)
@@ -89,7 +89,7 @@ def draw_ends(key, t, n, d):
 
 @block
 def _broadcast_trial(key, t, params, scratch, tally):
-    """Packets from a random source around a random faulty node at a distance; params are n, d, packets."""
+    """Count packets from a random source around a random faulty node at a distance; params are n, d, packets."""
     n, d, packets = read_broadcast_point(params)
     source, fault = draw_ends(key, t, n, d)
     steps = count_steps(n, d, packets, source, fault, scratch)
@@ -105,12 +105,14 @@ def _broadcast_trial(key, t, params, scratch, tally):
     offer(tally, _MOST_STEPS, steps, t)
 
 
-#: ``edst-broadcast``: params n, d, packets; 2 <= n <= 12.
+#: Kernel of ``edst-broadcast``: params n, d, packets; 2 <= n <= 12.
 EDST_BROADCAST_SINGLE = trials_kernel(set_up_broadcast, _broadcast_trial)
 
 # ---------------------------------------------------------------- edge-disjoint-trees: Edmonds' number
 
-_EXACTLY = EDGE_DISJOINT_TREES.family("trees_{}", range(MOST_DIMENSIONS + 1))  # trees_1, trees_2, ... stand behind it
+_EXACTLY = EDGE_DISJOINT_TREES.family(
+    "trees_{}", range(MOST_DIMENSIONS + 1)
+)  # trees_1, trees_2, ... are in the next slots
 _TREES = EDGE_DISJOINT_TREES.moments("trees")
 _DEGREE = EDGE_DISJOINT_TREES.moments("degree")
 _CONNECTED = EDGE_DISJOINT_TREES.counter("connected")
@@ -133,12 +135,12 @@ class TreesPoint(NamedTuple):
 
 @block
 def read_trees_point(params):
-    """The :class:`TreesPoint` of a kernel's parameters."""
+    """Return the ``TreesPoint`` of a kernel's parameters."""
     return TreesPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 class TreesScratch(NamedTuple):
-    """What a trial of Edmonds' number works in."""
+    """Scratch memory of a trial of ``edge-disjoint-trees``."""
 
     graph: NonfaultyGraph
     rows: Rows
@@ -149,7 +151,7 @@ class TreesScratch(NamedTuple):
 
 @scratch
 def set_up_trees(params):
-    """Workspace of the trials of a point."""
+    """Return scratch memory for the trials of a point."""
     n, _, links = read_trees_point(params)
     return TreesScratch(
         graph_for(n),
@@ -162,7 +164,7 @@ def set_up_trees(params):
 
 @block
 def _draw_graph(key, t, n, f, links, scratch):
-    """The nonfaulty graph of trial ``t``: f distinct faulty nodes and, drawn by themselves, distinct faulty links."""
+    """Sample the nonfaulty graph of trial ``t``: f distinct faulty nodes and, independently, distinct faulty links."""
     g = scratch.graph
     for w in range(g.nodes.size):
         g.nodes[w] = bits.ZERO
@@ -178,7 +180,7 @@ def _draw_graph(key, t, n, f, links, scratch):
 
 @block
 def _trees_trial(key, t, params, scratch, tally):
-    """Edmonds' number under random faults; params are n, f, links."""
+    """Count Edmonds' number under random faults; params are n, f, links."""
     n, f, links = read_trees_point(params)
     _draw_graph(key, t, n, f, links, scratch)
     trees, degree, flows = edge_connectivity(scratch.graph)
@@ -195,5 +197,5 @@ def _trees_trial(key, t, params, scratch, tally):
     offer(tally, _LARGEST_GAP, degree - trees, t)
 
 
-#: ``edge-disjoint-trees``: params n, f, links; 2 <= n <= 12, two nonfaulty nodes at least.
+#: Kernel of ``edge-disjoint-trees``: params n, f, links; 2 <= n <= 12, at least two nonfaulty nodes.
 EDGE_DISJOINT_TREES_SINGLE = trials_kernel(set_up_trees, _trees_trial)

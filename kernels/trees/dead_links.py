@@ -1,8 +1,7 @@
-"""The dead links of one trial, n <= 16: those listed as faulty, and those of faulty nodes, each once; with FAULT words.
+"""The dead links of one trial, n <= 16: the faulty links and the links of faulty nodes, each once; with FAULT words.
 
-FAULT[u][k] is set exactly when the link of u in dimension k is dead (Leu & Kuo, readings R1 and R19), so FAULT is
-symmetric, and what a tree meets follows from the list.  Words tell which links are known already, whether a node is
-isolated, and the sink.
+FAULT[u][k] is set iff the link of u in dimension k is dead (Leu & Kuo, R1 and R19).  So FAULT is symmetric, and the list
+determines the faulty links of a tree.  The words tell which links are listed already, whether a node is isolated, and the sink.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ LANE_COUNT = 32
 
 
 class DeadLinks(NamedTuple):
-    """Scratch of one trial, made by :func:`dead_links_for`."""
+    """Scratch of one trial, made by ``dead_links_for``."""
 
-    words: Words16  #: FAULT of every node, then 0xFFFF up to a whole vector
+    words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
     low: Words16  #: lower ends of the dead links
     bit: Words16  #: their dimensions, as single bits
     nodes: Words  #: the faulty nodes
@@ -37,13 +36,13 @@ class DeadLinks(NamedTuple):
 
 @block
 def max_dead_links(n, links, f):
-    """Most dead links that ``links`` faulty links and f faulty nodes of Q_n can make."""
+    """Return the largest number of dead links of Q_n with ``links`` faulty links and f faulty nodes."""
     return min(links + n * f, n << (n - 1))
 
 
 @scratch
 def dead_links_for(n, links, f):
-    """Scratch for trials with that many faulty links and nodes of Q_n, all clear."""
+    """Return cleared scratch memory for trials with ``links`` faulty links and f faulty nodes of Q_n."""
     size = max_dead_links(n, links, f) + LANE_COUNT
     words = np.full(max(1 << n, LANE_COUNT), 0xFFFF, np.uint16)
     words[: 1 << n] = 0
@@ -60,7 +59,7 @@ def dead_links_for(n, links, f):
 
 @block
 def draw_dead_links(key, t, n, links, f, dead):
-    """Draw trial ``t``'s faulty links and nodes, independent of each other; returns the number of dead links."""
+    """Sample trial ``t``'s faulty links and nodes, independently; return the number of dead links."""
     mark_distinct_links(key, t, n, links, dead.words, dead.low, dead.bit, dead.link_draws)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
     return add_node_links(n, links, f, dead)
@@ -68,7 +67,7 @@ def draw_dead_links(key, t, n, links, f, dead):
 
 @block
 def add_node_links(n, count, f, dead):
-    """List the links of f faulty nodes that are not among the ``count`` listed; returns the number of dead links."""
+    """Append the links of f faulty nodes that are not in the list of ``count`` links; return the number of dead links."""
     for i in range(f):
         v = np.int64(dead.nodes[i])
         for k in range(n):
@@ -84,7 +83,7 @@ def add_node_links(n, count, f, dead):
 
 @block
 def next_dead_links(n, links, f, numbers, dead):
-    """List the dead links of the fault set of these numbers, links before nodes, and advance them; returns how many there are."""
+    """List the dead links of a fault set, given by numbers of links and nodes, and advance the numbers; return their number."""
     for i in range(links):
         low, bit = decode_link(n, np.int64(numbers[i]))
         dead.words[low] |= np.uint16(bit)
@@ -99,7 +98,7 @@ def next_dead_links(n, links, f, numbers, dead):
 
 @block
 def clear_dead_links(count, dead):
-    """Clear the words that ``count`` dead links set."""
+    """Clear the FAULT words of ``count`` dead links."""
     for i in range(count):
         dead.words[dead.low[i]] = np.uint16(0)
         dead.words[dead.low[i] | dead.bit[i]] = np.uint16(0)
@@ -107,7 +106,7 @@ def clear_dead_links(count, dead):
 
 @block
 def first_sink(dead):
-    """The first label with FAULT = 0, or -1 (reading R3)."""
+    """Return the smallest label with FAULT = 0, or -1 (R3)."""
     none = simd.splat_like(simd.load(dead.words, 0), np.uint64(0))
     for at in range(0, dead.words.size, LANE_COUNT):
         clean = simd.bits(simd.load(dead.words, at) == none)
@@ -118,7 +117,7 @@ def first_sink(dead):
 
 @block
 def count_isolated(n, dead):
-    """Number of nodes with FAULT = 1^n: the faulty and the isolated."""
+    """Return the number of nodes with FAULT = 1^n, which are faulty or isolated."""
     full = simd.splat_like(simd.load(dead.words, 0), (ONE << np.uint64(n)) - ONE)
     found = np.int64(0)
     for at in range(0, max(np.int64(1) << n, LANE_COUNT), LANE_COUNT):
@@ -130,20 +129,20 @@ def count_isolated(n, dead):
 
 
 def make_kernels(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
-    """Two kernels of a study at points (n, links, f), n <= 16: of random trials, and of all fault sets.
+    """Return two kernels of a study at points (n, links, f), n <= 16: for random trials, and for all fault sets.
 
     Parameters
     ----------
     set_up : scratch
-        As of :func:`trials_kernel`; what it returns has ``dead``, from :func:`dead_links_for`.
+        As of ``trials_kernel``; its result has a field ``dead``, from ``dead_links_for``.
     judge : block
         ``judge(n, t, count, scratch, tally)`` counts trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``.
 
     Returns
     -------
     tuple
-        The ``params`` of the second go on with the first set's numbers, 0, 1, ... for links and then for nodes; each trial
-        advances them to the next set's.
+        The ``params`` of the second kernel end with the first set's numbers, 0, 1, ... for links and then for nodes; each trial
+        advances them to the next set.
     """
 
     @block

@@ -1,16 +1,15 @@
-"""Which kernels count the trials of FIND_TREE and of the optimum, which is taken at (n, links, f), and which
-count all fault sets."""
+"""Select the kernel that counts the studies of FIND_TREE and of optimal trees at a point (n, links, f)."""
 
 from __future__ import annotations
 
 from ..machine.dispatch import KernelTable, serve_any_point
 
-#: Most links in lanes: as many of their rows as the first caches hold, and COST below 2^8.
+#: Most links in lanes: their rows still fit the L1 and L2 caches, and COST stays below 2^8.
 MOST_IN_LANES = 128
 
 
 def _is_sparse(n: int, links: int, f: int) -> bool:
-    """No more than half of the nodes, and some link left."""
+    """Whether at most half of the nodes are faulty and some link is nonfaulty."""
     return f <= 1 << (n - 1) and links < n << (n - 1)
 
 
@@ -19,7 +18,7 @@ def _is_lane_point(most: int, n: int, links: int, f: int) -> bool:
 
 
 def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
-    """Lanes pay while few of their cells are as full as n: those trials are done again by themselves."""
+    """Select a kernel.  Lanes are faster while few cells contain n link ends, because such trials are run again one at a time."""
     if n > 16:
         return "scalar.FIND_TREE_SPARSE"
     ends_a_cell = 2 * links / min(64, 2**n)
@@ -40,7 +39,7 @@ FIND_TREE = KernelTable(
 )
 FIND_TREE_SETS = KernelTable(__package__, {"scalar.FIND_TREE_SETS": serve_any_point})
 
-#: The fastest first.  Drawn in lanes while most trials have a sink; lanes of bytes hold up to 255 dead links.
+#: The fastest kernel first.  Links are sampled in lanes while most trials have a sink; lanes of bytes hold up to 255 dead links.
 OPTIMAL_TREE = KernelTable(
     __package__,
     {

@@ -1,17 +1,17 @@
-"""FIND_TREE under few faulty links, 4 <= n <= 12: lanes are trials, 32 at a time.
+"""FIND_TREE under few faulty links, 4 <= n <= 12, with one trial per vector lane, 32 at a time.
 
 Entry points: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make_kernel``.  They sample with the
-study's key the places of a trial's sequence of links (LINKS and DIMENSIONS).
+study's key the positions of a trial's sequence of links (LINKS and DIMENSIONS).
 
-1. *Links*: row i holds a link of each trial; rows are drawn until every trial has its number of distinct ones.  What is skipped,
-   repeated or beyond that number is a dead row of its lane: lower end 0xFFFF and no dimension, which never counts.
-2. *Sink*: the first of the 16 lowest labels that ends no link.
-3. *Order*: as ``orders.py``, a row at a time.  COST is held as bit planes, bit j of plane b being bit b of COST(j), built by
-   carry-save addition of what each link counts for as a single bit; the least is found by a walk down the planes.
-4. *Failing nodes* are the tree's faulty links less the isolated nodes.  A node is isolated by n links, so ends are counted
-   in 64 cells by their low six bits, up to sixteen; only lanes with a cell as full as n are looked at again.
+1. *Links*: row i holds a link of each trial; rows are sampled until every trial has its number of distinct links.  A skipped,
+   repeated or surplus position is a dead entry of its lane: lower end 0xFFFF and no dimension, which never counts.
+2. *Sink*: the first of the 16 lowest labels that is not an end of a link.
+3. *Order*: as ``orders.py``, one row at a time.  COST is stored as bit planes: bit j of plane b is bit b of COST(j).  The planes
+   are built by carry-save addition of one single bit per link.  The least COST is found from the highest plane down.
+4. *Failing nodes* are counted as the tree's faulty links less the isolated nodes.  An isolated node is an end of n links, so link
+   ends are counted in 64 cells by their low six bits, up to sixteen.  Only lanes with n ends in a cell are examined further.
 
-Trials that do not fit (no sink among the 16 labels, rows used up, a cell that full) are done by themselves.
+Trials that do not fit (no sink among the 16 labels, rows used up, n ends in a cell) are run one at a time.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _ZERO = np.uint64(0)
 
 
 class LinkRows(NamedTuple):
-    """Scratch for 32 trials, made by :func:`link_rows_for`."""
+    """Scratch for 32 trials, made by ``link_rows_for``."""
 
     low: Words16  #: lower ends, row by row; relative to the sink from step 3 on
     bit: Words16  #: dimensions as single bits
-    ident: Words16  #: a number of each link, the same for the same link; 0xFFFF where there is none
-    cells: Words  #: bit planes of the cells' counts, five for each of four groups of eight trials
-    faults: Words16  #: faulty links of each tree
+    ident: Words16  #: a number of each link, equal for equal links; 0xFFFF for a skipped position
+    cells: Words  #: bit planes of the counts of the cells, five for each of four groups of eight trials
+    faults: Words16  #: number of faulty links of each tree
 
 
 @block
 def max_rows(links):
-    """Rows for ``links`` distinct links: more than that are left over."""
+    """Return the number of rows for ``links`` distinct links; trials that need more are run one at a time."""
     return links + links // 2 + 16
 
 
@@ -66,7 +66,7 @@ def link_rows_for(links):
 
 @block
 def _is_repeated(ident, rows, row):
-    """Mask of the lanes whose link stands in an earlier row."""
+    """Return the mask of the lanes whose link is in an earlier row."""
     near = simd.splat_like(ident, np.uint64(0xFFFF))
     other = near
     for j in range(0, row - 1, 2):
@@ -80,9 +80,9 @@ def _is_repeated(ident, rows, row):
 
 @block
 def _write_link_row(nodes, fields, n, links, rows, row, taken):
-    """Write one place of each trial's sequence as a row; returns the updated numbers of links.
+    """Write one position of each trial's sequence as a row; return the updated numbers of links.
 
-    A skipped place proposes no link: it leaves 0xFFFF, no link's number, lest it forbid its link to a later place.
+    A skipped position is stored as 0xFFFF, which is no link's number, so that its link is not taken for a repeated one later.
     """
     low, bit, skipped = decode_link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
     one = simd.splat_like(low, _ONE)
@@ -100,7 +100,7 @@ def _write_link_row(nodes, fields, n, links, rows, row, taken):
 
 @block
 def draw_links(key, block_, n, links, rows):
-    """Fill the rows of 32 trials; returns their number and the lanes with too few links."""
+    """Fill the rows of 32 trials; return the number of rows and the lanes with too few links."""
     drawn = philox.prepare_lanes(key, block_, philox.LINKS)
     chosen = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
     taken = simd.splat_like(simd.load(rows.low, 0), _ZERO)
@@ -125,7 +125,7 @@ def draw_links(key, block_, n, links, rows):
 
 @block
 def find_sinks(n, count, rows):
-    """The sinks in lanes, and the lanes without one among the 16 lowest labels."""
+    """Return the sinks in lanes, and the lanes without one among the 16 lowest labels."""
     zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
     one = simd.splat_like(zero, _ONE)
     touched = zero
@@ -140,7 +140,7 @@ def find_sinks(n, count, rows):
 
 @block
 def _count_link_end(rows, group, ends):
-    """Count one end of a link of eight trials in its cell."""
+    """Count one end of a link of each of eight trials in its cell."""
     at = group * 40
     carry = simd.one_hot(ends)
     for plane in range(4):
@@ -152,7 +152,7 @@ def _count_link_end(rows, group, ends):
 
 @block
 def _full_cells(n, a, b, c, d, more):
-    """Cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
+    """Return the cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
     full = d & c
     if n == 4:
         full = d | c
@@ -175,7 +175,7 @@ def _full_cells(n, a, b, c, d, more):
 
 @block
 def _crowded_lanes(n, count, rows):
-    """Lanes in which some cell holds n ends, so that a node may be isolated."""
+    """Return the lanes in which some cell has n ends, so that a node may be isolated."""
     word = simd.splat_like(simd.load(rows.cells, 0), _ZERO)
     for at in range(0, 160, 8):
         simd.store(rows.cells, at, word)
@@ -210,9 +210,9 @@ def _crowded_lanes(n, count, rows):
 
 @block(always=True)
 def _target_of_row(rows, at, used, zero, one, faults):
-    """What a row counts for in one iteration, as a single bit or 0; drops the row where its dimension is used up.
+    """Return the contribution of a row to COST in one iteration, as a single bit or 0; drop the row if its dimension was used.
 
-    A link of the dimension just used whose lower end is 0 lies in the tree.
+    A link of the dimension just used whose lower end is 0 is in the tree.
     """
     low = simd.load(rows.low, at) & ~used
     bit = simd.load(rows.bit, at)
@@ -228,7 +228,7 @@ def _target_of_row(rows, at, used, zero, one, faults):
 
 @block(always=True)
 def _full_adder(x, y, z):
-    """Sum and carry of three bits, lane bit by lane bit."""
+    """Return sum and carry of three bits, for each bit of each lane."""
     carry = simd.as16(simd.majority(simd.as64(x), simd.as64(y), simd.as64(z)))
     return x ^ y ^ z, carry
 
@@ -245,7 +245,7 @@ def _keep_least_cells(least, plane, zero):
 
 
 def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
-    """The blocks that add to COST from its plane 2 on, and that find where it is least; it has 5 planes or 8."""
+    """Return the blocks that add to COST from plane 2 on, and that find where COST is least; COST has 5 or 8 planes."""
 
     @block(always=True)
     def add_ripple(c2, c3, c4, c5, c6, c7, w):
@@ -275,12 +275,12 @@ def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
 
 
 def make_order_finder(planes: int) -> Any:
-    """The block that finds the orders of 32 trials with so many planes of COST."""
+    """Return the block that finds the orders of 32 trials with ``planes`` planes of COST."""
     ripple, cheapest = _make_plane_blocks(planes)
 
     @block
     def find_orders(n, count, rows):
-        """FIND_TREE of all lanes; the faulty links of the trees into ``faults``."""
+        """Run FIND_TREE in all lanes, and write the numbers of faulty links of the trees to ``faults``."""
         zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
         one = simd.splat_like(zero, _ONE)
         rest = simd.splat_like(zero, (_ONE << np.uint64(n)) - _ONE)
@@ -308,7 +308,7 @@ def make_order_finder(planes: int) -> Any:
             least = cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero)
             used = least & (zero - least)  # ties: the lowest dimension (R5)
             rest = rest & ~used
-        for last in range(count):  # links of the dimension d_0
+        for last in range(count):  # links of the dimension d_0, used last
             _, faults = _target_of_row(rows, last * LANE_COUNT, used, zero, one, faults)
         simd.store(rows.faults, 0, faults)
 
@@ -320,7 +320,7 @@ def make_order_finder(planes: int) -> Any:
 
 @block
 def move_sinks(sinks, count, rows):
-    """Make lower ends relative to the sinks, where every tree's order is looked for; dead rows stay."""
+    """Make lower ends relative to the sinks, as the search for orders requires; dead entries stay."""
     for row in range(count):
         low = simd.load(rows.low, row * LANE_COUNT)
         bit = simd.load(rows.bit, row * LANE_COUNT)
@@ -336,8 +336,8 @@ def _make_kernel(planes: int) -> Kernel:
     def find_tree_lanes(key, first, stop, params, tally):
         """Count FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
 
-        For 32 trials and L links 50 L vector operations of the generator, L^2 to find repeated links, 45 L for cells where
-        n links may isolate a node, and 14 n L for the order.
+        For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated links, 45 L for the cells if n
+        links may isolate a node, and 14 n L for the order.
         """
         n = np.int64(params[0])
         links = np.int64(params[1])
@@ -368,7 +368,7 @@ def _make_kernel(planes: int) -> Kernel:
 
 @block
 def _count_lanes(start, live, faulty, rows, tally):
-    """Count the live lanes: those without a faulty link together, the others one by one."""
+    """Count the live lanes: lanes without a faulty link in the tree together, the others one by one."""
     clean = live & ~faulty
     if clean:
         count_tree(tally, start + bits.lowest(clean), np.int64(0), np.int64(0))
@@ -383,11 +383,11 @@ def _count_lanes(start, live, faulty, rows, tally):
         rest &= rest - _ONE
 
 
-#: Kernels for up to 31 links and up to ``dispatch.MOST_IN_LANES``.
+#: Kernels for up to 31 links and for up to ``dispatch.MOST_IN_LANES``.
 FIND_TREE_LANES_5 = _make_kernel(5)
 FIND_TREE_LANES_8 = _make_kernel(8)
 
-#: Points (n, links, f) on both sides of each threshold inside these kernels, by its reason.
+#: Points (n, links, f) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (5, 4, 0), (5, 5, 0), (8, 7, 0), (8, 8, 0)),
     "five planes count up to 31 links": ((6, 31, 0), (6, 32, 0), (12, 31, 0), (12, 32, 0)),

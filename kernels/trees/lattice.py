@@ -1,20 +1,20 @@
-"""The tree with the fewest faulty links, beside FIND_TREE's and TOP_DOWN's, n <= 12: lanes are trials.
+"""The tree with the fewest faulty links, compared with FIND_TREE's and TOP_DOWN's, n <= 12, with one trial per vector lane.
 
-Entry: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make_kernel``.  Draws from the
-study's key as it is, one trial after another (``dead_links.draw_dead_links``).
+Entry points: ``OPTIMAL_TREE_8`` and ``_16``, whose work is ``optimal_trees`` inside ``_make_kernel``.  They sample with the
+study's key, one trial after another (``dead_links.draw_dead_links``).
 
-The faulty links of the stages still to come depend on the subcube Q that holds the data, not on the sink inside it, so
+The number of faulty links in the stages to come depends on the subcube Q that holds the data, not on the sink inside it, so
 
     tail[Q] = min over fixed j of cross(Q, j) + tail[Q + j],   cross(Q, j) = inside[Q + j] - inside[Q] - inside[Q ^ j]
 
-over 3^n subcubes serves all 2^n sinks: inside[Q] counts the dead links with both ends in Q.  A subcube is a base-3
-number, digit j being its fixed bit 0 or 1, or 2 where it is free; subcube Q of lane i lies at ``Q * lanes + i``.
+over 3^n subcubes serves all 2^n sinks.  Here inside[Q] is the number of dead links with both ends in Q.  A subcube is a base-3
+number: digit j is its fixed bit 0 or 1, or 2 if it is free.  Subcube Q of lane i is stored at ``Q * lanes + i``.
 
-A lane has 8 bits where no trial of the point has more than 255 dead links, else 16.  Nothing saturates: the links of
-Q, those that leave it first and those of the stages after are different dead links of one trial, so
-inside[Q + j] - inside[Q ^ j] + tail[Q + j], of which the minimum is taken, is at most their number.
+A lane has 8 bits if no trial of the point has more than 255 dead links, else 16.  No sum overflows: the links of Q, those that
+leave it first and those of later stages are different dead links of one trial.  So inside[Q + j] - inside[Q ^ j] + tail[Q + j],
+of which the minimum is taken, is at most their number.
 
-Trials whose FIND_TREE tree has no faulty link need no search, and those without a sink have no fault-free tree.
+Trials whose FIND_TREE tree has no faulty link need no search, and trials without a sink have no fault-free tree.
 """
 
 from __future__ import annotations
@@ -53,30 +53,30 @@ _ANY_SINK = OPTIMAL_TREE.moments("any_sink")
 _TOP_DOWN = OPTIMAL_TREE.moments("top_down")
 _LARGEST_GAP = OPTIMAL_TREE.extreme("largest_gap")
 
-#: Subcubes of so many low digits are gone through together: the others' fixed digits are listed once for 27.
+#: Number of low digits whose subcubes are processed together: the fixed digits of the others are listed once per 27 subcubes.
 _LOW_DIGITS = 3
-#: Levels of the first sums that stay in the first cache: 3^6 subcubes are 46 KB.
+#: Number of digits whose sums stay in the L1 cache: 3^6 subcubes take 46 KB.
 _CACHED_LEVELS = 6
 
 
 class SubcubeLattice(NamedTuple):
-    """A vector of trials and their subcubes, made by :func:`lattice_for`."""
+    """A vector of trials with their subcubes, made by ``lattice_for``."""
 
-    inside: Cells  #: dead links inside each subcube
-    tail: Cells  #: fewest faulty links of the stages to come, of each subcube
-    ends: Cells  #: all ones at nodes with a dead link
-    clean: Cells  #: fewest faulty links over sinks with FAULT = 0
+    inside: Cells  #: number of dead links inside each subcube
+    tail: Cells  #: fewest faulty links in the stages to come, for each subcube
+    ends: Cells  #: all ones for nodes with a dead link
+    clean: Cells  #: fewest faulty links over sinks without a dead link (FAULT = 0)
     least: Cells  #: fewest faulty links over all sinks
     trials: Ints  #: the trial in each lane
     sinks: Ints  #: the sink in each lane
-    faults: Ints  #: faulty links of the tree in each lane
+    faults: Ints  #: faulty links of FIND_TREE's tree in each lane
     places: Ints  #: base-3 number of each node
-    low_count: Ints  #: 27 entries: number of fixed digits among the low ones
-    low_steps: Ints  #: (27, 3, 2), flat: step to the subcube with that digit free, and to its other half
+    low_count: Ints  #: 27 entries: number of fixed digits among the low digits
+    low_steps: Ints  #: (27, 3, 2), flat: step to the subcube with that digit free, and to the subcube's other half
 
 
 class OptimalTreeScratch(NamedTuple):
-    """Scratch of an optimal-tree kernel."""
+    """Scratch memory of an optimal-tree kernel."""
 
     dead: DeadLinks
     room: OrderWorkspace
@@ -85,7 +85,7 @@ class OptimalTreeScratch(NamedTuple):
 
 @scratch
 def lattice_for(n, lanes, zero):
-    """An empty lattice for Q_n with values of the type of ``zero``."""
+    """Return an empty lattice for Q_n with values of the type of ``zero``."""
     size = 1
     for _ in range(n):
         size *= 3
@@ -124,7 +124,7 @@ def lattice_for(n, lanes, zero):
 
 @block
 def insert_dead_link(lattice, lane, lanes, one, low, bit):
-    """Put a dead link, its lower end and its dimension as a single bit, into a lane."""
+    """Insert a dead link, given by its lower end and its dimension as a single bit, into a lane."""
     every = np.uint64(0) - np.uint64(1)
     low = np.int64(low)
     high = low | np.int64(bit)
@@ -136,7 +136,7 @@ def insert_dead_link(lattice, lane, lanes, one, low, bit):
 
 @block
 def _add_halves(inside, start, stop, step, lanes):
-    """For each subcube in [start, stop) whose digit of weight ``step`` is free, add its two halves."""
+    """Add its two halves to each subcube in [start, stop) whose digit of weight ``step`` is free."""
     for base in range(start, stop, 3 * step):
         for q in range(base, base + step):
             x = simd.load(inside, q * lanes) + simd.load(inside, (q + step) * lanes)
@@ -163,7 +163,7 @@ def _count_inside(inside, size, lanes):
 
 @block
 def _find_tails(n, lattice, size, lanes, steps):
-    """Fill ``tail``, from the whole cube down; ``steps`` is scratch of 2 n places."""
+    """Fill ``tail``, from the whole cube down; ``steps`` is scratch memory of 2 n entries."""
     group = np.int64(1)
     for _ in range(min(n, _LOW_DIGITS)):
         group *= 3
@@ -202,7 +202,7 @@ def _find_tails(n, lattice, size, lanes, steps):
 
 @block
 def _solve_lanes(n, lattice, lanes, steps):
-    """The optima of all lanes, into ``clean``, ``least`` and ``tail``; the lattice is empty again but for ``tail``."""
+    """Write the optima of all lanes to ``clean``, ``least`` and ``tail``, and empty the rest of the lattice."""
     size = lattice.inside.size // lanes
     _count_inside(lattice.inside, size, lanes)
     _find_tails(n, lattice, size, lanes, steps)
@@ -224,7 +224,7 @@ def _solve_lanes(n, lattice, lanes, steps):
 
 @block
 def count_optima(tally, t, faults, optimum, same_sink, any_sink):
-    """Count a trial with a sink and a faulty link in FIND_TREE's tree."""
+    """Tally a trial with a sink and a faulty link in FIND_TREE's tree."""
     gap = faults - optimum
     add_quantity(tally, _TREE_FAULTS, faults)
     tally[_PRODUCT] += faults * optimum
@@ -239,7 +239,7 @@ def count_optima(tally, t, faults, optimum, same_sink, any_sink):
 
 @block
 def count_filled_lanes(n, filled, lattice, lanes, steps, tally):
-    """Solve and count the trials in the first ``filled`` lanes."""
+    """Solve and tally the trials in the first ``filled`` lanes."""
     if filled == 0:
         return
     _solve_lanes(n, lattice, lanes, steps)
@@ -257,7 +257,9 @@ def count_filled_lanes(n, filled, lattice, lanes, steps, tally):
 
 @block
 def count_greedy(t, crossed, faults, tally):
-    """Count a trial with a sink by the faulty links of TOP_DOWN's and FIND_TREE's trees: if the latter has none, it is best."""
+    """Tally a trial with a sink by the numbers of faulty links of TOP_DOWN's and FIND_TREE's trees; 0 in the latter is
+    optimal.
+    """
     tally[_SINK] += 1
     add_quantity(tally, _TOP_DOWN, crossed)
     if faults == 0:
@@ -269,7 +271,7 @@ def count_greedy(t, crossed, faults, tally):
 
 @block
 def queue_trial(n, t, sink, faults, lattice, lanes, filled, steps, tally):
-    """Let a trial whose links are entered wait in its lane until all are filled; returns the number of lanes filled."""
+    """Queue a trial whose links have been inserted until all lanes are filled; return the number of filled lanes."""
     lattice.trials[filled] = t
     lattice.sinks[filled] = sink
     lattice.faults[filled] = faults
@@ -281,7 +283,7 @@ def queue_trial(n, t, sink, faults, lattice, lanes, filled, steps, tally):
 
 @block
 def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
-    """Count a trial whose dead links are listed, or put it into a lane; returns the number of lanes filled."""
+    """Tally a trial whose dead links are listed, or insert it into a lane; return the number of filled lanes."""
     dead = s.dead
     _, crossed = find_top_down_order(n, dead.low, dead.bit, count, s.room)
     tally[FAULT_FREE_TOP_DOWN] += crossed == 0
@@ -299,7 +301,7 @@ def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
 
 @scratch
 def optimal_tree_scratch_for(n, links, f, lanes, zero):
-    """Scratch for trials with that many faulty links and nodes."""
+    """Return scratch memory for trials with ``links`` faulty links and f faulty nodes."""
     return OptimalTreeScratch(
         dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)), lattice_for(n, lanes, zero)
     )
@@ -313,8 +315,8 @@ def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
     def optimal_trees(key, first, stop, params, tally):
         """Count trials of FIND_TREE, TOP_DOWN and the optimum; params are (n, links, f), n <= 12.
 
-        64 or 32 trials with a faulty tree are solved together: n 3^n vector operations for them, 6.6 n bytes or twice
-        that from memory each.
+        64 or 32 trials with a faulty tree are solved together.  This takes n 3^n vector operations, each with memory traffic of
+        6.6 n bytes, or twice as many with 16-bit lanes.
         """
         n = np.int64(params[0])
         links = np.int64(params[1])
@@ -335,9 +337,9 @@ def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
     return optimal_trees
 
 
-#: Kernels for points whose trials have up to 255 dead links, and for more.
+#: Kernels for points whose trials have up to 255 dead links, and for other points.
 OPTIMAL_TREE_8 = _make_kernel(8, np.uint8)
 OPTIMAL_TREE_16 = _make_kernel(16, np.uint16)
 
-#: All fault sets; params as of ``dead_links.make_kernels``.
+#: Kernel of all fault sets; params as of ``dead_links.make_kernels``.
 OPTIMAL_TREE_SETS = _make_kernel(16, np.uint16, all_sets=True)

@@ -1,11 +1,11 @@
-"""The tree with the fewest faulty links, beside FIND_TREE's and TOP_DOWN's, under few faulty links, 4 <= n <= 12.
+"""The tree with the fewest faulty links, compared with FIND_TREE's and TOP_DOWN's, under few faulty links, 4 <= n <= 12.
 
-Entry: ``optimal_tree_lanes``.  Draws from the study's key as it is.
+Entry point: ``optimal_tree_lanes``, which samples with the study's key.
 
-Links are drawn and FIND_TREE's sink and order found as in ``lanes``, 32 trials at a time; TOP_DOWN's tree is found here; trials
-whose FIND_TREE tree has a faulty link wait for ``lattice``.
+Links are sampled and FIND_TREE's sink and order found as in ``lanes``, 32 trials at a time.  TOP_DOWN's tree is found here.
+Trials whose FIND_TREE tree has a faulty link wait for ``lattice``.
 
-Trials that do not fit (no sink among the 16 lowest labels, rows used up) are done by themselves.
+Trials that do not fit (no sink among the 16 lowest labels, rows used up) are run one at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .lattice import (
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
-#: Trials that a lattice solves together, each in a byte: a trial has up to MOST_IN_LANES dead links.
+#: Number of trials that a lattice solves together, one byte each: a trial has up to MOST_IN_LANES dead links.
 _LATTICE_LANES = 64
 
 _find_orders = make_order_finder(5)
@@ -38,7 +38,7 @@ _find_orders = make_order_finder(5)
 
 @block
 def _copy_subcube_links(count, fixed, side, rows, kept):
-    """Copy the links of each lane's subcube to the rows behind ``low``'s and ``bit``'s in ``kept``; returns their numbers."""
+    """Copy the links of each lane's subcube to the rows of ``kept``, lower end and dimension in turn; return their numbers."""
     zero = fixed - fixed
     one = simd.splat_like(zero, _ONE)
     number = zero
@@ -55,9 +55,10 @@ def _copy_subcube_links(count, fixed, side, rows, kept):
 
 @block
 def _find_top_down_trees(n, count, rows, kept):
-    """The faulty links of TOP_DOWN's trees in lanes, before the sinks are moved; ``kept`` is scratch of two rows a link.
+    """Return the numbers of faulty links of TOP_DOWN's trees in lanes; ``kept`` is scratch memory of two rows per link.
 
-    A dimension's rank is its crossing links, then those of its half with fewer, in one number: neither is above 127.
+    It must run before the sinks are moved.  The rank of a dimension combines its number of crossing links with the links of its
+    half with fewer; neither is above 127.
     """
     zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
     one = simd.splat_like(zero, _ONE)
@@ -94,7 +95,8 @@ def _find_top_down_trees(n, count, rows, kept):
 def optimal_tree_lanes(key, first, stop, params, tally):
     """Count trials of FIND_TREE, TOP_DOWN and the optimum, 4 <= n <= 12, up to 31 links, no faulty nodes; params as of ``lanes``.
 
-    For 32 trials and L links what ``find_tree_lanes`` takes, and 6 n^2 L vector operations for TOP_DOWN; then as ``lattice``.
+    For 32 trials and L links it takes the operations of ``find_tree_lanes``, 6 n^2 L vector operations for TOP_DOWN, and those of
+    ``lattice``.
     """
     n = np.int64(params[0])
     links = np.int64(params[1])
@@ -141,7 +143,7 @@ def optimal_tree_lanes(key, first, stop, params, tally):
     count_filled_lanes(n, filled, lattice, _LATTICE_LANES, steps, tally)
 
 
-#: Points (n, links, f) on both sides of each threshold inside this kernel, by its reason.
+#: Points (n, links, f) on both sides of each threshold inside this kernel, by the reason for the threshold.
 EDGES = {
     "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (6, 5, 0), (6, 6, 0)),
     "five planes count up to 31 links": ((6, 31, 0), (8, 31, 0)),

@@ -1,4 +1,4 @@
-"""What the tree kernels count: FIND_TREE by itself (FIND_TREE), and beside TOP_DOWN and the optimum (OPTIMAL_TREE)."""
+"""The counters of the tree kernels: of FIND_TREE alone (FIND_TREE), and compared with TOP_DOWN and the optimum (OPTIMAL_TREE)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""FIND_TREE and TOP_DOWN on the list of dead links, n <= 16, 32 links a vector (Leu & Kuo; readings R3-R6 and R20).
+"""FIND_TREE and TOP_DOWN on the list of dead links, n <= 16, 32 links per vector (Leu & Kuo; R3-R6 and R20).
 
-With labels relative to the sink and the bits of used dimensions cleared, a dead link of an unused dimension k whose
-lower end is 2^j counts for COST(j), and one whose lower end is 0 for COST(k): it lies in the tree if k is chosen.
-All others count for nothing.  So a trial costs O(n D) for D dead links instead of O(2^n); links of used dimensions
-drop out of the list on the way.
+Take labels relative to the sink, with the bits of used dimensions cleared.  A dead link of an unused dimension k counts for
+COST(j) if its lower end is 2^j, and for COST(k) if its lower end is 0: it is in the tree if k is chosen.  Other links count for
+nothing.  So a trial takes O(n D) time for D dead links instead of O(2^n), and links of used dimensions drop out of the list.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ _NONE = np.uint16(0xFFFF)
 
 
 class OrderWorkspace(NamedTuple):
-    """Scratch for a search in a list of dead links, made by :func:`order_workspace_for`."""
+    """Scratch memory for a search in a list of dead links, made by ``order_workspace_for``."""
 
     low: Words16  #: lower ends of the links that still count
     bit: Words16  #: their dimensions, as single bits
-    hits: Words16  #: what each of them counts for
-    cost: Ints  #: 32 entries: COST by dimension, of links outside the tree and, 16 places on, inside
+    hits: Words16  #: dimension to whose COST each of these links contributes
+    cost: Ints  #: 32 entries: COST by dimension, of links outside the tree and, from index 16 on, inside
     order: Ints  #: d_0, ..., d_{n-1}
 
 
 @scratch
 def order_workspace_for(dead):
-    """Scratch for lists of up to ``dead`` links."""
+    """Return scratch memory for lists of up to ``dead`` links."""
     size = dead + LANE_COUNT
     return OrderWorkspace(
         np.empty(size, np.uint16),
@@ -46,7 +45,7 @@ def order_workspace_for(dead):
 
 @block
 def _pad_links(room, count):
-    """Fill up the last vector with links of all dimensions, which no subcube holds."""
+    """Fill up the last vector with links of all dimensions, which are in no subcube."""
     for i in range(count, (count + LANE_COUNT - 1) // LANE_COUNT * LANE_COUNT):
         room.low[i] = _NONE
         room.bit[i] = _NONE
@@ -54,9 +53,10 @@ def _pad_links(room, count):
 
 @block
 def _count_hits(room, count, used):
-    """One iteration's hits, and the links that are left: drops those of dimension ``used`` (a bit) and clears that bit.
+    """Find the contributions to COST of one iteration; drop the links of dimension ``used`` (a bit) and clear that bit in the
+    others.
 
-    Returns the number of links left and of hits.
+    Returns the number of links left and of contributions.
     """
     zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
     one = simd.splat_like(zero, np.uint64(1))
@@ -83,7 +83,7 @@ def _count_hits(room, count, used):
 
 @block
 def find_order(n, sink, low, bit, count, room):
-    """FIND_TREE's order for a sink, into ``room.order``, which another order writes over; returns the faulty links of the tree.
+    """Write FIND_TREE's order for a sink to ``room.order``, overwriting it; return the number of faulty links of the tree.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def find_order(n, sink, low, bit, count, room):
     low, bit : uint16 arrays
         The dead links.
     count : int64
-        Their number.
-    room : Room
-        From ``room_for(count)`` or for more.
+        Number of dead links.
+    room : OrderWorkspace
+        From ``order_workspace_for`` with at least ``count``.
     """
     for i in range(count):
         room.low[i] = (low[i] ^ np.uint16(sink)) & ~bit[i]
@@ -121,14 +121,16 @@ def find_order(n, sink, low, bit, count, room):
         used = np.uint64(1) << np.uint64(best)
         rest ^= np.int64(1) << best
     room.order[0] = bits.lowest(np.uint64(rest))
-    for i in range(count):  # a link of the dimension that is left lies at the sink's side in every other
+    for i in range(count):  # each link of the last dimension that is still listed is in the tree
         faults += room.bit[i] == np.uint16(rest)
     return faults
 
 
 @block
 def find_top_down_order(n, low, bit, count, room):
-    """TOP_DOWN's tree, its order into ``room.order``; returns its sink and faulty links.  Parameters as :func:`find_order`."""
+    """Write the order of TOP_DOWN's tree to ``room.order``; return its sink and faulty links.  Parameters as of
+    ``find_order``.
+    """
     for i in range(count):
         room.low[i] = low[i]
         room.bit[i] = bit[i]
@@ -151,7 +153,7 @@ def find_top_down_order(n, low, bit, count, room):
             for at in range(0, count, LANE_COUNT):
                 crossing += bits.popcount(simd.bits(simd.load(room.bit, at) == mask))
                 upper += bits.popcount(simd.bits((simd.load(room.low, at) & mask) != zero))
-            upper -= -count % LANE_COUNT  # the padding
+            upper -= -count % LANE_COUNT  # without the padding
             lower = count - crossing - upper
             kept = min(upper, lower)
             if best < 0 or crossing < least or (crossing == least and kept < fewest):
@@ -169,7 +171,7 @@ def find_top_down_order(n, low, bit, count, room):
 
 @block
 def _drop_other_half(room, count, dimension, upper):
-    """Drop the links that cross a dimension (a bit) or lie in its other half; returns the number left."""
+    """Drop the links that cross a dimension (a bit) or are in its other half; return the number left."""
     zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
     mask = simd.splat_like(zero, dimension)
     whole = simd.splat_like(zero, np.uint64(0xFFFF))

@@ -1,4 +1,4 @@
-"""What trial t of every study of trees draws: its faulty nodes, and its faulty links as pairs (u, v) with u < v."""
+"""Sample trial t of all tree studies for replay: its faulty nodes, and its faulty links as pairs (u, v) with u < v."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from ..draws.nodes import fault_set
 
 
 def sample_faults(key: int, trial: int, n: int, links: int, f: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """f distinct faulty nodes of Q_n and, drawn by themselves, so many distinct faulty links."""
+    """Return f distinct faulty nodes of Q_n and, sampled independently, ``links`` distinct faulty links."""
     pairs = [(u, u | 1 << k) for u, k in link_set(np.uint64(key), trial, n, links).tolist()]
     return fault_set(np.uint64(key), trial, n, f).tolist(), pairs

@@ -1,5 +1,5 @@
-"""FIND_TREE's trials one at a time: the plain path, which the lanes must equal bit for bit, the one for large cubes, and
-all fault sets.
+"""FIND_TREE's trials one at a time: the reference for lane kernels, the method for large cubes, and the kernel of all fault
+sets.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _TREE_FAULTS = FIND_TREE.moments("tree_faults")
 _FAILING = FIND_TREE.moments("failing")
 _MOST = FIND_TREE.extreme("most_tree_faults")
 
-#: What a trial with a tree without a faulty link adds one to.
+#: Counters that a trial increments if its tree has no faulty link.
 CLEAN_COUNTERS = (_SINK, _FAULT_FREE, _UNHINDERED)
 
 
 @block
 def count_tree(tally, t, faults, failing):
-    """Count a trial with a sink: the faulty links of its tree and its failing nodes."""
+    """Tally a trial with a sink, by the numbers of faulty links of its tree and of failing nodes."""
     tally[_SINK] += 1
     tally[_FAULT_FREE] += faults == 0
     tally[_UNHINDERED] += failing == 0
@@ -47,7 +47,7 @@ def count_tree(tally, t, faults, failing):
 
 
 class Scratch(NamedTuple):
-    """Scratch of the trials for n <= 16."""
+    """Scratch memory of trials for n <= 16."""
 
     dead: DeadLinks
     room: OrderWorkspace
@@ -55,7 +55,7 @@ class Scratch(NamedTuple):
 
 @scratch
 def set_up(params):
-    """Room for the trials of a point (n, links, f)."""
+    """Return scratch memory for trials at (n, links, f) = params."""
     n = np.int64(params[0])
     links = np.int64(params[1])
     f = np.int64(params[2])
@@ -64,10 +64,10 @@ def set_up(params):
 
 @block
 def count_dense(n, t, count, scratch, tally):
-    """Count a trial whose dead links are listed.
+    """Tally a trial whose dead links are listed.
 
-    Every node but the sink sends once, and the link of a faulty or isolated one is dead: so the failing nodes are
-    the tree's faulty links less those nodes.
+    Every node but the sink sends once, and the link of a faulty or isolated node is dead.  So the number of failing nodes is that
+    of the tree's faulty links less these nodes.
     """
     sink = first_sink(scratch.dead)
     if sink >= 0:
@@ -76,7 +76,7 @@ def count_dense(n, t, count, scratch, tally):
         count_tree(tally, t, faults, failing)
 
 
-#: Any trial for n <= 16, and all fault sets.
+#: Kernels for n <= 16: random trials, and all fault sets.
 FIND_TREE_DENSE, FIND_TREE_SETS = make_kernels(set_up, count_dense)
 
 
@@ -84,7 +84,7 @@ FIND_TREE_DENSE, FIND_TREE_SETS = make_kernels(set_up, count_dense)
 
 
 class SparseScratch(NamedTuple):
-    """Scratch of the trials for n > 16: lists and sets, nothing a node."""
+    """Scratch memory of trials for n > 16: lists and sets, no array of all nodes."""
 
     lower: Words  #: lower ends of the faulty links
     dims: Words  #: their dimensions
@@ -94,7 +94,7 @@ class SparseScratch(NamedTuple):
     low: Words  #: lower ends of the dead links
     bit: Words  #: their dimensions, as single bits
     rest: Words  #: lower ends relative to the sink
-    cost: Ints  #: 128 entries: COST by dimension, of links outside the tree and, 64 places on, inside
+    cost: Ints  #: 128 entries: COST by dimension, of links outside the tree and, from index 64 on, inside
     order: Ints  #: d_0, ..., d_{n-1}
     link_draws: LinkDraws
     node_draws: Draws
@@ -124,7 +124,7 @@ def _set_up_sparse(params):
 
 @block
 def _list_dead(n, links, f, s):
-    """The dead links, each once; returns their number."""
+    """List the dead links, each once; return their number."""
     count = np.int64(0)
     for i in range(f):
         add_label(s.faulty, s.nodes[i])
@@ -150,7 +150,7 @@ def _list_dead(n, links, f, s):
 
 @block
 def _first_sink(n, f, s):
-    """The first label that is no end of a dead link; there is one, since more than half of the nodes are none."""
+    """Return the smallest label that is not an end of a dead link; it exists because more than half of the nodes are not."""
     v = ZERO
     while True:
         touched = has_label(s.ends, v)
@@ -182,7 +182,7 @@ def _is_isolated(n, links, f, v, s):
 
 @block
 def _find_sparse_order(n, sink, count, s):
-    """FIND_TREE's order; returns the faulty links of the tree."""
+    """Find FIND_TREE's order; return the number of faulty links of the tree."""
     for i in range(count):
         s.rest[i] = (s.low[i] ^ sink) & ~s.bit[i]
     unused = (ONE << np.uint64(n)) - ONE
@@ -208,7 +208,7 @@ def _find_sparse_order(n, sink, count, s):
 
 @block
 def _count_failing(n, links, f, sink, count, s):
-    """Faulty links of the tree whose sender is neither faulty nor isolated."""
+    """Return the number of faulty links of the tree whose sender is neither faulty nor isolated."""
     failing = np.int64(0)
     for e in range(count):
         i = np.int64(0)
@@ -239,5 +239,5 @@ def _count_sparse(key, t, params, scratch, tally):
     clear_labels(scratch.faulty)
 
 
-#: Any trial for n > 16.
+#: Kernel of random trials for n > 16.
 FIND_TREE_SPARSE = trials_kernel(_set_up_sparse, _count_sparse)

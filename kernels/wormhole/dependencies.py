@@ -1,6 +1,6 @@
-"""Whether the channel dependency graph of a faulty cube has a cycle (reading A14), n <= 8.
+"""Whether the channel dependency graph of a faulty cube has a cycle (A14), n <= 8.
 
-``fastcube/algorithms/wormhole.py`` says why these are all the arcs.
+``fastcube/algorithms/wormhole.py`` explains why these are all the arcs.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _TWO = np.int64(2)
 
 
 class DependencyGraph(NamedTuple):
-    """A graph by lists of arcs."""
+    """A graph as lists of arcs."""
 
     head: Ints  #: last arc of each channel, or -1
     waits: Ints  #: number of arcs into each channel
     following: Ints  #: for each arc, the arc before it in the list of its channel
-    asked: Ints  #: for each arc, the channel that it leads to
+    asked: Ints  #: for each arc, the channel at its end
     stack: Ints  #: channels to visit
     arcs: Ints  #: one entry: number of arcs
 
 
 @scratch
 def dependency_graph_for(n):
-    """Room for the graph of Q_n with two virtual channels."""
+    """Return an empty graph of Q_n with two virtual channels."""
     channels = (n + 2) << n
-    # of each of two classes and each node: across, at the buddy of each step beyond, and from each node before to
-    # two buddies and each step beyond
+    # For each of two classes and each node: the arc across, arcs at the buddy of each step beyond, and arcs from each node before
+    # to two buddies and each step beyond.
     most = (3 << n) + (2 << n) * (3 + n + n * (n + 2))
     return DependencyGraph(
         np.empty(channels, np.int64),
@@ -48,7 +48,7 @@ def dependency_graph_for(n):
 
 @block
 def _add_arc(graph, c, d):
-    """The arc c -> d."""
+    """Add the arc c -> d."""
     at = graph.arcs[0]
     graph.arcs[0] = at + 1
     graph.asked[at] = d
@@ -59,7 +59,7 @@ def _add_arc(graph, c, d):
 
 @block
 def _add_across_arcs(graph, v, fault, n, copy):
-    """What a message at v for the place across waits for."""
+    """Add the arc of a message at v for the place across."""
     q = v & 3
     if (fault >> (q ^ 3)) & 1 == 0:
         step = first_step_across(q, fault)
@@ -68,7 +68,9 @@ def _add_across_arcs(graph, v, fault, n, copy):
 
 @block
 def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
-    """Arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q), and at the buddies of its detours."""
+    """Add the arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q), and at the buddies of its
+    detours.
+    """
     v = a << 2 | q
     fault = np.int64(net.fault[a])
     here = a ^ flip
@@ -77,7 +79,7 @@ def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
         to = here ^ ((_TWO << k) - 1)
         p = (to ^ flip) << 2 | q
         if to > here:
-            if (net.fault[to ^ flip] >> q) & 1:  # from the buddy to p's own
+            if (net.fault[to ^ flip] >> q) & 1:  # from the buddy's channel to that of p's buddy
                 step = buddy_step(q, fault)
                 _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, 2 + k, n, copy))
             continue
@@ -88,7 +90,7 @@ def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
         for j in range(2):
             if (fault >> (q ^ (1 << j))) & 1 == 0:
                 _add_arc(graph, came, channel_number(v, np.int64(j), n, copy))
-        limit = np.int64(1) << (n - 2)  # labels below it can be a unicast's goal: those before p's next shortcut
+        limit = np.int64(1) << (n - 2)  # goals of a unicast are labels below it, up to p's next shortcut
         for i in range(n - 2):
             other = to ^ ((_TWO << i) - 1)
             if here < other < limit:
@@ -106,7 +108,7 @@ def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
 
 @block
 def build_graph(graph, net, n, unicast, copies):
-    """The graph of a supercube with its faults, for one or two virtual channels."""
+    """Build the graph of a supercube with its faults, for one or two virtual channels."""
     for c in range(graph.head.size):
         graph.head[c] = -1
         graph.waits[c] = 0
@@ -124,7 +126,7 @@ def build_graph(graph, net, n, unicast, copies):
 
 @block
 def is_cyclic(graph):
-    """Whether the graph has a cycle: channels that nothing waits for are taken away while there are some."""
+    """Whether the graph has a cycle: channels without an arc into them are removed until there are none."""
     left = graph.head.size
     count = np.int64(0)
     for c in range(left):

@@ -1,4 +1,4 @@
-"""Which kernels count the trials of ``multicast-deadlock``, at (n, f), and of ``multicast-wormhole``: one serves each."""
+"""Select the kernel of ``multicast-deadlock``, at (n, f), and of ``multicast-wormhole``; one kernel serves each."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ..machine.dispatch import KernelTable, serve_any_point
 MULTICAST_DEADLOCK = KernelTable(__package__, {"scalar.MULTICAST_DEADLOCK_SINGLE": serve_any_point})
 MULTICAST_DEADLOCK_SETS = KernelTable(__package__, {"scalar.MULTICAST_DEADLOCK_SETS": serve_any_point})
 
-#: At (n, f, senders, destinations).
+#: Conditions on (n, f, senders, destinations).
 MULTICAST_WORMHOLE = KernelTable(__package__, {"scalar.MULTICAST_WORMHOLE_SINGLE": serve_any_point})

@@ -1,4 +1,4 @@
-"""What the kernels of dependencies and of the simulation count, each over the trials with a fault-tolerant 2-partition."""
+"""The counters of the dependency and simulation kernels, over the trials with a fault-tolerant 2-partition."""
 
 from __future__ import annotations
 

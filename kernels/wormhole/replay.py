@@ -1,4 +1,4 @@
-"""Whether the graph of given faults has a cycle.  What trials draw is in the cases of ``partition`` and ``multicasting``."""
+"""Test given faults for a cycle.  The fault sets of trials are sampled by ``replay`` of ``partition`` and ``multicasting``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .scalar import is_cyclic_with, set_up_deadlock
 
 @kernel("int64(uint64[::1], int64, int64, int64, int64, int64)")
 def has_dependency_cycle(faulty, n, lo, hi, unicast, copies):
-    """Whether the graph of a given supercube has a cycle, as 0 or 1; the pair must be fault-tolerant."""
+    """Return whether the graph of a given supercube has a cycle, as 0 or 1; the pair (lo, hi) must be fault-tolerant."""
     scratch = set_up_deadlock(np.array([n, faulty.size], np.float64))
     update_faults(scratch.net, faulty, lo, hi, n, True)
     return np.int64(is_cyclic_with(scratch, n, unicast != 0, copies))

@@ -1,5 +1,7 @@
-"""The trials of both studies: whether the dependency graph of a random fault set has a cycle, and its enumeration; and whether
-a random set of multicasts that start together stops, in three ways of sending it.
+"""The trials of both studies, and the enumeration of fault sets.
+
+``multicast-deadlock`` tests whether the dependency graph of a random fault set has a cycle.  ``multicast-wormhole`` simulates
+random multicasts that start together and tests for deadlock, with three ways of sending.
 """
 
 from __future__ import annotations
@@ -45,18 +47,18 @@ class DeadlockPoint(NamedTuple):
     f: I64
 
 
-#: Number of axes: where the numbers of a fault set begin in the parameters of ``MULTICAST_DEADLOCK_SETS``.
+#: Number of axes: the index of the first element of the fault set in the parameters of ``MULTICAST_DEADLOCK_SETS``.
 _DEADLOCK_AXES = len(DeadlockPoint._fields)
 
 
 @block
 def read_deadlock_point(params):
-    """The :class:`DeadlockPoint` of a kernel's parameters."""
+    """Return the ``DeadlockPoint`` of a kernel's parameters."""
     return DeadlockPoint(np.int64(params[0]), np.int64(params[1]))
 
 
 class DeadlockScratch(NamedTuple):
-    """What a trial works in."""
+    """Scratch memory of a trial."""
 
     faults: FaultList
     net: Supercube
@@ -65,24 +67,24 @@ class DeadlockScratch(NamedTuple):
 
 @scratch
 def set_up_deadlock(params):
-    """Workspace of the trials of a point (n, f)."""
+    """Return scratch memory for the trials of a point (n, f)."""
     n, f = read_deadlock_point(params)
     return DeadlockScratch(fault_list_for(n, f), supercube_for(n), dependency_graph_for(n))
 
 
 @block
 def is_cyclic_with(scratch, n, unicast, copies):
-    """Whether the graph of the faults in place has a cycle."""
+    """Whether the dependency graph of the current faults has a cycle."""
     build_graph(scratch.graph, scratch.net, n, unicast, copies)
     return is_cyclic(scratch.graph)
 
 
 @block
 def _count_cycles(n, scratch, tally):
-    """Count the fault set in place.
+    """Tally the current fault set.
 
-    The graph of unicasts is a part of the graph, and the one of two channels maps onto it copy by copy: where it has no
-    cycle they have none.
+    The graph of unicasts is a subgraph of the graph, and the graph for two channels maps onto it copy by copy.  So these have no
+    cycle if the graph has none.
     """
     faults = scratch.faults.labels[: scratch.faults.count[0]]
     lo, hi, _ = search_listed(scratch.faults, n)
@@ -99,19 +101,19 @@ def _count_cycles(n, scratch, tally):
 
 @block
 def deadlock_trial(key, t, params, scratch, tally):
-    """One trial at (n, f)."""
+    """Count one trial at (n, f)."""
     n, _ = read_deadlock_point(params)
     draw_fault_list(key, t, n, scratch.faults)
     _count_cycles(n, scratch, tally)
 
 
-#: ``multicast-deadlock``; params are (n, f), 3 <= n <= 8.
+#: Kernel of ``multicast-deadlock``; params are (n, f), 3 <= n <= 8.
 MULTICAST_DEADLOCK_SINGLE = trials_kernel(set_up_deadlock, deadlock_trial)
 
 
 @block
 def deadlock_set(key, t, params, scratch, tally):
-    """Count the fault set of the numbers behind the parameters, and go on to the next."""
+    """Count the fault set whose elements follow the parameters, and advance them to the next set."""
     n, f = read_deadlock_point(params)
     chosen = params[_DEADLOCK_AXES:]
     for i in range(f):
@@ -120,7 +122,7 @@ def deadlock_set(key, t, params, scratch, tally):
     _count_cycles(n, scratch, tally)
 
 
-#: All C(2^n, f) fault sets; (n, f, 0, 1, ..., f - 1) = params.
+#: Kernel of all C(2^n, f) fault sets; (n, f, 0, 1, ..., f - 1) = params.
 MULTICAST_DEADLOCK_SETS = trials_kernel(set_up_deadlock, deadlock_set)
 
 
@@ -143,12 +145,12 @@ class WormholePoint(NamedTuple):
 
 @block
 def read_wormhole_point(params):
-    """The :class:`WormholePoint` of a kernel's parameters."""
+    """Return the ``WormholePoint`` of a kernel's parameters."""
     return WormholePoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3]))
 
 
 class WormholeScratch(NamedTuple):
-    """What a trial works in."""
+    """Scratch memory of a trial."""
 
     faults: FaultList
     ends: MulticastEnds
@@ -158,9 +160,9 @@ class WormholeScratch(NamedTuple):
 
 @scratch
 def set_up_wormhole(params):
-    """Workspace of the trials of a point."""
+    """Return scratch memory for the trials of a point."""
     n, f, senders, destinations = read_wormhole_point(params)
-    # a multicast's requests are at most one at each node that it enters, and four at its source; a unicast's two for each channel
+    # A multicast has at most one request per node that it enters and four at its source; a unicast has two per channel.
     requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
     traffic = traffic_for(n, senders * max(np.int64(4), destinations), requests)
     return WormholeScratch(fault_list_for(n, f), multicast_ends_for(n, senders), supercube_for(n), traffic)
@@ -168,7 +170,7 @@ def set_up_wormhole(params):
 
 @block
 def _sort_nodes(nodes, count):
-    """Bring up to 255 nodes into ascending order, by insertion."""
+    """Sort up to 255 nodes in ascending order, by insertion."""
     for i in range(1, count):
         x = nodes[i]
         j = i
@@ -180,7 +182,7 @@ def _sort_nodes(nodes, count):
 
 @block
 def _send_multicast(scratch, i, first, stop, lo, hi, n, copies):
-    """The messages of source i to destinations ``first .. stop - 1`` of its own."""
+    """Add the messages of source i to its destinations ``first .. stop - 1``."""
     nodes, s = scratch.ends.nodes[i][first:stop], scratch.ends.sources[i]
     set_wanted(scratch.net, nodes, lo, hi, n)
     add_multicast(scratch.traffic, scratch.net, supernode_label(s, lo, hi, n), supernode_place(s, lo, hi), n, copies)
@@ -189,7 +191,7 @@ def _send_multicast(scratch, i, first, stop, lo, hi, n, copies):
 
 @block
 def has_deadlock_in_parts(scratch, lo, hi, n, destinations, size, copies):
-    """Whether the trial stops when each source sends its destinations in parts of ``size``."""
+    """Whether the trial deadlocks if each source sends to its destinations in groups of ``size``."""
     clear_traffic(scratch.traffic)
     for i in range(scratch.ends.sources.size):
         for first in range(0, destinations, size):
@@ -199,7 +201,7 @@ def has_deadlock_in_parts(scratch, lo, hi, n, destinations, size, copies):
 
 @block
 def wormhole_trial(key, t, params, scratch, tally):
-    """One trial at (n, f, senders, destinations)."""
+    """Count one trial at (n, f, senders, destinations)."""
     n, _, _, destinations = read_wormhole_point(params)
     faults, ends = scratch.faults, scratch.ends
     draw_multicasts(key, t, n, destinations, faults, ends)
@@ -216,5 +218,5 @@ def wormhole_trial(key, t, params, scratch, tally):
     update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, False)
 
 
-#: ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.
+#: Kernel of ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.
 MULTICAST_WORMHOLE_SINGLE = trials_kernel(set_up_wormhole, wormhole_trial)

@@ -1,7 +1,8 @@
-"""Long messages in lockstep (reading A15 with ``flits=None``): whether a set of multicasts stops, n <= 8.
+"""Long messages in lockstep (A15 with ``flits=None``): whether a set of multicasts deadlocks, n <= 8.
 
-A message is a list of requests, in the order in which its header can come to them: the channels that it asks for together at one
-node, and for each the request that waits at its end.  A message lets go of all its channels in the turn of its last request.
+A message is a list of requests, in the order in which its header can reach them.  A request has the channels that the message
+needs together at one node, and for each channel the request that waits at its end.  A message releases all its channels in the
+turn of its last request.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from ..multicasting.supercube import buddy_step, first_step_across, first_steps,
 from .channels import channel_number
 
 _NONE = np.int64(-1)
-_WAITING = np.int32(2**31 - 1)  # a request whose node no header has reached
+_WAITING = np.int32(2**31 - 1)  # value of ``reached`` for a request whose node no header has reached
 
 
 class Traffic(NamedTuple):
     """The messages of one trial."""
 
     message: Ints  #: first request of each message, and the number of requests at the end
-    left: Ints  #: requests of each message that are not met
-    asked: Ints  #: (request, 3): channels, or -1
+    left: Ints  #: number of requests of each message that are not granted
+    asked: Ints  #: (request, 3): requested channels, or -1
     then: Ints  #: (request, 3): the requests at their ends, or -1
-    reached: Ints32  #: for each request, the step in which the header reached its node, or -1 once it is met
+    reached: Ints32  #: for each request, the step in which the header reached its node, or -1 once it is granted
     held: Bytes  #: whether each channel is held
     counts: Ints  #: two entries: number of messages, number of requests
 
 
 @scratch
 def traffic_for(n, messages, requests):
-    """Room for so many messages and requests in Q_n."""
+    """Return arrays for ``messages`` messages with ``requests`` requests in Q_n."""
     return Traffic(
         np.zeros(messages + 1, np.int64),
         np.zeros(messages, np.int64),
@@ -48,14 +49,14 @@ def traffic_for(n, messages, requests):
 
 @block
 def clear_traffic(traffic):
-    """No messages."""
+    """Remove all messages."""
     traffic.counts[0] = 0
     traffic.counts[1] = 0
 
 
 @block
 def _add_request(traffic):
-    """A new request, for no channel yet."""
+    """Add a request without channels; return its index."""
     at = traffic.counts[1]
     traffic.counts[1] = at + 1
     for i in range(3):
@@ -67,7 +68,7 @@ def _add_request(traffic):
 
 @block
 def _end_message(traffic):
-    """All requests since the last message are one more; its first is ready."""
+    """End a message, made of all requests since the last message; its first request is ready."""
     message = traffic.counts[0]
     traffic.reached[traffic.message[message]] = 0
     traffic.message[message + 1] = traffic.counts[1]
@@ -75,7 +76,7 @@ def _end_message(traffic):
 
 
 class MessageStop(NamedTuple):
-    """A node (a, q) that a message enters."""
+    """A node (a, q) that a message visits."""
 
     a: I64  #: label of the supernode
     q: I64  #: place in the supernode
@@ -85,10 +86,10 @@ class MessageStop(NamedTuple):
 
 @block
 def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
-    """Add the requests of a message at a :class:`MessageStop` for wanted places, and for the k-th external channel.
+    """Add the requests of a message at a ``MessageStop`` for wanted places, and for the k-th external channel.
 
-    ``steps`` are those of :func:`first_steps`; the external channel is asked for at (a, q) itself (``exit_step`` 0) or at
-    the buddy of a detour; ``exit_k`` is -1 without one.  Returns the request at (a, q) and the one for that channel, -1 for none.
+    ``steps`` are from ``first_steps``.  The external channel is requested at (a, q) itself (``exit_step`` 0) or at the buddy of a
+    detour; ``exit_k`` is -1 without one.  Returns the request at (a, q) and the request for that channel, -1 for none.
     """
     q = stop.q
     v = stop.a << 2 | q
@@ -119,7 +120,7 @@ def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
 
 @block
 def _next_hop(net, a, q, goal, flip):
-    """The label that R' leads to, the external dimension, and the step of a detour or 0."""
+    """Return the label that R' leads to, the external dimension, and the step of a detour or 0."""
     to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
     step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[to] >> q) & 1 else np.int64(0)
     return to, highest(np.uint64(a ^ to)), step
@@ -127,11 +128,11 @@ def _next_hop(net, a, q, goal, flip):
 
 @block
 def _add_sweep_message(traffic, net, a, q, flip, n, copy):
-    """The message D_H or D_L from (a, q), if it has a destination."""
+    """Add the message D_H or D_L from (a, q), if it has a destination."""
     goal = next_label(net.busy, a, flip, net.busy.size)
     if goal < 0:
         return
-    own = np.int64(0)  # those in the source's supernode have messages of their own
+    own = np.int64(0)  # places to serve; none in the source's supernode, which has messages of its own
     before = _NONE
     while True:
         to, k, step = a, _NONE, np.int64(0)
@@ -156,7 +157,7 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
 
 @block
 def add_multicast(traffic, net, a, q, n, copies):
-    """The messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
+    """Add the messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
     own, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     for j in range(2):
         step = first_steps(q, own, fault) & (np.int64(1) << j)
@@ -170,7 +171,7 @@ def add_multicast(traffic, net, a, q, n, copies):
 
 @block
 def _acquire_channels(traffic, at, step):
-    """Whether a request gets all its channels now."""
+    """Grant a request all its channels if they are free; return whether it was granted."""
     for i in range(3):
         c = traffic.asked[at, i]
         if c >= 0 and traffic.held[c]:
@@ -196,7 +197,7 @@ def _release_channels(traffic, first, end):
 
 @block
 def has_deadlock(traffic):
-    """Run until all messages have ended (False) or nothing is acquired in a step (True); all channels are free then."""
+    """Run until all messages have ended (False) or no request is granted in a step (True); then free all channels."""
     messages = traffic.counts[0]
     for m in range(messages):
         traffic.left[m] = traffic.message[m + 1] - traffic.message[m]
