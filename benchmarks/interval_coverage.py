@@ -48,9 +48,9 @@ def mean_coverage(values: np.ndarray, most: int, mean: float) -> tuple[float, fl
         total, squares = int(row.sum()), int((row.astype(object) ** 2).sum())
         ours, plain = bounded_mean(total, squares, len(row), 1.0, float(most)), normal_mean(total, squares, len(row))
         held += ours.low <= mean <= ours.high
-        normal += plain.low <= mean <= plain.high
+        normal += abs(plain.value - mean) <= 1.96 * plain.stderr  # of equal values it is a point
         width += ours.half_width
-        narrow += plain.half_width
+        narrow += 1.96 * plain.stderr
     return held / len(values), normal / len(values), width / narrow
 
 

@@ -1,13 +1,13 @@
-"""What stopping does to an estimate and its interval: python benchmarks/interval_stopping.py [RUNS]
+"""What stopping does to an estimate and its interval: python benchmarks/interval_stopping.py > data/stopping.json
 
 Runs of a share p are looked at as ``fastcube run`` looks at them, on prefixes of 2^12, 2^13, ... trials, until a target is
-reached.  Printed: how often the Clopper-Pearson interval at the stop holds p, and the mean of the estimate over p, less one;
+reached.  Printed as JSON: how often the Clopper-Pearson interval at the stop holds p, and the mean estimate over p, less one;
 then how often a normal interval at the stop holds the mean of a quantity with a heavy tail.
 """
 
 from __future__ import annotations
 
-import sys
+import json
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,16 @@ import fastcube as fc
 from fastcube.measure.goal import FIRST_PREFIX, Goal
 from fastcube.measure.tally import Tally
 
+#: Runs of each cell: of shares, and of quantities with a heavy tail.
+RUNS, TAIL_RUNS = 4000, 1000
+
 SHARE = fc.Proportion(name="share", description="share", events="events")
 SHARES = (0.5, 1e-2, 1e-3, 1e-4, 1e-5, 3e-6)
 GOALS = {
     **{f"--events {k}": lambda p, k=k: Goal(events=k) for k in (1, 3, 10, 30, 100, 1000)},
-    **{f"--relative {r}": lambda p, r=r: Goal(relative=r) for r in (0.5, 0.2, 0.1, 0.01)},
-    **{f"--precision p*{r}": lambda p, r=r: Goal(precision=r * p) for r in (1.0, 0.1)},
+    **{f"--relative {r}": lambda p, r=r: Goal(relative=float(r)) for r in (".5", ".2", ".1", ".01")},
+    "--precision p": lambda p: Goal(precision=p),
+    "--precision p/10": lambda p: Goal(precision=p / 10),
 }
 
 
@@ -77,33 +81,35 @@ def run_until_stopped(p: float, goal: Goal, rng: np.random.Generator) -> tuple[i
     return events, trials
 
 
-def main(runs: int) -> None:
-    print(f"{'target':18}{'p':>8}  {'covered':>8}{'bias':>9}{'mean trials':>16}")
-    for name, goal in GOALS.items():
-        for p in SHARES:
-            if p == 0.5 and name in ("--precision p*1.0", "--relative 0.5"):
-                continue  # reached by any first prefix
-            rng, covered, values, many = np.random.default_rng(1), 0, [], 0
-            for _ in range(runs):
-                events, trials = run_until_stopped(p, goal(p), rng)
-                e = SHARE.estimate({"events": events}, trials, {})
-                covered += e.low <= p <= e.high
-                values.append(e.value)
-                many += trials
-            print(
-                f"{name:18}{p:8.0e}  {covered / runs:8.2%}{np.mean(values) / p - 1:+9.1%}{many / runs:16,.0f}",
-                flush=True,
-            )
-    print(f"\n{'normal interval':18}{'large':>8}{'precision':>11}  {'covered':>8}{'mean trials':>16}")
-    for statistic in (MEAN, SIGNED):
-        for large_share in LARGE_SHARES:
-            for precision in (5e-4, 5e-5):
-                held, trials = cover_heavy_tail(statistic, large_share, precision, min(runs, 1000))
-                print(
-                    f"{type(statistic).__name__:18}{large_share:8.0%}{precision:11g}  {held:8.1%}{trials:16,.0f}",
-                    flush=True,
-                )
+def cover_share(target: str, p: float, runs: int = RUNS) -> tuple[float, float]:
+    """How often the interval at the stop holds p, and the mean estimate over p, less one."""
+    rng, covered, values = np.random.default_rng(1), 0, []
+    for _ in range(runs):
+        events, trials = run_until_stopped(p, GOALS[target](p), rng)
+        e = SHARE.estimate({"events": events}, trials, {})
+        covered += e.low <= p <= e.high
+        values.append(e.value)
+    return round(covered / runs, 5), round(float(np.mean(values)) / p - 1, 5)
+
+
+def main() -> None:
+    """Print the record."""
+    shares = [
+        [target, p, *cover_share(target, p)]
+        for target in GOALS
+        for p in SHARES
+        if p < 0.5 or target not in ("--precision p", "--relative .5")  # reached by any first prefix
+    ]
+    tails = [
+        [large_share, precision, *(cover_heavy_tail(s, large_share, precision, TAIL_RUNS)[0] for s in (MEAN, SIGNED))]
+        for large_share in LARGE_SHARES
+        for precision in (5e-4, 5e-5)
+    ]
+    what = "shares: target, p, coverage of Clopper-Pearson, bias; tails: share of the large value, precision, coverage"
+    rows = {name: ",\n  ".join(map(json.dumps, some)) for name, some in (("shares", shares), ("tails", tails))}
+    print(f'{{"what": "{what}", "runs": {RUNS}, "tail_runs": {TAIL_RUNS},')
+    print(f' "shares": [\n  {rows["shares"]}\n ],\n "tails": [\n  {rows["tails"]}\n ]}}')
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 4000)
+    main()

@@ -17,6 +17,7 @@ from sheets import load_results
 import fastcube as fc
 from fastcube.exact.bounds import max_unsafe
 from fastcube.exact.unsafe import all_unsafe_probability
+from fastcube.measure.estimate import bounded_mean
 from fastcube.results.rounding import estimate_texts
 from fastcube.studies.lee_hayes.threshold import corrections, leading_order
 from fastcube.studies.networks.survival import compare_with_hypercube
@@ -36,7 +37,7 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[str, int]]], statistic: str) -> str:
-    """A row a network, by degree, a column each of ``faults``; a difference whose interval holds 0 is not told."""
+    """A row for each network, by degree, and a column for each of ``faults``; "not distinguished" where the interval holds 0."""
     results = load_results(name)
     known = fc.families()
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n))
@@ -62,12 +63,12 @@ def _nodes(*numbers: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
 
 
 def _links(n: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
-    """Columns of shares of each network's links, of the grid ``links``."""
+    """Columns of fractions of each network's links, of the grid ``links``."""
     return {f"{5 * i}%": lambda family, i=i: {"f": 0, "links": family.links(n) * i // 20} for i in (4, 6, 8, 10, 12)}
 
 
 def _rules(statistic: str, scale: float, digits: int) -> str:
-    """A row a rule; nothing where no message was delivered, or the rule does not have the statistic."""
+    """A row for each rule that has the statistic; empty where no message was delivered."""
     results = load_results("rivals")
     rows = []
     for rule in _RULES:
@@ -79,7 +80,7 @@ def _rules(statistic: str, scale: float, digits: int) -> str:
 
 
 def _status(statistic: str, digits: int) -> str:
-    """A row a kind of words."""
+    """A row for each kind of status."""
     results = load_results("rivals-status-ten")
     kinds = {
         "unsafe": "FIND_UNSAFE",
@@ -88,14 +89,14 @@ def _status(statistic: str, digits: int) -> str:
         "vectors": "safety vectors",
     }
     rows = [
-        [words, *(f"{results.estimate(f'{kind}_{statistic}', n=10, f=f).value:.{digits}f}" for f in _FAULTS)]
-        for kind, words in kinds.items()
+        [label, *(f"{results.estimate(f'{kind}_{statistic}', n=10, f=f).value:.{digits}f}" for f in _FAULTS)]
+        for kind, label in kinds.items()
     ]
     return _markdown(["status", *(f"f = {f}" for f in _FAULTS)], rows)
 
 
 def _hitting() -> str:
-    """A row an n: how often the first disconnection of the hypercube isolates no node."""
+    """A row for each n: how often the first disconnection of the hypercube isolates no node."""
     results = load_results("hitting")
     rows = [
         [
@@ -109,7 +110,7 @@ def _hitting() -> str:
 
 
 def _lifetimes(name: str, what: str) -> str:
-    """A row a network: its lifetime less the hypercube's, a column an n; empty where the network does not exist."""
+    """A row for each network and a column for each n: difference of lifetimes; empty where the network does not exist."""
     results = load_results(name)
     sizes = range(4, 9)
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if str(point["network"]) != "hypercube"))
@@ -145,9 +146,10 @@ def _speed() -> str:
     return head + _markdown(["benchmark", "trials per second", "times as fast as"], rows)
 
 
-def _round(value: float) -> int:
+def _round(value: float) -> float:
     """Three significant figures."""
-    return int(float(f"{value:.3g}"))
+    rounded = float(f"{value:.3g}")
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def plain_trials(n: int, f: int) -> tuple[float, float]:
@@ -164,6 +166,44 @@ def _rare() -> str:
         width, trials = plain_trials(n, f)
         rows.append([str(n), str(f), f"{width:.2%}", f"{trials:.0e}".replace("e+", "e")])
     return _markdown(["n", "f", "half-width of the mean number of unsafe nodes", "plain trials needed, at least"], rows)
+
+
+def _split() -> str:
+    """A row for each point of ``unsafe-fraction --grid large`` whose mean is split: half-widths over the estimate."""
+    results = load_results("unsafe-fraction-large")
+    statistic = next(s for s in results.study.statistics if s.name == "unsafe_fraction")
+    rows = []
+    for point, tally in results:
+        if any(most for _, most, _ in statistic.classes(point)[1:]):
+            n, f = int(point["n"]), int(point["f"])
+            split = results.estimate("unsafe_fraction", **point)
+            sums = tally.counts["unsafe_nodes"], tally.counts["unsafe_nodes_squared"]
+            whole = bounded_mean(*sums, tally.trials, 1.0, max_unsafe(n, f, n))
+            widths = [f"{_round(100 * e.half_width / e.value):,}%" for e in (split, whole)]
+            rows.append([str(n), str(f), f"{tally.trials:,}", *widths])
+    return _markdown(["n", "f", "trials", "split", "one bound"], rows)
+
+
+def _stopping() -> str:
+    """A row for each target: coverage over all proportions, and bias at p = .01 and below."""
+    record = load_record("stopping")
+    rows = []
+    for target in dict.fromkeys(row[0] for row in record["shares"]):
+        some = [row[1:] for row in record["shares"] if row[0] == target]
+        covered, small = [row[1] for row in some], [row[2] for row in some if row[0] < 0.01]
+        bias = next(row[2] for row in some if row[0] == 0.01)
+        cells = [f"{min(covered):.1%} to {max(covered):.1%}", f"{bias:+.1%}", f"{min(small):+.1%} to {max(small):+.1%}"]
+        rows.append([f"`{target}`", *cells])
+    return _markdown(["a run stops by", "coverage", "bias at p = 10⁻²", "bias at p ≤ 10⁻³"], rows)
+
+
+def _tails() -> str:
+    """A row for each share of the large value and precision."""
+    rows = [
+        [f"{large:.0%}", f"{precision:.5f}".rstrip("0"), f"{mean:.1%}", f"{difference:.1%}"]
+        for large, precision, mean, difference in load_record("stopping")["tails"]
+    ]
+    return _markdown(["share of value 100", "`--precision`", "`NormalMean` covers", "`NormalDifference` covers"], rows)
 
 
 def _place(n: int, q: float) -> float:
@@ -217,6 +257,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "speed": _speed,
     "speed-rare": _rare,
     "critical": _critical,
+    "statistics-split": _split,
+    "statistics-stopping": _stopping,
+    "statistics-tails": _tails,
     "hitting-links": _hitting,
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),

@@ -9,7 +9,7 @@ from fastcube.audit.claims import Effort
 from fastcube.studies.others.claims.facts import PublishedValue
 
 #: Decided in about a second of CPU each; the others take longer, or compile kernels.
-QUICK = {"oeis-a369605-4", "oeis-a290757", "oeis-a006237", "oeis-a001187", "esfahanian"}
+QUICK = {"oeis-a369605-4", "latifi", "oeis-a290757", "oeis-a006237", "oeis-a001187", "esfahanian"}
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import fastcube as fc
+from fastcube.audit import registries
 from fastcube.measure.paper import installed_benchmarks
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -82,3 +85,60 @@ def test_critical_grid(tables):
 def test_speed(tables):
     known = {(benchmark.name, benchmark.baseline) for benchmark in installed_benchmarks()}
     assert {(name, baseline) for name, baseline, *_ in tables.load_record("speed")["rows"]} <= known
+
+
+def test_statistics(tables):
+    close = tables.load_results("unsafe-rare").estimate("close_pair", n=20, f=10)
+    assert f"only {close.value:.1%} of the fault sets have two faults within distance 2" in read_page("statistics")
+
+
+def test_networks(tables):
+    page = read_page("networks")
+    trials = {
+        name: {tally.trials for point, tally in tables.load_results(name) if point["n"] in sizes}
+        for name, sizes in (
+            ("survival", (8,)),
+            ("survival-nine", (9,)),
+            ("survival-sizes", (12,)),
+            ("survival-links", (8, 9)),
+        )
+    }
+    assert list(trials.values()) == [{10**5}, {10**6}, {10**4}, {10**5}]
+    assert "with 10⁵ trials at n = 8, 10⁶ at n = 9 and 10⁴ at n = 12" in page
+    orders = [{tally.trials for _, tally in tables.load_results(f"hitting{x}")} for x in ("", "-ranking", "-nodes")]
+    assert orders == [{10**4}, {2 * 10**5}, {2 * 10**4}]
+    assert "from 10⁴ orders" in page and "2·10⁵ orders" in page and "2·10⁴ orders" in page
+    isolated = [
+        tables.load_results("survival").estimate("no_isolated", network=name, n=8, f=128).low
+        for name in ("balanced", "hypercube")
+    ]
+    assert isolated[0] > isolated[1] + 0.05  # fewer fault sets isolate a node of a balanced hypercube
+    facts = len(registries.claims("others"))
+    assert f"compares {('fourteen', 'fifteen', 'sixteen')[facts - 14]} facts" in page
+
+
+def test_reliability_and_lifetimes_of_small_networks():
+    page = read_page("networks")
+    for n, shown in ((4, "p = .1029 for n = 4"), (5, "p = .3542 for n = 5")):
+        mine, theirs = (fc.exact_survival(name, n).nodes for name in ("moebius1", "hypercube"))
+        signs = [
+            sum((a - b) * p**f * (1 - p) ** (2**n - f) for f, (a, b) in enumerate(zip(mine, theirs, strict=True))) > 0
+            for p in (float(shown[4:9]) - 5e-5, float(shown[4:9]) + 5e-5)
+        ]
+        assert shown in page and signs == [False, True]
+    for name in ("hypercube", "crossed", "locally-twisted", "moebius0", "moebius1"):
+        links = fc.exact_survival(name, 4).links
+        many = len(links) - 1
+        lifetime = sum(connected / math.comb(many, k) / (many - k) for k, connected in enumerate(links[:-1]))
+        assert (
+            re.search(rf"{f'{lifetime:.7f}'[1:]} for[^.]*\b{name}\b", page)
+            or f"and {f'{lifetime:.7f}'[1:]} for {name}" in page
+        )
+
+
+def test_rules(tables):
+    page = read_page("rules")
+    assert {tally.trials for point, tally in tables.load_results("rivals") if point["f"] <= 100} == {100_000}
+    assert "100,000 messages at each f" in page
+    for point, tally in tables.load_results("rivals"):
+        assert point["f"] > 100 or tally.extremes["levels_wrong"][0] == tally.extremes["vectors_wrong"][0] == 0

@@ -1,12 +1,16 @@
-"""Measured tables of docs/statistics.md are what the benchmarks print."""
+"""Measured tables of docs/statistics.md are those that the benchmarks print."""
 
 import importlib
+import json
 from pathlib import Path
 
 import pytest
 
+from fastcube.measure.estimate import proportion
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/statistics.md").read_text()
+RECORD = json.loads((ROOT / "data/stopping.json").read_text())
 
 
 @pytest.fixture
@@ -24,11 +28,31 @@ def test_coverage_of_paired_differences(benchmark):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("large_share", [0.0, 0.02, 0.2])
-def test_heavy_tails(benchmark, large_share):
+def test_table_of_coverage(benchmark, capsys):
+    benchmark("interval_coverage").main()
+    assert capsys.readouterr().out in PAGE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["--events 10", "--relative .2", "--precision p"])
+def test_record_of_runs_that_stop(benchmark, target):
     module = benchmark("interval_stopping")
-    for precision, shown in ((5e-4, ".0005"), (5e-5, ".00005")):
-        held = [module.cover_heavy_tail(s, large_share, precision, 1000)[0] for s in (module.MEAN, module.SIGNED)]
-        assert f"| {large_share:.0%} | {shown} | {held[0]:.1%} | {held[1]:.1%} |".replace(
-            "0% |", "0% |", 1
-        ) in PAGE.replace("| 0 |", "| 0% |")
+    for p, *measured in (row[1:] for row in RECORD["shares"] if row[0] == target):
+        assert measured == pytest.approx(module.cover_share(target, p), abs=2e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", RECORD["tails"], ids=str)
+def test_heavy_tails(benchmark, row):
+    module, (large_share, precision, *measured) = benchmark("interval_stopping"), row
+    for statistic, held in zip((module.MEAN, module.SIGNED), measured, strict=True):
+        assert module.cover_heavy_tail(statistic, large_share, precision, RECORD["tail_runs"])[0] == held
+
+
+def test_sentences():
+    page = " ".join(PAGE.split())
+    assert min(row[2] for row in RECORD["shares"]) >= 0.935  # at most a point and a half below 95%
+    none = proportion(0, 10**6).high
+    assert f"`< {none:.7f}`" in page and f"{none * 10**6:.1f}/T at the upper end" in page
+    widths = [float(line.split()[-1]) for line in PAGE.splitlines() if " of -1, " in line]
+    assert len(widths) == 6 and 4 <= 1 / min(widths) < 5  # narrower by up to a factor of 4
