@@ -1,6 +1,6 @@
-"""What was counted as columns, one a counter: as files hold it, as the digest puts it into words, and as many files are added.
+"""Counts as columns, one per counter, as files store them, as the digest hashes them, and as many files are added.
 
-NumPy takes a column at once, where a point's tally is Python's integers one by one: a third of the time of reading a shard.
+NumPy processes a whole column at once, while a point's tally consists of Python integers, so reading takes a third of the time.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..kernels.tally.layout import Layout
 from ..measure.schema import Key
 from ..measure.tally import Ranges, Tally
 
-#: Points whose identity is put into words at once: the words of 100,000 are 100 MB.
+#: Number of points whose identity is written as text at a time: the text of 100,000 points has 100 MB.
 _POINTS_PER_CHUNK = 256
 
-#: Stands for a number in the pattern of a point's identity; in no name, since those are printable.
+#: Placeholder of a number in the pattern of a point's identity.  No name contains it, because names are printable.
 _NUMBER_PLACEHOLDER = "\0"
 
 
@@ -34,11 +34,11 @@ class Columns:
     keys : sequence
         The points.
     ranges : array
-        Of int64, shape (ranges, 3): place of the point, first trial, trial after the last; in this order, and fused.
+        int64, shape (ranges, 3): index of the point, first trial, one more than the last trial; in this order, and fused.
     counts : dict of str to array
-        Of int64, with bins in a second dimension; of Python's integers where one outgrows 64 bits.
+        int64, with bins in a second dimension; of Python integers if a counter exceeds 64 bits.
     extremes : dict of str to array
-        Value and trial: int64, of shape (points, 2).
+        Value and trial: int64, shape (points, 2).
     """
 
     keys: Sequence[Key]
@@ -48,7 +48,7 @@ class Columns:
 
     @classmethod
     def of(cls, layout: Layout, tallies: Mapping[Key, Tally]) -> Columns:
-        """The tallies of some points, in their order."""
+        """Return the tallies of some points as columns, in their order."""
         some = tallies.values()
         counts = {
             c.name: integer_array([t.counts[c.name] for t in some]).reshape(len(some), *[c.bins] * bool(c.bins))
@@ -62,7 +62,7 @@ class Columns:
 
     @classmethod
     def total(cls, parts: Sequence[Columns]) -> Columns:
-        """Counters and extremes of all the parts together, whatever their trials; at least one part."""
+        """Return counters and extremes of all parts together, without their trials; at least one part."""
         places = {key: i for i, key in enumerate(dict.fromkeys(key for part in parts for key in part.keys))}
         at = np.array([places[key] for part in parts for key in part.keys], np.int64)
         counts, extremes = parts[0].counts, parts[0].extremes
@@ -81,14 +81,14 @@ class Columns:
         return out
 
     def ranges_of_points(self) -> list[Ranges]:
-        """The ranges of each point."""
+        """Return the ranges of each point."""
         point, first, stop = self.ranges.T
         ranges = list(zip(first.tolist(), stop.tolist(), strict=True))
         ends = np.searchsorted(point, np.arange(len(self.keys) + 1)).tolist()
         return [tuple(ranges[a:b]) for a, b in pairwise(ends)]
 
     def tallies(self) -> dict[Key, Tally]:
-        """The tally of each point."""
+        """Return the tally of each point."""
         counts, extremes = (
             {
                 name: list(map(tuple, column.tolist())) if column.ndim > 1 else column.tolist()
@@ -103,7 +103,7 @@ class Columns:
 
 
 def integer_array(values: Sequence[Any]) -> Any:
-    """An array of int64, or of Python's integers where one outgrows 64 bits."""
+    """Return an int64 array, or an array of Python integers if one exceeds 64 bits."""
     try:
         return np.array(values, np.int64)
     except OverflowError:
@@ -111,7 +111,7 @@ def integer_array(values: Sequence[Any]) -> Any:
 
 
 def _sum_columns(columns: Sequence[Any], at: Any, points: int) -> Any:
-    """The sum of columns at each point, exactly; ``at`` tells whose each number is, each column's once at most."""
+    """Return the exact sums of columns by point; ``at`` is the point of each number, at most once per column."""
     numbers = np.concatenate(columns)
     most = 2**63 // len(columns)
     if numbers.size and not -most < numbers.min() <= numbers.max() < most:
@@ -122,35 +122,35 @@ def _sum_columns(columns: Sequence[Any], at: Any, points: int) -> Any:
 
 
 def _find_extremes(pairs: Any, at: Any) -> Any:
-    """Of values, each with its trial, the largest at each point, with the smallest trial that attains it."""
+    """Return for each point the largest of its values with the smallest trial that attains it."""
     order = np.lexsort((-pairs[:, 1], pairs[:, 0], at))
     return pairs[order[np.diff(at[order], append=-1) != 0]]
 
 
 def range_order(ranges: Any) -> Any:
-    """Where ranges, as columns have them, stand in the order of points and trials."""
+    """Return the indices that sort ranges by point and trial."""
     return np.lexsort((ranges[:, 1], ranges[:, 0]))
 
 
 def find_overlaps(ranges: Any) -> Any:
-    """Places of the ranges, in order, that share a trial with the next."""
+    """Return the indices of those sorted ranges that share a trial with the next range."""
     return np.flatnonzero((ranges[1:, 0] == ranges[:-1, 0]) & (ranges[1:, 1] < ranges[:-1, 2]))
 
 
 def merge_touching_ranges(ranges: Any) -> Any:
-    """Disjoint ranges, in order, with those that touch as one."""
+    """Return sorted disjoint ranges with adjacent ranges joined."""
     begins = np.ones(len(ranges), bool)
     begins[1:] = (ranges[1:, :2] != ranges[:-1, ::2]).any(axis=1)
     return np.column_stack([ranges[begins, :2], ranges[np.roll(begins, -1), 2]])
 
 
 class Identity:
-    """The identity of results at some points as JSON with sorted keys and no spaces; all but what is counted is written once.
+    """The identity of results at some points, as JSON with sorted keys and no spaces; only the counts change between calls.
 
     Parameters
     ----------
     head : dict
-        What the identity holds besides the points.
+        The identity without the points.
     axes : sequence of str
     layout : Layout
     keys : sequence
@@ -171,7 +171,7 @@ class Identity:
         self._points = [(i, encode(dict(zip(axes, keys[i], strict=True)))) for i in order]
 
     def digest(self, columns: Columns) -> str:
-        """SHA-256, in hexadecimal, of the identity with what was counted at the points that have trials."""
+        """Return the SHA-256, in hexadecimal, of the identity with the counts at the points that have trials."""
         counters, extremes = self._names
         parts = [*(columns.counts[name] for name in counters), *(columns.extremes[name] for name in extremes)]
         rows = np.column_stack([np.empty((len(columns.keys), 0), np.int64), *parts])

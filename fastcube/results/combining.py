@@ -1,4 +1,4 @@
-"""Merging results files of disjoint trials: thousands of shards, in one process or several."""
+"""Merge results files of disjoint trials: thousands of shards, in one process or several."""
 
 from __future__ import annotations
 
@@ -14,9 +14,21 @@ from .results import Results
 
 
 def merge(paths: Sequence[str | Path]) -> Results:
-    """Add the results files of disjoint trials, in any order and nesting; at least one.
+    """Merge the results files of disjoint trials, in any order, and return their total.
 
-    Raises as :func:`fastcube.open_results`; StudyMismatchError or TrialOverlapError when they do not belong together.
+    Parameters
+    ----------
+    paths : sequence of path
+        At least one file; a file may itself be the result of a merge.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    StudyMismatchError, TrialOverlapError
+        If two files are of different studies or seeds, or share a trial.  Also the errors of :func:`fastcube.open_results`.
 
     Examples
     --------
@@ -29,7 +41,7 @@ def merge(paths: Sequence[str | Path]) -> Results:
 
 
 def merge_files(paths: Sequence[str | Path], processes: int) -> Results:
-    """As :func:`merge`, in at most so many processes: where the studies are those that a Python started anew finds."""
+    """Merge as ``merge`` does, in up to ``processes`` processes; these must be able to find the study by its name."""
     if not is_many(paths) or not (paths := list(paths)):
         raise ParameterError(f"paths must be a list of results files, at least one, got {short_repr(paths)}")
     total = sum_files([check_path("path", path) for path in paths], _history_entry, processes)

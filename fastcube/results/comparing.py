@@ -1,4 +1,4 @@
-"""Two results of one study beside each other: points, trials, and estimates that differ by more than their intervals."""
+"""Compare two results of one study: points, trials, and estimates whose intervals do not overlap."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from .results import Results
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two results have in common, and where they differ; points as text, ``n=10 f=5``."""
+    """The comparison of two results; points are text, ``n=10,f=5``."""
 
-    only_one: tuple[str, ...]  #: points of the first alone
+    only_one: tuple[str, ...]  #: points of the first results only
     only_other: tuple[str, ...]
-    same: tuple[str, ...]  #: points at which both counted the same trials, to the same counts
-    broken: tuple[str, ...]  #: points at which both counted the same trials, to other counts
-    compared: int  #: pairs of estimates, at the other points, of which both have an interval
+    same: tuple[str, ...]  #: points at which both have the same trials with the same counts
+    broken: tuple[str, ...]  #: points at which both have the same trials with different counts
+    compared: int  #: number of pairs of estimates, at all other common points, that both have an interval
     apart: tuple[
         tuple[str, str, Estimate, Estimate], ...
-    ]  #: of these, point and statistic where the intervals do not meet
+    ]  #: those pairs whose intervals do not overlap, with point and statistic
 
     @property
     def differ(self) -> bool:
-        """Whether anything was counted otherwise than chance and other trials allow, or is not in both."""
+        """Whether points differ, counts of the same trials differ, or some intervals do not overlap."""
         return bool(self.only_one or self.only_other or self.broken or self.apart)
 
 
 def compare_results(one: Results, other: Results) -> Comparison:
-    """Compare results of one study, whatever their seeds, trials and revisions; O(points x statistics).
+    """Compare results of one study, for any seeds, trials and revisions; O(points x statistics).
 
-    Where both hold the same trials (seed, revision, code, ranges) their counts must be equal, and no estimate is compared.  Of
-    independent estimates of one number some 0.6% lie apart by chance: two 95% intervals of equal width that do not meet.
+    If both have the same trials at a point (seed, revision, code, ranges), their counts must be equal, and estimates are not
+    compared.  Of independent pairs of 95% intervals of equal width some 0.6% do not overlap by chance.
 
-    Raises StudyMismatchError for other studies or axes.
+    Raises StudyMismatchError for results of different studies or axes.
     """
     mine, theirs = one.study, other.study
     if (mine.name, [a.name for a in mine.axes]) != (theirs.name, [a.name for a in theirs.axes]):
@@ -63,7 +63,7 @@ def compare_results(one: Results, other: Results) -> Comparison:
 
 
 def _estimate_pairs(one: Results, other: Results, key: Key) -> Iterator[tuple[str, str, Estimate, Estimate]]:
-    """The estimates at a point of which both have an interval, with the point and the statistic's label."""
+    """Yield the pairs of estimates at a point that both have an interval, with the point and the statistic's label."""
     at = one.point(key)
     theirs = {s.name for s in other.study.statistics}
     for statistic in one.study.statistics:

@@ -1,4 +1,4 @@
-"""Whether counters say what trials can have counted: what no digest tells of a file that another program made up."""
+"""Check that counters are possible results of their trials, which a digest cannot show of a file made by another program."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..measure.statistics import (
 from ..measure.study import Measure, point_text
 from .columns import Columns
 
-#: More than rounding changes the product of a unit and a bound.
+#: More than the relative rounding error of the product of a unit and a bound.
 _ROUNDING = 1 + 1e-9
 
 
 def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns) -> None:
-    """Raise ValueError where counters say what no trials can have counted; ``numbers`` has each statistic's at each point.
+    """Raise ValueError if counters are impossible for the number of trials; all points are checked at once.
 
-    All points are checked at once.
+    ``numbers`` has for each statistic its numbers at each point.
     """
     trials = columns.trials
     idle = trials == 0
@@ -58,13 +58,13 @@ def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns)
     for s in measure.statistics:
         defined, unit, bound = numbers[s.name].T[:3]
         for name, bad in _find_impossible(s, counts, trials, unit * bound).items():
-            raise_error(name, bad & (defined == 1))  # its condition may not have been counted elsewhere
+            raise_error(name, bad & (defined == 1))  # where it is not defined its condition may not have been counted
 
 
 def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any, most: Any) -> dict[str, Any]:
-    """At which points what a statistic reads cannot be, by what is to blame; counters with bins by their sums.
+    """Return for the counters of a statistic whether they are impossible at each point; a counter with bins by its sum.
 
-    ``most`` is the most that a trial can add to the total of a :class:`Mean`.
+    ``most`` is the largest amount that a trial can add to the total of a ``Mean``.
     """
     eligible = s.trials(counts, trials)
     out = {s.condition or s.name: (eligible < 0) | (eligible > trials)}
@@ -81,10 +81,10 @@ def _find_impossible(s: Statistic, counts: Mapping[str, Any], trials: Any, most:
         total, squares = counts[s.total].astype(object), counts[s.squares].astype(object)
         out[s.squares] = squares * eligible < total**2
         if not isinstance(s, (Difference, NormalDifference)) and getattr(s, "base", 0) >= 0:
-            out[s.squares] |= squares > total**2  # of numbers that are none below 0
+            out[s.squares] |= squares > total**2  # holds for nonnegative numbers
             if isinstance(s, Mean):
                 out[s.squares] |= squares > total * most * _ROUNDING
-    if isinstance(s, PairedDifference):  # each trial gives -1, 0 or 1
+    if isinstance(s, PairedDifference):  # each trial contributes -1, 0 or 1
         differs = counts[s.nonzero]
         out[s.nonzero] = (
             (abs(counts[s.total]) > differs) | (differs > eligible) | ((differs + counts[s.total]) % 2 != 0)

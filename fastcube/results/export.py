@@ -1,7 +1,7 @@
-"""Results for other tools: the rows as a pandas table, the file's root and its raw group as xarray datasets.
+"""Export results: rows as a pandas table, the root and the raw group of the file as xarray datasets.
 
-Both hold what the file holds: the rows of ``show --format csv``, and what ``xarray.open_dataset`` shows of a saved file,
-because the same code lays them out.
+The same code lays out exports and files, so the table has the rows of ``show --format csv``, and the datasets are equal to
+those that ``xarray.open_dataset`` reads from a saved file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def columns_of(results: Results) -> dict[str, type]:
-    """The columns of :meth:`Results.table`, in order, each with its type: str, int (int64) or float (float64)."""
+    """Return the columns of ``Results.table``, in order, each with its type: str, int (int64) or float (float64)."""
     axes = {axis.name: axis.kind for axis in results.study.axes}
     counts = dict.fromkeys(("trials", "eligible"), int)
     numbers = dict.fromkeys(("estimate", "stderr", "low", "high"), float)
@@ -28,7 +28,7 @@ def columns_of(results: Results) -> dict[str, type]:
 
 
 def make_dataframe(results: Results) -> pandas.DataFrame:
-    """See :meth:`Results.to_dataframe`."""
+    """Return the table for ``Results.to_dataframe``."""
     try:
         import pandas
     except ImportError:
@@ -39,7 +39,7 @@ def make_dataframe(results: Results) -> pandas.DataFrame:
 
 
 def make_dataset(results: Results, raw: bool = False) -> xarray.Dataset:
-    """See :meth:`Results.to_xarray`."""
+    """Return the dataset for ``Results.to_xarray``."""
     try:
         import xarray
     except ImportError:

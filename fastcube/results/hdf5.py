@@ -1,9 +1,10 @@
-"""Writing a whole HDF5 file: beside, fsynced, renamed; with the netCDF-4 conventions that xarray reads.
+"""Write whole HDF5 files, with the netCDF-4 conventions that xarray reads.
 
-A SHA-256 of the image ends the file (``untrusted_hdf5.py`` reads it).  Readers of HDF5 ignore what stands behind the image.
+A file is written under a temporary name in the same folder, synced, and renamed.  It ends in a SHA-256 of the HDF5 image before
+it, which readers of HDF5 ignore (``untrusted_hdf5.py`` checks it).
 
 Files are never changed in place: a kill during an in-place write leaves an unreadable file, a rename cannot.
-Locking is off throughout, because with whole-file replacement nothing needs it and NFS without lockd refuses it.
+HDF5's file locking is off, because replacing whole files does not need it, and NFS without lockd refuses it.
 """
 
 from __future__ import annotations
@@ -32,29 +33,29 @@ from .lock import NO_LOCKS, hidden_sibling
 if TYPE_CHECKING:
     import h5py
 
-#: Readable by HDF5 1.8 and later (h5dump, ncdump); "latest" would shut those out.
+#: Format readable by HDF5 1.8 and later (h5dump, ncdump), which "latest" is not.
 _CREATE_OPTIONS = {"libver": ("v108", "v108"), "track_order": True}
 
-#: What ends a file: this, and the SHA-256 of all that stands before it, in hexadecimal.
+#: The end of a file: this text, and the SHA-256 of everything before it, in hexadecimal.
 TRAILER = b"\nfastcube sha256 "
 TRAILER_SIZE = len(TRAILER) + 64
 
-#: Arrays of more elements than this are stored compressed.
+#: Arrays with more elements are stored compressed.
 MIN_COMPRESSED_SIZE = 4096
 
-#: Seconds after which a temporary may be removed on a file system without locks; no write of a file takes as long.
+#: Age in seconds at which a temporary file may be removed on a file system without locks; writing takes far less.
 STALE_SECONDS = 3600.0
 
 #: The extended attribute that holds a POSIX access list.
 _ACCESS_LIST = "system.posix_acl_access"
 
-#: Values with the dimensions that they are over, and their attributes.
+#: Names of the dimensions, values, and attributes of a variable.
 Variable = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
 @dataclass
 class Group:
-    """What a group of a file holds: attributes, dimensions, those without coordinate values by their lengths, and variables."""
+    """The content of a group: attributes, dimensions without coordinate values by their lengths, coordinates, variables."""
 
     attributes: dict[str, Any] = field(default_factory=dict)
     dimensions: dict[str, int] = field(default_factory=dict)
@@ -63,8 +64,8 @@ class Group:
 
 
 def set_attributes(target: Any, values: Mapping[str, Any]) -> None:
-    """Set attributes; text as fixed-length UTF-8, which every netCDF reader shows as text."""
-    import h5py  # here, so that listing studies, whose figures use this package, does without
+    """Set attributes, with text as fixed-length UTF-8, which every netCDF reader shows as text."""
+    import h5py  # not at the top: the figures of studies use this package, and listing studies must not need h5py
 
     for name, value in values.items():
         if isinstance(value, str):
@@ -75,7 +76,7 @@ def set_attributes(target: Any, values: Mapping[str, Any]) -> None:
 
 
 def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> None:
-    """Write a group with netCDF's dimensions, which are numbered through the whole file."""
+    """Write a group with netCDF dimensions, whose numbers are unique in the file."""
     scales: dict[str, h5py.Dataset] = {}
 
     def write_scale(name: str, dataset: h5py.Dataset, label: str) -> None:
@@ -100,14 +101,14 @@ def _write_group(target: h5py.Group, group: Group, numbers: Iterator[int]) -> No
 def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
     import h5py
 
-    # JSON in ASCII: Octave reads texts of a fixed length alone, and netCDF 4.9.0 reads on behind a text without a NUL
+    # ASCII, of fixed length: Octave reads no other text.  The NUL at its end: netCDF 4.9.0 reads beyond a text without one
     if isinstance(values, str):
         values = values.encode("ascii")
         return target.create_dataset(
             name, data=values, dtype=h5py.string_dtype("ascii", len(values) + 1), track_times=False
         )
     data = np.asarray(values)
-    # of variable length: netCDF 4.9.0 crashes at an array of fixed-length texts
+    # variable length, because netCDF 4.9.0 crashes on arrays of fixed-length texts
     if data.dtype.kind in "UO":
         data = data.astype(object)
         return target.create_dataset(name, data=data, dtype=h5py.string_dtype("utf-8"), track_times=False)
@@ -117,11 +118,11 @@ def _create_dataset(target: h5py.Group, name: str, values: Any) -> h5py.Dataset:
 
 @contextlib.contextmanager
 def _open_temporary(path: Path) -> Iterator[tuple[Path, int]]:
-    """A new file beside ``path`` and its handle, locked as long as it is open; removed in the end unless it was renamed.
+    """Create a temporary file in the folder of ``path``, and yield its name and handle; it is locked while it is open.
 
-    The file has the rights of the one that it will replace before its first byte is written.  The name is sampled and made by
-    this call, so that no thread, process or container shares it, and nothing that is there already, a link least of all,
-    is written to.  Raises OSError.
+    At the end the file is removed, unless it was renamed.  It gets the rights of ``path`` before its first byte is written.
+    Its random name is created by this call alone, so no other thread, process or container uses the same file, and no existing
+    file or link is ever written to.  Raises OSError.
     """
     name, handle = _create_locked_temporary(path)
     try:
@@ -139,19 +140,19 @@ def _create_locked_temporary(path: Path) -> tuple[Path, int]:
         name = hidden_sibling(path, f"tmp.{secrets.token_hex(8)}")
         handle = os.open(name, flags, 0o600 if path.exists() else 0o666)
         try:
-            # Another process may take an unlocked temporary for that of a dead writer, and remove it before it is locked.
+            # another process may take an unlocked temporary file for a dead writer's, and remove it before it is locked
             if try_lock(handle) and os.fstat(handle).st_nlink:
                 return name, handle
-        except OSError:  # the file system has no locks: for an hour nobody removes the file
+        except OSError:  # no locks on this file system; then no process removes the file within an hour
             return name, handle
         os.close(handle)
 
 
 def copy_rights(source: Path, handle: int) -> None:
-    """Give an open file the owner, group, mode and access list of ``source``, as far as this user may.
+    """Give an open file the owner, group, mode and access list of ``source``, as far as the user may.
 
-    A group that cannot be kept is replaced by ours, which then gets no more rights than all other users have.  Where ``source``
-    does not exist, the file keeps the rights that the umask left.
+    If the group cannot be set, the user's own group stays, with no more rights than all other users have.  If ``source`` does
+    not exist, the file keeps the rights that the umask allows.
     """
     with contextlib.suppress(OSError):
         old, new = source.stat(), os.fstat(handle)
@@ -169,12 +170,12 @@ def copy_rights(source: Path, handle: int) -> None:
 
 
 def _copy_access_list(source: Path, handle: int, has_group: bool) -> None:
-    """Copy a POSIX access list; where there is none, or its group is another, remove the one that the folder gave."""
+    """Copy a POSIX access list; if there is none, or the group differs, remove the list inherited from the folder."""
     if not hasattr(os, "getxattr"):
         return
     try:
         access_list = os.getxattr(source, _ACCESS_LIST) if has_group else None
-    except OSError:  # no list, or a file system that has none
+    except OSError:  # no list, or a file system without access lists
         access_list = None
     with contextlib.suppress(OSError):
         if access_list is None:
@@ -184,15 +185,15 @@ def _copy_access_list(source: Path, handle: int, has_group: bool) -> None:
 
 
 def remove_stale(path: Path) -> None:
-    """Delete the temporaries of ``path`` that killed writers left, on whatever host: those whose lock is free.
+    """Delete the temporary files of ``path`` that killed writers left on any host: files with a free lock.
 
-    A file system without locks does not tell who is dead.  There a temporary goes an hour after its last byte.
+    Without locks it is unknown whether a writer lives, so a temporary file is deleted an hour after its last change.
     """
     with contextlib.suppress(OSError):
         begin = hidden_sibling(path, "tmp.").name
         for sibling in path.parent.iterdir():
             if sibling.name.startswith(begin):
-                with contextlib.suppress(OSError):  # another user's, or gone
+                with contextlib.suppress(OSError):  # it belongs to another user, or is already gone
                     _remove_if_stale(sibling)
 
 
@@ -213,7 +214,7 @@ def _remove_if_stale(temporary: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Make and remove a temporary as writing ``path`` will.  Raises OSError."""
+    """Create and remove a temporary file, as writing ``path`` would.  Raises OSError if writing would fail."""
     with _open_temporary(path) as (_, handle):
         _write_all(handle, TRAILER)
 
@@ -228,8 +229,8 @@ def _write_all(handle: int, *parts: bytes | memoryview) -> None:
 def write_file(path: Path, groups: Mapping[str, Group]) -> None:
     """Write a file of these groups, ``/`` the root, and replace ``path`` in one step.  Raises ResultFileError.
 
-    The old file stays as it was until then, and after any failure.  HDF5 builds the file in memory, so that the disk
-    sees one sequential write, and a full disk is one plain OSError instead of a half-open HDF5 file.
+    Until then, and after any failure, the old file is unchanged.  HDF5 builds the file in memory, so the disk gets one
+    sequential write, and a full disk is a simple OSError instead of a half-open HDF5 file.
     """
     import h5py
 
@@ -238,7 +239,7 @@ def write_file(path: Path, groups: Mapping[str, Group]) -> None:
         with h5py.File(memory, "w", **_CREATE_OPTIONS) as file:
             for name, group in groups.items():
                 _write_group(file if name == "/" else file.create_group(name, track_order=True), group, numbers)
-        # the memory's own bytes, not copied; a view of it kept in an error's traceback makes Python 3.13 complain at the end
+        # bytes, not a view: a view that an error's traceback keeps alive makes Python 3.13 complain at exit
         image = memory.getvalue()
     except (OSError, RuntimeError) as error:  # h5py raises either
         raise ResultFileError(f"{path} cannot be written: {error_reason(error)}") from error
@@ -246,11 +247,11 @@ def write_file(path: Path, groups: Mapping[str, Group]) -> None:
 
 
 def replace_file(path: Path, *parts: bytes | memoryview) -> None:
-    """Put these bytes in place of the file in one step; the old one stays after any failure.  Raises ResultFileError."""
+    """Replace the file by these bytes in one step.  After a failure the old file is unchanged.  Raises ResultFileError."""
     try:
         try:
             _write_and_rename(path, *parts)
-        except FileNotFoundError:  # where each host has locks of its own, another host may have removed the temporary
+        except FileNotFoundError:  # locks may be valid on one host only, and another host removed the temporary file
             _write_and_rename(path, *parts)
         _sync_folder(path.parent)
     except OSError as error:
@@ -265,7 +266,7 @@ def _write_and_rename(path: Path, *parts: bytes | memoryview) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename durable.  Some network file systems cannot, and the file is whole either way: not an error."""
+    """Make a rename durable.  Some network file systems cannot do it; the file is whole anyway, so this is no error."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -275,7 +276,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def error_reason(error: BaseException) -> str:
-    """The cause of a failed file operation in a few words."""
+    """Return the cause of a failed file operation in a few words."""
     number = getattr(error, "errno", None)
     if number is None and (match := re.search(r"errno = (\d+)", str(error))):
         number = int(match[1])
@@ -287,7 +288,7 @@ def error_reason(error: BaseException) -> str:
 
 
 def owner_and_mode(path: str | Path) -> str:
-    """Whose a file is and who may use it: ``it belongs to alice, mode 0640``; empty where that cannot be asked."""
+    """Return owner and mode of a file: ``it belongs to alice, mode 0640``; empty if they are not available."""
     try:
         status = Path(path).stat()
     except (OSError, TypeError):

@@ -1,7 +1,7 @@
-"""One writer at a time for a file: an advisory lock beside it, held for the moment of looking and replacing.
+"""Let only one process write a file at a time, by an advisory lock file, held while the file is checked and replaced.
 
-The kernel drops the lock of a process that dies.  On NFS it is the server's (lockd); a file system that knows no locks
-is written without, and then two runs that finish a checkpoint within the same millisecond could still meet.
+The operating system releases the lock of a process that dies, on NFS the server does (lockd).  On a file system without locks
+the file is written without; then two runs whose checkpoints end in the same millisecond may interfere.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pathlib import Path
 from ..errors import plain_text
 from ..kernels.machine.locks import try_lock
 
-#: Longest wait for another writer, seconds; what it holds the lock for is one write of the file.
+#: Longest wait for another writer, in seconds; a writer holds the lock for one write of the file.
 LOCK_TIMEOUT = 20.0
 
-#: Errors of a file system without locks.
+#: Error numbers of a file system without locks.
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
-#: A lock's own file is opened so: no link is followed, and a FIFO in its place keeps nobody waiting.
+#: Flags for opening a lock file: no link is followed, and a FIFO under its name does not block.
 _OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def hidden_sibling(path: Path, what: str) -> Path:
-    """A hidden file of ours beside another: its name is short whatever the other's, because file systems take 255 bytes."""
+    """Return the name of a hidden file next to ``path``; a hash keeps it short, because names have at most 255 bytes."""
     return path.parent / f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}.{what}"
 
 
@@ -38,13 +38,13 @@ def hidden_sibling(path: Path, what: str) -> Path:
 def hold_lock(path: Path, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
     """Hold the lock of ``path``.
 
-    Raises OSError where its folder cannot be written, PermissionError with the lock's name where another user's lock is closed to
-    us, TimeoutError past ``patience``, with its name and who signed it last.
+    Raises OSError if the folder is not writable, PermissionError if another user's lock file cannot be opened, and TimeoutError
+    after ``patience`` seconds.  The messages give the lock file's name, and the last one who held it.
     """
     name = hidden_sibling(path, "lock")
     handle = _acquire_lock(name, patience)
     try:
-        with contextlib.suppress(OSError):  # one that we may only read keeps its signature
+        with contextlib.suppress(OSError):  # a lock file that is only readable keeps its old signature
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         yield
@@ -55,13 +55,13 @@ def hold_lock(path: Path, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
 
 
 def _open_lock_file(name: Path) -> int:
-    """The lock's file, made if need be; one that its maker left behind and we may not write is opened to be read."""
+    """Open the lock file, creating it if necessary; a lock file that is not writable is opened for reading."""
     try:
         return os.open(name, os.O_RDWR | os.O_CREAT | _OPEN_FLAGS, 0o666)
     except PermissionError as refused:
         try:
             return os.open(name, os.O_RDONLY | _OPEN_FLAGS)
-        except FileNotFoundError:  # it is the folder that we may not write
+        except FileNotFoundError:  # the folder is not writable
             raise refused from None
         except PermissionError:
             raise _is_unwritable(name) from None
@@ -82,7 +82,7 @@ def _acquire_lock(name: Path, patience: float) -> int:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise PermissionError(f"its lock {name} is not a regular file")
             ours = try_lock(handle)
-            # the one before us removes the name as it lets go: what we hold must be what the name means now
+            # the previous holder removes the name when it releases: the held file must still be the file of this name
             with contextlib.suppress(FileNotFoundError):
                 if ours and os.fstat(handle).st_ino == name.stat().st_ino:
                     return handle
@@ -91,7 +91,7 @@ def _acquire_lock(name: Path, patience: float) -> int:
             if error.errno in NO_LOCKS:
                 return handle
             os.close(handle)
-            if error.errno == errno.EBADF:  # NFS locks for writing only what may be written
+            if error.errno == errno.EBADF:  # on NFS a write lock needs a file opened for writing
                 raise _is_unwritable(name) from None
             raise
         os.close(handle)

@@ -1,4 +1,4 @@
-"""Adding results of disjoint trials: files of thousands of shards, one after another."""
+"""Add results of disjoint trials: files of thousands of shards, one after another."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from .reading import FileContents, Reader
 from .results import Results
 from .size import check_size
 
-#: Files, and points of all of them, that are kept before they are added up: their images are kept with them.
+#: Largest numbers of files, and of their points, that wait before they are added; their HDF5 images stay in memory.
 _FILES, _POINTS = 64, 2**14
 
-#: What is kept of a file, by its name, when what it counted was added.
+#: A function that extracts, from a file's name and contents, the data to keep once its counts have been added.
 ExtractFunction = Callable[[str | Path, FileContents], Any]
 
 
 class RunningSum:
-    """Results of disjoint trials, added one after another; of each its ranges, name and what ``keep`` makes of it are kept."""
+    """The sum of results of disjoint trials, added one by one; of each file only ranges, name and ``keep``'s value stay."""
 
     def __init__(self, name: str | Path, first: FileContents, keep: ExtractFunction) -> None:
         self._name, self._first, self._keep = str(name), first.about, keep
         self.kept: list[Any] = []
         self._studies: list[Measure] = []
         self._names: list[str] = []
-        self._ranges: list[tuple[Sequence[Key], Any]] = []  # of each name: its points, and ranges at these
-        self._columns: list[Columns] = []  # the sum of the first, and those that were not added to it yet
+        self._ranges: list[tuple[Sequence[Key], Any]] = []  # for each name its points, and the ranges at these
+        self._columns: list[Columns] = []  # the sum so far, followed by columns that still wait
 
     def add(self, name: str | Path, part: FileContents) -> None:
-        """Take in one more.  Raises StudyMismatchError."""
+        """Add one file.  Raises StudyMismatchError."""
         about, columns = part.about, part.columns
         if about is not self._first:
             self._first.check_same_study(about, self._name, str(name))
@@ -50,7 +50,7 @@ class RunningSum:
             self._columns = [Columns.total(self._columns)]
 
     def join(self, other: RunningSum) -> None:
-        """Take in what ``other`` has, as if its files had been added here; they were compared with the same first file."""
+        """Add the files of ``other``, which were compared with the same first file."""
         self.kept += other.kept
         self._studies += other._studies
         self._names += other._names
@@ -58,7 +58,7 @@ class RunningSum:
         self._columns += other._columns
 
     def total(self) -> Results:
-        """All together.  Raises TrialOverlapError, or ParameterError for more than a file takes."""
+        """Return the total.  Raises TrialOverlapError, or ParameterError for more points or ranges than a file can hold."""
         one, columns = self._first, Columns.total(self._columns)
         places = {key: i for i, key in enumerate(columns.keys)}
         of_files = [np.array([places[key] for key in keys], np.int64)[rows[:, 0]] for keys, rows in self._ranges]
@@ -81,9 +81,9 @@ class RunningSum:
 def sum_stretch(
     names: Sequence[str | Path], first: int, stop: int, keep: ExtractFunction, unchecked: bool
 ) -> RunningSum:
-    """Add the files ``first .. stop - 1`` of many; all are compared with file 0.
+    """Add the files ``first .. stop - 1`` of ``names``; each is compared with file 0.
 
-    Raises as :func:`fastcube.open_results`; StudyMismatchError.
+    Raises StudyMismatchError, and the errors of ``open_results``.
     """
     reader = Reader(unchecked)
     part = reader.read(names[0])

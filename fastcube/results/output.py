@@ -1,4 +1,4 @@
-"""The file a run writes to: checked before work begins, resumed from, replaced whole, rescued when it cannot be."""
+"""The output file of a run: checked before work begins, resumed, replaced whole, and saved elsewhere if it cannot be written."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .results import Results
 
 
 class OutputFile:
-    """A results file of one run.  A symbolic link stays one: what it points to is replaced.
+    """The results file of one run.  If it is a symbolic link, its target is replaced and the link stays.
 
-    Raises ResultFileError at once when it is no regular file, is write-protected, or its folder does not exist or
-    cannot be written.
+    Raises ResultFileError at once if it is not a regular file, is write-protected, or its folder does not exist or is not
+    writable.
     """
 
     def __init__(self, path: str) -> None:
         self.path = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)  # noqa: PTH114
         self._rescued: Path | None = None
-        self._note = hidden_sibling(self.path, "idle")  # there when the last run ended without a finished trial
+        self._note = hidden_sibling(self.path, "idle")  # exists if the last run ended without a finished trial
         folder = self.path.parent
         try:
             if not folder.is_dir():
@@ -47,7 +47,7 @@ class OutputFile:
         except OSError as error:
             raise ResultFileError(f"output folder {folder} cannot be written: {error_reason(error)}") from error
         remove_stale(self.path)
-        self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # where it is, should it be renamed
+        self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # survives renaming the folder
         weakref.finalize(self, os.close, self._folder)
         self._seen = self._signature()
 
@@ -58,12 +58,12 @@ class OutputFile:
         return None
 
     def resume(self, fresh: Results, force: bool) -> Results:
-        """What the file holds of the same study and seed, or ``fresh`` when there is none.
+        """Return the results in the file, which must be of the same study and seed, or ``fresh`` if it has no trials.
 
-        With ``force`` it is ``fresh`` too, and the file, which must hold results of any study or nothing, will be replaced.
+        With ``force`` return ``fresh``.  The file will then be replaced; it must be empty or hold results of any study.
 
-        A file that holds no trial protects nothing, whatever it is of.  Raises StudyMismatchError for a file of another
-        study or seed, ResultFileError for any other file.
+        A file without trials may be of any study.  Raises StudyMismatchError for a file of another study or seed,
+        ResultFileError for any other file.
         """
         if not self.path.exists():
             return fresh
@@ -82,9 +82,9 @@ class OutputFile:
         return held
 
     def save(self, results: Results) -> None:
-        """Replace the file.  When that fails the results go beside it or elsewhere, and the ResultFileError says where.
+        """Replace the file.  If this fails, save the results elsewhere, and raise ResultFileError with the place.
 
-        What another process wrote meanwhile is never replaced: both look and write under one lock.
+        Changes by another process are never overwritten: checking and writing happen under one lock.
         """
         try:
             with hold_lock(self.path):
@@ -95,7 +95,7 @@ class OutputFile:
                 self._note.unlink(missing_ok=True)
         except ResultFileError as error:
             raise ResultFileError(f"{error}; {self._rescue_results(results)}") from error
-        except Exception as error:  # whatever it is, the work goes somewhere
+        except Exception as error:  # whatever the error, the results must be saved somewhere
             why = (
                 error_reason(error)
                 if isinstance(error, OSError)
@@ -104,7 +104,7 @@ class OutputFile:
             raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue_results(results)}") from error
 
     def note_idle_run(self) -> bool:
-        """Note that a run of this output ended without a finished trial; whether the one before it did too."""
+        """Record that a run of this output ended without a finished trial; return whether the previous run did too."""
         with contextlib.suppress(OSError):
             try:
                 os.close(os.open(self._note, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
@@ -117,8 +117,8 @@ class OutputFile:
         for place in self._rescue_paths():
             try:
                 results.save(place)
-            except Exception:  # the next place, whatever is wrong with this one
-                with contextlib.suppress(OSError):  # the name was reserved
+            except Exception:  # whatever the error, the next place may work
+                with contextlib.suppress(OSError):  # remove the empty file that reserved the name
                     if place != self._rescued and place.stat().st_size == 0:
                         place.unlink()
                 continue
@@ -128,13 +128,13 @@ class OutputFile:
         return f"no folder takes it: {kept}"
 
     def _rescue_paths(self) -> Iterator[Path]:
-        """Where to save instead, best first: never over what another run rescued."""
+        """Yield paths where the results can be saved instead, best first, never over results that another run saved."""
         if self._rescued is not None:
             yield self._rescued
         stem, suffix = self.path.stem, self.path.suffix
         tried = set()
         for named in (str(self.path.parent), f"/proc/self/fd/{self._folder}", ".", tempfile.gettempdir()):
-            with contextlib.suppress(OSError):  # a folder that was removed, or is not ours to write
+            with contextlib.suppress(OSError):  # the folder was removed, or is not writable
                 folder = Path(named).resolve(strict=True)
                 if folder not in tried:
                     tried.add(folder)
@@ -143,14 +143,14 @@ class OutputFile:
 
 
 def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
-    """``r.rescued.h5``, ``r.rescued-1.h5``, ...; the stem is cut where the name would pass 255 bytes."""
+    """Return ``r.rescued.h5``, ``r.rescued-1.h5``, ...; a long stem is cut so that the name has at most 255 bytes."""
     end = f".rescued{f'-{i}' if i else ''}{suffix}"
     room = 255 - len(os.fsencode(end))
     return folder / (os.fsencode(stem)[:room].decode(errors="ignore") + end)
 
 
 def _reserve_name(name: Path, path: Path) -> bool:
-    """Whether the name was free and is ours now, with the rights of ``path``.  Raises OSError where no name can be made."""
+    """Create an empty file with the rights of ``path``, and return whether the name was free.  Raises OSError."""
     try:
         handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if path.exists() else 0o666)
     except FileExistsError:

@@ -1,7 +1,7 @@
-"""Read thousands of files in a few processes: each adds up one stretch of them.
+"""Read and add thousands of files in a few processes, each a contiguous part of the list.
 
-Reading is mostly Python, so threads would take turns.  The processes send back sums of integers, so the outcome is that of
-one process; an error is that of the first file, by their order, that has one.
+Reading is mostly Python code, so threads would only take turns.  The processes return integer sums, so their number does not
+change the result.  The error raised is the error of the first file, in their order, that has one.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from ..errors import EngineError
 from .merging import ExtractFunction, RunningSum, sum_stretch
 from .worker_process import WorkerProcess
 
-#: Files that a process should read at least: its start takes as long as reading 100.
+#: Least number of files per process; starting a process takes as long as reading 100 files.
 _MIN_FILES = 200
 
-#: Processes at most: each takes 90 MiB.
+#: Largest number of processes; each takes 90 MiB.
 _MAX_PROCESSES = 4
 
 
 def sum_files(
     names: Sequence[str | Path], keep: ExtractFunction, processes: int, unchecked: bool = False
 ) -> RunningSum:
-    """What files add up to, at least one, with what ``keep``, a function of a module, makes of each.
+    """Return the sum of the files, at least one, with the value of ``keep`` (a function of a module) for each.
 
-    Raises as :func:`fastcube.open_results`; StudyMismatchError; EngineError when one of the processes is killed.
+    Raises StudyMismatchError, the errors of ``open_results``, and EngineError if a process is killed.
     """
     count = max(1, min(processes, _MAX_PROCESSES, len(names) // _MIN_FILES))
     with contextlib.ExitStack() as ends:
         others: list[WorkerProcess] = []
-        with contextlib.suppress(OSError):  # where no more are to be had, fewer read more
+        with contextlib.suppress(OSError):  # if no more processes can be started, fewer processes read all files
             while sys.executable and len(others) + 1 < count:
                 others.append(WorkerProcess(serve_sums))
                 ends.callback(others[-1].end)
@@ -47,7 +47,7 @@ def sum_files(
 
 
 def _receive_sum(worker: WorkerProcess) -> RunningSum:
-    """What a process has read.  Raises what reading raised there, or EngineError when it was killed."""
+    """Return the sum read by a process.  Raises the error that reading raised there, or EngineError if it was killed."""
     try:
         read = worker.receive()
     except EOFError:
@@ -58,11 +58,11 @@ def _receive_sum(worker: WorkerProcess) -> RunningSum:
 
 
 def serve_sums(receive: Callable[[], Any], send: Callable[[Any], None]) -> None:
-    """Add up stretches of files, one per message."""
+    """Add parts of the list of files, one part per message."""
     while True:
         read: Any
         try:
             read = sum_stretch(*receive())
-        except Exception as error:  # the parent's to raise
+        except Exception as error:  # the parent process raises it
             read = error
         send(read)

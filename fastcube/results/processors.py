@@ -1,4 +1,4 @@
-"""How many processors this process may use: the affinity mask, Slurm, and the quotas of its control groups."""
+"""The number of processors that this process may use: affinity mask, Slurm, and the quotas of its control groups."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..errors import ParameterError, plain_text
 
 
 def processor_limits(root: Path = Path("/")) -> dict[str, int]:
-    """Numbers of processors by the limit that allows them, without limits that are not set.
+    """Return the numbers of processors by the limit that sets them; limits that are not set are left out.
 
-    ``root`` is the folder that holds ``proc``.  Raises ParameterError where ``SLURM_CPUS_PER_TASK`` is not a number.
+    ``root`` is the folder that contains ``proc``.  Raises ParameterError if ``SLURM_CPUS_PER_TASK`` is not a number.
     """
     mask = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limits = {"affinity mask": mask}
@@ -30,14 +30,14 @@ def processor_limits(root: Path = Path("/")) -> dict[str, int]:
 
 
 def check_thread_settings() -> None:
-    """Raise ParameterError for a number of threads in the environment that Numba cannot take."""
+    """Raise ParameterError if the environment sets a number of threads that Numba rejects."""
     text = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
         raise ParameterError(f"NUMBA_NUM_THREADS must be an integer of at least 1, got {plain_text(text, 40)}")
 
 
 def _control_group_quotas(root: Path) -> Iterator[float]:
-    """Processors that this process's control groups of version 1 and 2 and all their parents may use at once."""
+    """Yield the quotas, in processors, of this process's control groups of version 1 and 2 and of all their parents."""
     for folder, top in _control_group_folders(root):
         for group in (folder, *folder.parents):
             with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
@@ -47,20 +47,20 @@ def _control_group_quotas(root: Path) -> Iterator[float]:
 
 
 def _read_quota(group: Path) -> float:
-    """Processors that one control group may use.  Raises OSError or ValueError where it has no quota."""
+    """Return the quota of one control group in processors.  Raises OSError or ValueError if it has none."""
     if (group / "cpu.max").exists():
         quota, period = (group / "cpu.max").read_text().split()
     else:
         quota = (group / "cpu.cfs_quota_us").read_text()
         period = (group / "cpu.cfs_period_us").read_text()
-    processors = int(quota) / int(period)  # "max" is no number
-    if processors <= 0:  # -1 is none
+    processors = int(quota) / int(period)  # ValueError for "max", no limit
+    if processors <= 0:  # -1 also means no limit
         raise ValueError("no quota")
     return processors
 
 
 def _control_group_folders(root: Path) -> Iterator[tuple[Path, Path]]:
-    """Folders of this process's control groups that may limit processors, each with the mount that it lies in."""
+    """Yield the folders of this process's control groups that may limit processors, each with its mount point."""
     try:
         groups = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
         mounts = [line.split() for line in (root / "proc/self/mountinfo").read_text().splitlines() if " - " in line]
@@ -73,12 +73,12 @@ def _control_group_folders(root: Path) -> Iterator[tuple[Path, Path]]:
         top = root / _unescape(fields[4]).lstrip("/")
         for _, controllers, path in groups:
             if ("cpu" in controllers.split(",")) if kind == "cgroup" else not controllers:
-                # a container sees its own group at the mount, and its path as the host or as its name space has it
+                # in a container the group is at the mount, and ``path`` is relative to the host or to the name space
                 inside = os.path.relpath(path, _unescape(fields[3]))
                 folder = top if inside.startswith("..") else top / inside
                 yield (folder if folder.is_dir() else top), top
 
 
 def _unescape(text: str) -> str:
-    """A path of mountinfo, where blanks are written as octal numbers."""
+    """Decode a path in mountinfo, where whitespace is written as octal numbers."""
     return text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")

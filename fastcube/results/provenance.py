@@ -1,4 +1,4 @@
-"""Where a result came from: software, machine, command.  Stored beside the result, outside its identity."""
+"""The provenance of a result: software, machine, command.  It is stored with the result, outside its identity."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from .processors import processor_limits
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "click")
 
-#: What the command line's program is called, run by its name or as a module.
+#: File names of the program when it is called by its name or as a module.
 PROGRAMS = ("fastcube", "__main__.py")
 
 #: The folder of the package that runs.
 PACKAGE = Path(__file__).resolve().parents[1]
 
-#: Rooms of it that can change how a report looks and not what is true.
+#: Folders of the package that can change the appearance of a report but not its content.
 _PRESENTATION_FOLDERS = {"audit/report", "plot", "cli"}
 
 
-#: State of the package's files: relative path, size, times of change and inode of each.
+#: State of the package's files: relative path, size, two times of change, and inode of each.
 SourceState = tuple[tuple[str, int, int, int, int], ...]
 
 
 def _read_source_state() -> SourceState:
-    """The state of the package's sources and data now, in order of their paths."""
+    """Return the present state of the package's sources and data, in order of their paths."""
     found = []
     for place, folders, files in os.walk(PACKAGE, followlinks=True):
         inside = Path(place).relative_to(PACKAGE)
         folders[:] = [f for f in folders if f != "__pycache__"]
         for name in files:
             if name.endswith((".py", ".json")):
-                # time of the last change of the inode too: `touch` and `git checkout` cannot set it back
+                # with the time of the inode's last change, which `touch` and `git checkout` cannot set back
                 status = os.stat(f"{place}/{name}")  # noqa: PTH116
                 path = (inside / name).as_posix()
                 found.append((path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
@@ -51,14 +51,14 @@ def _read_source_state() -> SourceState:
 
 @functools.cache
 def _hash_source_files() -> tuple[SourceState, dict[str, str]]:
-    """The state of the sources before they were read, once per process, and the hash of each."""
+    """Return the state of the sources before they were read, and the hash of each; computed once per process."""
     state = _read_source_state()
     return state, {path: hashlib.sha256((PACKAGE / path).read_bytes()).hexdigest() for path, *_ in state}
 
 
 @functools.cache
 def hash_sources(*, looks: bool) -> str:
-    """Hash of the package's sources and data; with ``looks``, of those too that only change what is shown."""
+    """Return a hash of the package's sources and data; with ``looks`` also of sources that only change the appearance."""
     _, hashes = _hash_source_files()
     counted = [
         pair
@@ -69,21 +69,21 @@ def hash_sources(*, looks: bool) -> str:
 
 
 def have_sources_changed() -> bool:
-    """Whether a source was touched since :func:`hash_sources` first read them.
+    """Whether a source file was changed since ``hash_sources`` first read them.
 
-    If not, every module that this process or one of its children has imported since then has the text that was hashed.  An edit
-    that was undone counts: a module may have been imported in between.
+    If not, every module that this process or its children have imported since then has the hashed source.  An edit that was
+    undone counts as a change, because a module may have been imported in between.
     """
     state, _ = _hash_source_files()
     try:
         return _read_source_state() != state
-    except OSError:  # a file went away between the folder's list and the question
+    except OSError:  # a file disappeared while the files were listed
         return True
 
 
 @functools.cache
 def package_version(name: str = "fastcube", otherwise: str = "unknown") -> str:
-    """Version of fastcube, or of another package, as installed; ``otherwise`` where it is not."""
+    """Return the installed version of fastcube or of another package, or ``otherwise`` if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -91,7 +91,7 @@ def package_version(name: str = "fastcube", otherwise: str = "unknown") -> str:
 
 
 def git_revision() -> str | None:
-    """Commit of the checkout this package runs from, with ``+changes`` when it has uncommitted ones; None outside one."""
+    """Return the commit of the checkout, with ``+changes`` if files differ from it; None outside a checkout."""
     root = PACKAGE.parent
     if not (root / ".git").exists():
         return None
@@ -109,7 +109,7 @@ def git_revision() -> str | None:
 
 
 def cpu_name() -> str:
-    """The processor's name as the system gives it."""
+    """Return the processor's name as the system reports it."""
     with contextlib.suppress(OSError), Path("/proc/cpuinfo").open() as lines:
         for line in lines:
             if line.startswith("model name"):
@@ -118,29 +118,29 @@ def cpu_name() -> str:
 
 
 def available_cpus() -> int:
-    """Processors this process may use: the least of affinity mask, SLURM_CPUS_PER_TASK and quota of the control groups."""
+    """Return the number of processors for this process: the least of affinity mask, SLURM_CPUS_PER_TASK and group quotas."""
     return min(processor_limits().values())
 
 
 @functools.cache
 def library_versions() -> dict[str, str]:
-    """Versions of what the results depend on, without importing any of it; looked for once a process."""
+    """Return the versions of the libraries that results depend on, without importing them; looked up once per process."""
     return {name: package_version(name, "not installed") for name in LIBRARIES}
 
 
 def _strip_folder(word: str) -> str:
-    """A word, of a place on this machine its name alone: results are shown to others."""
+    """Return a word of a command line; an absolute path is reduced to its last part, because results are published."""
     return PurePath(word).name if PurePath(word).is_absolute() else word
 
 
 def remove_force(words: Sequence[str]) -> list[str]:
-    """Return the words of a command line without ``--force``: repeated, it would throw away what the command has done."""
+    """Return the words of a command line without ``--force``, which would discard the results if the command is repeated."""
     options = words[: words.index("--")] if "--" in words else words
     return [*(word for word in options if word != "--force"), *words[len(options) :]]
 
 
 def _command_line() -> list[str]:
-    """The command line without places on this machine, but as it was typed behind ``fastcube``: `status` says it again."""
+    """Return the command line as typed, but without folders of this machine; `status` prints it again."""
     named = [_strip_folder(word) for word in sys.argv]
     return named[:1] + remove_force(sys.argv[1:]) if named and named[0] in PROGRAMS else named
 

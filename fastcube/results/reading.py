@@ -1,7 +1,7 @@
-"""Reading a results file: the inverse of ``writing.py``, and what is checked before anything in a file is believed.
+"""Read results files: the inverse of ``writing.py``, with checks before any content is trusted.
 
-A file is data: no code that it names is run, none of its links is followed, nothing is allocated that its size does not
-justify, and it either gives what was written or a ResultFileError of one line.
+A file is data: reading never runs code that it names, follows none of its links, and allocates no more than its size justifies.
+The result is either the results that were written, or a ResultFileError of one line.
 """
 
 from __future__ import annotations
@@ -46,23 +46,27 @@ from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
 
 
 def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
-    """Read a results file; its study need not be here.
+    """Read a results file.  The code of its study need not be installed.
 
     Parameters
     ----------
     path : path
     unchecked : bool
-        Read a file whose checksum is missing or wrong because another program rewrote it.  The digest of what is
-        counted is checked all the same.
+        Whether to read a file whose checksum is missing or wrong because another program rewrote it.  The digest of the
+        counts is checked even then.
+
+    Returns
+    -------
+    Results
 
     Raises
     ------
     ResultFileError
-        For a file that is not ours, damaged, or inconsistent.
+        If the file is not a fastcube results file, is damaged, or is inconsistent.
     FormatTooOldError, FormatTooNewError
-        For another major version.
+        If the file has another major version of the format.
     StudyMismatchError
-        For another generator of random numbers.
+        If the file uses another generator of random numbers.
 
     Examples
     --------
@@ -74,34 +78,35 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
 
 
 def is_results_file(path: Path) -> bool:
-    """Whether a file holds results, however damaged or old, or no bytes at all.  Raises ResultFileError."""
+    """Whether a file is empty or a results file, even if damaged or old.  Raises ResultFileError if it cannot be read."""
     image = read_whole(path)
     return not image or (is_hdf5(image) and FILE_TYPE.encode() in image)
 
 
 @dataclass(frozen=True)
 class FileContents:
-    """What a file holds: ``about`` its study, seed, goal, runs and grid, but no tallies; those as columns; its digest."""
+    """The contents of a file: ``about`` (everything except the counts), the counts as columns, and the digest."""
 
     about: Results
     columns: Columns
     digest: str
 
     def results(self) -> Results:
-        """All of it as Results."""
+        """Return the contents as Results."""
         return replace(self.about, tallies=self.columns.tallies())
 
 
 class Reader:
-    """Reads files one after another.  What they state alike, as the shards of a run do, is checked once and shared.
+    """Reads files one after another.  Headers that are equal, as those of a run's shards, are checked once and shared.
 
-    Where their arrays stand is asked of HDF5 once for all files of as many ranges of trials: later ones are read at the same
-    places.  If what stands there has the digest that a file states, it is what that file holds; if not, all is asked again.
+    HDF5 locates the arrays only in the first of all files with equally many ranges of trials.  Later files are read at the same
+    places.  If the data there have the digest that the file states, they are the file's data; otherwise HDF5 locates
+    the arrays again.
 
     Parameters
     ----------
     unchecked : bool
-        As of :func:`open_results`.
+        As in ``open_results``.
     """
 
     def __init__(self, unchecked: bool = False) -> None:
@@ -109,7 +114,7 @@ class Reader:
         self._known: _FileHeader | None = None
 
     def read(self, path: str | Path) -> FileContents:
-        """What a file holds; with the errors of :func:`open_results`."""
+        """Return the contents of a file; raises the errors of ``open_results``."""
         path = check_path("path", path)
         with open_untrusted(path, self._unchecked) as (file, image):
             _check_format(path, file)
@@ -130,7 +135,7 @@ class Reader:
         group, known = open_subgroup(file, "raw"), self._known
         ranges = Arrays(group, image).read_stored("ranges", "i", 2, MOST_NUMBERS)
         if known is not None:
-            with contextlib.suppress(Exception):  # laid out otherwise, or damaged: what follows tells
+            with contextlib.suppress(Exception):  # another layout or damage: the full reading below decides
                 raw = Arrays(group, image, known.places.get(len(ranges)))
                 if known.is_same_header(file, raw, len(ranges)) and (part := known.part(file, raw, ranges)):
                     return part
@@ -144,7 +149,7 @@ class Reader:
 
 
 def _check_format(path: Path, file: Any) -> None:
-    """Raise ResultFileError, or another error of :func:`open_results`, for a file that this version does not read."""
+    """Raise an error of ``open_results`` for a file that this version does not read."""
     if _read_text(file, "filetype") != FILE_TYPE:
         raise ResultFileError(f"{path} is not a fastcube results file")
     version = np.asarray(read_attribute(file, "format_version", (2,)))
@@ -159,7 +164,7 @@ def _check_format(path: Path, file: Any) -> None:
 
 
 def _read_text(file: Any, name: str, most: int = 10_000) -> str:
-    """A text attribute.  Raises ValueError for one that would not print on a line, or has more than ``most`` characters."""
+    """Return a text attribute.  Raises ValueError if it is not printable on one line or has more than ``most`` characters."""
     value = read_attribute(file, name)
     text = value.decode() if isinstance(value, bytes) else value
     if not isinstance(text, str):
@@ -175,7 +180,7 @@ def _read_integer(file: Any, name: str, low: int, high: int) -> int:
 
 
 def _parse_json(text: Any, name: str, kind: type) -> Any:
-    """What a text in JSON says, of no more characters than are taken.  Raises ValueError."""
+    """Return the value of a JSON text of limited length.  Raises ValueError."""
     if len(text) > MOST_TEXT:
         raise ValueError(f"{name} is longer than {MOST_TEXT} characters")
     value = json.loads(text.decode() if isinstance(text, bytes) else text)
@@ -186,7 +191,7 @@ def _parse_json(text: Any, name: str, kind: type) -> Any:
 
 @dataclass(frozen=True)
 class _FileHeader:
-    """What a file states of its study, seed and points, checked, beside what it was made from."""
+    """The checked header of a file (study, seed and points), with the data that it was made from."""
 
     text: Any
     points: list[tuple[str, bytes]]
@@ -200,16 +205,16 @@ class _FileHeader:
     places: dict[int, dict[str, ArrayLocation]] = field(default_factory=dict)
 
     def is_same_header(self, file: Any, raw: Arrays, ranges: int) -> bool:
-        """Whether a file states it too, as far as the digest does not tell: description, statistics' numbers, points."""
+        """Whether a file has the same description, statistics' numbers and points, which the digest does not cover."""
         return (
-            self.numbers is not None  # no other numbers have this checksum
+            self.numbers is not None  # equal checksums mean equal numbers
             and (self.numbers, self.text) == (_read_checksum(raw), _read_group_text(file, "study"))
             and self.points == _column_bytes(_parse_axis_columns(raw, self.axes))
             and ranges <= self.ranges
         )
 
     def part(self, file: Any, raw: Arrays, ranges: Any) -> FileContents | None:
-        """What a file holds that states this; None if that has another digest than it states.  Raises ValueError."""
+        """Return the contents of a file with this header, or None if they do not have the stated digest."""
         history = _parse_json(_read_group_text(file, "provenance"), "json", list)
         if not all(isinstance(entry, dict) for entry in history):
             raise ValueError("the provenance is no list of runs")
@@ -222,17 +227,17 @@ class _FileHeader:
 
 
 def _read_group_text(file: Any, group: str) -> Any:
-    """The one text that a group holds."""
+    """Return the single text in a group."""
     return Arrays(open_subgroup(file, group), b"").read_stored("json", "O", 0, 1)
 
 
 def _read_checksum(raw: Arrays) -> str | None:
-    """The checksum that a file states of its statistics' numbers; None where an earlier fastcube wrote it."""
+    """Return the stated checksum of the statistics' numbers, or None in a file of an older fastcube."""
     return _read_text(raw.group, "numbers") if "numbers" in raw.group.attrs else None
 
 
 def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
-    """What a file states besides what was counted.  Raises ValueError."""
+    """Return the checked header of a file, which is everything except the counts.  Raises ValueError."""
     text, numbers = _read_group_text(file, "study"), _read_checksum(raw)
     data = _parse_description(text)
     code = _parse_json(_read_text(file, "code", MOST_TEXT), "code", dict).items()
@@ -263,7 +268,7 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
 
 
 def _parse_description(text: Any) -> dict[str, Any]:
-    """The axes, counters, extremes and statistics that a file states.  Raises ValueError."""
+    """Return the axes, counters, extremes and statistics that a file describes.  Raises ValueError."""
     data: dict[str, Any] = _parse_json(text, "json", dict)
     for part in ("axes", "counters", "extremes", "statistics"):
         if len(data[part]) > MOST_PARTS:
@@ -280,10 +285,10 @@ def _parse_description(text: Any) -> dict[str, Any]:
 def _use_local_study(
     stated: RecordedMeasure, data: dict[str, Any], head: dict[str, Any], keys: list[Key]
 ) -> RecordedMeasure:
-    """The measure with the numbers of its study, where that is installed, or ran in this process, and counts the same.
+    """Return the measure with the numbers of the local study, if it is installed or ran in this process and counts the same.
 
-    Raises ValueError where the file states another unit or scale, or defines a statistic elsewhere: these say what a value
-    is, and the digest does not hold them.  Bounds are the study's own, which better ones may have replaced since.
+    Raises ValueError if the file states another unit or scale, or defines a statistic at other points.  These numbers determine
+    values, and the digest does not cover them.  Bounds are taken from the local study, where better bounds may have been added.
     """
     study = registry.code_of(stated)
     if study is None:
@@ -303,7 +308,7 @@ def _use_local_study(
 
 
 def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
-    """The values of each axis at each point, of its kind; names, each one of the file's own list, as texts."""
+    """Return the values of each axis at each point, in the axis' type; names must be in the file's own list."""
     out = []
     for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
@@ -318,12 +323,12 @@ def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
 
 
 def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
-    """Columns, to be compared."""
+    """Return columns in a form that can be compared."""
     return [(str(column.dtype), column.tobytes()) for column in columns]
 
 
 def _parse_keys(columns: list[Any]) -> list[Key]:
-    """The points; distinct."""
+    """Return the points.  Raises ValueError if two are equal."""
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     if len(set(keys)) < len(keys):
         raise ValueError("a point stands twice")
@@ -338,7 +343,7 @@ def _parse_numbers(raw: Arrays, entry: dict[str, Any], points: int) -> Any:
 
 
 def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
-    """What was counted at each point.  Raises ValueError for what no trials can have counted."""
+    """Return the counts at each point.  Raises ValueError if they are impossible for the number of trials."""
     layout, points = stated.about.study.tally, len(stated.keys)
     counts: dict[str, Any] = {}
     for counter in layout.counters:
@@ -353,14 +358,14 @@ def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
 
 
 def _join_limbs(values: Any) -> Any:
-    """A column of counters of several limbs: of int64, or of Python's integers where any outgrows one limb."""
+    """Return a column of counters with several limbs: int64, or Python integers if one needs more than one limb."""
     if not values[:, 1:].any():
         return values[:, 0]
     return np.array([sum(d << LIMB_BITS * i for i, d in enumerate(row)) for row in values.tolist()], object)
 
 
 def _parse_ranges(rows: Any, points: int) -> Any:
-    """The ranges of trials, in order and fused.  Raises ValueError."""
+    """Return the sorted and fused ranges of trials.  Raises ValueError."""
     if rows.dtype != np.int64 or rows.shape[1] != 3:
         raise ValueError("ranges is no array of ranges of trials")
     rows = rows[range_order(rows)]
@@ -373,7 +378,7 @@ def _parse_ranges(rows: Any, points: int) -> Any:
 
 
 def _read_integers(raw: Arrays, name: str, shape: tuple[int, ...]) -> Any:
-    """An array of whole numbers of this shape.  Raises ValueError."""
+    """Return an integer array of this shape.  Raises ValueError."""
     values = raw.read_stored(name, "i", len(shape), MOST_NUMBERS)
     if values.dtype != np.int64 or values.shape != shape:
         raise ValueError(f"{name} is no array of whole numbers of the points")

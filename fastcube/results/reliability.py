@@ -1,8 +1,8 @@
-"""The reliability polynomial: a file over all numbers f of failures says what any failure rate does.
+"""The reliability polynomial: connectivity at any failure rate, from results over all numbers f of failures.
 
-R(p) = sum_f C(N, f) p^f (1 - p)^(N - f) P(connected | f).  In a ``survival`` file the trials at each f are a stratum.  In a
-``survival-curve`` file the trials at all f are the same orders, and R(p) is the mean of the polynomials of the orders.  Where the
-probability is known (f below the proved connectivity, too few survivors or links) it is taken, not estimated.
+R(p) = sum_f C(N, f) p^f (1 - p)^(N - f) P(connected | f).  In results of ``survival`` the trials at each f are a stratum.  In
+results of ``survival-curve`` one trial is an order of failures for all f, and R(p) is the mean of the polynomials of the orders.
+If a probability is known (f below the proved connectivity, too few survivors or links), it is used in place of an estimate.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from ..measure.tally import Tally
 from ..networks.family import families
 from .results import Results
 
-#: Two-sided 95% of the normal law.
+#: The 97.5% quantile of the normal distribution, for two-sided 95% intervals.
 _Z = 1.959963984540054
 
-#: Standard errors from 0 at which a sign is decided: it is asked at many rates.
+#: A sign counts as decided at this many standard errors from 0; more than 2, because it is tested at many rates.
 _DECISION_Z = 3.0
 
-#: Rates at which a crossing is looked for.
+#: Rates at which the sign of the difference is tested.
 _RATES = [i / 400 for i in range(1, 400)]
 
 
 def connectivity(name: str, n: int) -> int:
-    """Fewest faulty nodes that a network is proved to need to be apart; 0 where nothing is proved here.
+    """Return the proved minimum number of faulty nodes that disconnect a network; 0 if none is proved here.
 
-    The least degree, for the networks whose papers prove it, and which all fault sets of n <= 4 confirm; 4 for the augmented
-    cube at n = 3.
+    It is the least degree, for networks whose papers prove this and for which all fault sets of n <= 4 confirm it.  Exception: 4
+    for the augmented cube at n = 3.
     """
     family = families().get(name)
     if family is None:
@@ -45,35 +45,35 @@ def connectivity(name: str, n: int) -> int:
     return 4 if (name, n) == ("augmented", 3) else family.degree(n)
 
 
-#: What is known at one f: a mean with its variance, and its least and largest possible value where nothing is.
+#: The probability at one f: its mean, the variance of the mean, and its least and largest possible value if it is unknown.
 Stratum = tuple[float, float, float, float]
 
 
 def reliability(results: Results, rate: float, *, against: str | None = None) -> Estimate:
-    """The probability that the nonfaulty nodes are connected when every node fails with probability ``rate``.
+    """Return the probability that the nonfaulty nodes are connected if every node fails with probability ``rate``.
 
     Parameters
     ----------
     results : Results
-        Of ``survival-curve``, of one network, one kind of component and one n (``results.sel(network=...)``), or of ``survival``
-        or a study like it, over f, of one network at one n without faulty links.
+        Of ``survival-curve``: for one network, one kind of component and one n (``results.sel(network=...)``).  Or of
+        ``survival`` or a similar study: over f, for one network at one n without faulty links.
     rate : float
-        In [0, 1].  From a curve of links it is their failure rate.
+        In [0, 1].  For a curve of links it is their failure rate.
     against : str, optional
-        "hypercube": the difference to it, from the trials of ``survival`` on the same faults.
+        "hypercube" for the difference from the hypercube, from the trials of ``survival`` on the same faults.
 
     Returns
     -------
     Estimate
-        From ``survival-curve`` with the Kullback-Leibler interval of a mean in [0, 1], valid at any number of trials, and an
-        upper bound of the standard error.  From ``survival`` the interval is normal, asymptotic, with the variance of a stratum
-        taken at (x + 1) / (T + 2).  A number of failures that the results lack counts as 0 below and as 1 above (-1 and 1 for a
-        difference), and as the middle in the value.
+        From ``survival-curve``: with the Kullback-Leibler interval of a mean in [0, 1], valid for any number of trials, and an
+        upper bound of the standard error.  From ``survival``: with the normal interval, which is asymptotic, and the variance
+        of a stratum taken at (x + 1) / (T + 2).  A number of failures without results counts as 0 in the lower limit, as 1 in
+        the upper (-1 and 1 for a difference), and as their mean in the value.
 
     Raises
     ------
     ParameterError
-        For other results, or a curve whose numbers of failures were not counted in the same trials.
+        If the results are of another kind, or a curve's numbers of failures have different trials.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
 
 
 def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
-    """The probabilities that 0 .. ``many`` components fail."""
-    from scipy.special import gammaln, xlog1py, xlogy  # 0.1 s that no other command needs
+    """Return the probabilities that 0 .. ``many`` components fail."""
+    from scipy.special import gammaln, xlog1py, xlogy  # not at the top: takes 0.1 s, and no other command needs it
 
     f = np.arange(many + 1)
     ways = gammaln(many + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
@@ -111,7 +111,7 @@ def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
 
 
 def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
-    """The polynomial at p."""
+    """Return the value of the polynomial at p."""
     weights = _weigh_failures(len(strata) - 1, p)
     mean, variance, least, most = np.array(strata).T
     known, low, high = (math.fsum(weights * share) for share in (mean, least, most))
@@ -123,12 +123,12 @@ def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> 
 
 
 def is_curve(results: Results) -> bool:
-    """Whether the results are those of survival-curve."""
+    """Whether the results are of survival-curve."""
     return [axis.name for axis in results.study.axes] == ["network", "what", "n", "failed"]
 
 
 def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
-    """The strata, of variance 0, and the number of trials that all of them share."""
+    """Return the strata, with variance 0, and the number of trials that all of them share."""
     done = [(point, tally) for point, tally in results if tally.trials]
     found = sorted({(str(point["network"]), str(point["what"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
@@ -159,7 +159,7 @@ def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
 
 
 def _evaluate_curve(strata: Sequence[Stratum], trials: int, p: float) -> Estimate:
-    """The polynomial at p, the mean over orders of a quantity in [0, 1]."""
+    """Return the value of the polynomial at p: the mean over orders of failures of a quantity in [0, 1]."""
     weights = _weigh_failures(len(strata) - 1, p)
     mean, _, _, most = np.array(strata).T
     low, lacking = min(math.fsum(weights * mean), 1.0), math.fsum(weights * most)
@@ -169,10 +169,10 @@ def _evaluate_curve(strata: Sequence[Stratum], trials: int, p: float) -> Estimat
 
 
 def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[float, float]:
-    """The Kullback-Leibler (Chernoff-Hoeffding) interval of the expectation of a quantity in [0, 1], from its mean.
+    """Return the Kullback-Leibler (Chernoff-Hoeffding) interval of the expectation of a quantity in [0, 1], from its mean.
 
-    All q with trials * KL(mean, q) <= log(2 / level), KL that of two Bernoulli distributions.  Clopper-Pearson limits hold for
-    numbers of 0/1 outcomes; a mean of other values is no such number.
+    The interval is all q with trials * KL(mean, q) <= log(2 / level), KL being the divergence of two Bernoulli distributions.
+    Clopper-Pearson limits would not be valid, because they need 0/1 outcomes.
     """
     from scipy.special import rel_entr
 
@@ -195,7 +195,7 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
 
 
 def _strata(results: Results, gain: bool) -> list[Stratum]:
-    """The strata, f = 0 .. 2^n."""
+    """Return the strata for f = 0 .. 2^n."""
     axes = [axis.name for axis in results.study.axes]
     needed = {"connected", "connected_gain", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
@@ -225,26 +225,26 @@ def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> 
 
 
 def has_narrow_interval(e: Estimate) -> bool:
-    """Whether what the results lack widens the interval less than their trials do."""
+    """Whether missing numbers of failures widen the interval less than the trials do."""
     return e.half_width <= 2 * _Z * e.stderr or e.half_width == 0
 
 
 def count_known_faults(results: Results, against: str | None = None) -> tuple[int, int]:
-    """Of how many numbers of failures the probability is known or sampled, and how many there are."""
+    """Return how many numbers of failures have a known or sampled probability, and how many there are."""
     strata = _curve_strata(results)[0] if is_curve(results) else _strata(results, against is not None)
     return sum(least == most for _, _, least, most in strata), len(strata)
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the difference to the hypercube changes its sign, as far as the results decide.
+    """A failure rate at which the difference from the hypercube changes its sign, as far as the results decide it.
 
     Attributes
     ----------
     rate : float or None
-        Where the estimated difference is 0; None where nothing is decided.
+        The rate at which the estimated difference is 0; None if no change of sign is decided.
     low, high : float
-        The network is behind at ``low`` and ahead at ``high``, or the reverse, each by three standard errors or more.
+        Rates at which the signs differ, each decided by three standard errors or more.
     """
 
     rate: float | None
@@ -253,7 +253,7 @@ class Crossing:
 
 
 def crossing(results: Results) -> Crossing:
-    """The first crossing of a network and the hypercube in rates .0025 .. .9975; see :func:`reliability` for ``results``."""
+    """Return the first crossing of a network and the hypercube in rates .0025 .. .9975; ``results`` as in ``reliability``."""
     strata = _strata(results, True)
     estimates = [(p, _evaluate_polynomial(strata, p, _DECISION_Z)) for p in _RATES]
     decided = [(p, e.low > 0) for p, e in estimates if e.low > 0 or e.high < 0]
@@ -268,7 +268,7 @@ def crossing(results: Results) -> Crossing:
 
 
 def group_by_network(results: Results) -> Iterable[tuple[str, int, Results]]:
-    """Each network, with the kind of component of a curve, and n of results over f without faulty links, with its results."""
+    """Yield name (for a curve with the kind of component), n and results of each network in results over f."""
     if is_curve(results):
         for name, what, n in dict.fromkeys(
             (str(p["network"]), str(p["what"]), int(p["n"])) for p, t in results if t.trials

@@ -1,4 +1,4 @@
-"""Results of one study: exact tallies per point, and the estimates read from them."""
+"""Results of one study: exact tallies per point, and the estimates computed from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-#: Version of what makes two results the same.
+#: Version of the identity of results.
 IDENTITY_VERSION = 2
 
 
@@ -39,21 +39,21 @@ IDENTITY_VERSION = 2
 class Results:
     """Exact tallies of a study at some points.
 
-    Shown short in a console, as a table in a notebook; ``fastcube.results.table.as_table`` is what the terminal prints.
+    In a console results are shown in short form, in a notebook as a table.  ``str`` gives the table of the command line.
 
     Attributes
     ----------
     study : Measure
-        The Study that counted, or what a file states of it (:class:`~fastcube.measure.schema.RecordedMeasure`).
+        The study that counted, or its description in a file (:class:`~fastcube.measure.schema.RecordedMeasure`).
     seed : int
     tallies : dict
-        Tally of each point, keyed by its values in the order of the axes.
+        Tally of each point, by its values in the order of the axes.
     goal : Goal
-        What the last run was asked for; outside the identity.
+        The goal of the last run; not part of the identity.
     history : list of dict
-        Provenance of each run and merge that led here; outside the identity.
+        Provenance of each run and merge that led here; not part of the identity.
     grid : str, optional
-        The study's grid that it was asked for, whose figure and notes are shown; None for the first.
+        The study's grid that was run, whose figure and notes are shown; None for the first.
 
     Examples
     --------
@@ -79,34 +79,34 @@ class Results:
     # ------------------------------------------------------------ reading
 
     def point(self, key: Key) -> dict[str, Value]:
-        """The point as a mapping of axis names to values."""
+        """Return the point as a mapping of axis names to values."""
         if not isinstance(key, tuple) or len(key) != len(self.study.axes):
             raise ParameterError(f"key must be a tuple of {len(self.study.axes)} values, got {short_repr(key)}")
         return dict(zip((a.name for a in self.study.axes), key, strict=True))
 
     def __iter__(self) -> Iterator[tuple[dict[str, Value], Tally]]:
-        """Points with their tallies, sorted by their values; names in the order of their axis."""
+        """Iterate over points with their tallies, sorted by values; names in the order of their axis."""
         for key in sorted(self.tallies, key=self.study.order):
             yield self.point(key), self.tallies[key]
 
     @property
     def trials(self) -> int:
-        """Trials done at all points together."""
+        """Number of trials at all points together."""
         return sum(tally.trials for tally in self.tallies.values())
 
     def estimates(self, point: Mapping[str, Value]) -> dict[str, Estimate]:
-        """Estimate of each statistic of one number at a point; NaN where it is not defined or nothing was counted."""
+        """Return the estimate of each statistic except distributions at a point; NaN if not defined or without trials."""
         return {s.name: self.read(s, point)[0] for s in self.study.statistics if not isinstance(s, Distribution)}
 
     def _tally(self, point: Mapping[str, Value]) -> Tally:
         try:
             return self.tallies[tuple(point[a.name] for a in self.study.axes)]
-        except (KeyError, TypeError, IndexError, ValueError):  # of another type, or none of ours
+        except (KeyError, TypeError, IndexError, ValueError):  # of another type, or with other axes
             where = point_text(self.study.point(point))
         raise ParameterError(f"no point of these results of {self.study.name} is {where}")
 
     def read(self, statistic: Statistic, point: Mapping[str, Value]) -> list[Estimate]:
-        """One estimate, or one for each bin of a distribution.  Raises StudyError when the study's code does."""
+        """Return one estimate, or one for each bin of a distribution.  Raises StudyError if the study's code fails."""
         if not isinstance(statistic, Statistic):
             raise ParameterError(f"statistic must be a Statistic, got {short_repr(statistic)}")
         tally = self._tally(point)
@@ -116,11 +116,11 @@ class Results:
             return [UNDEFINED] * (len(tally.counts[statistic.counter]) if isinstance(statistic, Distribution) else 1)
 
     def table(self, statistics: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """One row a point and statistic, of these or all, of a distribution one a value up to the largest seen.
+        """Return one row per point and statistic; a distribution has one row per value up to the largest seen.
 
-        study, axes, statistic, trials, eligible, estimate, stderr, low, high, interval: ``eligible`` is the number of trials
-        that the statistic is over, 0 where the point does not define it; ``interval`` is ``exact``, ``bounded`` or
-        ``asymptotic``.  Numbers that are not known are NaN.
+        Columns: study, axes, statistic, trials, eligible, estimate, stderr, low, high, interval.  ``eligible`` is the number of
+        trials that the statistic is over, 0 if the point does not define it.  ``interval`` is ``exact``, ``bounded`` or
+        ``asymptotic``.  Unknown numbers are NaN.
         """
         rows = []
         for point, tally in self:
@@ -134,7 +134,7 @@ class Results:
         return rows
 
     def select_statistics(self, names: Sequence[str] | None) -> tuple[Statistic, ...]:
-        """The statistics of these names, in their order; all of the study's by default.  Raises ParameterError."""
+        """Return the statistics of these names, in their order; by default all.  Raises ParameterError."""
         if names is None:
             return self.study.statistics
         if not is_many(names):
@@ -142,7 +142,7 @@ class Results:
         return tuple(self.study.statistic(name) for name in names)
 
     def labelled_estimates(self, statistic: Statistic, point: Mapping[str, Value]) -> list[tuple[str, Estimate]]:
-        """The statistic's estimate with its name; of a distribution one for each value up to the largest seen."""
+        """Return the estimate with the statistic's name; for a distribution one estimate per value up to the largest seen."""
         estimates = self.read(statistic, point)
         if not isinstance(statistic, Distribution):
             return [(statistic.name, estimates[0])]
@@ -150,7 +150,7 @@ class Results:
         return [(f"{statistic.label}={i}", e) for i, e in enumerate(estimates[: max(seen, default=0) + 1])]
 
     def identity(self) -> dict[str, Any]:
-        """What makes two results equal: everything that is counted, and from which trials."""
+        """Return everything that makes results equal: the counts and the trials that they come from."""
         points = [
             {
                 "point": self.point(key),
@@ -164,33 +164,33 @@ class Results:
         return {**self.head(), "points": points}
 
     def head(self) -> dict[str, Any]:
-        """The identity without what is counted."""
+        """Return the identity without the counts."""
         head: dict[str, Any] = {"format": IDENTITY_VERSION, "study": self.study.name, "revision": self.study.revision}
         if self.study.code:
             head["code"] = dict(self.study.code)
         return {**head, "seed": self.seed, "generator": GENERATOR}
 
     def digest(self) -> str:
-        """SHA-256 of the identity as JSON with sorted keys and no spaces, in hexadecimal."""
+        """Return the SHA-256 of the identity, as JSON with sorted keys and no spaces, in hexadecimal."""
         return identity_of_points(self, list(self.tallies)).digest(Columns.of(self.study.tally, self.tallies))
 
     # ------------------------------------------------------------ choosing
 
     def sel(self, /, **axes: Any) -> Results:
-        """The results at some of the points, as Results: to show, plot, estimate or save.
+        """Return the results at some of the points, as Results, which can be shown, plotted or saved.
 
-        What is saved holds these points alone and has a digest of its own; it cannot be merged with what it was
-        selected from, because both hold the same trials.
+        If they are saved, the file has only these points and its own digest.  It cannot be merged with the original
+        results, because both have the same trials.
 
         Parameters
         ----------
         **axes
-            Values of some axes: one, an iterable, or text as on the command line (``"5:8"``).
+            Values of some axes: a single value, an iterable, or text as on the command line (``"5:8"``).
 
         Raises
         ------
         ParameterError
-            For what is no axis, a value that no point has, or when no point has all of them.
+            If an axis does not exist, a value occurs at no point, or no point has all the values.
         """
         places = {axis.name: i for i, axis in enumerate(self.study.axes)}
         chosen = {name: set(self._values(name, given)) for name, given in axes.items()}
@@ -201,7 +201,7 @@ class Results:
         return Results(self.study, self.seed, kept, self.goal, list(self.history), self.grid)
 
     def _values(self, name: str, given: Any) -> list[Value]:
-        """Values of an axis that a caller asks for, checked: each is one of some point."""
+        """Return the values of an axis that a caller selects; each must occur at some point."""
         axis = self.study.axis(name)
         at = self.study.axes.index(axis)
         held = {key[at] for key in self.tallies}
@@ -212,21 +212,21 @@ class Results:
         return wanted
 
     def estimate(self, statistic: str, /, **axes: Any) -> Estimate:
-        """The estimate of a statistic at one point: value, stderr, and the 95% interval low, high.
+        """Return the estimate of a statistic at one point: value, stderr, and the 95% interval low, high.
 
-        NaN where the point does not define it or nothing was counted.
+        All are NaN if the point does not define the statistic or has no trials.
 
         Parameters
         ----------
         statistic : str
-            One of one number; :meth:`shares` reads a distribution.
+            The name of a statistic that is not a distribution; see :meth:`shares` for distributions.
         **axes
-            The point; an axis may be left out where all points have the same value of it.
+            The point.  An axis may be left out if all points have the same value of it.
 
         Raises
         ------
         ParameterError
-            For what is no statistic or axis, or unless exactly one point is left.
+            If there is no such statistic or axis, or the values do not select exactly one point.
         """
         chosen = self.study.statistic(statistic)
         if isinstance(chosen, Distribution):
@@ -234,7 +234,9 @@ class Results:
         return self.read(chosen, self._one_point(axes))[0]
 
     def shares(self, statistic: str, /, **axes: Any) -> list[Estimate]:
-        """The share of each value of a distribution at one point, from 0 to its last bin; as :meth:`estimate`.
+        """Return the fraction of trials with each value of a distribution at one point, from 0 to its last bin.
+
+        Parameters and errors are as in :meth:`estimate`.
 
         Examples
         --------
@@ -248,7 +250,7 @@ class Results:
         return self.read(chosen, self._one_point(axes))
 
     def _one_point(self, axes: Mapping[str, Any]) -> dict[str, Value]:
-        """The one point that has these values of some axes.  Raises ParameterError."""
+        """Return the one point with these values of some axes.  Raises ParameterError."""
         some = self.sel(**axes)
         if len(some.tallies) != 1:
             open_axes = "; ".join(text for name, text in some.spans().items() if name not in axes)
@@ -256,7 +258,7 @@ class Results:
         return some.point(next(iter(some.tallies)))
 
     def spans(self) -> dict[str, str]:
-        """The values of each axis in words: ``n = 5..12 (8 values)``."""
+        """Return the values of each axis as text: ``n = 5..12 (8 values)``."""
         return {
             axis.name: f"{axis.name} = {values_text({key[i] for key in self.tallies})}"
             for i, axis in enumerate(self.study.axes)
@@ -265,17 +267,17 @@ class Results:
     # ------------------------------------------------------------ showing
 
     def __len__(self) -> int:
-        """Number of points."""
+        """Return the number of points."""
         return len(self.tallies)
 
     def __bool__(self) -> bool:
-        """Results are true, also those of no point."""
+        """Return True, also for results without points."""
         return True
 
     def __getitem__(self, name: str) -> dict[Key, Any]:
-        """A statistic by its name: the :class:`Estimate` at each point, by the values of its axes; of a distribution the shares.
+        """Return the estimates of a statistic by the values of a point's axes; a distribution has a list per point.
 
-        Points come sorted, as everywhere.  Raises ParameterError for what is no statistic.
+        Points are sorted.  Raises ParameterError if there is no such statistic.
         """
         statistic = self.study.statistic(name)
         read = {tuple(point.values()): self.read(statistic, point) for point, _ in self}
@@ -299,19 +301,19 @@ class Results:
         return as_html(self)
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """The rows of :meth:`table` and of ``fastcube show --format csv`` as a ``pandas.DataFrame``.
+        """Return the rows of :meth:`table` and of ``fastcube show --format csv`` as a ``pandas.DataFrame``.
 
-        Text is ``str``; axes are int64 or float64, as the study says; trials and eligible int64; the numbers float64, NaN
-        where nothing is known.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
+        Text is ``str``; axes are int64 or float64, as the study declares; trials and eligible are int64.  The numbers are
+        float64, NaN if unknown.  Raises MissingDependencyError without pandas (extra ``fastcube[pandas]``).
         """
         from .export import make_dataframe
 
         return make_dataframe(self)
 
     def to_xarray(self, raw: bool = False) -> xarray.Dataset:
-        """What ``xarray.open_dataset`` shows of the saved file, with all its attributes, without a file.
+        """Return the dataset that ``xarray.open_dataset`` would read from the saved file, with all its attributes.
 
-        Estimates on the product of the axes, float64, NaN where there is no point; with ``raw`` the exact counters,
+        It has the estimates on the product of the axes, float64, NaN at missing points.  With ``raw`` it has the exact counters,
         int64, over the dimension ``point``, as in the file's group ``raw``.  ``docs/format.md`` lists the variables.
         Raises MissingDependencyError without xarray (extra ``fastcube[xarray]``).
         """
@@ -379,7 +381,7 @@ class Results:
     # ------------------------------------------------------------ combining
 
     def check_same_study(self, other: Results, mine: str, theirs: str) -> None:
-        """Raise StudyMismatchError unless both count the same study with the same seed."""
+        """Raise StudyMismatchError unless both results are of the same study and seed."""
         if not isinstance(other, Results):
             raise ParameterError(f"other must be Results, got {short_repr(other)}")
         check_same(self.study, other.study, mine, theirs)
@@ -387,12 +389,12 @@ class Results:
             raise StudyMismatchError(f"{theirs} has seed {other.seed}, {mine} has seed {self.seed}")
 
     def save(self, path: str | Path) -> None:
-        """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
+        """Write a results file whole, replacing an old one.  Raises ResultFileError, and then the old file is unchanged."""
         from .writing import write_results
 
         write_results(self, check_path("path", path))
 
 
 def identity_of_points(about: Results, keys: Sequence[Key]) -> Identity:
-    """The identity of what is counted at these points of a study, with its code and seed."""
+    """Return the identity of results at these points, with the study's code and the seed."""
     return Identity(about.head(), [axis.name for axis in about.study.axes], about.study.tally, keys)

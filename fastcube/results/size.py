@@ -1,8 +1,8 @@
-"""How large results may be: what every reading command takes with, in 20 s and 500 MB on one core, and every run keeps to.
+"""Limits on the size of results: every reading command keeps within 20 s and 500 MB on one core, and every run respects them.
 
-A file is read into Python objects of some hundred bytes a number; so what is counted is numbers, before any of them becomes one.
-Measured, of CPU beside other work: 65,537 points of a study with two statistics (1.8 million numbers) take `info` 4 s, `show` 9
-to 13, `run` 13, `merge` 15 and `plot` at most 20.
+Reading turns each number of a file into a Python object of some hundred bytes, so the limits are counts of numbers.
+CPU time measured at the limit, 65,537 points of a study with two statistics (1.8 million numbers), on a busy machine: `info` 4 s,
+`show` 9 to 13 s, `run` 13 s, `merge` 15 s, `plot` at most 20 s.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ..measure.schema import Key, width_of_statistic
 from ..measure.statistics import Distribution
 from ..measure.study import Measure
 
-#: Numbers that are stored of what was counted: of each point its values, counters, extremes and numbers, of each range three.
+#: Largest number of stored numbers: values, counters, extremes and statistics' numbers per point, and three per range.
 MOST_NUMBERS = 2_000_000
 
-#: Numbers of the estimates, on the product of the axes: 80 MB.
+#: Largest number of estimates and limits on the product of the axes: 80 MB.
 MOST_CELLS = 10_000_000
 
-#: Counters, extremes and statistics of a study.
+#: Largest number of counters, extremes and statistics of a study.
 MOST_PARTS = 1000
 
-#: Bytes of a file: the numbers above stored as they are, and as much again for texts.
+#: Largest size of a file in bytes: the numbers above without compression, and as much again for texts.
 MOST_BYTES = 2**27
 
-#: Characters of a text in JSON: a million numbers, or 5,000 runs that led to a file.
+#: Largest number of characters of a JSON text: a million numbers, or 5,000 runs that led to a file.
 MOST_TEXT = 2**23
 
 #: Counters of several limbs are stored in base 2^62, least significant first.
@@ -37,26 +37,26 @@ LIMB_BITS = 62
 
 
 def limbs_of(digits: int) -> int:
-    """Limbs that hold any sum of ``digits`` base-2^32 digits over 2^60 trials: 1 for plain counts, else digits / 2 + 1."""
+    """Return the limbs that hold any sum of ``digits`` base-2^32 digits over 2^60 trials: 1 for one digit, else digits/2 + 1."""
     return 1 if digits == 1 else digits // 2 + 1
 
 
 def columns_per_point(measure: Measure) -> int:
-    """Numbers that are stored of one point."""
+    """Return how many numbers are stored per point."""
     counters = sum(counter.bins or limbs_of(counter.digits) for counter in measure.tally.counters)
     numbers = sum(width_of_statistic(statistic) for statistic in measure.statistics)
     return len(measure.axes) + counters + 2 * len(measure.tally.extremes) + numbers
 
 
 def count_cells(measure: Measure, keys: Collection[Key]) -> int:
-    """Numbers of the estimates at these points, on the product of their values."""
+    """Return how many numbers the estimates and limits at these points have, on the product of their values."""
     bins = {counter.name: counter.bins for counter in measure.tally.counters}
     each = sum(4 * (bins[s.counter] if isinstance(s, Distribution) else 1) for s in measure.statistics)
     return (1 + each) * prod(len({key[i] for key in keys}) for i in range(len(measure.axes)))
 
 
 def check_size(measure: Measure, keys: Collection[Key], ranges: int) -> None:
-    """Raise ParameterError for more points, or ranges of trials, than a results file takes."""
+    """Raise ParameterError for more points or ranges of trials than a results file can hold."""
     parts: Sequence[Any] = (*measure.tally.counters, *measure.tally.extremes, *measure.statistics)
     if len(parts) > MOST_PARTS:
         raise ParameterError(f"a study takes at most {MOST_PARTS} counters, extremes and statistics, got {len(parts)}")

@@ -1,7 +1,7 @@
-"""Reading an HDF5 file of which nothing is believed: its image is in memory, and its checksum right before HDF5 sees it.
+"""Read an HDF5 file without trusting it: its bytes are in memory, and HDF5 sees them only after their checksum was verified.
 
-HDF5, which a damaged file can crash or send round for ever, tells where things are; numbers that stand in one piece are
-taken from the image.
+A damaged file can crash HDF5 or put it into an endless loop.  HDF5 only locates the arrays, and contiguous numbers are taken from
+the bytes in memory.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from .size import MOST_BYTES
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
-#: Deflate packs at most 1032 to 1: what is stored in fewer bytes than that was not written by us.
+#: Deflate compresses at most 1032 to 1, so an array stored in fewer bytes was not written by fastcube.
 _MAX_COMPRESSION_RATIO = 1100
 _MAX_SMALL_BYTES = 2**16
 
-#: Stored bytes of a chunk, which inflates to 1032 times that whatever it declares; h5py's are at most half as large here.
+#: Largest stored size of a chunk in bytes.  It can inflate to 1032 times that, whatever size it declares.  h5py writes half.
 _MOST_CHUNK = 2**17
 _MOST_CHUNKS = 2**13
 
-#: Bytes of a name, which is at most 64 characters.
+#: Largest size of a name in bytes; names have at most 64 characters.
 _LONGEST_NAME = 256
 
-#: Numbers that are taken from the image, by the letter of their kind: the type in the file, and here.
+#: Numbers that are copied from the bytes in memory, by the letter of their kind: type in the file, and type here.
 _DIRECT_TYPES = {"i": (h5t.STD_I64LE, np.dtype("<i8")), "f": (h5t.IEEE_F64LE, np.dtype("<f8"))}
 
-#: Where an array of numbers stands in an image: its first byte and its shape.
+#: The location of an array of numbers in a file: index of its first byte, and shape.
 ArrayLocation = tuple[int, tuple[int, ...]]
 
-#: Shuffling and checksums, and deflating once: of what is deflated twice nothing says how large it gets.
+#: Permitted filters besides one deflate; data deflated twice could inflate to any size.
 _FILTERS = {h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 
 
 def read_whole(path: Path) -> bytes:
-    """All bytes of a regular file.  Raises ResultFileError."""
+    """Return all bytes of a regular file.  Raises ResultFileError."""
     try:
         status = path.stat()
         kind = status.st_mode
@@ -69,16 +69,16 @@ def read_whole(path: Path) -> bytes:
 
 
 def is_hdf5(image: bytes) -> bool:
-    """Whether bytes begin as an HDF5 file does."""
+    """Whether the bytes begin with HDF5's signature."""
     return image.startswith(_SIGNATURE)
 
 
 class MissingChecksumError(ResultFileError):
-    """A file does not end in its checksum; what reads it ``unchecked`` may read it all the same."""
+    """A file does not end in a checksum.  It can still be read with ``unchecked``."""
 
 
 def _read_verified(path: Path, unchecked: bool) -> bytes:
-    """A file's bytes, after its checksum was found right.  Raises ResultFileError."""
+    """Return a file's bytes after verifying their checksum.  Raises ResultFileError."""
     whole = read_whole(path)
     if not is_hdf5(whole):
         raise ResultFileError(f"{path} is not an HDF5 file")
@@ -89,21 +89,21 @@ def _read_verified(path: Path, unchecked: bool) -> bytes:
         raise MissingChecksumError(f"{path} is truncated, or another program wrote it: it does not end in its checksum")
     if hashlib.sha256(memoryview(whole)[:-TRAILER_SIZE]).hexdigest().encode() != trailer[len(TRAILER) :]:
         raise ResultFileError(f"{path} is damaged: its bytes do not have the checksum that ends it")
-    return whole  # HDF5 ignores what stands behind the image
+    return whole  # with the trailer, which HDF5 ignores
 
 
 @contextlib.contextmanager
 def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.File, bytes]]:
-    """Open a file for reading, and its image; HDF5 sees nothing before the checksum was found right, unless ``unchecked``.
+    """Open a file for reading, and yield it with its bytes.  HDF5 sees them only after the checksum, unless ``unchecked``.
 
-    Raises ResultFileError for one that is missing, no regular file, no HDF5, or damaged, and for whatever goes wrong
-    while the caller reads it.
+    Raises ResultFileError for a file that is missing, not regular, not HDF5 or damaged, and for any error that occurs while the
+    caller reads it.
     """
     image = _read_verified(path, unchecked)
     try:
         with h5py.File(io.BytesIO(image), "r") as file:
             yield file, image
-    except ParameterError as error:  # of what the file states
+    except ParameterError as error:  # a stated value is out of range
         raise ResultFileError(f"{path} is damaged: {error}") from error
     except FastcubeError:
         raise
@@ -111,19 +111,19 @@ def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.F
         raise ResultFileError(f"{path} needs more memory than there is") from None
     except UnknownTermError as error:
         raise ResultFileError(f"{path} {plain_text(str(error))}") from error
-    except Exception as error:  # h5py's and our readers', by what is damaged
+    except Exception as error:  # damage makes h5py and the readers raise many types
         lacking = isinstance(error, KeyError) and re.fullmatch(r"\w{1,64}", str(error.args[0]))
         why = f"it has no {error.args[0]}" if lacking else str(error.args[0] if error.args else error)
         raise ResultFileError(f"{path} is damaged: {plain_text(why)}") from error
 
 
 class Arrays:
-    """What a group holds, each thing stored in this very file and declared no larger than it can be.
+    """The datasets of a group; each must be stored in the same file, with a plausible size.
 
     Parameters
     ----------
-    places : dict of str to Place
-        Where arrays stand in a file that is laid out alike.  They are believed: who gives them looks at what was read.
+    places : dict of str to ArrayLocation
+        Locations of arrays in a file with the same layout.  They are trusted, so the caller must verify what it reads.
     """
 
     def __init__(self, group: h5py.Group, image: bytes, places: Mapping[str, ArrayLocation] | None = None) -> None:
@@ -131,20 +131,20 @@ class Arrays:
         self.places = dict(places or {})
 
     def read_stored(self, name: str, kinds: str, ndim: int, most: int) -> Any:
-        """The contents of a dataset.
+        """Return the contents of a dataset.
 
         Parameters
         ----------
         kinds : str
-            What its type may be, as ``dtype.kind`` has it: numbers, or ``O`` for a text, or a column of names.
+            The permitted types, by their ``dtype.kind``: numbers, or ``O`` for a text or a column of names.
         ndim, most : int
-            Its dimensions, and the most numbers that it may hold.
+            The number of dimensions, and the largest number of elements.
 
         Raises
         ------
         ValueError
-            For a link that leads elsewhere, for external or virtual storage, for another type or shape, and for a size
-            that the bytes in the file cannot hold; before any of it is read.
+            Before anything is read: for a link, for external or virtual storage, for another type or shape, and for a size
+            that the bytes in the file cannot hold.
         """
         place = self.places.get(name)
         if place is None:
@@ -162,7 +162,7 @@ class Arrays:
 
 
 def _read_through_hdf5(group: h5py.Group, name: str, kinds: str, ndim: int, most: int) -> Any:
-    """The contents of a dataset that is packed, empty, or stored otherwise.  Raises ValueError."""
+    """Return the contents of a dataset that is compressed, empty or in pieces.  Raises ValueError."""
     dataset = group[name]
     if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
         raise ValueError(f"{name} is not stored in the file")
@@ -178,7 +178,7 @@ def _read_through_hdf5(group: h5py.Group, name: str, kinds: str, ndim: int, most
 
 
 def _resolve_member(group: h5py.Group, name: str) -> Any:
-    """The object of this very file that has a name in a group.  Raises ValueError."""
+    """Return the object called ``name`` in a group, which must be in the same file.  Raises ValueError."""
     try:
         hard = group.id.links.get_info(name.encode()).type == h5l.TYPE_HARD
     except KeyError:
@@ -189,10 +189,10 @@ def _resolve_member(group: h5py.Group, name: str) -> Any:
 
 
 def _locate_numbers(found: Any, kinds: str, ndim: int, most: int) -> ArrayLocation | None:
-    """Where numbers of 8 bytes stand in one piece, as all arrays of few points do; None for what is stored otherwise."""
+    """Return the location of a contiguous array of 8-byte numbers, the usual storage of few points; None for other storage."""
     if not isinstance(found, h5d.DatasetID) or kinds not in _DIRECT_TYPES:
         return None
-    shape, first = found.shape, found.get_offset()  # None: in pieces, or in another file
+    shape, first = found.shape, found.get_offset()  # None if in pieces, or in another file
     if shape is None or len(shape) != ndim or first is None or not 0 < math.prod(shape) <= most:
         return None
     if found.get_storage_size() != 8 * math.prod(shape) or not found.get_type().equal(_DIRECT_TYPES[kinds][0]):
@@ -201,7 +201,7 @@ def _locate_numbers(found: Any, kinds: str, ndim: int, most: int) -> ArrayLocati
 
 
 def _is_text(found: h5d.DatasetID) -> bool:
-    """Whether a dataset is one text, in this very file."""
+    """Whether a dataset is a single text in the same file."""
     kind = found.get_type()
     return (
         found.shape == ()
@@ -212,7 +212,7 @@ def _is_text(found: h5d.DatasetID) -> bool:
 
 
 def _read_texts(name: str, dataset: h5py.Dataset) -> list[Any]:
-    """A column of texts, a few at a time: all of them may refer to one that is as long as the file.  Raises ValueError."""
+    """Return a column of texts, read in parts, because all may refer to one text as long as the file.  Raises ValueError."""
     out: list[Any] = []
     step = max(1, MOST_BYTES // max(1, dataset.file.id.get_filesize()))
     for at in range(0, len(dataset), step):
@@ -223,7 +223,7 @@ def _read_texts(name: str, dataset: h5py.Dataset) -> list[Any]:
 
 
 def _check_chunks(name: str, dataset: h5py.Dataset) -> None:
-    """Raise ValueError unless inflating the chunks takes no more than they declare, nearly."""
+    """Raise ValueError unless the chunks inflate to little more than their declared size."""
     settings = dataset.id.get_create_plist()
     filters = [settings.get_filter(i)[0] for i in range(settings.get_nfilters())]
     if filters.count(h5py.h5z.FILTER_DEFLATE) > 1 or not _FILTERS | {h5py.h5z.FILTER_DEFLATE} >= set(filters):
@@ -233,7 +233,7 @@ def _check_chunks(name: str, dataset: h5py.Dataset) -> None:
     def check_chunk(chunk: Any) -> bool | None:
         nonlocal number, largest
         number, largest = number + 1, max(largest, chunk.size)
-        return True if number > _MOST_CHUNKS or largest > _MOST_CHUNK else None  # any value but None ends it
+        return True if number > _MOST_CHUNKS or largest > _MOST_CHUNK else None  # any value but None ends the iteration
 
     dataset.id.chunk_iter(check_chunk)
     if number > _MOST_CHUNKS or largest > _MOST_CHUNK:
@@ -241,9 +241,9 @@ def _check_chunks(name: str, dataset: h5py.Dataset) -> None:
 
 
 def read_attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
-    """An attribute of this shape.  Raises KeyError where there is none, ValueError for another shape, before it is read.
+    """Return an attribute of this shape.  Raises, before reading it, KeyError if missing, ValueError for another shape.
 
-    The netCDF library rewrites a scalar as an array of one: that is the scalar here too.
+    The netCDF library rewrites a scalar as an array of length one, which is returned as a scalar.
     """
     try:
         found = h5a.open(group.id, name.encode())
@@ -257,7 +257,7 @@ def read_attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) ->
     if kind.equal(_DIRECT_TYPES["i"][0]):
         out = np.empty(shape, _DIRECT_TYPES["i"][1])
     elif not shape and kind.get_class() == h5t.STRING and not kind.is_variable_str():
-        out = np.empty((), f"S{kind.get_size()}")  # a text as we write it
+        out = np.empty((), f"S{kind.get_size()}")  # a text as fastcube writes it
     else:
         return group.attrs[name]
     found.read(out, mtype=kind)
@@ -265,7 +265,7 @@ def read_attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) ->
 
 
 def open_subgroup(group: h5py.Group, name: str) -> h5py.Group:
-    """A group of this very file.  Raises ValueError."""
+    """Return a subgroup, which must be in the same file.  Raises ValueError."""
     try:
         found = _resolve_member(group, name)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Writing a results file: how Results are laid out in HDF5.  ``reading.py`` is the inverse.
+"""Write a results file: the layout of Results in HDF5.  ``reading.py`` is the inverse.
 
-``docs/format.md`` describes the file field by field.  The raw group is the truth; everything at the root is
+``docs/format.md`` describes the file field by field.  The raw group holds the original data; everything at the root is
 derived from it when the file is written.
 """
 
@@ -26,7 +26,7 @@ from .results import Results
 from .size import LIMB_BITS, MOST_TEXT, limbs_of
 
 FILE_TYPE = "fastcube-results"
-#: Major: readers refuse another one.  Minor: fields were added.
+#: Readers refuse another major version.  The minor version is raised when fields are added.
 FORMAT_VERSION = (2, 1)
 
 _SUFFIXES = ("", "_stderr", "_low", "_high")
@@ -35,7 +35,7 @@ _DESCRIPTION_FORMATS = ("{}", "standard error of: {}", "lower 95% limit of: {}",
 
 
 def write_results(results: Results, path: str | Path) -> None:
-    """Write the file whole and replace what was there.  Raises ResultFileError, leaving the old file in place."""
+    """Write a results file whole, replacing an old one.  Raises ResultFileError, and then the old file is unchanged."""
 
     def write_text(name: str, said: str, what: str) -> dict[str, Group]:
         return {name: Group(variables={"json": ((), said, {"description": what})})}
@@ -51,7 +51,7 @@ def write_results(results: Results, path: str | Path) -> None:
 
 
 def _history_json(history: list[dict[str, Any]]) -> str:
-    """The runs and merges as JSON; where they are thousands, the newest of them, and of merged files not their runs."""
+    """Return runs and merges as JSON; of a very long history only the newest entries, without the runs of merged files."""
     text = json.dumps(history)
     if len(text) <= MOST_TEXT // 2:
         return text
@@ -70,19 +70,19 @@ def _history_json(history: list[dict[str, Any]]) -> str:
 
 
 def column_type(axis: Axis | Choice) -> type:
-    """What an array of an axis' values holds: names as Python texts."""
+    """Return the type of an array of the axis' values; names are Python objects."""
     return {int: np.int64, float: np.float64, str: object}[axis.kind]
 
 
 def _unitless_attributes(description: str) -> dict[str, Any]:
-    """Attributes of what has no unit."""
+    """Return the attributes of a quantity without a unit."""
     return {"units": "1", "description": description}
 
 
 def root_of(results: Results) -> Group:
-    """The root: attributes, and over the product of the axes trials and estimates; 0 and NaN where there is no point.
+    """Return the root group: attributes, and trials and estimates over the product of the axes; 0 and NaN at missing points.
 
-    NaN too where the study's own code fails: a file must be written whatever a statistic does.
+    An estimate is NaN too if the study's own code fails, because the file must be written whatever a statistic does.
     """
     study, axes = results.study, results.study.axes
     attributes = {
@@ -136,7 +136,7 @@ def root_of(results: Results) -> Group:
 
 
 def split_limbs(counts: Any, limbs: int) -> Any:
-    """A column in limbs, least significant first; the last keeps what is left, with its sign, and must fit in an int64."""
+    """Return a column in limbs, least significant first; the last limb has the sign and must fit into an int64."""
     shifted = [counts.astype(object) >> LIMB_BITS * i for i in range(limbs)]
     try:
         return np.column_stack([*(low & (2**LIMB_BITS - 1) for low in shifted[:-1]), shifted[-1]]).astype(np.int64)
@@ -145,7 +145,7 @@ def split_limbs(counts: Any, limbs: int) -> Any:
 
 
 def raw_of(results: Results) -> Group:
-    """The truth: points, ranges of trials, counters, extremes, and what each statistic takes at the points besides these."""
+    """Return the raw group: points, ranges of trials, counters, extremes, and the statistics' numbers at each point."""
     study = results.study
     keys = sorted(results.tallies, key=study.order)
     columns = Columns.of(study.tally, {key: results.tallies[key] for key in keys})
@@ -187,7 +187,7 @@ def raw_of(results: Results) -> Group:
 
 
 def checksum_numbers(rows: Iterable[Any]) -> str:
-    """Checksum of the statistics' numbers, which the digest does not hold: SHA-256 of their bytes, statistic by statistic."""
+    """Return a checksum of the statistics' numbers, which the digest does not cover: SHA-256 of their bytes in order."""
     total = hashlib.sha256()
     for of_statistic in rows:
         total.update(np.ascontiguousarray(of_statistic, "<f8").tobytes())

@@ -1,1 +1,1 @@
-"""Running a study: work items on an executor, goals, checkpoints, progress and signals."""
+"""Run a study: work units on an executor, goals, checkpoints, progress and signals."""

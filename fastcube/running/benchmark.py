@@ -1,6 +1,6 @@
-"""Side-by-side timing: a kernel against what a user would write instead, in one process, as ratios.
+"""Compare the speed of a kernel with a baseline, code that a user might write instead, in one process.
 
-Ratios are what carries over between machines; seconds do not.
+Results are ratios, which are similar on different machines; seconds are not.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Benchmark:
     Parameters
     ----------
     name : str
-        What is computed, such as ``unsafe nodes, n=12 f=6``.
+        The computation, such as ``unsafe nodes, n=12 f=6``.
     baseline : str
-        What it is compared with, such as ``NetworkX``.
+        The name of the baseline, such as ``NetworkX``.
     ours, theirs : callable
-        Run some trials and return how many; each call should take 0.05 to 2 s.
+        Functions of kernel and baseline that run some trials and return their number; a call should take 0.05 to 2 s.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Benchmark:
     theirs: Callable[[], int]
 
     def measure(self, rounds: int = 3) -> tuple[float, float]:
-        """Best CPU seconds a trial of each side, in turns, after one warm-up call of ours."""
+        """Return the best CPU seconds per trial of kernel and baseline, timed in turns after one warm-up call of the kernel."""
         self.ours()
         best = [float("inf"), float("inf")]
         for _ in range(rounds):
@@ -48,13 +48,13 @@ class Benchmark:
 
 
 def kernel_runner(study: Study, point: Point, trials: int, kernel: Kernel | None = None) -> Callable[[], int]:
-    """A call that runs a study's kernel, or another, on ``trials`` trials at a point, as one work item would."""
+    """Return a function that runs a study's kernel, or another, on ``trials`` trials at a point, as one work unit would."""
     counted = study if kernel is None else replace(study, kernel=lambda _: kernel)
     return lambda: counted.count(point, trials).trials
 
 
 def baseline_runner(baseline: Callable[..., object], *args: object, trials: int) -> Callable[[], int]:
-    """A call of ``baseline(*args, trials)``, which does so many trials."""
+    """Return a function that calls ``baseline(*args, trials)`` and returns ``trials``."""
 
     def call() -> int:
         baseline(*args, trials)

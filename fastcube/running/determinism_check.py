@@ -1,7 +1,7 @@
-"""Whether a study's trials are what the engine takes them for: functions of key and number, whatever was counted before.
+"""Check that a study's trials depend only on key and trial index, whatever trials were counted before.
 
-A trial that reads the clock, or what the one before it left in its scratch, gives other numbers in each run.  Some trials are
-counted a second time, the later half first, before anything is stored.
+A trial that reads the clock, or values that an earlier trial left in scratch memory, gives other numbers in each run.  So some
+trials are counted a second time, the later half first, before anything is stored.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from ..measure.statistics import Point
 from ..measure.study import Study
 from ..measure.tally import Tally
 
-#: Seconds of trials that are counted again, and the most of them.
+#: Seconds of trials that are counted twice, and the largest number of these trials.
 SECONDS, MOST = 0.1, 1 << 20
 
 
 def is_builtin_study(study: Study, point: Point) -> bool:
-    """Whether a study is fastcube's own, held by tests against its twins: no code of a user's in it or in its kernel."""
+    """Whether a study is fastcube's own, tested against reference implementations, without a user's code in its kernel."""
     loop = captured_values.unwrap_function(study.kernel(point))
     return not study.code and loop is not None and loop.__module__.startswith("fastcube.kernels.")
 
 
 def check_repeats(count: Callable[[int, int], list[Tally]], first: int, most: int, seconds: float, what: str) -> None:
-    """Raise RepeatError unless trials from ``first`` on count the same again in another order.
+    """Raise NondeterminismError if trials from ``first`` on give other counts when they are repeated in another order.
 
     Parameters
     ----------
     count : callable
-        ``count(first, stop)`` gives the tallies of these trials, of each point that they count.
+        ``count(first, stop)`` returns the tallies of these trials, one per point that they count.
     first, most : int
-        The first trial, and how many there are.
+        The first trial, and the number of trials available.
     seconds : float
-        CPU time that the first trial took; where that is more than 0.1 nothing is counted again.
+        CPU time of the first trial; if it is more than 0.1 s, nothing is counted twice.
     what : str
         The study and the point, for the message.
     """
@@ -44,10 +44,10 @@ def check_repeats(count: Callable[[int, int], list[Tally]], first: int, most: in
         trials = min(most, MOST, int(trials * min(4.0, SECONDS / max(seconds, 1e-9))))
         if trials == 0:
             return
-        begin = time.thread_time()  # a machine that is busy elsewhere must not make it check less
+        begin = time.thread_time()  # CPU time, so that a busy machine does not reduce the check
         once = count(first, first + trials)
         seconds = time.thread_time() - begin
-    half = first + (trials // 2 | 1)  # odd: a trial that minds every second one would not be seen
+    half = first + (trials // 2 | 1)  # odd, so that an error in every second trial is noticed
     parts = [(half, first + trials), (first, half)]
     again = zip(*(count(a, b) for a, b in parts if a < b), strict=True)
     if [Tally.total(tallies) for tallies in again] != once:

@@ -1,8 +1,8 @@
-"""Running a study: work items on an executor, checkpoints, stopping, signals.
+"""Run a study: work units on an executor, checkpoints, stopping, signals.
 
-The main thread only waits, on one queue that finished items and signal handlers both put into, so that a
-signal is served at once while kernels run in the workers.  Which items ran where never shows in a result:
-a trial is a pure function of (study, seed, point, index), and tallies of disjoint ranges add exactly.
+The main thread only waits, on one queue that receives both finished units and signals, so a signal is handled at once while
+kernels run in the workers.  The result does not depend on where a unit ran: a trial is a pure function of (study, seed, point,
+index), and tallies of disjoint ranges add exactly.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ from .progress import Progress
 from .signals import FINISHED, WORK_REMAINS, handle_signals
 
 _FIRST_CHECKPOINT, _CHECKPOINT_EVERY = 2.0, 15.0
-#: They come less often as a run gets long, because thousands of them may share one file system: each 1% of the time
-#: run, at most this far apart.  A signal still saves at once.
+#: Checkpoints become rarer as a run gets longer, because thousands of runs may share one file system: every 1% of the time
+#: run so far, at most this far apart.  A signal still saves at once.
 _CHECKPOINT_GROWTH, _CHECKPOINT_AT_MOST = 0.01, 300.0
-#: Checkpoints of large files come less often, so that they take at most this share of the time.
+#: Checkpoints of large files are rarer, so that writing takes at most this fraction of the time.
 _CHECKPOINT_SHARE = 0.05
 
 _LOG = logging.getLogger("fastcube.driver")
 
 
 class _Driver:
-    """One run: hands out items, takes in tallies, writes checkpoints."""
+    """One run: submits work units, adds their tallies, and writes checkpoints."""
 
     def __init__(
         self,
@@ -88,13 +88,13 @@ class _Driver:
         self.failure: FastcubeError | None = None
         keys = [tuple(point.values()) for point in points]
         self.unsaved = any(key not in results.tallies for key in keys)
-        self.stored = results.trials > 0  # in the file, where there is one
-        self.counted = False  # any trial since the last checkpoint
+        self.stored = results.trials > 0  # whether the file, if there is one, has trials
+        self.counted = False  # whether trials were counted since the last checkpoint
         self.has_begun_feeding = self.has_begun_counting = False
         empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
-        alike: dict[Any, list[dict[str, Value]]] = {}  # points that differ in a swept axis alone, with the same trials
+        alike: dict[Any, list[dict[str, Value]]] = {}  # points that one kernel call counts
         for key, point in zip(keys, points, strict=True):
             wanted = None if goal.adaptive else goal.bounds(point)
             alike.setdefault((study.curve_key(point), results.tallies[key].ranges, wanted), []).append(point)
@@ -123,7 +123,7 @@ class _Driver:
         return min(stop, self.goal.trials or MOST_TRIALS)
 
     def _next_stage(self, work: PointWork) -> bool:
-        """Judge a complete prefix; plan the next one unless a target is reached.  False when the point is done."""
+        """Evaluate a complete prefix, and plan the next one unless a target is reached.  Return False if the point is done."""
         while not work.todo:
             if work.stop >= self._limit_stop(MOST_TRIALS):
                 return False
@@ -136,10 +136,10 @@ class _Driver:
             work.plan(0, self._limit_stop(2 * work.stop))
         return True
 
-    # ------------------------------------------------------------ items
+    # ------------------------------------------------------------ work units
 
     def _submit_items(self) -> None:
-        """Keep two items a worker in flight, from the first points that have any: little to lose, no gap."""
+        """Keep two units per worker submitted, from the first points that need any: few to lose, and no idle worker."""
         room = 2 * self.on.workers() - len(self.running)
         length = self.on.length()
         for work in self.open:
@@ -153,7 +153,7 @@ class _Driver:
                 item = WorkUnit(self.study_payload, self.results.seed, point, first, stop, again, others, swept)
                 try:
                     future = self.on.executor.submit(run_unit, item)
-                except Exception as error:  # of many types: the client has noticed that its scheduler is gone
+                except Exception as error:  # of many types: Dask's client has noticed that its scheduler is gone
                     self._check_scheduler(error)
                     raise
                 self.running[future] = work, first, stop
@@ -163,12 +163,12 @@ class _Driver:
                 return
 
     def _check_scheduler(self, error: BaseException) -> None:
-        """Raise SchedulerLostError for an error of an engine with a scheduler: Dask cancels all items when it is gone."""
+        """Raise SchedulerLostError if the engine has a scheduler: Dask cancels all units when its scheduler is gone."""
         if self.on.scheduler:
             raise SchedulerLostError(f"the scheduler {self.on.scheduler} is gone") from error
 
     def _record_finished(self, future: Future[FinishedUnit]) -> None:
-        """Count a finished item, once: by its future, which leaves those running."""
+        """Count a finished unit, once: its future is removed from the running ones."""
         if future not in self.running:
             return
         work, first, stop = self.running.pop(future)
@@ -196,9 +196,9 @@ class _Driver:
                 self.open.remove(work)
 
     def _fail(self, work: PointWork, first: int, error: FastcubeError) -> None:
-        """End the run with an item's error, once no trial before it is under way that may fail too.
+        """End the run with a unit's error, after all running units with earlier trials, which may fail too.
 
-        The trials of a point are handed out in order, so the smallest of it that fails is named, whatever the number of workers.
+        The units of a point are submitted in order, so the error names its smallest failing trial for any number of workers.
         """
         self.failure, self.next_checkpoint = error, math.inf
         order = self.point_works
@@ -211,7 +211,7 @@ class _Driver:
     # ------------------------------------------------------------ the loop
 
     def run_loop(self) -> int:
-        """Run until everything is done, the deadline passes or a signal comes; returns the exit code."""
+        """Run until everything is done, the deadline passes or a signal arrives; return the exit status."""
         self._submit_items()
         while self.running:
             event = self._wait()
@@ -244,7 +244,7 @@ class _Driver:
 
     def _checkpoint(self) -> None:
         begun = time.monotonic()
-        if not self.counted:  # workers may still be starting, or in long trials: look again soon
+        if not self.counted:  # workers may be starting or in long trials, so try again soon
             self.next_checkpoint = begun + _FIRST_CHECKPOINT
             return
         self._collect_tallies()
@@ -253,7 +253,7 @@ class _Driver:
             self.unsaved = self.counted = False
             self.stored = True
             _LOG.info("checkpoint of %d trials in %.2f s", self._count_done(), time.monotonic() - begun)
-        except ResultFileError as error:  # keep computing: the next checkpoint or the end may find room
+        except ResultFileError as error:  # continue, because the next checkpoint or the end may succeed
             self.progress.print_line(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
         apart = self.every or min(_CHECKPOINT_AT_MOST, max(_CHECKPOINT_EVERY, _CHECKPOINT_GROWTH * (now - self.begun)))
@@ -262,14 +262,14 @@ class _Driver:
     def _finish(self, code: int) -> int:
         for future in list(self.running):
             future.cancel()
-            if future.done() and not future.cancelled():  # what still runs is dropped, and done again on resuming
+            if future.done() and not future.cancelled():  # a unit that still runs is dropped, and repeated on resuming
                 self._record_finished(future)
         if self.failure is not None:
             raise self.failure
         self._collect_tallies()
         if code == FINISHED and not self.unsaved:
-            return code  # nothing was computed and no point added: the file stays as it is
-        if code == FINISHED or self.results.trials:  # a file without any would only stand in the way of the next run
+            return code  # no trials were counted and no points added, so the file stays unchanged
+        if code == FINISHED or self.results.trials:  # a file without trials would have no use
             self.save(self.results)
             _LOG.info("%d trials done and saved", self._count_done())
         if self.progress.is_due(final=True):
@@ -296,7 +296,7 @@ class _Driver:
             where = point_text(point)
             if tally.trials:
                 statistic = self.study.target(self.goal.target)
-                with contextlib.suppress(Exception):  # a study's own code may fail here as it likes
+                with contextlib.suppress(Exception):  # the study's own code may fail, which must not stop the run
                     estimate = statistic.estimate(tally.counts, tally.trials, point)
                     if statistic.count_events(tally.counts, tally.trials):
                         where += f" {statistic.name} {estimate_text(estimate)}"
@@ -305,7 +305,7 @@ class _Driver:
         self.progress.update(done, wanted, where, final)
 
     def save_after_failure(self) -> None:
-        """After a failure: save what was counted, if it can be."""
+        """Save the trials counted before a failure, if possible."""
         self.progress.print_line("")
         self._collect_tallies()
         if self.unsaved and self.results.trials:
@@ -315,7 +315,7 @@ class _Driver:
 
 @contextlib.contextmanager
 def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], progress: Progress) -> Iterator[None]:
-    """Say once that this process compiles kernels, and once for which other process it waits that compiles one."""
+    """Report once that this process compiles kernels, and once for each other process whose compilation it waits for."""
     from ..kernels.machine import cache
 
     said: set[str] = set()
@@ -328,7 +328,7 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
             progress.print_line(f"fastcube: {line}")
 
     waiting = 0
-    with contextlib.suppress(Exception):  # a kernel that cannot be had is the run's to report
+    with contextlib.suppress(Exception):  # the run itself reports a kernel that cannot be loaded
         if _LOG.isEnabledFor(logging.INFO):
             _LOG.info("compiled kernels are kept in %s", cache.cache_folder() or "no folder: none can be written")
         waiting = kernels_to_compile(study, points)
@@ -340,7 +340,7 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
 
 
 def check_seconds(max_seconds: float | None) -> None:
-    """Raise ParameterError unless the time to stop after is positive; None is no limit."""
+    """Raise ParameterError unless the time limit is positive, or None for no limit."""
     if max_seconds is not None and not max_seconds > 0:
         raise ParameterError(f"max-seconds must be positive, got {max_seconds}")
 
@@ -353,7 +353,7 @@ def check_run(
     max_seconds: float | None,
     checkpoint: float | None,
 ) -> None:
-    """Raise ParameterError for what :func:`run_study` would refuse before the first trial, engine and output aside."""
+    """Raise every ParameterError of ``run_study`` that needs no trial, engine or output."""
     check_thread_settings()
     goal.check(study)
     goal.check_points(study, points)
@@ -380,11 +380,11 @@ def run_study(
     force: bool = False,
     checkpoint: float | None = None,
 ) -> tuple[Results, int]:
-    """Run a study at checked points until the goal is reached; returns the results and the exit code.
+    """Run a study at checked points until the goal is reached; return the results and the exit status.
 
-    With ``output``, resumes from that file when it holds the same study and seed, and checkpoints into it.
-    Raises ParameterError, StudyMismatchError, ResultFileError; work done before a failure to write is saved
-    elsewhere and the error says where.
+    With ``output`` the run resumes from this file if it has the same study and seed, and writes checkpoints into it.
+    Raises ParameterError, StudyMismatchError, ResultFileError.  If the file cannot be written, the results are saved elsewhere,
+    and the error gives the place.
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
     study = registry.register_live_study(study)
@@ -415,7 +415,7 @@ def run_study(
 
         deadline = None if max_seconds is None else begun + max_seconds
         here = _announce_compiling(study, points, report) if engine_name == "threads" else contextlib.nullcontext()
-        give_up = patience = 0.0  # when to give up a scheduler that is gone; 0 while there is one
+        give_up = patience = 0.0  # time at which to stop waiting for a lost scheduler; 0 while there is one
         while True:
             try:
                 with open_engine(engine_name, workers) as on, here:
@@ -448,7 +448,7 @@ def run_study(
 
 
 def _wait_for_signal(wake: queue.SimpleQueue[Any], seconds: float = 1.0) -> int | None:
-    """The exit code that a signal asks for within this time; None without one.  Items that were dropped are passed over."""
+    """Return the exit status of a signal that arrives within ``seconds``, or None.  Finished units are ignored."""
     until = time.monotonic() + seconds
     with contextlib.suppress(queue.Empty):
         while True:
@@ -459,7 +459,7 @@ def _wait_for_signal(wake: queue.SimpleQueue[Any], seconds: float = 1.0) -> int 
 
 
 def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
-    """The first line in a job's log: who computes what and where, and what the file holds already."""
+    """Return the first line of a job's log: which process computes which study and where, and the trials already in the file."""
     variables = os.environ
     job, task = variables["SLURM_JOB_ID"], ""
     if "SLURM_ARRAY_TASK_ID" in variables:
@@ -479,16 +479,16 @@ def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
 
 
 def _run_driver(driver: _Driver, output: str | None) -> int:
-    """Run a driver's loop, and keep what was counted when it fails; the exit code."""
+    """Run a driver's loop, and save the counted trials if it fails; return the exit status."""
     try:
         return driver.run_loop()
     except (StudyError, ParameterError) as error:
         if driver.stored and not isinstance(error, NondeterminismError):
             driver.save_after_failure()
-        else:  # a first file's first mistake: what was counted would only refuse the mended one
+        else:  # a new file would only refuse the corrected study, so nothing is saved
             driver.progress.print_line("")
         raise
-    except ResultFileError:  # the save itself failed, and has said where the work is
+    except ResultFileError:  # saving failed, and the error names the place of the results
         driver.progress.print_line("")
         raise
     except SchedulerLostError:
@@ -498,7 +498,7 @@ def _run_driver(driver: _Driver, output: str | None) -> int:
         driver.save_after_failure()
         advice = "" if output is None else f"; the work done is in {output}: run the same command again to go on"
         raise EngineError(f"{error}{advice}") from error
-    except KeyboardInterrupt:  # the second signal of a Python session, which asks not to wait for a checkpoint
+    except KeyboardInterrupt:  # the second signal of a Python session, which must not wait for a checkpoint
         raise
     except BaseException:
         driver.save_after_failure()
@@ -506,7 +506,7 @@ def _run_driver(driver: _Driver, output: str | None) -> int:
 
 
 def _check_partition(results: Results, goal: Goal, path: str) -> None:
-    """Raise ParameterError when a shard's file holds trials of other shards: merging would find them twice."""
+    """Raise ParameterError if a shard's file has trials of other shards, which a merge would find twice."""
     if goal.shard is None:
         return
     for point, tally in results:

@@ -1,7 +1,7 @@
-"""Where work items run: any ``concurrent.futures.Executor``, with threads, MPI and Dask ready to name.
+"""The engines that run work units: any ``concurrent.futures.Executor``, with threads, MPI and Dask available by name.
 
-A work item is (study, point, first trial, trial after the last); its result is a kernel's tally, a few hundred
-bytes.  Nothing here schedules: that is the executor's job, and the driver only keeps it fed.
+A work unit is (study, point, first trial, one more than the last trial).  Its result is a kernel's tally, a few hundred
+bytes.  Scheduling is the executor's task; the driver only keeps it supplied.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from .signals import CODES
 
 _LOG = logging.getLogger("fastcube.kernels")
 
-#: The worker that tells the log of a kernel; others may have waited for it.
+#: For each kernel the thread that writes the log message about it; other threads may have waited for the same kernel.
 _LOGGING_THREADS: dict[str, int] = {}
 
 
 class StudyReference(NamedTuple):
-    """A study by what finds it in another process, and what tells whether the one found there is the same."""
+    """The data by which another process finds a study, and checks that its study is the same."""
 
     name: str
     path: str | None
@@ -55,11 +55,11 @@ class StudyReference(NamedTuple):
 
     @classmethod
     def from_study(cls, study: Study) -> StudyReference:
-        """The reference to a study of this process."""
+        """Return the reference to a study of this process."""
         return cls(study.name, study.path, study.mark(), hash_sources(looks=False))
 
     def resolve(self) -> Study:
-        """The study in this process.  Raises StudyMismatchError when it, or the fastcube that runs it, is another."""
+        """Return the study in this process.  Raises StudyMismatchError if it, or the version of fastcube, differs."""
         if self.package != hash_sources(looks=False):
             raise StudyMismatchError(
                 f"a worker on {socket.gethostname()} has another fastcube, in {PACKAGE}, than the run"
@@ -74,11 +74,11 @@ class StudyReference(NamedTuple):
 
 @dataclass(frozen=True)
 class WorkUnit:
-    """One piece of work: trials ``first .. stop - 1`` of a point; the study itself, or for other processes a reference.
+    """One unit of work: trials ``first .. stop - 1`` of a point.  ``study`` is the study, or a reference for other processes.
 
-    ``swept`` are other values of a swept axis, whose points are counted together with the point.
-    Of the first of a run ``again`` is the number of trials, from ``first`` on, that may be counted a second time, and ``others``
-    are the points whose set-ups are tried before.
+    ``swept`` are further values of a swept axis, whose points are counted together with the point.  The first unit of a run
+    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are
+    the points whose set-ups are tried first.
     """
 
     study: Study | StudyReference
@@ -91,19 +91,19 @@ class WorkUnit:
     swept: tuple[Value, ...] = ()
 
     def points(self) -> list[dict[str, Value]]:
-        """The points that are counted."""
+        """Return the points that the unit counts."""
         last = self.point[-1][0]
         return [dict(self.point), *({**dict(self.point), last: value} for value in self.swept)]
 
 
 def swept_values(points: Sequence[Mapping[str, Value]]) -> tuple[Value, ...]:
-    """The ``swept`` of a :class:`WorkUnit` at the first of these points, which differ in a swept axis alone."""
+    """Return the ``swept`` values of a unit at the first of these points, which differ only in the swept axis."""
     return tuple([*point.values()][-1] for point in points[1:])
 
 
 @dataclass(frozen=True)
 class FinishedUnit:
-    """A finished item: the kernel's tally, a row for each point, and its seconds after those of compiling, or waiting for, it."""
+    """A finished unit: the kernel's tally, one row per point, and the seconds of counting and of compiling (or waiting)."""
 
     item: WorkUnit
     slots: np.ndarray
@@ -112,7 +112,7 @@ class FinishedUnit:
 
 
 def _compile_kernel(kernel: Any) -> Any:
-    """The kernel's machine code, with a word to the log when this is its first use."""
+    """Return the kernel's machine code, and write a log message on its first use."""
     if not _LOG.isEnabledFor(logging.INFO) or "compiled" in vars(kernel):
         return kernel.compiled
     how = "loaded from the cache" if kernel.ready else "compiled"
@@ -124,52 +124,52 @@ def _compile_kernel(kernel: Any) -> Any:
 
 
 def kernels_to_compile(study: Study, points: Iterable[Point]) -> int:
-    """How many kernels of the points are neither compiled in this process nor in the cache."""
+    """Return how many kernels of the points are neither compiled in this process nor cached."""
     return sum(not kernel.ready for kernel in {id(k): k for k in map(study.kernel, points)}.values())
 
 
 def _run_trials(run: Callable[[int, int], np.ndarray], first: int, stop: int, where: str) -> np.ndarray:
-    """What ``run(first, stop)`` gives.  Raises StudyError that names the first trial that raises, found by halves."""
+    """Return ``run(first, stop)``.  Raises StudyError that names the first failing trial, found by bisection."""
     try:
         return run(first, stop)
-    except Exception:  # a study's own
+    except Exception:  # raised by the study's code
         low, high = first, stop
         while high - low > 1:
             half = (low + high) // 2
             try:
                 run(low, half)
-            except Exception:  # the same
+            except Exception:  # raised by the study's code
                 high = half
             else:
                 low = half
         with wrap_study_errors(f"trial {low} of {where}"):
             try:
                 run(low, low + 1)
-            except (IndexError, ZeroDivisionError) as error:  # compiled code does not tell where
+            except (IndexError, ZeroDivisionError) as error:  # compiled code does not report the line
                 from ..kernels.machine.jit import is_jit_disabled
 
                 if is_jit_disabled():
                     raise
                 raise type(error)(f"{error} (NUMBA_DISABLE_JIT=1 in the environment tells the line)") from error
-        with wrap_study_errors(f"trials {first}..{stop - 1} of {where}"):  # what does not raise alone
+        with wrap_study_errors(f"trials {first}..{stop - 1} of {where}"):  # no trial fails when it is run alone
             raise
 
 
 def _load_kernel(study: Study, point: Point) -> Any:
-    """The compiled kernel of a point.  Raises StudyError with the place in a user's file."""
+    """Return the compiled kernel of a point.  Raises StudyError with the place in a user's file."""
     with wrap_study_errors(f"compiling the trial of {study.name}"):
         kernel = study.kernel(point)
         try:
             return _compile_kernel(kernel)
-        except Exception as error:  # Numba does not tell the line of a name that is not there
+        except Exception as error:  # Numba does not report the line of an undefined name
             error.add_note(locate_name(kernel.function, error))
             raise
 
 
 def check_set_ups(study: Study, points: Iterable[Point]) -> None:
-    """Raise what a user's set-up raises at one of the points, which its ``check`` did not: before hours of the others' trials.
+    """Raise the errors of a user's set-up at the given points, before the trials of other points have run for hours.
 
-    It is machine code, so it cannot be asked before it is compiled; its kernel is called for no trial.
+    The set-up is machine code, so it can be tried only once it is compiled.  The kernel is called for no trials.
     """
     slots = study.tally.new_tally()
     for point in points:
@@ -184,7 +184,7 @@ def check_set_ups(study: Study, points: Iterable[Point]) -> None:
 
 
 def run_unit(item: WorkUnit) -> FinishedUnit:
-    """Run one item in this process: a pure function of the item, on any machine."""
+    """Run one unit in this process.  The result is a pure function of the unit, on any machine."""
     study = item.study.resolve() if isinstance(item.study, StudyReference) else item.study
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
@@ -218,25 +218,25 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
 
 @dataclass(frozen=True)
 class Engine:
-    """An executor with what the driver must know of it.
+    """An executor with the properties that the driver needs.
 
     Attributes
     ----------
     executor : Executor
     workers : callable
-        ``workers()``: items that can run at once now; at least 1.
+        ``workers()`` returns how many units can run at once now, at least 1.
     item_seconds : float
-        How long an item should take at least.
-    handing_out : float
-        Seconds that the driver's process spends on one item (measured by ``benchmarks/scaling.py``).
+        Least duration of a unit, in seconds.
+    dispatch_seconds : float
+        Time that the driver's process spends on one unit, in seconds (measured by ``benchmarks/scaling.py``).
     lost : tuple of exception types
-        What a future raises when its workers are gone, as opposed to an error in a trial.
+        Exceptions of a future whose workers are gone, as opposed to errors in a trial.
     remote : bool
-        Whether workers are other processes, which are sent a reference to the study.
+        Whether workers are other processes, which get a reference to the study.
     scheduler : str
-        Address of the scheduler that may go and come back; empty where there is none.
+        Address of a scheduler that may disappear and come back; empty without one.
     patience : float
-        Seconds to wait for a scheduler that is gone.
+        Time to wait for a lost scheduler, in seconds.
     """
 
     executor: Executor
@@ -249,28 +249,28 @@ class Engine:
     patience: float = 0.0
 
     def length(self) -> float:
-        """Seconds that an item should take now: more with many workers, so that half the driver's time keeps up with them."""
+        """Return the present duration of a unit in seconds: longer with many workers, to limit the driver to half its time."""
         return max(self.item_seconds, 2 * self.workers() * self.dispatch_seconds)
 
 
 def check_workers(workers: int | None) -> None:
-    """Raise ParameterError for a number of workers out of range; None leaves it to the engine."""
+    """Raise ParameterError for a number of workers out of range; None lets the engine choose."""
     if workers is not None:
         check_range("workers", workers, 1, 4096)
 
 
 @contextlib.contextmanager
 def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
-    """Open the engine of that name: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
+    """Open an engine: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
 
-    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError when the
+    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError if the
     extra is not installed.
     """
     kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
     check_workers(workers)
     if kind == "threads" and not where:
         count = workers or available_cpus()
-        # not a with block: after a signal the driver leaves running items behind instead of waiting for them
+        # no with block: after a signal the driver leaves running units behind instead of waiting for them
         pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
         try:
             yield Engine(pool, lambda: count, 0.2, 1e-4)
@@ -290,19 +290,19 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
         )
 
 
-#: What the worker threads' names begin with.
+#: Beginning of the names of worker threads.
 _THREADS = "fastcube-worker"
 
 
 def has_running_threads() -> bool:
-    """Whether threads of an engine that was closed are still inside a kernel: Python would wait for them as it exits."""
+    """Whether worker threads of a closed engine are still inside a kernel, for which Python would wait at exit."""
     threads = [thread for thread in threading.enumerate() if thread.name.startswith(_THREADS)]
     for thread in threads:
-        thread.join(0.1)  # one without work ends at once
+        thread.join(0.1)  # an idle thread ends at once
     return any(thread.is_alive() for thread in threads)
 
 
-#: What launchers tell a task: how many tasks they started, and which of them this task is.
+#: Environment variables of launchers: number of tasks, and number of this task.
 _TASK_VARIABLES = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("PMI_SIZE", "PMI_RANK"),
@@ -311,9 +311,9 @@ _TASK_VARIABLES = (
 
 
 def launched_tasks() -> tuple[int, str] | None:
-    """How many tasks the launcher says it started, and the variable that numbers them; None without a launcher.
+    """Return the number of tasks that a launcher started, and the variable that numbers them; None without a launcher.
 
-    The batch step of a Slurm job has one task, however many ``SLURM_NTASKS`` tells.
+    The batch step of a Slurm job has one task, whatever the value of ``SLURM_NTASKS``.
     """
     for size, rank in _TASK_VARIABLES:
         if (text := os.environ.get(size, "")).isdecimal():
@@ -322,7 +322,7 @@ def launched_tasks() -> tuple[int, str] | None:
 
 
 def _ignore_signals() -> None:
-    """In MPI workers: the launcher passes signals to every rank, and only the driver's rank shall act on them."""
+    """Ignore signals in an MPI worker: the launcher passes them to every rank, and only the driver's rank must act."""
     import signal
 
     for number in CODES:
@@ -363,12 +363,12 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
         from distributed import Client, KilledWorker
     except ImportError:
         raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
-    # what Dask says of a scheduler that is gone are tracebacks; the driver says it in one line
+    # Dask logs tracebacks when its scheduler is gone; the driver reports it on one line
     for name in ("distributed.client", "distributed.core", "distributed.comm", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
-    except Exception as error:  # of many types: no answer, another protocol, a file that is no scheduler's
+    except Exception as error:  # of many types: no answer, another protocol, or not a scheduler's file
         raise ParameterError(f"engine dask: no scheduler at {plain_text(where)} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
     try:
@@ -381,17 +381,17 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
             lost,
             remote=True,
             scheduler=plain_text(str(client.scheduler_info()["address"])),
-            # twice as long as Dask tries to connect: 60 s by default
+            # twice the time that Dask tries to connect, 60 s by default
             patience=2 * dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")),
         )
     finally:
-        # a scheduler that is slow to say goodbye makes asyncio tell of a TimeoutError that nobody waits for any more
+        # if the scheduler is slow to close the connection, asyncio would log a TimeoutError after the client is gone
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         client.close(timeout=2)
 
 
 class _DaskThreads:
-    """Threads of all workers, asked for anew every few seconds: workers come and go."""
+    """The number of threads of all Dask workers, queried again every few seconds, because workers come and go."""
 
     _EVERY = 5.0
 
@@ -403,7 +403,7 @@ class _DaskThreads:
     def now(self) -> int:
         if time.monotonic() - self.asked >= self._EVERY:
             self.asked = time.monotonic()
-            # bounded, so that a scheduler that does not answer cannot keep signals waiting
+            # with a timeout, so that a scheduler that does not answer cannot delay signals
             with contextlib.suppress(OSError, TimeoutError):
                 threads = sum(self.client.sync(self.client.scheduler.ncores, callback_timeout=0.3).values())
                 if not threads:

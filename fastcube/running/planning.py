@@ -1,6 +1,6 @@
-"""What a run will take, before it is run: seconds measured here and now on some of its points, bytes of its file.
+"""Predict the cost of a run: seconds, measured here on some of its points, and the size of its file.
 
-Nothing is looked up or guessed: the kernels themselves run, for half a second in all.
+The prediction uses no stored figures: the kernels themselves run, for half a second in total.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ..results.results import Results
 from ..results.writing import raw_of, root_of
 from .engines import WorkUnit, run_unit, swept_values
 
-#: Points measured, and seconds of trials for all of them.
+#: Number of points that are measured, and total seconds of their trials.
 MEASURED, SECONDS = 12, 0.5
 
 
 def measured_seconds(
     study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS, most: Sequence[int] = ()
 ) -> list[float]:
-    """CPU seconds of one trial at each point, on one core of this machine, now.
+    """Return the CPU seconds of one trial at each point, on one core of this machine at present.
 
-    Trials from 0 on run at up to MEASURED of the points, evenly spread, for ``seconds`` in all besides compiling, and no more
-    than ``most`` trials at each point where that is given; between these points the logarithm is interpolated by their place.
-    Points that the same trials count take equal parts of their time.
+    At up to MEASURED of the points, evenly spread, trials run from trial 0 on, for ``seconds`` in total without compiling.  With
+    ``most`` there are no more than that many trials per point.  At the points between, the logarithm is interpolated by position.
+    Points that are counted from the same trials share their time equally.
     """
     curves: dict[Any, list[int]] = {}
     for i, point in enumerate(points):
@@ -54,11 +54,11 @@ def measured_seconds(
 
 
 def _one_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: float, most: int) -> float:
-    """CPU seconds per trial of points that the same trials count, from ever longer work units of about ``seconds`` in all."""
+    """Return CPU seconds per trial of points counted from the same trials; units grow until ``seconds`` are used."""
     count, first = 1, WorkUnit(study, 0, tuple(points[0].items()), 0, 1, swept=swept_values(points))
-    run_unit(first)  # compiles
+    run_unit(first)  # compiles the kernel
     while True:
-        begin = time.thread_time()  # other work on this machine does not count
+        begin = time.thread_time()  # CPU time, so that other processes do not count
         run_unit(replace(first, stop=count))
         took = time.thread_time() - begin
         more = count * (4 if took < seconds / 16 else 2)
@@ -68,9 +68,9 @@ def _one_trial(study: Study, points: Sequence[Mapping[str, Value]], seconds: flo
 
 
 def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, grid: str | None = None) -> int:
-    """Bytes that the results file takes at most: those of one with all points and nothing counted.
+    """Return the size of the results file in bytes at most: the size of a file with all points and no counts.
 
-    Arrays that are stored compressed are counted with their full size.
+    Arrays that are stored compressed count with their full size.
     """
     nothing = replace(Tally.empty(study.tally), ranges=((0, goal.trials or 1),))
     results = Results(study, 0, {tuple(p.values()): nothing for p in points}, goal, [provenance()], grid)
@@ -83,7 +83,7 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration in words: ``about 9 s``, ``about 3 min``, ``about 2.5 h``, ``about 4.1 days``."""
+    """Return a duration as text: ``about 9 s``, ``about 3 min``, ``about 2.5 h``, ``about 4.1 days``."""
     if seconds < 0.95:
         return "less than 1 s"
     if seconds < 90:
@@ -96,5 +96,5 @@ def seconds_text(seconds: float) -> str:
 
 
 def bytes_text(size: int) -> str:
-    """A size in words: ``74 kB``, ``3.1 MB``."""
+    """Return a size as text: ``74 kB``, ``3.1 MB``."""
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

@@ -1,4 +1,4 @@
-"""What is still to be done at one point, or at points of a curve, cut into items of about the length that an engine asks for."""
+"""The remaining work at one point, or at several points counted together, divided into units of the engine's duration."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..kernels.tally.layout import Layout
 from ..measure.study import Value
 from ..measure.tally import Tally, count_trials, fuse_ranges, missing_trials
 
-#: A kernel's base-2^32 digits hold the sums of 2^31 trials.
+#: Largest number of trials in a unit; the sums of 2^31 trials fit into a kernel's base-2^32 digits.
 _MAX_UNIT_TRIALS = 2**30
 
 
 @dataclass(eq=False)
 class PointWork:
-    """The part still to be done of one point, or of several that the same trials count, and how fast these trials run."""
+    """The remaining trials of one point, or of several points counted from the same trials, and the speed of these trials."""
 
     layout: Layout
     points: list[dict[str, Value]]
@@ -41,24 +41,25 @@ class PointWork:
         self.todo = deque(missing_trials(self.tallies[0].ranges, first, stop))
 
     def _trials_in_seconds(self, seconds: float) -> int:
-        """Trials that take about ``seconds`` at the mean speed so far."""
+        """Return how many trials take about ``seconds`` at the mean speed so far."""
         return min(_MAX_UNIT_TRIALS, int(seconds * self.timed / self.seconds)) if self.timed else 1
 
     def ready(self, seconds: float) -> bool:
-        """Whether to hand out an item: only a few at a time until items have grown to their length.
+        """Whether to submit a unit: only a few run at once until units have grown to their duration.
 
-        Else thousands of workers would be given thousands of single trials.
+        Otherwise thousands of workers would each get a single trial.
         """
         return bool(self.todo) and (self.running < 16 or self._trials_in_seconds(seconds) <= 16 * self.largest)
 
     def take(self, seconds: float) -> tuple[int, int]:
-        """Next range of trials, about ``seconds`` long, and at most 16 times the largest one that has finished.
+        """Return the next range of trials, about ``seconds`` long and at most 16 times the largest finished range.
 
-        So a lucky first trial cannot make an item that runs for hours.  Trials that a kernel does together are never parted.
+        The limit keeps a quick first trial from making a unit that runs for hours.  Trials that a kernel runs together are not
+        divided.
         """
         first, stop = self.todo.popleft()
         count = max(self.together, min(16 * self.largest, self._trials_in_seconds(seconds)))
-        # ends on a multiple of a power of two: lane kernels pay for ragged ends
+        # the range ends at a multiple of a power of two, because lane kernels are slower on ragged ends
         aligned = 1 << (count.bit_length() - 1)
         end = min(stop, (first + count) // aligned * aligned)
         if end < stop:
@@ -67,7 +68,7 @@ class PointWork:
         return first, end
 
     def count(self, first: int, stop: int, slots: NDArray[np.int64], seconds: float) -> None:
-        """Take in a finished item: the kernel's tally, a row for each point."""
+        """Add a finished unit: the kernel's tally, one row per point."""
         self.running -= 1
         self.finished.append((first, stop))
         if self.slots is None:
@@ -79,18 +80,18 @@ class PointWork:
         self.seconds += max(seconds, 1e-7)
 
     def tally(self, i: int) -> Tally:
-        """The tally of one of the points so far."""
+        """Return the present tally of point ``i``."""
         if self.slots is None:
             return self.tallies[i]
         return self.tallies[i] + Tally(fuse_ranges(self.finished), *self.layout.read(self.slots[i]))
 
     def settle(self) -> None:
-        """Make tallies of the sums, once a stage instead of once an item."""
+        """Turn the sums into tallies, once per stage instead of once per unit."""
         self.tallies = [self.tally(i) for i in range(len(self.points))]
         self.finished, self.slots = [], None
 
     def split(self, apart: Iterable[bool]) -> PointWork:
-        """Take some of the points out, of a work that is settled; returns the work of these."""
+        """Move the points marked in ``apart`` to a new work, which is returned.  Call ``settle`` first."""
         taken = list(zip(self.points, self.tallies, apart, strict=True))
         other = PointWork(self.layout, [], [], self.together)
         self.points, self.tallies = [], []
@@ -102,5 +103,5 @@ class PointWork:
 
     @property
     def done(self) -> int:
-        """Trials counted, of all points together."""
+        """Number of trials counted at all points together."""
         return sum(tally.trials for tally in self.tallies) + len(self.points) * count_trials(self.finished)

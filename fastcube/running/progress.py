@@ -1,6 +1,6 @@
-"""Progress for people: one rewritten line on a terminal or in a notebook, a stamped line at most every 30 s in a log.
+"""Progress reports: one rewritten line on a terminal or in a notebook, or a line with the time every 30 s in a log.
 
-Work that was resumed from a file does not count as speed.
+Trials that were read from a file do not count for the speed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ STYLES = ("auto", "bar", "lines", "none")
 
 
 def clock_text(seconds: float) -> str:
-    """A duration as ``[Dd ]HH:MM:SS``."""
+    """Return a duration as ``[Dd ]HH:MM:SS``."""
     days, rest = divmod(round(seconds), 86400)
     return (f"{days}d " if days else "") + f"{rest // 3600:02d}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
 
 
 def _fit_parts(parts: list[str], share: float | None, width: int) -> str:
-    """The bar and as many of the parts as fit, each whole but for the last, which ends at a word."""
+    """Return the bar and as many parts as fit into ``width``; only the last part may be cut, at a word."""
     blocks = 20 if width >= 72 else width // 6
     full = int(blocks * min(1.0, share or 0.0))
     line = "" if share is None else "█" * full + "░" * (blocks - full) + " "
@@ -40,14 +40,14 @@ def _fit_parts(parts: list[str], share: float | None, width: int) -> str:
 
 
 class Progress:
-    """Reports trials done of trials wanted.
+    """Reports the number of finished trials out of the wanted trials.
 
     Parameters
     ----------
     style : str
         ``auto`` (bar on a terminal and in a notebook, else lines), ``bar``, ``lines`` or ``none``.
     file : text file
-        Where to write; standard error by default.
+        The output; standard error by default.
     """
 
     def __init__(self, style: str = "auto", file: TextIO | None = None) -> None:
@@ -55,7 +55,7 @@ class Progress:
             raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {command_line_text(style)}")
         self.file = file or sys.stderr
         terminal = self.file.isatty() if hasattr(self.file, "isatty") else False
-        notebook = type(self.file).__module__.startswith("ipykernel.")  # whose cells rewrite a line, too
+        notebook = type(self.file).__module__.startswith("ipykernel.")  # notebooks rewrite a line too
         self.style = ("bar" if terminal or notebook else "lines") if style == "auto" else style
         self.every = (1.0 if notebook else 0.2) if self.style == "bar" else 30.0
         self.last = self.begun = self.counting = time.monotonic()
@@ -64,29 +64,29 @@ class Progress:
         self.before = 0
 
     def start(self, done: int) -> None:
-        """Note what was done before this run."""
+        """Record the trials that were done before this run."""
         self.window.append((self.begun, done))
         self.before = done
 
     def note_first_trials(self, seconds: float) -> None:
-        """Note that the first trials have come in after ``seconds`` of work: what went before was compiling, and no rate."""
+        """Record that the first trials took ``seconds``; the time before them was compiling, which is left out of the rate."""
         _, done = self.window.popleft()
         self.counting = time.monotonic() - seconds
         self.window.appendleft((self.counting, done))
 
     def note_compiling(self, seconds: float) -> None:
-        """Leave out of the rate the ``seconds`` in which workers compiled a kernel, or waited for one, in place of counting."""
+        """Leave ``seconds`` out of the rate, in which workers compiled a kernel or waited for one instead of counting."""
         self.counting += seconds
         self.window = deque(((at + seconds, done) for at, done in self.window), self.window.maxlen)
 
     def is_due(self, final: bool = False) -> bool:
-        """Whether :meth:`update` would report now: what it is told costs time to add up."""
+        """Whether ``update`` would report now; check first, because adding up the trials takes time."""
         return self.style != "none" and (final or time.monotonic() - self.last >= self.every)
 
     def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
-        """Report.
+        """Report the progress.
 
-        ``wanted`` is None when it is not known; ``where`` says what is being worked on and its current estimate.
+        ``wanted`` is None if unknown.  ``where`` is the present point with its estimate.
         """
         if self.style == "none":
             return
@@ -104,7 +104,7 @@ class Progress:
     def count(
         self, done: int, wanted: int, what: str, where: str, final: bool = False, left: float | None = None
     ) -> None:
-        """Report ``done`` of ``wanted`` things called ``what`` that take unlike times; ``left`` are seconds, if known."""
+        """Report ``done`` of ``wanted`` things called ``what``, which take different times; ``left`` is in seconds, or None."""
         if self.style == "none":
             return
         self.last = now = time.monotonic()
@@ -114,7 +114,7 @@ class Progress:
         self._write([*parts, where], done / wanted, final)
 
     def print_line(self, text: str) -> None:
-        """A line of its own, which the bar must make room for."""
+        """Print a separate line, above the bar if there is one."""
         with contextlib.suppress(OSError, ValueError):  # a closed pipe must not end the run
             if self.shown:
                 self.file.write("\r" + " " * self.shown + "\r")

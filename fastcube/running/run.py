@@ -1,4 +1,4 @@
-"""``fastcube.run``: what the command line does, from Python."""
+"""``fastcube.run``: run a study from Python, as the command line does."""
 
 from __future__ import annotations
 
@@ -45,45 +45,49 @@ def run(
     grid : str, optional
         Name of one of the study's grids; by default its first.
     output : path, optional
-        Results file; resumed from when it exists, checkpointed into while running.
+        Results file.  If it exists, the run resumes from it.  Checkpoints are written into it.
     trials : int, optional
-        Trials a point; by default the grid's own, unless a precision, relative precision or number of events is given.
+        Trials per point; by default the grid's number, unless a precision, relative precision or number of events is given.
     precision, relative : float, optional
-        Half-width of the 95% interval of the target statistic to stop at; absolute, or as a share of the estimate.
+        Stop at this half-width of the 95% interval of the target statistic, absolute or as a fraction of the estimate.
     events : int, optional
-        Trials with a nonzero target statistic to stop at.
+        Stop at this number of trials with a nonzero target statistic.
     target : str, optional
-        The statistic that these refer to; by default the study's first.
+        The target statistic; by default the study's first.
     shard : (int, int), optional
-        ``(I, N)``: compute this part of the trials only.
+        ``(I, N)``: run only part I of the trials in N parts, with I in [0, N - 1].
     seed : int
-        0 .. 2^63 - 1.
+        In [0, 2^63 - 1].
     engine, workers : str, int
-        Where to run: ``threads``, ``mpi``, ``dask:tcp://...``, ``dask:FILE.json``; by default as many threads as the
-        affinity mask and SLURM_CPUS_PER_TASK allow.
+        The engine: ``threads``, ``mpi``, ``dask:tcp://...`` or ``dask:FILE.json``.  By default as many threads as the
+        affinity mask, SLURM_CPUS_PER_TASK and the control groups' quotas allow.
     max_seconds : float, optional
-        Stop after this time with what is done; run again to go on.
+        Stop after this time, in seconds, and return the results so far.  Run again to continue.
     progress : str
         ``auto``, ``bar``, ``lines`` or ``none``.
     force : bool
-        Start afresh and replace the results file ``output``; any other file is refused.
+        Whether to start afresh and replace the results file ``output``; any other file is refused.
     checkpoint : float, optional
-        Seconds between checkpoints; by default 15, and more as a run gets long: 1% of its time, at most 300.
+        Seconds between checkpoints; by default 15, and in a long run 1% of its time, at most 300.
     **axes
-        Values of the study's axes, each one value, an iterable, or text as on the command line; by default the grid's.
+        Values of the study's axes, each a single value, an iterable, or text as on the command line; by default the grid's.
+
+    Returns
+    -------
+    Results
 
     Raises
     ------
     ParameterError, StudyMismatchError, ResultFileError, MissingDependencyError
     KeyboardInterrupt, SystemExit
-        After SIGINT, SIGTERM or SIGHUP, with the checkpoint written; after a second one at once.
+        After SIGINT, SIGTERM or SIGHUP, once the checkpoint is written; after a second signal at once.
 
     Examples
     --------
     >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
     >>> results.trials
     2000
-    >>> results.estimate("unsafe_fraction", f=1).value  # one faulty node makes no other unsafe
+    >>> results.estimate("unsafe_fraction", f=1).value  # a single faulty node makes no node unsafe
     0.0
     """
     chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)

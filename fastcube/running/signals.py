@@ -1,4 +1,4 @@
-"""Exit codes, and the signals that ask a run to stop."""
+"""Exit statuses, and the signals that stop a run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-#: Exit codes: finished; in order, work remains, run again; and after SIGHUP, SIGINT and SIGTERM, as shells count.
+#: Exit statuses: finished; in order, but work remains; and stopped by SIGHUP, SIGINT or SIGTERM, numbered as in shells.
 FINISHED, WORK_REMAINS, HUNG_UP, INTERRUPTED, TERMINATED = 0, 75, 129, 130, 143
 
-#: What each signal asks for.  SIGXCPU says that the time of the processor is up, which is a limit as a job's is.
+#: The exit status for each signal.  SIGXCPU reports the end of the allowed processor time, which is like a job's time limit.
 CODES = {
     signal.SIGINT: INTERRUPTED,
     signal.SIGTERM: TERMINATED,
@@ -21,7 +21,7 @@ CODES = {
     signal.SIGXCPU: WORK_REMAINS,
 }
 
-#: ``timeout``, shells and job launchers signal a process and then its group: a repeat within this time is no second wish.
+#: Seconds in which a repeated signal is ignored: ``timeout``, shells and launchers signal a process and then its group.
 SAME_SIGNAL = 0.2
 
 
@@ -30,7 +30,7 @@ _owns_process = False
 
 @contextlib.contextmanager
 def own_process() -> Iterator[None]:
-    """Let a second signal end the process at once: for the command line, not for a Python session that calls us."""
+    """Let a second signal end the process at once: for the command line, not for a Python session that calls fastcube."""
     global _owns_process
     before, _owns_process = _owns_process, True
     try:
@@ -40,23 +40,23 @@ def own_process() -> Iterator[None]:
 
 
 def _is_handled(number: signal.Signals) -> bool:
-    """Whether a signal is ours to serve: SIGHUP is not where it is ignored, as under ``nohup``."""
+    """Whether to handle a signal; SIGHUP is left alone if it is ignored, as under ``nohup``."""
     return number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
 
 
 @contextlib.contextmanager
 def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
-    """Tell the exit code that the first signal asks for; the second one stops at once.
+    """Call ``tell`` with the exit status of the first signal; a second signal stops at once.
 
     On the command line the second signal ends the process.  In a Python session SIGINT raises KeyboardInterrupt, and SIGHUP
     and SIGTERM raise SystemExit.
 
-    Only the main thread is given signals: in any other this does nothing.
+    Only the main thread receives signals, so in any other thread nothing happens.
 
     Parameters
     ----------
     tell : callable
-        Called in the handler with one of ``CODES``' values.  It may raise.
+        Called in the signal handler with a value of ``CODES``.  It may raise.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -69,7 +69,7 @@ def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
         if not first:
             first.append(now)
             tell(code)
-        elif now - first[0] <= SAME_SIGNAL or number == signal.SIGXCPU:  # which comes each second from the limit on
+        elif now - first[0] <= SAME_SIGNAL or number == signal.SIGXCPU:  # SIGXCPU comes every second after the limit
             return
         elif _owns_process:
             os._exit(code)
@@ -80,14 +80,14 @@ def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        if first:  # a repeat must not meet the old handlers: SIGUSR1 would kill
+        if first:  # a repeated signal must not reach the old handlers: SIGUSR1 would kill the process
             time.sleep(max(0.0, first[0] + SAME_SIGNAL - time.monotonic()))
         for number, old in before.items():
             signal.signal(number, old)
 
 
 def raise_signal_error(code: int) -> None:
-    """Raise what a Python program expects of the signal behind an exit code: nothing where work merely remains."""
+    """Raise the exception that Python programs expect for a signal's exit status; nothing if work merely remains."""
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code in (HUNG_UP, TERMINATED):
