@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import signal
+import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
@@ -52,6 +54,33 @@ def warn_of_package(points: Iterable[EntryPoint], why: str) -> None:
         warnings.warn(f"{why}; left out", stacklevel=3)
 
 
+def load_or_refuse(describe: Callable[[], str], load: Callable[[], Kind]) -> Kind:
+    """Return the result of ``load()``, which runs code of a user or of a package; ``describe()`` names it in the error.
+
+    Raises ParameterError for any error, also for those that would end the process; only the user's own interrupt does end it.
+    """
+    interrupts: list[int] = []
+    before: Any = signal.getsignal(signal.SIGINT)
+    is_served = callable(before) and threading.current_thread() is threading.main_thread()
+
+    def record_interrupt(number: int, frame: object) -> None:
+        interrupts.append(number)
+        before(number, frame)
+
+    if is_served:
+        signal.signal(signal.SIGINT, record_interrupt)
+    try:
+        return load()
+    except BaseException as error:
+        if interrupts:
+            raise
+        why = plain_text(f"{type(error).__name__}: {error}")
+        raise ParameterError(f"{describe()} cannot be loaded: {why}") from error
+    finally:
+        if is_served:
+            signal.signal(signal.SIGINT, before)
+
+
 class Installed(Generic[Kind]):
     """Objects of one class from installed packages, by name.
 
@@ -95,10 +124,9 @@ class Installed(Generic[Kind]):
 
     def _import_object(self, point: EntryPoint) -> Kind | ParameterError:
         try:
-            found = point.load()
-        except (Exception, SystemExit) as error:
-            why = plain_text(f"{type(error).__name__}: {error}")
-            return ParameterError(f"{self._what} {point.name} of {package_text(point)} cannot be loaded: {why}")
+            found = load_or_refuse(lambda: f"{self._what} {point.name} of {package_text(point)}", point.load)
+        except ParameterError as error:
+            return error
         if not isinstance(found, self._kind) or getattr(found, "name", None) != point.name:
             package = package_text(point)  # read from the package's metadata, which takes a millisecond
             return ParameterError(

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError, command_line_text, join_alternatives, plain_text, suggest_name
-from .installed import Installed
+from ..errors import ParameterError, command_line_text, join_alternatives, suggest_name
+from .installed import Installed, load_or_refuse
 
 if TYPE_CHECKING:
     from .inventory import Inventory
@@ -55,11 +55,8 @@ class Paper:
 
     def import_module(self, name: str) -> Any:
         """Import a module of the package by its name in the package.  Raises ParameterError if this fails."""
-        try:
-            return importlib.import_module(f"{self.package}.{name}")
-        except (Exception, SystemExit) as error:
-            why = plain_text(f"{type(error).__name__}: {error}")
-            raise ParameterError(f"{self.package}.{name} cannot be loaded: {why}") from error
+        module = f"{self.package}.{name}"
+        return load_or_refuse(lambda: module, lambda: importlib.import_module(module))
 
     def benchmarks(self) -> list[Any]:
         """Return the comparisons of ``fastcube bench``."""

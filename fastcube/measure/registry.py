@@ -20,7 +20,7 @@ from ..errors import (
     suggest_name,
 )
 from .fingerprint import check_unchanged, hash_files, hash_functions, import_file
-from .installed import GROUP, Installed, is_builtin
+from .installed import GROUP, Installed, is_builtin, load_or_refuse
 from .paper import installed_papers
 from .schema import check_same
 from .study import DISTRIBUTION, Measure, Study
@@ -67,10 +67,7 @@ def studies() -> dict[str, Study]:
 @functools.cache
 def module_of_file(path: str) -> ModuleType:
     """Return a user's file as a module, loaded once per process.  Raises ParameterError if the import fails."""
-    try:
-        return import_file(f"fastcube_user_{Path(path).stem}", Path(path))
-    except (Exception, SystemExit) as error:
-        raise ParameterError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    return load_or_refuse(lambda: path, lambda: import_file(f"fastcube_user_{Path(path).stem}", Path(path)))
 
 
 @functools.cache

@@ -120,6 +120,8 @@ def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path):
     sources = {
         "raises": "raise RuntimeError('boom\\nboom')",
         "ends": "import sys; sys.exit(0)",
+        "interrupts": "raise KeyboardInterrupt",
+        "skips": "class Skipped(BaseException): pass\nraise Skipped('no such module')",
         "lacks": "import no_such_module",
         "gives": "STUDY = 3",
     }
@@ -134,6 +136,14 @@ def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path):
     assert "lee_hayes" in listed.stdout
     said = call("run", "study-ends", code=2).stderr
     assert said == "fastcube: study study-ends of ends 1.0 cannot be loaded: SystemExit: 0\n"
+
+
+def test_an_interrupt_by_the_user_ends_an_import(call, tmp_path):
+    install(tmp_path / "site", "slow", name="slow", source="import os, signal\nos.kill(os.getpid(), signal.SIGINT)")
+    assert call("list", code=130).stdout == ""
+    (tmp_path / "mine.py").write_text("raise KeyboardInterrupt")
+    said = call("run", "mine.py", code=2).stderr
+    assert (said.count("\n"), "mine.py cannot be loaded: KeyboardInterrupt" in said) == (1, True)
 
 
 def test_results_say_whose_study_they_are(call, tmp_path):
