@@ -38,6 +38,9 @@ _MOST_CHUNKS = 2**13
 #: Largest size of a name in bytes; names have at most 64 characters.
 _LONGEST_NAME = 256
 
+#: First bytes of a heap of variable-length texts.
+_HEAP = b"GCOL\x01\0\0\0"
+
 #: Numbers that are copied from the bytes in memory, by the letter of their kind: type in the file, and type here.
 _DIRECT_TYPES = {"i": (h5t.STD_I64LE, np.dtype("<i8")), "f": (h5t.IEEE_F64LE, np.dtype("<f8"))}
 
@@ -101,6 +104,7 @@ def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.F
     """
     image = _read_verified(path, unchecked)
     try:
+        _check_heaps(image)
         with h5py.File(io.BytesIO(image), "r") as file:
             yield file, image
     except ParameterError as error:  # a stated value is out of range
@@ -115,6 +119,20 @@ def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.F
         lacking = isinstance(error, KeyError) and re.fullmatch(r"\w{1,64}", str(error.args[0]))
         why = f"it has no {error.args[0]}" if lacking else str(error.args[0] if error.args else error)
         raise ResultFileError(f"{path} is damaged: {plain_text(why)}") from error
+
+
+def _check_heaps(image: bytes) -> None:
+    """Raise ValueError for a heap of texts that HDF5 would read for ever, since its entries lead nowhere or back."""
+    start = image.find(_HEAP)
+    while start >= 0:
+        at, stop = start + 16, start + int.from_bytes(image[start + 8 : start + 16], "little")
+        while at + 16 <= min(stop, len(image)):
+            is_free, size = image[at : at + 2] == b"\0\0", int.from_bytes(image[at + 8 : at + 16], "little")
+            step = size if is_free else 16 + size + -size % 8
+            if not 0 < step <= stop - at:
+                raise ValueError("a heap of texts has an entry of impossible size")
+            at += step
+        start = image.find(_HEAP, start + 8)
 
 
 class Arrays:

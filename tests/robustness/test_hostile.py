@@ -303,6 +303,19 @@ def test_memory_is_bounded_by_what_the_file_justifies(file):
     assert "more than a results file takes" in done.stdout
 
 
+@pytest.mark.parametrize("unchecked", [False, True])
+@pytest.mark.parametrize("size", [0, 2**40, 2**64 - 16, 2**64 - 48])
+def test_texts_that_hdf5_would_read_for_ever_are_refused(whole, tmp_path, size, unchecked):
+    """The size of an entry says where the next one is: HDF5 stays at one of no size, and may go back."""
+    heap, image = whole.index(b"GCOL"), bytearray(whole[: -hdf5.TRAILER_SIZE])
+    image[heap + 16 : heap + 18] = bytes(2) if size == 0 else b"\1\0"
+    image[heap + 24 : heap + 32] = size.to_bytes(8, "little")
+    path = tmp_path / "r.h5"
+    path.write_bytes(image if unchecked else add_checksum(bytes(image)))
+    with pytest.raises(fc.ResultFileError, match="a heap of texts has an entry of impossible size"):
+        open_results(path, unchecked=unchecked)
+
+
 @pytest.mark.slow
 def test_3000_damaged_files_are_refused(whole, tmp_path):
     path, rng = tmp_path / "r.h5", random.Random(7)
