@@ -121,14 +121,17 @@ def check_target(path: str | Path) -> None:
         if isinstance(error, ResultFileError):
             raise
         raise ResultFileError(f"plot {path} cannot be read: {error_reason(error)}") from error
-    _require_matplotlib()
+    require_matplotlib()
 
 
-def _require_matplotlib() -> None:
+def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube[plot]'") -> None:
+    """Raise MissingDependencyError, with ``need``, where matplotlib is not installed; also where it cannot be imported."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingDependencyError("plots need matplotlib: pip install 'fastcube[plot]'") from None
+        raise MissingDependencyError(need) from None
+    except Exception as error:  # MPLBACKEND names no backend, or a matplotlibrc is no text
+        raise MissingDependencyError(f"matplotlib cannot be imported: {plain_text(str(error), 120)}") from error
 
 
 #: Most panels of a plain figure, and most lines of a distribution in it.
@@ -212,7 +215,7 @@ def draw_figure(
     panels, for what is no statistic or axis, and for a width that is none, and ResultFileError when the file cannot be written.
     """
     if path is None:
-        _require_matplotlib()
+        require_matplotlib()
     else:
         check_target(path)
     from .selection import selection_figure

@@ -11,6 +11,7 @@ import click
 import pytest
 from helpers.command_line import ROOT
 from helpers.compiled import mark_others_slow
+from helpers.processes import run_fastcube
 
 from fastcube.cli import COMMANDS, colour_text, group, main
 
@@ -266,6 +267,14 @@ def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(tmp_pat
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "fastcube: plots need matplotlib: pip install 'fastcube[plot]'\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["run unsafe-fraction --plot x.png", "reproduce --quick -o report"])
+def test_a_matplotlib_that_cannot_be_imported_is_one_line_before_anything_is_computed(tmp_path, command):
+    done = run_fastcube(*command.split(), cwd=tmp_path, env={"MPLBACKEND": "nonsense"})
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("fastcube: matplotlib cannot be imported: Key backend: 'nonsense'")
     assert list(tmp_path.iterdir()) == []
 
 

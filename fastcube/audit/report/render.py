@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from ...errors import MissingDependencyError
+from ...plot import require_matplotlib
 from ...results.provenance import package_version
 from .agreement import HEADLINE_VERDICTS, VERDICT_LABELS
 from .content import content
@@ -23,11 +24,12 @@ _OPTIONAL = re.compile(r"</t[dhr]>\s*(?=</?t[dhr]\b|</t(?:body|head)>)")
 
 def check_extra() -> None:
     """Raise MissingDependencyError if Jinja2 or matplotlib is not installed."""
+    need = "reports need Jinja2 and matplotlib: pip install 'fastcube[report]'"
+    require_matplotlib(need)
     try:
         import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
     except ImportError:
-        raise MissingDependencyError("reports need Jinja2 and matplotlib: pip install 'fastcube[report]'") from None
+        raise MissingDependencyError(need) from None
 
 
 def _text(name: str) -> str:
