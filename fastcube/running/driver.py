@@ -12,6 +12,7 @@ import logging
 import math
 import os
 import queue
+import resource
 import socket
 import time
 import warnings
@@ -388,7 +389,7 @@ def run_study(
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
     study = registry.register_live_study(study)
-    begun = time.monotonic()
+    begun, cpu_begun = time.monotonic(), time.process_time()
     report = progress or Progress("none")
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
     with handle_signals(wake.put):
@@ -425,9 +426,13 @@ def run_study(
                     driver = _Driver(
                         study, results, [dict(p) for p in points], goal, on, save, deadline, report, wake, checkpoint
                     )
-                    if "SLURM_JOB_ID" in os.environ and report.style != "none":
+                    has_log = "SLURM_JOB_ID" in os.environ and report.style != "none"
+                    if has_log:
                         report.print_line(_job_line(driver, output, engine_name))
                     code = _run_driver(driver, output)
+                    if has_log and engine_name == "threads":
+                        busy = (time.process_time() - cpu_begun) / (time.monotonic() - begun) / on.workers()
+                        report.print_line(_usage_line(busy, on.workers()))
                     idle = code == WORK_REMAINS and not driver.has_begun_counting
                     if file is not None and idle and file.note_idle_run():
                         raise EngineError(
@@ -476,6 +481,14 @@ def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
         f"{socket.gethostname()}, restart {variables.get('SLURM_RESTART_COUNT', '0')}, {workers} {unit}{'s' * (workers > 1)}; "
         f"{output or 'no file'} holds {share}"
     )
+
+
+def _usage_line(busy: float, workers: int) -> str:
+    """The last line in a job's log: how much of its processors and of its memory was used."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    asked = os.environ.get("SLURM_MEM_PER_NODE", "")
+    memory = f"{peak:.0f} of {asked} MiB" if asked else f"{peak:.0f} MiB"
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  used {busy:.0%} of {workers} processor{'s' * (workers > 1)}, at most {memory}"
 
 
 def _run_driver(driver: _Driver, output: str | None) -> int:

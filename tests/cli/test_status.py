@@ -478,13 +478,18 @@ def test_kernels_are_kept_beside_the_outputs_where_tmpdir_is_the_jobs(cli, tmp_p
 @pytest.mark.slow
 def test_a_task_says_first_what_it_is_and_last_how_it_ended(cli, tmp_path):
     script, _ = script_of(cli, "--array", "3", "--tasks", "2", "--trials", "1000")
-    done, _ = run_script(tmp_path, script, **{**TASK, "SLURM_ARRAY_TASK_ID": "0"}, SLURM_RESTART_COUNT="4")
+    done, _ = run_script(
+        tmp_path, script, **{**TASK, "SLURM_ARRAY_TASK_ID": "0"}, SLURM_RESTART_COUNT="4", SLURM_MEM_PER_NODE="410"
+    )
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "job 5_0" in line]
     host = socket.gethostname()
     for i, shard in enumerate((0, 2)):
         words = f"fastcube {fc.__version__}, toy, task 0, shard {shard} of 3, job 5_0 on {host}, restart 4, "
         assert words in lines[i] and lines[i].endswith(f"; toy-{shard}.h5 holds 0.0%")
+    used = re.findall(r"  used (\d+)% of \d processors?, at most (\d+) of 410 MiB$", done.stderr, re.MULTILINE)
+    assert len(used) == 2
+    assert all(50 < int(peak) < 4000 for _, peak in used), used
     assert re.search(r"end of job 5_0 on \S+, restart 4: exit 0 after \d+ s$", lines[-1])
     done, _ = run_script(tmp_path, script, **{**TASK, "SLURM_ARRAY_TASK_ID": "0"})
     assert "toy-2.h5 holds 100.0%" in done.stderr
