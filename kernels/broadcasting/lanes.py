@@ -73,8 +73,6 @@ _record1_complete, _record2_complete = _make_complete_recorder("broadcast1"), _m
 
 
 class BroadcastWorkspace(NamedTuple):
-    """Scratch memory of the kernel."""
-
     trial: BroadcastScratch
     params: Floats  #: parameters of the point
     samples: sieve.Samples  #: labels of the faults, then of the source
@@ -157,9 +155,8 @@ def _record_easy(work, silenced, easy, trials, lanes):
 
 @block
 def _run_slow_trials(work, trials, slow, repeated, known, lanes, tally):
-    """Run the trials ``slow`` of a vector one at a time.
-
-    In the trials ``known``, ``work.lows`` holds the number of silenced offsets.
+    """Run the trials ``slow`` one at a time; for the trials ``known`` among them ``work.lows`` has the number of silenced
+    offsets.
     """
     trial, labels, f = work.trial, work.samples.labels, work.samples.count - 1
     while slow:
@@ -202,7 +199,6 @@ _sift_trials = sieve.make_sieve(_inspect_vector, small=True)
 
 @block
 def _record_counts(work, tally):
-    """Record the trials that lanes decided."""
     n, decided = work.samples.n, work.counted[_DECIDED]
     nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.samples.count - 1)
     sums.add_wide(work.nonfaulty, 0, nonfaulty)

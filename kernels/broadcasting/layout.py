@@ -11,7 +11,6 @@ FIRST_NUMBER = 3
 
 
 def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
-    """Return the counters of one algorithm's broadcasts."""
     return (
         Counter(f"{name}_trials", f"{title} broadcasts"),
         Counter(f"{name}_complete", f"{title} broadcasts that reach every nonfaulty node"),

@@ -35,8 +35,6 @@ _EMPTY_TALLY = BROADCAST.new_tally()
 
 
 class CountingScratch(NamedTuple):
-    """Scratch memory of the kernel; made by ``counting_scratch_for``."""
-
     trial: BroadcastScratch
     labels: Bytes  #: f + 2 rows of one vector: labels of 64 trials, first the faults, then the source
     sorted: Bytes  #: f rows: offsets in ascending order

@@ -25,8 +25,6 @@ _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps"
 
 
 class BroadcastScratch(NamedTuple):
-    """Scratch memory of a trial; made by ``set_up``."""
-
     n: I64
     faults: Faults
     descent: Descent
@@ -98,7 +96,6 @@ def finish_trial(trial, s, t, silenced, tally):
 
 @block
 def run_trial(key, t, params, scratch, tally):
-    """Sample and count trial ``t``."""
     draw(key, t, scratch.n, scratch.faults)
     finish_trial(scratch, scratch.faults.ends[0], t, np.int64(-1), tally)
 

@@ -116,9 +116,8 @@ def user_step_check_kernel(step: Any) -> Kernel:
 
 @block
 def search_nodes(table, cut, start, length, queue):
-    """Write to ``length`` the distances from the open node ``start`` of all open nodes it can reach; return their number.
-
-    ``queue[:returned]`` holds these nodes in order of distance.
+    """Set ``length`` of nodes that ``start`` reaches to their distances, list them by distance in ``queue``; return their
+    number.
     """
     queue[0] = start
     length[start] = 0

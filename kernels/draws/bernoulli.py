@@ -205,9 +205,8 @@ def _compare_digit(faulty, undecided, rate, word):
 
 @block
 def compare_digits(key, block, head, tail, purpose):
-    """Return vectors (certainly faulty, undecided) of 512 numbers whose eight leading digits are compared with ``head``.
-
-    ``block`` is a multiple of 8.
+    """Return vectors (certainly faulty, undecided) of 512 numbers, from their eight leading digits; ``block`` is a multiple
+    of 8.
     """
     prepared = philox.prepare_lanes(key, block, purpose)
     halves = (np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3))
@@ -249,9 +248,8 @@ DIGIT_SCRATCH = 2 * 8 * (_TAIL_BATCH + 1) + 512 * _TAIL_BATCH + 8
 
 @block
 def digit_state(key, t, head, tail, n, state, scratch):
-    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words.
-
-    ``head`` and ``tail`` are from ``digit_threshold``; ``scratch`` has DIGIT_SCRATCH words.
+    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words; ``scratch`` has DIGIT_SCRATCH
+    words.
     """
     if head == np.uint64(256):
         for w in range(state.size):

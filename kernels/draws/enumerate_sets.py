@@ -15,9 +15,8 @@ from ..machine.jit import block
 
 @block
 def next_combination(chosen, size, most):
-    """Advance an ascending list of ``size`` numbers below ``most`` lexicographically.
-
-    After the last list the first is written, and False is returned.
+    """Advance an ascending list of ``size`` numbers below ``most`` lexicographically; return False if it restarts at the first
+    list.
     """
     i = size - 1
     while i >= 0 and chosen[i] == most - size + i:

@@ -52,10 +52,7 @@ def draw_rows(key, block, f, pattern, words):
 
 @block(always=True)
 def draw_four_vectors(key, block, f, parts, pattern, words):
-    """Do ``draw_rows`` for four consecutive vectors, f + 1 rows each, or for the two ``parts`` of each.
-
-    ``block`` is a multiple of 32.
-    """
+    """Do ``draw_rows`` for four vectors, f + 1 rows each, or the two ``parts`` of each; ``block`` is a multiple of 32."""
     prepared = philox.prepare_four_vectors(key, block, philox.LABELS)
     used = simd.splat(pattern)
     step = 8 * (f + 1)
@@ -70,10 +67,7 @@ def draw_four_vectors(key, block, f, parts, pattern, words):
 
 @block(always=True)
 def row_offset(start, step, f):
-    """Return the offset in the rows of ``draw_four_vectors`` of the vector that begins with trial ``start``.
-
-    ``step`` is the number of trials in a vector with all its parts.
-    """
+    """Return where, among the rows of ``draw_four_vectors``, those of the vector of ``step`` trials from ``start`` on begin."""
     return (start // step & 3) * (f + 1) * step
 
 

@@ -32,8 +32,6 @@ _MAX_PACKED = 57
 
 
 class LinkDraws(NamedTuple):
-    """Scratch memory of ``distinct_links``, made by ``link_draws_for``."""
-
     nodes: Words  #: (32): nodes of sixteen positions, and spare entries; when marking, lower ends of 32 positions
     links: (
         Words  #: (32): n times the fields of their dimensions; when marking, dimensions of 32 positions as single bits

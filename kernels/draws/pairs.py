@@ -60,7 +60,6 @@ class PairSource(NamedTuple):
 
 @scratch
 def pair_arrays():
-    """Return arrays for a batch."""
     rows = np.zeros((7, BATCH + 16), np.uint64)
     return Pairs(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6])
 
@@ -181,11 +180,7 @@ def _draw_waiting(n, count, lazy, pairs):
 
 @block(always=True)
 def _split_trials(start, wanted, candidates, n, count, lazy, pairs):
-    """Append the wanted and valid of eight trials from ``start`` on to the pairs, and the other wanted ones to the waiting
-    trials.
-
-    ``candidates`` are their status keys, sources and targets.
-    """
+    """Append those of eight trials that are wanted and valid to the pairs, and the other wanted ones to the waiting trials."""
     status, s, t = candidates
     s = s & _label_mask(lazy)
     t = t & _label_mask(lazy)

@@ -60,9 +60,8 @@ def group_index_rows(lanes):
 
 @block(always=True)
 def count_parts(n, lanes):
-    """Return the number of vectors into which a vector of words is split.
-
-    It is 2 in lanes of 16 bits for n <= 8, because a word then holds eight trials.
+    """Return into how many vectors a vector of words is split: 2 in lanes of 16 bits for n <= 8, where a word holds eight
+    trials.
     """
     return np.int64(2 if lanes == 32 and n <= 8 else 1)
 
@@ -92,13 +91,11 @@ def make_queue(n, count, first, lanes, word):
 
 @block(always=True)
 def wanted_lanes(trials, lanes):
-    """The lanes whose trials are wanted, as bits."""
     return valid_lanes(trials.start, trials.parts, lanes, trials.first, trials.stop)
 
 
 @block(always=True)
 def trial_in_lane(trials, i):
-    """Return the index of the trial in lane i."""
     return trials.start + trials.parts * i
 
 
@@ -164,7 +161,6 @@ def decode_trial(queue, lanes, column):
 
 @block
 def drop_first_vector(queue, lanes):
-    """Drop the first vector of columns."""
     for k in range(queue.rows):
         simd.store(queue.cells, 2 * lanes * k, simd.load(queue.cells, 2 * lanes * k + lanes))
     queue.filled[0] = max(queue.filled[0] - lanes, np.int64(0))

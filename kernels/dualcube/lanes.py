@@ -78,10 +78,7 @@ def route_batch_for(trials):
 
 @block(always=True)
 def _queue_walk(count, key, node, rest, number, way):
-    """Queue a walk of at least two links, and return the number of queued walks.
-
-    A walk of one link needs no queueing: its last hop goes to a node that is known to be nonfaulty.
-    """
+    """Queue a walk unless it has one link, whose end is known to be nonfaulty; return the number of queued walks."""
     if rest & (rest - ONE):
         way.keys[count] = key
         way.nodes[count] = node
@@ -199,9 +196,8 @@ def _set_up_first_attempts(n, cube, pairs, batch, room):
 
 @block(always=True)
 def _advance_walks(count, stuck, limit, batch):
-    """Advance all queued walks until each ends or is stuck.
-
-    ``stuck`` walks were stuck before the call.  Returns the number of stuck walks afterwards.
+    """Advance all queued walks until each ends or is stuck; return the number of stuck walks, including ``stuck`` earlier
+    ones.
     """
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)

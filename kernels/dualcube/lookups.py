@@ -42,9 +42,8 @@ MOST_EVENTS = 256
 
 
 class LookupRecord(NamedTuple):
-    """Queried labels and events of one route, made by ``lookup_record_for``.
-
-    If ``asked`` is too small, ``asked.counts[1]`` is nonzero and the caller repeats the route with a larger record.
+    """Queried labels and events of a route.  If ``asked.counts[1]`` is nonzero, ``asked`` was too small and the route is
+    repeated.
     """
 
     asked: LabelSet  #: the labels whose status was queried
@@ -71,7 +70,6 @@ def lookup_record_for(labels, events):
 
 @block
 def clear_record(record):
-    """Empty the record."""
     clear_labels(record.asked)
     record.noted[0] = 0
 
@@ -90,7 +88,6 @@ def _append_event(world, kind, node, other, nodes):
 
 @block
 def _is_listed(faults, label):
-    """Whether ``label`` is in the sorted array ``faults``."""
     low, high = 0, faults.size
     while low < high:
         middle = (low + high) // 2
@@ -114,10 +111,7 @@ _grow_tree = make_tree_grower(_first_nonfaulty)
 
 @block
 def _append_hyp_path(world, a, b, free, at, room):
-    """Append the nodes after ``a`` of HYP(a, b) along ``free`` to the path, whose length is ``at``.
-
-    Returns the new length, EXHAUSTED or LIMIT.
-    """
+    """Append the nodes after ``a`` of HYP(a, b) to the path of length ``at``; return the new length, EXHAUSTED or LIMIT."""
     while a != b:
         want = a ^ b
         d = _first_nonfaulty(world, a, want)

@@ -144,9 +144,8 @@ def _count_shortest(length, shortest, tally):
 
 @block
 def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
-    """Tally the lookups of those trials of i .. n - 1 whose index shares no bit with ``mask``.
-
-    Returns n, or the first trial for which the record is too small.
+    """Tally the lookups of trials i .. n - 1 whose index has no bit of ``mask``; return n, or the first trial ``record`` cannot
+    hold.
     """
     place = simd.take_addresses(room)
     book = simd.take_addresses(record)

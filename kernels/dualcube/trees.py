@@ -44,15 +44,12 @@ UNKNOWN = np.uint64(2**63)
 
 
 class RouteWorkspace(NamedTuple):
-    """Scratch memory of a route, made by ``route_workspace_for``; its contents do not matter."""
-
     path: Words  #: nodes of the route so far
     trees: Words  #: the trees, STRIDE entries each
 
 
 @scratch
 def route_workspace_for(nodes, trees):
-    """Return scratch memory for a path of ``nodes`` nodes and for ``trees`` trees."""
     return RouteWorkspace(np.zeros(nodes, np.uint64), np.zeros(trees * STRIDE, np.uint64))
 
 
@@ -126,7 +123,6 @@ def make_tree_grower(first):
 
 @block(always=True)
 def set_untried_dims(tree, i, dims, trees):
-    """Set the untried dimensions of node ``i``."""
     trees[tree * STRIDE + i + _UNTRIED_OFFSET] = dims
 
 

@@ -20,8 +20,6 @@ from ..machine.jit import block, scratch
 
 
 class GatheringWorkspace(NamedTuple):
-    """Scratch memory of one trial's gathering, made by ``gathering_workspace_for``."""
-
     fault: Ints  #: FAULT of the renamed nodes
     held: Ints  #: amount of data that each node holds
     stuck: Bytes  #: whether the node waits for ever
@@ -35,7 +33,6 @@ class GatheringWorkspace(NamedTuple):
 
 @scratch
 def gathering_workspace_for(n):
-    """Return scratch memory for Q_n."""
     nodes = np.int64(1) << n
     return GatheringWorkspace(
         np.zeros(nodes, np.int64),

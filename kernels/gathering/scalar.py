@@ -50,8 +50,6 @@ _LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) fo
 
 
 class Scratch(NamedTuple):
-    """Scratch memory of the trials."""
-
     dead: DeadLinks
     room: OrderWorkspace
     flow: GatheringWorkspace
@@ -85,7 +83,6 @@ def common_denominator(n):
 
 @block
 def _count_run(tally, run, lost, holders):
-    """Tally the data that one algorithm loses."""
     if lost == 0:
         tally[_COMPLETE[run]] += 1
         return
@@ -146,7 +143,6 @@ def _run_algorithms(n, t, failing, flow, tally):
 
 @block
 def count_gather(n, t, count, s, tally):
-    """Tally a trial whose dead links have been listed."""
     sink = first_sink(s.dead)
     if sink < 0:
         return

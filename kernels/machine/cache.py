@@ -139,7 +139,6 @@ class CacheEntry:
             yield
 
     def _folders(self) -> list[Path]:
-        """Return the cache folder and all folders from there down to the entry."""
         inside = self.index.parent.relative_to(self.folder).parts
         return [self.folder.joinpath(*inside[:i]) for i in range(len(inside) + 1)]
 
@@ -205,7 +204,6 @@ class CacheEntry:
 
 
 def _is_file_at(handle: int, path: Path) -> bool:
-    """Whether the open file ``handle`` is the file at ``path`` now."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), path.stat())
     return False

@@ -120,7 +120,6 @@ def _iter_names(code: CodeType) -> Iterator[str]:
 
 
 def _iter_codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code of a function and of all functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -206,7 +206,6 @@ def _bounds_options(checked: bool) -> dict[str, Any]:
 
 
 def is_jit_disabled() -> bool:
-    """Whether NUMBA_DISABLE_JIT makes all functions run as plain Python."""
     return bool(numba.config.DISABLE_JIT)
 
 

@@ -6,10 +6,7 @@ import fcntl
 
 
 def try_lock(handle: int) -> bool:
-    """Try to lock an open file, and return whether this process now holds the lock.
-
-    Raises OSError if the file system has no locks.
-    """
+    """Try to lock an open file; return whether this process has the lock.  Raises OSError if the file system has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

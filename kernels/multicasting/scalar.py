@@ -57,9 +57,8 @@ def count_internal_channels(q, wanted, fault):
 
 @block
 def count_message_channels(net, a, q, flip, top, hamilton):
-    """Follow the message D_H (``flip`` = 0) or D_L (``flip`` = all ones, ``top``) from (a, q).
-
-    Returns its channels, its detours, and the most channels in a row to one of its destinations.
+    """Return channels, detours and largest depth of the message D_H (``flip`` = 0) or D_L (``flip`` = all ones, ``top``) from (a,
+    q).
     """
     words = net.busy.size
     goal = next_label(net.busy, a, flip, words)
@@ -158,8 +157,6 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
 
 
 class Scratch(NamedTuple):
-    """Scratch memory of a trial."""
-
     faults: FaultList
     ends: MulticastEnds
     net: Supercube
@@ -176,13 +173,11 @@ class MulticastPoint(NamedTuple):
 
 @block
 def read_point(params):
-    """Return the ``MulticastPoint`` of a kernel's parameters."""
     return MulticastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 @scratch
 def set_up(params):
-    """Return scratch memory for the trials of a point."""
     n, f, _ = read_point(params)
     net = supercube_for(n)
     return Scratch(
@@ -213,7 +208,6 @@ def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
 
 @block
 def multicast_trial(key, t, params, scratch, tally):
-    """Count one trial at (n, f, destinations)."""
     n, _, destinations = read_point(params)
     faults, net = scratch.faults, scratch.net
     draw_multicasts(key, t, n, destinations, faults, scratch.ends)

@@ -152,8 +152,6 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
 
 
 class PartitionWorkspace(NamedTuple):
-    """Scratch memory shared by the stages; made once per call."""
-
     params: Floats  #: parameters of the point
     samples: sieve.Samples
     queue: sieve.Queue  #: trials that the filter does not decide, by their labels alone
@@ -164,10 +162,7 @@ class PartitionWorkspace(NamedTuple):
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
-    """Record the trials with the pair {0, 1} and queue the others; for n > 32 search the others one at a time.
-
-    It takes 26 f vector operations to sample and f^2 for the filter.
-    """
+    """Record the trials with the pair {0, 1}, in 26 f + f^2 vector operations; queue the others, or for n > 32 search them singly."""
     samples, queue = work.samples, work.queue
     least = _least_xor(samples.labels, trials.at, lanes, samples.count)
     wanted = sieve.wanted_lanes(trials, lanes)

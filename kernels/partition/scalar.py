@@ -122,7 +122,6 @@ search_listed = make_search(has_listed_pair)
 
 @scratch
 def set_up(params):
-    """Return the list for the trials of a point (n, f)."""
     return fault_list_for(np.int64(params[N]), np.int64(params[F]))
 
 

@@ -44,10 +44,7 @@ def _open_dims1(turned, apart, zero, f, lanes):
 
 @block(always=True)
 def _open_dims3(turned, apart, zero, f, lanes):
-    """Return the dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes.
-
-    At least one node of Q_n must be active.
-    """
+    """Return the dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes."""
     faulty = zero
     closed = zero
     for i in range(f):

@@ -82,8 +82,6 @@ def _leave_distances(h, trials, f, n):
 
 
 class RoutingWorkspace(NamedTuple):
-    """Scratch memory of the kernel."""
-
     trial: RoutingScratch
     params: Floats  #: parameters of the point
     f: I64
@@ -293,7 +291,6 @@ def _make_close_queue(walking: Any) -> Any:
 
 @block
 def _record_counts(work, tally):
-    """Tally the trials that lanes decided."""
     sums, decided, queued, safe = work.sums, work.counted[_BY_FILTER], work.counted[_BY_QUEUE], work.counted[_NOT_DEAD]
     tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
     tally[SAME_SUBCUBE] += work.counted[_TOGETHER]

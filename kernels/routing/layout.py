@@ -18,7 +18,6 @@ MAX_SEARCHED_DIMENSION = 12
 
 
 def _route_counters(name: str) -> tuple[Counter, ...]:
-    """Return the counters of one algorithm's routes."""
     title = f"{name.upper()} routes"
     return (
         Counter(f"{name}_delivered", f"{title} delivered"),

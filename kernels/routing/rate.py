@@ -70,7 +70,6 @@ class Batch(NamedTuple):
 
 @scratch
 def batch_for(k):
-    """Return scratch memory for a batch with searches of depth k."""
     size = BATCH + 16
     return Batch(pair_arrays(), np.zeros((5, size), np.uint64), np.zeros((2, size), np.uint64), search_scratch_for(k))
 

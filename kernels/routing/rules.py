@@ -50,10 +50,7 @@ class SearchScratch(NamedTuple):
 
 @scratch
 def search_scratch_for(k):
-    """Return scratch memory for searches of depth k.
-
-    Up to k = 2 no visited nodes are stored, because a node two links away is reached once at most.
-    """
+    """Return scratch memory for searches of depth k; up to k = 2 no visited nodes are stored, because none is reached twice."""
     deep = np.int64(1 << 16) if k > 2 else np.int64(0)
     return SearchScratch(
         np.zeros(64, np.uint64),
@@ -99,9 +96,8 @@ def _make_memoryless_simulator(rule: Any) -> Any:
 
 
 def _make_cutoff_classifier(rule: Any) -> Any:
-    """Return the block ``classify_cutoff(world, s, t, whole, k, search)`` for a message that was cut off.
-
-    The result is LIVELOCK if the message reached a node twice before the cut, else LIMIT.
+    """Return the block ``classify_cutoff`` for messages cut off: LIVELOCK if one reached a node twice before the cut, else
+    LIMIT.
     """
 
     @block
@@ -123,10 +119,7 @@ def _make_cutoff_classifier(rule: Any) -> Any:
 
 
 def _make_sampling_simulator(rule: Any) -> Any:
-    """Return the simulator of a randomised rule.
-
-    Its message may visit a node again, so it is stopped only after 8 n links (V8).
-    """
+    """Return the simulator of a randomised rule, whose message may revisit nodes and is stopped after 8 n links (V8)."""
 
     @block
     def simulate(world, s, t, whole, k, search, key, trial):

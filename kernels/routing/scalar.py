@@ -41,8 +41,6 @@ from .shortest import SearchBitmasks, find_shortest_length, search_bitmasks_for
 
 
 class RoutingScratch(NamedTuple):
-    """Scratch memory of a trial; made by ``set_up``."""
-
     n: I64
     k: I64
     faults: Faults
@@ -115,7 +113,6 @@ def finish_trial(trial, passes, meets, safe, s, t, at, tally):
 
 @block
 def run_trial(key, t, params, scratch, tally):
-    """Sample, close, route and count trial ``t``."""
     faults = scratch.faults
     draw(key, t, scratch.n, faults)
     unsafe_subcubes(faults)

@@ -41,13 +41,11 @@ class BroadcastPoint(NamedTuple):
 
 @block
 def read_broadcast_point(params):
-    """Return the ``BroadcastPoint`` of a kernel's parameters."""
     return BroadcastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 @scratch
 def set_up_broadcast(params):
-    """Return scratch memory for the trials of a point."""
     return broadcast_workspace_for(read_broadcast_point(params).n)
 
 
@@ -135,13 +133,10 @@ class TreesPoint(NamedTuple):
 
 @block
 def read_trees_point(params):
-    """Return the ``TreesPoint`` of a kernel's parameters."""
     return TreesPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 class TreesScratch(NamedTuple):
-    """Scratch memory of a trial of ``edge-disjoint-trees``."""
-
     graph: NonfaultyGraph
     rows: Rows
     links: LinkDraws
@@ -151,7 +146,6 @@ class TreesScratch(NamedTuple):
 
 @scratch
 def set_up_trees(params):
-    """Return scratch memory for the trials of a point."""
     n, _, links = read_trees_point(params)
     return TreesScratch(
         graph_for(n),

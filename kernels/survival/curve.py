@@ -72,7 +72,6 @@ def _list_ends(table, n):
 
 @scratch
 def curve_scratch_for(params):
-    """Return scratch memory of a call with these ``params``."""
     index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
     nodes = np.int64(1) << n
     table = np.empty((nodes, named_slots(index, n)), np.int32)

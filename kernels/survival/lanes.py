@@ -154,9 +154,8 @@ def _zeros_like(x):
 
 @block
 def _find_seeds(alive, works, links, net):
-    """Sweep upwards until every lane has a seed and two nonfaulty nodes.
-
-    Returns the next node, the lanes with at least one nonfaulty node, and the lanes with at least two.
+    """Sweep upwards until every lane has a seed and two survivors; return the next node, and the lanes with one and two
+    survivors.
     """
     full = simd.splat(ALL_BITS)
     taken = one = two = simd.splat(ZERO)
@@ -537,7 +536,6 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 
 @block
 def _min_degree(net):
-    """Return the least number of neighbours of a node."""
     least = np.int64(64)
     for v in range(net.later.size):
         degree = np.int64(0)

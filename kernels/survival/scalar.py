@@ -49,8 +49,6 @@ class SearchNetwork(NamedTuple):
 
 
 class SurvivalScratch(NamedTuple):
-    """Scratch memory of a point."""
-
     faults: Faults
     own: SearchNetwork
     cube: SearchNetwork
@@ -148,7 +146,6 @@ def _draw_faults(key, t, n, scratch):
 
 @block
 def _intact_distance(net, s, t):
-    """Return the distance from s to t without faults."""
     if net.intact[s, t] == _NOT_SEARCHED:
         for v in range(net.length.size):
             net.length[v] = OPEN

@@ -24,8 +24,6 @@ LANE_COUNT = 32
 
 
 class DeadLinks(NamedTuple):
-    """Scratch of one trial, made by ``dead_links_for``."""
-
     words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
     low: Words16  #: lower ends of the dead links
     bit: Words16  #: their dimensions, as single bits

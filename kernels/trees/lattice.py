@@ -76,8 +76,6 @@ class SubcubeLattice(NamedTuple):
 
 
 class OptimalTreeScratch(NamedTuple):
-    """Scratch memory of an optimal-tree kernel."""
-
     dead: DeadLinks
     room: OrderWorkspace
     lattice: SubcubeLattice
@@ -301,7 +299,6 @@ def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
 
 @scratch
 def optimal_tree_scratch_for(n, links, f, lanes, zero):
-    """Return scratch memory for trials with ``links`` faulty links and f faulty nodes."""
     return OptimalTreeScratch(
         dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)), lattice_for(n, lanes, zero)
     )

@@ -21,8 +21,6 @@ _NONE = np.uint16(0xFFFF)
 
 
 class OrderWorkspace(NamedTuple):
-    """Scratch memory for a search in a list of dead links, made by ``order_workspace_for``."""
-
     low: Words16  #: lower ends of the links that still count
     bit: Words16  #: their dimensions, as single bits
     hits: Words16  #: dimension to whose COST each of these links contributes

@@ -124,7 +124,6 @@ def _set_up_sparse(params):
 
 @block
 def _list_dead(n, links, f, s):
-    """List the dead links, each once; return their number."""
     count = np.int64(0)
     for i in range(f):
         add_label(s.faulty, s.nodes[i])

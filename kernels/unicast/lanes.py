@@ -43,8 +43,6 @@ DECIDED, FREE_PATH = range(2)
 
 
 class LanesWorkspace(NamedTuple):
-    """Scratch memory of the kernel."""
-
     scratch: Scratch
     params: Floats  #: parameters of the point
     f: I64

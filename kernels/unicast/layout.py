@@ -44,7 +44,6 @@ def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
-    """Return the counters of the routes of one rule."""
     rule = name.upper()
     return (
         Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
@@ -60,7 +59,6 @@ def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
 
 
 def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
-    """Return all counters of one rule."""
     rule = name.upper()
     return (
         *_route_counters(name),

@@ -40,8 +40,6 @@ _a1, _dfs, _sidetrack = make_bounded_rules(_blocked_bits)
 
 
 class Scratch(NamedTuple):
-    """Scratch memory for a batch of trials; made by ``set_up``."""
-
     pairs: Pairs
     search: SearchScratch
     seen: LabelSet
@@ -51,7 +49,6 @@ class Scratch(NamedTuple):
 
 @scratch
 def set_up(n):
-    """Return scratch memory for messages in Q_n."""
     deep = np.int64(1) << min(n, np.int64(17))
     return Scratch(
         pair_arrays(),

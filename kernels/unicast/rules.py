@@ -200,10 +200,7 @@ def _highest_level_bit(words, i, size, n, free, u, among):
 
 @block
 def _route_by_level(faults, words, i, size, n, free, u, t):
-    """Return the number of links from u to t inside a subcube with computed levels, or STUCK.
-
-    Each hop goes to the preferred neighbour of the highest level.
-    """
+    """Return the length of a route from u to t inside a computed subcube, each hop to the highest preferred level, or STUCK."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
         bit, _ = _highest_level_bit(words, i, size, n, free, u, u ^ t)

@@ -117,10 +117,7 @@ def place_mask(d, w):
 
 @block(always=True)
 def _add_neighbour(c, y, cut, i, size, v, over):
-    """Add one neighbour per node to the counts in bit planes c, which stop at sixteen and more in the last.
-
-    ``over`` also counts neighbours across a faulty link.
-    """
+    """Add one neighbour per node, with ``over`` also those across faulty links, to the counts in bit planes c (up to sixteen)."""
     if over:
         y = y | simd.load(cut, i * size + v)
     c0, c1, c2, c3, c4 = c
@@ -273,10 +270,7 @@ def _list_index(words, kind, x):
 
 @block(always=True)
 def _record_missing(words, kind, x, k):
-    """Record that node x is not in plane k + 1 if more than k of its neighbours are not in plane k.
-
-    Returns whether the record is new, and False if the list is full.
-    """
+    """Record that node x is not in plane k + 1 if due; return whether the record is new, and False if the list is full."""
     e = _list_index(words, kind, x)
     count = words.listed[kind, 1]
     if e < count and words.lacks[kind, e] >> np.uint64(k + 1) & ONE:
@@ -382,9 +376,8 @@ def level(words, faults, n, v):
 
 @block
 def vector_bit(words, faults, n, v, k):
-    """Whether bit k of the safety vector of node ``v`` is set (V4), 0 <= k <= n; False if the vector is not computed.
-
-    Bit 0 is set for every nonfaulty node.
+    """Whether bit k of node ``v``'s safety vector is set (V4), 0 <= k <= n; bit 0 means nonfaulty; False if it is not
+    computed.
     """
     i = unsafe_subcube_index(faults, v)
     if i < 0:

@@ -42,8 +42,6 @@ from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 
 
 class Scratch(NamedTuple):
-    """Scratch memory of a trial; made by ``set_up``."""
-
     world: RuleContext
     words: SafetyStatus
     links: Ints  #: result of each rule
@@ -67,9 +65,8 @@ def begin_trial(scratch, t):
 
 @block(always=True)
 def find_facts(world, s, t):
-    """Compute the facts that decide most messages (see ``rules``) from closed faults.
-
-    The block is inlined, because a call would pass a hundred arguments.
+    """Compute from closed faults the facts that decide most messages (``rules``); inlined, as a call would pass a hundred
+    arguments.
     """
     faults, facts = world.faults, world.facts
     apart = s ^ t
@@ -264,10 +261,7 @@ def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None) ->
 
 
 def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
-    """Return the kernel of all C(2^n - 1, f) fault sets without node 0, with messages from node 0 to every other node.
-
-    Its parameters are (n, f, 0, 0, 1, ..., f - 1).
-    """
+    """Return the kernel of all C(2^n - 1, f) fault sets and messages from node 0, with params (n, f, 0, 0, 1, ..., f - 1)."""
     evaluate = make_evaluator(rules, names, make_layout(names))
 
     @block

@@ -36,8 +36,6 @@ from .safety_status import (
 
 
 class Scratch(NamedTuple):
-    """Scratch memory of a trial; made by ``set_up``."""
-
     n: I64
     faults: Faults
     words: SafetyStatus
@@ -65,7 +63,6 @@ def set_up(params):
 
 @block
 def _count_plane_nodes(words, at, size):
-    """Return the number of nodes in a plane."""
     count = np.int64(0)
     for w in range(size):
         count += popcount(words.planes[at + w])
@@ -163,7 +160,6 @@ def _count_own_full(words, at, d, size, depth):
 
 @block
 def _sum_planes(words, at, depth, size):
-    """Return the number of nodes that are in all planes."""
     count = np.int64(0)
     for w in range(size):
         x = ALL_BITS
@@ -196,7 +192,6 @@ _MARKING = STATUS_NAMES.index("wu_fernandez")
 
 @block
 def count_trial(key, t, params, scratch, tally):
-    """Count trial ``t``."""
     faults, n = scratch.faults, scratch.n
     draw(key, t, n, faults)
     unsafe_subcubes(faults)

@@ -42,8 +42,6 @@ from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluat
 
 
 class WholeCubeWorkspace(NamedTuple):
-    """Scratch memory of the kernel."""
-
     scratch: Scratch
     f: I64
     ready: I64  #: number of labels of a trial's random sequence that lanes sample

@@ -59,8 +59,6 @@ from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
 
 
 class UnsafeWorkspace(NamedTuple):
-    """Scratch memory shared by the stages; made once per call."""
-
     key: U64
     params: Floats  #: parameters of the point
     samples: sieve.Samples

@@ -44,8 +44,6 @@ _HALF = np.uint64(32)
 
 
 class PlantingScratch(NamedTuple):
-    """Scratch memory of ``write_planted_faults`` and of the kernel; made by ``set_up``."""
-
     rows: Rows
     low: Words32  #: low 32 bits of a trial's labels
     plants: Words  #: (8): word 0 of each of eight blocks of random words for PLANTS
@@ -239,7 +237,6 @@ def _record_trial(tally, t, n, unsafe, rounds, largest):
 
 @block
 def _run_trial(key, t, params, scratch, tally):
-    """Run one importance-sampled trial."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     draw_low_words(key, t, n, f - 1, scratch)

@@ -46,7 +46,6 @@ def _record_trial(tally, t, n, faults, closed, steps):
 
 @block
 def _count_set_bits(state):
-    """Return the number of set bits of an array of whole vectors."""
     total = simd.splat(bits.ZERO)
     for v in range(state.size >> 3):
         total = total + simd.popcount(simd.load(state, v << 3))
@@ -94,7 +93,6 @@ def _find_most_rounds(bases, frees, count, labels, k, state, other, marks):
 
 @block
 def _has_label(labels, count, x):
-    """Whether ``x`` is one of the first ``count`` labels."""
     vector = simd.splat_like(simd.load(labels, 0), x)
     for at in range(0, count, 16):  # noqa: SIM110  (compiled code has no generators)
         if simd.bits(vector == simd.load(labels, at)) & bits.first_lanes(count - at, 16):

@@ -34,8 +34,6 @@ _IN_LANES = np.array(
 
 
 class MergingScratch(NamedTuple):
-    """Scratch memory of ``run_merging_trial``."""
-
     labels: Words  #: the faults
     base: Words  #: the subcubes
     free: Words
@@ -56,10 +54,7 @@ def merging_scratch_for(params):
 
 @block
 def run_merging_trial(key, t, params, scratch, tally):
-    """Count unsafe nodes and rounds of a trial by merging subcubes; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n.
-
-    Time O(f^2 / 8) per trial, plus the rounds of the subcubes; memory O(f).
-    """
+    """Count a trial by merging subcubes, O(f^2 / 8) and their rounds; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n."""
     n, f = np.int64(params[N]), np.int64(params[F])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
     unsafe, rounds, merging, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)

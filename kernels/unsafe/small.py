@@ -188,8 +188,6 @@ def _smallest_trial(pack, start):
 
 
 class _SmallScratch(NamedTuple):
-    """Scratch memory shared by the stages; made once per call."""
-
     f: I64
     size: I64  #: number of nodes of the cube
     count: Any  #: int64: number of labels to sample, of faulty nodes or, if fewer, of nonfaulty nodes

@@ -48,7 +48,6 @@ def dependency_graph_for(n):
 
 @block
 def _add_arc(graph, c, d):
-    """Add the arc c -> d."""
     at = graph.arcs[0]
     graph.arcs[0] = at + 1
     graph.asked[at] = d

@@ -53,13 +53,10 @@ _DEADLOCK_AXES = len(DeadlockPoint._fields)
 
 @block
 def read_deadlock_point(params):
-    """Return the ``DeadlockPoint`` of a kernel's parameters."""
     return DeadlockPoint(np.int64(params[0]), np.int64(params[1]))
 
 
 class DeadlockScratch(NamedTuple):
-    """Scratch memory of a trial."""
-
     faults: FaultList
     net: Supercube
     graph: DependencyGraph
@@ -67,7 +64,6 @@ class DeadlockScratch(NamedTuple):
 
 @scratch
 def set_up_deadlock(params):
-    """Return scratch memory for the trials of a point (n, f)."""
     n, f = read_deadlock_point(params)
     return DeadlockScratch(fault_list_for(n, f), supercube_for(n), dependency_graph_for(n))
 
@@ -81,11 +77,7 @@ def is_cyclic_with(scratch, n, unicast, copies):
 
 @block
 def _count_cycles(n, scratch, tally):
-    """Tally the current fault set.
-
-    The graph of unicasts is a subgraph of the graph, and the graph for two channels maps onto it copy by copy.  So these have no
-    cycle if the graph has none.
-    """
+    """Tally the current fault set; if its graph has no cycle, the subgraph of unicasts and the two-channel graph have none."""
     faults = scratch.faults.labels[: scratch.faults.count[0]]
     lo, hi, _ = search_listed(scratch.faults, n)
     if lo < 0:
@@ -101,7 +93,6 @@ def _count_cycles(n, scratch, tally):
 
 @block
 def deadlock_trial(key, t, params, scratch, tally):
-    """Count one trial at (n, f)."""
     n, _ = read_deadlock_point(params)
     draw_fault_list(key, t, n, scratch.faults)
     _count_cycles(n, scratch, tally)
@@ -145,13 +136,10 @@ class WormholePoint(NamedTuple):
 
 @block
 def read_wormhole_point(params):
-    """Return the ``WormholePoint`` of a kernel's parameters."""
     return WormholePoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3]))
 
 
 class WormholeScratch(NamedTuple):
-    """Scratch memory of a trial."""
-
     faults: FaultList
     ends: MulticastEnds
     net: Supercube
@@ -160,7 +148,6 @@ class WormholeScratch(NamedTuple):
 
 @scratch
 def set_up_wormhole(params):
-    """Return scratch memory for the trials of a point."""
     n, f, senders, destinations = read_wormhole_point(params)
     # A multicast has at most one request per node that it enters and four at its source; a unicast has two per channel.
     requests = senders * max((1 << n) + 4 + (1 << (n - 2)), destinations * (2 * n + 6))
@@ -201,7 +188,6 @@ def has_deadlock_in_parts(scratch, lo, hi, n, destinations, size, copies):
 
 @block
 def wormhole_trial(key, t, params, scratch, tally):
-    """Count one trial at (n, f, senders, destinations)."""
     n, _, _, destinations = read_wormhole_point(params)
     faults, ends = scratch.faults, scratch.ends
     draw_multicasts(key, t, n, destinations, faults, ends)

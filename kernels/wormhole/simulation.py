@@ -49,7 +49,6 @@ def traffic_for(n, messages, requests):
 
 @block
 def clear_traffic(traffic):
-    """Remove all messages."""
     traffic.counts[0] = 0
     traffic.counts[1] = 0
 
