@@ -162,7 +162,7 @@ class PartitionWorkspace(NamedTuple):
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
-    """Record the trials with the pair {0, 1}, in 26 f + f^2 vector operations; queue the others, or for n > 32 search them singly."""
+    """Record the trials with the pair {0, 1} (26 f + f^2 vector operations); queue the others, or for n > 32 search them."""
     samples, queue = work.samples, work.queue
     least = _least_xor(samples.labels, trials.at, lanes, samples.count)
     wanted = sieve.wanted_lanes(trials, lanes)

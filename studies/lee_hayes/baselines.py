@@ -1,7 +1,7 @@
-"""What a user would write instead of the unsafe-node kernels, and the comparisons that `fastcube bench` runs.
+"""Baselines of `fastcube bench` for the unsafe-node kernels: code as a user might write it.
 
-Three ways, each written as well as its style allows: a graph library, NumPy on whole cubes many trials at a time,
-and NumPy on pairs of faults with a loop for the few trials that have a close pair.
+There are three, each as fast as its style allows: a graph library, NumPy on whole cubes of many trials at a time, and NumPy on
+pairs of faults with a loop for the few trials that have a close pair.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .unsafe import UNSAFE_FRACTION
 
 
 def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Unsafe nodes summed over trials: rounds over ``networkx.hypercube_graph``."""
+    """Return the number of unsafe nodes summed over trials, by rounds on ``networkx.hypercube_graph``."""
     import networkx
 
     rng = random.Random(seed)
@@ -36,7 +36,7 @@ def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
 def with_numpy_cubes(
     n: int, faulty: Callable[[np.random.Generator, tuple[int, int]], np.ndarray], trials: int, seed: int = 0
 ) -> int:
-    """Unsafe nodes summed over trials: all trials' cubes as one boolean array (trials, 2^n), rounds over the whole."""
+    """Return the number of unsafe nodes summed over trials, by rounds on one boolean array (trials, 2^n) for all trials."""
     bad = faulty(np.random.default_rng(seed), (trials, 2**n))
     begin = int(bad.sum())
     neighbours = np.arange(2**n)[:, None] ^ (1 << np.arange(n))
@@ -51,7 +51,7 @@ def with_numpy_cubes(
 
 
 def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
-    """Subcubes of faulty and unsafe nodes."""
+    """Return the subcubes of faulty and unsafe nodes as pairs (base, free)."""
     cubes: list[tuple[int, int]] = []
     for x in faults:
         free = 0
@@ -63,7 +63,9 @@ def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
 
 
 def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Unsafe nodes summed over trials: distances of all pairs at once, subcubes merged in a loop where some pair is close."""
+    """Return the number of unsafe nodes summed over trials: distances of all pairs by NumPy, subcubes of trials with a close pair
+    in a loop.
+    """
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2**n, (trials, f), dtype=np.uint64)
     close = np.zeros(trials, bool)
@@ -77,19 +79,19 @@ def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def sample_distinct(f: int, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """For each trial f nodes."""
+    """Return a boolean array with f random faulty nodes in each row."""
     bad = np.zeros(shape, bool)
     np.put_along_axis(bad, np.argpartition(rng.random(shape), f, axis=1)[:, :f], True, axis=1)
     return bad
 
 
 def sample_by_rate(p: float, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    """For each trial every node with probability p."""
+    """Return a boolean array in which every node is faulty with probability p."""
     return rng.random(shape) < p
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     out = []
     for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)

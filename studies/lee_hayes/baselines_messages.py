@@ -1,4 +1,4 @@
-"""What a user would write instead of the routing and broadcasting kernels: plain Python, faults as sets, subcubes as pairs."""
+"""Baselines of `fastcube bench` for the routing and broadcasting kernels: plain Python, faults as sets, subcubes as pairs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Bad = Callable[[int], bool]
 
 
 def is_in_subcubes(cubes: list[tuple[int, int]]) -> Bad:
-    """Whether a node is in one of the subcubes."""
+    """Return the predicate whether a node is in one of the subcubes."""
     return lambda x: any((x ^ b) & ~m == 0 for b, m in cubes)
 
 
 def route_length(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
-    """Links of ROUTE1(1) (``bad`` is ``faulty``) or ROUTE3(1); -1 when the message does not arrive."""
+    """Return the number of links of ROUTE1(1) (``bad`` is ``faulty``) or ROUTE3(1); -1 if the message does not arrive."""
     path = [s]
     while path[-1] != t:
         curr = path[-1]
@@ -41,7 +41,7 @@ def route_length(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
 
 
 def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int, int]:
-    """Messages delivered by ROUTE, ROUTE1(1) and ROUTE3(1)."""
+    """Return the numbers of messages delivered by ROUTE, ROUTE1(1) and ROUTE3(1)."""
     rng = random.Random(seed)
     delivered = [0, 0, 0]
     for _ in range(trials):
@@ -64,7 +64,7 @@ def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, in
 
 
 def count_delivered_rate(n: int, rate: float, trials: int, seed: int = 0) -> int:
-    """Messages delivered by ROUTE1(1), every node faulty with a rate, statuses drawn when asked."""
+    """Return the number of messages delivered by ROUTE1(1) with independently faulty nodes, whose status is sampled on demand."""
     rng = random.Random(seed)
     delivered = 0
     for _ in range(trials):
@@ -84,7 +84,7 @@ def count_delivered_rate(n: int, rate: float, trials: int, seed: int = 0) -> int
 
 
 def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, time: int = 0) -> tuple[int, int]:
-    """Nodes that BROADCAST (``bad`` and ``faulty`` never true for it where it sends) or BROADCAST1 reaches, and the last unit."""
+    """Return the number of nodes that BROADCAST1 reaches, or BROADCAST without faults, and the last time unit."""
     reached, last = 0, time
     waiting = [(s, 2**n - 1, time)]
     while waiting:
@@ -108,7 +108,9 @@ def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, tim
 
 
 def broadcast_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
-    """BROADCAST: copies to faulty nodes take their time and vanish."""
+    """Return the number of nodes that BROADCAST reaches, and the last time unit; copies to faulty nodes take time and are
+    lost.
+    """
     reached, last = 0, 0
     waiting = [(s, 2**n - 1, 0)]
     while waiting:
@@ -125,7 +127,7 @@ def broadcast_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
 
 
 def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Nodes reached by BROADCAST, BROADCAST1 and BROADCAST2, node by node."""
+    """Return the number of nodes reached by BROADCAST, BROADCAST1 and BROADCAST2, simulated node by node."""
     rng = random.Random(seed)
     total = 0
     for _ in range(trials):
@@ -146,7 +148,7 @@ def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     out = []
     for n, f in ((8, 4), (12, 6), (20, 10), (60, 30)):
         ours = kernel_runner(ROUTING, {"n": n, "f": f, "links": 0, "k": 1}, 2_000_000)

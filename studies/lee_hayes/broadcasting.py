@@ -1,6 +1,6 @@
 """Lee & Hayes (1988), section 4: BROADCAST, BROADCAST1(1) and BROADCAST2(1) on the same fault sets from the same sources.
 
-Readings R11-R15, R17 and R19.
+Interpretations R11-R15, R17 and R19.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fastcube.results.results import Results
 from .messages import explain_faults_and_ends
 from .routing import make_proportion
 
-#: Fault sets that an enumeration may take, some ten seconds.
+#: Largest number of fault sets that an enumeration may take, about ten seconds.
 _MOST_CASES = 10**7
 
 
@@ -36,7 +36,7 @@ def _check_point(point: Point) -> None:
 
 
 def _enumeration(point: Point) -> Tally:
-    """All fault sets without node 0, the source."""
+    """Count all fault sets without node 0, the source."""
     from fastcube.kernels.broadcasting.scalar import BROADCAST_SETS
 
     n, f = int(point["n"]), int(point["f"])
@@ -68,7 +68,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     for algorithm in ("BROADCAST", "BROADCAST1", "BROADCAST2"):
         try:
             found = broadcast(cube, s, algorithm)
-        except ParameterError as error:  # an unsafe subcube is too large
+        except ParameterError as error:  # an unsafe subcube is too large to simulate
             data[algorithm] = None
             lines.append(f"  {algorithm}: {error}")
             continue
@@ -82,14 +82,14 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- figures and notes
 
 
-#: Most lines of a panel, and fewest trials with unsafe sources of a point that is drawn.
+#: Most lines of a panel, and least number of trials with unsafe sources for which a point is drawn.
 _MOST_LINES, _LEAST_EVENTS = 9, 100
 
 
 def _figure(results: Results, sheet: Any) -> None:
     by = longest_axis((point for point, _ in results), "f", "links")
     x = "n"
-    if len({point[by] for point, _ in results}) > _MOST_LINES:  # f in proportion to n
+    if len({point[by] for point, _ in results}) > _MOST_LINES:  # f grows with n, so the axes are exchanged
         x, by = by, "n"
     some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
     plain, unsafe, steps = sheet.panels(3)
@@ -98,7 +98,7 @@ def _figure(results: Results, sheet: Any) -> None:
     unsafe.lines(results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some)
     unsafe.set_labels(y="share of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
     steps.lines(results, "broadcast2_steps", x=x, by=by)
-    if x == "n":  # else each line has its own
+    if x == "n":  # otherwise each line has a bound of its own
         steps.add_statement(lambda point: point["n"], "paper: n from active sources")
         steps.add_statement(lambda point: point["n"] + 1, "paper: at most n + 1")
     steps.set_labels(y="mean number of time units", title="BROADCAST2: steps")
@@ -131,16 +131,17 @@ def _notes(results: Results) -> list[str]:
 
 
 def mean_lost(point: Point) -> float:
-    """Mean number of nonfaulty nodes that BROADCAST does not reach, exactly."""
+    """Return the exact mean number of nonfaulty nodes that BROADCAST does not reach."""
     n, f = int(point["n"]), int(point["f"])
     return float(2**n - f - mean_reached(n, f, int(point["links"])))
 
 
 def _closed_form_notes(results: Results) -> list[str]:
-    """Means of BROADCAST's lost nodes beside their closed form: at how many points they agree, and where they cannot.
+    """Return notes that compare the means of BROADCAST's lost nodes with their closed form.
 
-    A fault j dimensions down its tree loses 2^j nodes, and one of f is there with probability about f / 2^j, so each j gives
-    about as much of the mean; T trials meet those up to log2(f T).
+    They say at how many points both agree, and at which points trials cannot show the mean.  A fault j dimensions down the tree
+    loses 2^j nodes, and one of f faults is there with probability about f / 2^j, so each j contributes about equally to the mean.
+    T trials contain such faults up to j = log2(f T).
     """
     agree, far, unseen = 0, [], []
     for point, tally in results:
@@ -181,7 +182,7 @@ def _nonfaulty(point: Point) -> float:
 
 
 def _most_steps(point: Point) -> float:
-    """Every CONTROL has at least one bit less a unit later; BROADCAST2's source may add a unit."""
+    """Return the bound n + 1: CONTROL loses a bit per time unit, and BROADCAST2's source may add a unit."""
     return float(point["n"] + 1)
 
 

@@ -1,8 +1,8 @@
-"""The study ``unsafe-critical``: when does Q_n as a whole become unsafe, if every node is faulty with probability p?
+"""The study ``unsafe-critical``: probability that all of Q_n is unsafe if every node is faulty with probability p.
 
-Lee & Hayes (1988), section 3.2, ask which numbers of faults make a hypercube unsafe.  With independent faults this is
-2-neighbour bootstrap percolation on Q_n, whose critical probability is known to leading order (:mod:`threshold`) and,
-it seems, had not been computed.
+Lee & Hayes (1988), section 3.2, ask which numbers of faults make a hypercube unsafe.  With independent faults this is 2-neighbour
+bootstrap percolation on Q_n.  Its critical probability is known to leading order (``threshold``) and, as far as we know, had not
+been computed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from fastcube.results.results import Results
 from . import critical_grid
 from .threshold import LAMBDA, Count, Curve, bracket_threshold, corrections, counts_of, fit_curve, leading_order
 
-#: p_1/2 to two or three digits, about which the default grid is laid: n = 2..6 exact, the rest from 40,000 trials or more.
+#: p_1/2 to two or three digits, the centre of the default grid: exact for n = 2..6, from 40,000 trials or more for larger n.
 CENTRES = {
     2: 0.54, 3: 0.38, 4: 0.232, 5: 0.138, 6: 0.0783, 7: 0.0449, 8: 0.026,
     9: 0.0155, 10: 0.0097, 11: 0.00632, 12: 0.00427, 13: 0.00296, 14: 0.00209, 15: 0.0015,
     16: 0.0011, 17: 0.000817, 18: 0.000612, 19: 0.000461, 20: 0.000351,
 }  # a table, row by row # fmt: skip
 
-#: The grid's p as multiples of these centres: close together near p_1/2, where a bracket ends on points of the grid.
+#: The grid's p as multiples of these centres.  They are dense near p_1/2, where a bracket ends at points of the grid.
 FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.18, 1.3, 1.5, 1.8)
 
 
 def _bound(point: Point) -> float:
-    """Rounds are at most floor(n^2 / 3) (Przykucki 2012); at least 1, to divide by."""
+    """Return the bound floor(n^2 / 3) on the rounds (Przykucki 2012), at least 1 because it is a divisor."""
     return float(max(1, int(point["n"]) ** 2 // 3))
 
 
@@ -118,10 +118,10 @@ def _notes(results: Results) -> list[str]:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Left: P(Q_n unsafe) against p / p_1/2.  Right: p_1/2 in units in which its limit is lambda, against 1 / sqrt n."""
+    """Plot P(Q_n unsafe) against p / p_1/2 (left), and p_1/2 in units in which its limit is lambda against 1 / sqrt n (right)."""
     curves = {n: (counts, fit_curve(counts)) for n, counts in counts_of(results).items()}
     drawn = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
-    if not drawn:  # no p_1/2 to scale by
+    if not drawn:  # p cannot be scaled by p_1/2
         panel = sheet.panel()
         panel.lines(results, "all_unsafe", x="p", by="n")
         panel.scale = "linear"
@@ -133,7 +133,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _fine_figure(results: Results, sheet: Any) -> None:
-    """Left: p_1/2 in units in which its limit is lambda, against 1 / sqrt n.  Right: p_.8 / p_.2."""
+    """Plot p_1/2 in units in which its limit is lambda against 1 / sqrt n (left), and p_.8 / p_.2 (right)."""
     known = {n: values for n, values in critical_grid.sharp_values(results).items() if values is not None}
     left, right = sheet.panels(2)
     _draw_threshold(left, {n: values.half for n, values in known.items()})
@@ -144,7 +144,7 @@ def _fine_figure(results: Results, sheet: Any) -> None:
     right.set_labels(x="n", y="p_.8 / p_.2", title="How sharp the threshold is")
 
 
-#: Most dimensions whose curve is drawn.
+#: Largest number of dimensions whose curve is drawn.
 _CURVES = 6
 
 

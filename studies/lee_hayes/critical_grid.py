@@ -1,9 +1,9 @@
-"""The grid ``fine`` of ``unsafe-critical``: p_1/2 of n = 7..24 to 1e-4 of itself (1e-3 above n = 16), n = 25..28 in ``fine-28``.
+"""The grids ``fine`` and ``fine-28`` of ``unsafe-critical``: p_1/2 of n = 7..24 to 1e-4 (1e-3 above n = 16), and n = 25..28.
 
-Seven points an n: three within 1% (2% above n = 16) of p_1/2, two within 2% of p_.2 and two of p_.8.  A polynomial of degree 5
-in log p goes nearly through the three groups whatever the curve's shape between them, so that p_q is told by the points next
-to it; where those lie was taken from other trials than these (another seed).  What the fit is off is measured, and allowed
-for, as the distance to the fit of two degrees less.
+There are seven points per n: three within 1% (2% above n = 16) of p_1/2, two within 2% of p_.2 and two within 2% of p_.8.  A
+polynomial of degree 5 in log p passes close to the three groups for any shape of the curve between them.  So p_q depends on the
+points next to it, whose positions come from other trials (another seed).  The error of the fit is estimated, and included, as the
+distance to the fit of degree 3.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fastcube.results.results import Results
 
 from .threshold import Count, Sharpness, corrections, counts_of, estimate_sharpness, leading_order
 
-#: p_.2, p_1/2 and p_.8, and trials of each point about p_1/2.  Above n = 24 by extrapolation.
+#: p_.2, p_1/2 and p_.8, and trials of each point near p_1/2.  Above n = 24 by extrapolation.
 PLACES: dict[int, tuple[float, float, float, int]] = {
     7: (0.0299, 0.04494, 0.0641, 50_000_000),
     8: (0.01764, 0.02599, 0.0365, 45_000_000),
@@ -42,20 +42,20 @@ PLACES: dict[int, tuple[float, float, float, int]] = {
     28: (4.24e-05, 5.442e-05, 6.66e-05, 250_000),
 }
 
-#: Samples whose chi-square is less likely than this are named.
+#: Values of n whose chi-square is less likely than this are listed.
 _UNLIKELY = 1e-3
 
-#: Points about p_.2 and p_.8 have this part of the trials of those about p_1/2.
+#: A point near p_1/2 has this many times the trials of a point near p_.2 or p_.8.
 _MOST_OUTSIDE = 4
 
 
 def target_half_width(n: int) -> float:
-    """Half-width of p_1/2, as a share of it, that the trials are for."""
+    """Return the relative half-width of p_1/2 for which the numbers of trials were chosen."""
     return 1e-4 if n <= 16 else 1e-3
 
 
 def _rates(n: int) -> tuple[list[float], list[float]]:
-    """p of the points about p_1/2, and of those about p_.2 and p_.8."""
+    """Return p of the points near p_1/2, and of the points near p_.2 and p_.8."""
     low, half, high, _ = PLACES[n]
     apart = 0.01 if n <= 16 else 0.02
     inside = [half * factor for factor in (1 - apart, 1, 1 + apart)]
@@ -64,12 +64,12 @@ def _rates(n: int) -> tuple[list[float], list[float]]:
 
 
 def points(dimensions: Sequence[int]) -> list[Point]:
-    """Points of some n, by p."""
+    """Return the points of the grid for some n, ordered by p."""
     return [{"n": n, "p": p} for n in dimensions for p in sorted(itertools.chain(*_rates(n)))]
 
 
 def trials(point: Point) -> int:
-    """Trials of a point of the grid."""
+    """Return the number of trials of a point of the grid."""
     n = int(point["n"])
     inside, _ = _rates(n)
     most = PLACES[n][3]
@@ -77,7 +77,7 @@ def trials(point: Point) -> int:
 
 
 def counts_on_grid(n: int, counts: Sequence[Count]) -> list[Count]:
-    """Those counts that lie on the grid, where it has the n: others are too far apart to be fitted with them."""
+    """Return the counts at points of the grid, if it has this n, because other points are too far away to be fitted with them."""
     if n not in PLACES:
         return list(counts)
     rates = set(itertools.chain(*_rates(n)))
@@ -85,7 +85,7 @@ def counts_on_grid(n: int, counts: Sequence[Count]) -> list[Count]:
 
 
 def sharp_values(results: Results) -> dict[int, Sharpness | None]:
-    """What is known of each n from the grid's points; None from too few."""
+    """Return the estimates of each n from the grid's points; None if there are too few."""
     return {n: estimate_sharpness(counts_on_grid(n, counts)) for n, counts in counts_of(results).items()}
 
 
@@ -96,7 +96,7 @@ _HEADER = (
 
 
 def notes(results: Results) -> list[str]:
-    """The table of p_1/2."""
+    """Return the lines of the table of p_1/2."""
     lines = [
         "p_q is where Q_n is unsafe with probability q: logistic regression on a quintic in log p, 95% limits by the delta",
         "method (asymptotic), widened by the distance to the cubic's p_q.  +- rel.: half-width over p_1/2.",

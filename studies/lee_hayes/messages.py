@@ -1,4 +1,4 @@
-"""Trials of routing and broadcasting in words: faults, unsafe subcubes, and paths with the paper's link indices."""
+"""Explanations of routing and broadcasting trials: faults, unsafe subcubes, and paths with the paper's link indices."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from fastcube.measure.estimate import Estimate
     from fastcube.networks.hypercube import Hypercube
 
-#: Items of one line.
+#: Largest number of items on one line.
 _MOST = 32
 
 
 def has_value(e: Estimate) -> bool:
-    """Whether there is anything to estimate from."""
+    """Whether an estimate has a value."""
     return not math.isnan(e.value)
 
 
 def explain_faults_and_ends(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
-    """A trial's faults, ends and what else is told of it, as data and in words, and what is unsafe."""
+    """Return a trial's faults and ends as data and as lines of text, and its unsafe nodes; ``also`` is added to the data."""
     from fastcube.algorithms.unsafe import find_unsafe
 
     cube = drawn.network
@@ -42,17 +42,17 @@ def explain_faults_and_ends(drawn: Draw, **also: Any) -> tuple[dict[str, Any], l
 
 
 def counted_from_left(cube: Hypercube) -> str:
-    """How links are counted."""
+    """Return a line about the numbering of links."""
     return f"  links are counted from the left, 1 to {cube.n}"
 
 
 def link_index(cube: Hypercube, u: int, v: int) -> int:
-    """The paper's index of the link between two neighbours: 1 for the most significant bit."""
+    """Return the paper's index of the link between two neighbours: 1 for the most significant bit."""
     return cube.n - (u ^ v).bit_length() + 1
 
 
 def describe_route(cube: Hypercube, name: str, found: Route) -> list[str]:
-    """What became of one message."""
+    """Return lines about the outcome and the path of one message."""
     path = found.path
     steps = [f"-{link_index(cube, u, v)}-> {cube.label(v)}" for u, v in itertools.pairwise(path)]
     if found.outcome == "delivered":

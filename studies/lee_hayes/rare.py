@@ -1,8 +1,9 @@
-"""The study ``unsafe-rare``: unsafe nodes of large cubes under few faults, where plain sampling meets none.
+"""The study ``unsafe-rare``: unsafe nodes of large cubes under few faults, where direct sampling finds none.
 
-Only fault sets with two faults within distance 2 are drawn (``kernels/unsafe/planting.py``); means over all fault sets
-are S times those of the trials that count, exactly (``docs/proofs.md``).  Its intervals allow for catastrophes that no trial met
-only as far as they are not proved to be rarer.
+It uses Karp-Luby importance sampling: only fault sets with two faults within distance 2 are sampled
+(``kernels/unsafe/planting.py``).  Means over all fault sets are exactly S times the means over the trials that count
+(``docs/proofs.md``).  The intervals include large unsafe subcubes that no trial contained, with the proved bounds on their
+probability.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from fastcube.results.results import Results
 
 from .unsafe import can_span, explain_fault_set, most_rounds
 
-#: A half-width above this share of the estimate is put down to large subcubes in the notes.
+#: A relative half-width above this value is explained by large subcubes in the notes.
 _WIDE = 0.05
 
-#: Dimensions that the figure shows besides merging.
+#: Dimensions of subcubes that the figure shows besides close pairs.
 _SHOWN_DIMENSIONS = (3, 4, 8)
 
 
@@ -37,7 +38,7 @@ def _check_point(point: Point) -> None:
 
 
 def _scale(point: Point) -> float | Fraction:
-    """S: the expected number of pairs of faults within distance 2."""
+    """Return S, the expected number of pairs of faults within distance 2."""
     return mean_close_pairs(int(point["n"]), int(point["f"]))
 
 
@@ -56,7 +57,9 @@ def _classes(n: int, f: int) -> tuple[Bounds, ...]:
 
 
 def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
-    """Least and most unsafe nodes in each class, and what is proved of its share of the mean of a planted trial."""
+    """Return least and most unsafe nodes of each class, and a proved bound on its contribution to the mean over sampled
+    trials.
+    """
     return _classes(int(point["n"]), int(point["f"]))
 
 
@@ -94,7 +97,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _first_order(point: Point) -> float:
-    """Expected number of unsafe nodes when pairs of faults are alone: C(f, 2) n (n - 1) / (2^n - 1)."""
+    """Return the expected number of unsafe nodes if close pairs are isolated: C(f, 2) n (n - 1) / (2^n - 1)."""
     return float(math.comb(int(point["f"]), 2) * mean_unsafe_two_faults(int(point["n"])))
 
 
@@ -128,7 +131,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """How likely two faults come together, the mean number of unsafe nodes, and the smallest n's larger subcubes."""
+    """Plot the probability of a close pair, the mean number of unsafe nodes, and larger subcubes of the smallest n."""
     left, right, larger = sheet.panels(2, count=3)
     left.lines(results, "close_pair", x="f", by="n")
     left.reference(lambda point: float(_scale(point)) if _scale(point) <= 1 else math.nan, "from pairs alone")

@@ -1,7 +1,7 @@
 """Lee & Hayes (1988), section 3: ROUTE, ROUTE1(k), ROUTE2(k) and ROUTE3(1) on the same fault sets and messages.
 
-The paper measures none of them; it argues from the average number of unsafe nodes (Figure 8) that fewer than 15% of the
-messages can have the extra delay of two.  ``routing`` counts the messages.  Readings R4-R11, R16, R18, R19 and R21.
+The paper does not measure these rules.  It concludes from the average number of unsafe nodes (Figure 8) that fewer than 15% of
+the messages can have the extra delay of two.  ``routing`` counts the messages.  Interpretations R4-R11, R16, R18, R19 and R21.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from fastcube.results.results import Results
 
 from .messages import describe_route, explain_faults_and_ends, has_value
 
-#: Messages that an enumeration may take, some ten seconds.
+#: Largest number of messages that an enumeration may take, about ten seconds.
 _MOST_CASES = 10**7
 
-#: Points with fewer lost messages than this say more by their closed form.
+#: For points with fewer lost messages than this, the closed form is more precise than the estimate.
 _RARE = 100
 
-#: Lines that one panel takes; of more, the axis and the lines change places.
+#: Most lines of a panel; with more, the axis and the lines are exchanged.
 _MOST_LINES = 10
 
 
@@ -41,9 +41,9 @@ def _check_point(point: Point) -> None:
 
 
 def _enumeration(point: Point) -> Tally:
-    """All fault sets without node 0, and from there all messages.
+    """Count all fault sets without node 0, and all messages from node 0.
 
-    Routing knows no translation of all labels from another, so these stand for all; it does know the order of the dimensions.
+    Translations of all labels are symmetries of routing, so these messages represent all; permutations of the dimensions are not.
     """
     from fastcube.kernels.routing.scalar import ROUTING_SETS
 
@@ -83,13 +83,13 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def same_delay(results: Results, panel: Any, by: str) -> None:
-    """The share of messages with a detour, and of those with both ends in one unsafe subcube; nothing if no detour was seen."""
+    """Plot the fractions of messages with a detour, and with both ends in one unsafe subcube; nothing if no detour was seen."""
     if not any(results.estimates(point)["route3_detour"].value > 0 for point, tally in results if tally.trials):
         return
     links = {point["links"] for point, _ in results}
     first = {"k": min(point["k"] for point, _ in results)}
     at = first if len(links) > 1 or by == "links" else first | {"links": min(links)}
-    many = len({point[by] for point, _ in results}) > _MOST_LINES  # f in proportion to n
+    many = len({point[by] for point, _ in results}) > _MOST_LINES  # f grows with n, so the axes are exchanged
     panel.lines(results, "route3_detour", x=by if many else "n", by="n" if many else by, at=at)
     panel.reference(
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
@@ -132,7 +132,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def most_lossy_dimension(results: Results) -> int:
-    """The n at which most points have messages that ROUTE1, ROUTE2 or ROUTE3 loses; the largest of several."""
+    """Return the n at which most points have messages that ROUTE1, ROUTE2 or ROUTE3 loses; the largest if there are several."""
     lossy: dict[int, int] = {}
     for point, tally in results:
         if tally.trials:
@@ -142,10 +142,10 @@ def most_lossy_dimension(results: Results) -> int:
 
 
 def faults_on_route(n: int, f: int) -> Fraction:
-    """Mean number of faulty nodes on ROUTE's path between two random nonfaulty nodes, f of the others faulty.
+    """Return the mean number of faulty nodes on ROUTE's path between two random nonfaulty nodes; f of the other nodes are faulty.
 
-    The path has h - 1 nodes between its ends, and h is n 2^(n-1) / (2^n - 1) on average.  Bounds the share of messages
-    that ROUTE loses, and to first order in f is that share.
+    The path has h - 1 nodes between its ends, and h is n 2^(n-1) / (2^n - 1) on average.  The result bounds the fraction of
+    messages that ROUTE loses, and to first order in f equals it.
     """
     if n == 1:
         return Fraction(0)
@@ -153,7 +153,7 @@ def faults_on_route(n: int, f: int) -> Fraction:
 
 
 def _printed_delay_share() -> float:
-    """What section 3.2 concludes from Figure 8: a smaller share of messages can have the extra delay of two."""
+    """Return the limit that section 3.2 concludes from Figure 8 for the fraction of messages with the extra delay of two."""
     return inventory("lee_hayes").value("fifteen-percent-messages")
 
 
@@ -197,17 +197,17 @@ def _eligible_text(name: str) -> str:
 def make_proportion(
     name: str, description: str, condition: str | None = None, shown: bool = False, **more: Any
 ) -> Proportion:
-    """The share of all trials, or of those that ``condition`` counts."""
+    """Return the fraction of all trials, or of the trials that ``condition`` counts, as a statistic."""
     return Proportion(name=name, description=description, condition=condition, shown=shown, **more)
 
 
 def _has_faults(point: Point) -> bool:
-    """Whether anything is faulty: without faults no route is a detour."""
+    """Whether a node or link is faulty; without faults no route is a detour."""
     return bool(point["f"] or point["links"])
 
 
 def detour_proportion(name: str, shown: bool = False) -> Proportion:
-    """The share of an algorithm's delivered routes that are detours."""
+    """Return the fraction of an algorithm's delivered routes that are detours, as a statistic."""
     what = f"share of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the Hamming distance"
     return make_proportion(
         f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_has_faults
@@ -215,9 +215,9 @@ def detour_proportion(name: str, shown: bool = False) -> Proportion:
 
 
 def length_bound(radius: Callable[[Point], int]) -> Callable[[Point], float]:
-    """A bound on the links over the Hamming distance of a delivered route, by the k of its rule.
+    """Return a bound on the ratio of links to Hamming distance of a delivered route, by the k of its rule.
 
-    A route visits no node twice, and leaves a minimal path only at nodes with a fault among the first k links toward t or the
+    A route visits no node twice.  It leaves a minimal path only at nodes with a fault among the first k links toward t or the
     nodes behind them, each time for two links.
     """
 
@@ -231,7 +231,7 @@ def length_bound(radius: Callable[[Point], int]) -> Callable[[Point], float]:
 
 
 def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
-    """Links over Hamming distances of an algorithm's delivered routes: one, and what its detours add."""
+    """Return the ratio of links to Hamming distances of an algorithm's delivered routes, as a statistic."""
     return Ratio(
         name=f"{name}_length",
         description=f"links on delivered {_NAMES[name]} routes{_eligible_text(name)} over their Hamming distances",
@@ -247,7 +247,7 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
 
 
 def ending_proportion(name: str, how: str, words: str, condition: str | None = None) -> Proportion:
-    """The share of an algorithm's messages that end otherwise."""
+    """Return the fraction of an algorithm's messages with another outcome ``how``, as a statistic."""
     return make_proportion(
         f"{name}_{how}", f"share of {_NAMES[name]} messages{_eligible_text(name)} that {words}", condition
     )

@@ -1,7 +1,8 @@
-"""Lee & Hayes (1988), section 3.1: ROUTE, ROUTE1(k) and ROUTE2(k) where every node is faulty with a rate.
+"""Lee & Hayes (1988), section 3.1: ROUTE, ROUTE1(k) and ROUTE2(k) if every node is faulty with a given rate.
 
-Faults are decided when a node is asked for, so Q_60 costs what a message visits.  For k = 1 the share of ROUTE1's messages
-that are delivered over the Hamming distance, and ROUTE's delivered ones, have closed forms.  Readings R4-R9, R16, R20.
+The status of a node is computed on demand, so Q_60 costs only the nodes that a message visits.  Closed forms exist for the
+fraction of messages that ROUTE delivers and, for k = 1, that ROUTE1 delivers over the Hamming distance.  Interpretations R4-R9,
+R16, R20.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .routing import length_ratio, make_proportion
 
 RATES = [round(0.05 * i, 2) for i in range(11)]
 
-#: Points off their closed form by more than so many standard errors are named.
+#: Points that differ from their closed form by more than this number of standard errors are listed.
 _FAR_STDERRS = 4.5
 
 
@@ -29,7 +30,7 @@ def _check_point(point: Point) -> None:
 
 
 def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """A trial's lazy faults and ends; -1 and void where there are none."""
+    """Return a trial's network and ends; the ends are -1 if the trial is discarded (``void``)."""
     from fastcube.kernels.routing import replay
     from fastcube.networks.faults import RandomFaults
 
@@ -60,7 +61,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def explain_sample(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]]:
-    """What a trial draws, or that it is void, as data and in words."""
+    """Return the sample of a trial, or that it is discarded, as data and as lines of text."""
     cube, others, rate = drawn.network, drawn.others, float(point["rate"])
     if others["void"]:
         return {"void": True, "rate": rate}, ["  void: none of 2^20 attempts gives two nonfaulty ends"]
@@ -86,7 +87,7 @@ def _figure(results: Results, sheet: Any) -> None:
         right.scale = "linear"
         below = len(right.drawn)
         right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
-        for line in right.drawn[below:]:  # in the legend by ROUTE's line of its n
+        for line in right.drawn[below:]:  # named in the legend with ROUTE's line of the same n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
         right.set_labels(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
     sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")

@@ -1,13 +1,13 @@
-"""Where an increasing event reaches probability 1/2: brackets, fits, and the theory of 2-neighbour bootstrap percolation.
+"""The p at which an increasing event has probability 1/2: brackets, fits, and theory of 2-neighbour bootstrap percolation.
 
-Unsafe nodes under independent node faults *are* 2-neighbour bootstrap percolation on the hypercube: the fault set
-percolates when no node stays active.  p_q(n) is the p at which Q_n is unsafe with probability q; the theory is
+Unsafe nodes under independent node faults *are* 2-neighbour bootstrap percolation on the hypercube: the fault set percolates if
+no node stays active.  p_q(n) is the p at which Q_n is unsafe with probability q.  The theory is
 
     leading(n) (1 + log n / sqrt n)  <=  p_1/2(n)  <=  leading(n) (1 + 5 (log n)^2 / sqrt n)
 
-for n large enough, where leading(n) = (16 lambda / n^2) 2^(-2 sqrt n) and lambda = 1.16577... is the smallest positive
-root of sum_k (-1)^k lambda^k / (2^(k^2 - k) k!) (Balogh, Bollobas & Morris 2010, "Bootstrap percolation in high
-dimensions"; natural logarithms).
+for large enough n, where leading(n) = (16 lambda / n^2) 2^(-2 sqrt n) and lambda = 1.16577... is the smallest positive root of
+sum_k (-1)^k lambda^k / (2^(k^2 - k) k!) (Balogh, Bollobas & Morris 2010, "Bootstrap percolation in high dimensions"; natural
+logarithms).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fastcube.measure.estimate import ALPHA, proportion
 from fastcube.results.results import Results
 
-#: The 97.5% point of the normal law.
+#: The 97.5% point of the normal distribution.
 _NORMAL = 1.959963984540054
 
 #: A point of the curve: p, trials with the event, trials.
@@ -42,22 +42,22 @@ def _smallest_root() -> float:
     return low
 
 
-#: The constant of the theorem.
+#: lambda, the constant of the theorem.
 LAMBDA = _smallest_root()
 
 
 def leading_order(n: float) -> float:
-    """(16 lambda / n^2) 2^(-2 sqrt n), to which p_1/2 is asymptotic."""
+    """Return (16 lambda / n^2) 2^(-2 sqrt n), to which p_1/2 is asymptotic."""
     return 16 * LAMBDA / n**2 * 2 ** (-2 * math.sqrt(n))
 
 
 def corrections(n: float) -> tuple[float, float]:
-    """The theorem's lower and upper factor on :func:`leading_order`, which hold for n large enough."""
+    """Return the theorem's lower and upper factor on ``leading_order``, which hold for large enough n."""
     return 1 + math.log(n) / math.sqrt(n), 1 + 5 * math.log(n) ** 2 / math.sqrt(n)
 
 
 def counts_of(results: Results) -> dict[int, list[Count]]:
-    """For each n the points (p, trials in which Q_n was unsafe, trials), by p."""
+    """Return for each n the points (p, trials in which Q_n was unsafe, trials), ordered by p."""
     out: dict[int, list[Count]] = {}
     for point, tally in results:
         if tally.trials:
@@ -66,12 +66,12 @@ def counts_of(results: Results) -> dict[int, list[Count]]:
 
 
 def bracket_threshold(counts: Sequence[Count], alpha: float = ALPHA) -> tuple[float, float]:
-    """An interval that holds p_1/2 with probability at least 1 - alpha, whatever the curve's shape.
+    """Return an interval that contains p_1/2 with probability at least 1 - alpha, for any shape of the curve.
 
-    The event is increasing, so its probability increases with p: p_1/2 lies above every p where it is below 1/2 and
-    below every p where it is above.  One-sided Clopper-Pearson limits at level alpha / points at each point decide
-    which are; a point can err on one side only, so by the union bound all are right with probability 1 - alpha.
-    Ends are points of the grid, or 0 and 1 where the grid does not decide.
+    The event is increasing, so its probability increases with p.  Hence p_1/2 is above every p with probability below 1/2, and
+    below every p with probability above 1/2.  One-sided Clopper-Pearson limits at level alpha / points decide which these are.
+    Each point can err on one side only, so by the union bound all are right with probability 1 - alpha.  The ends are points of
+    the grid, or 0 and 1 if the grid does not decide.
     """
     low, high = 0.0, 1.0
     for p, events, trials in counts:
@@ -84,7 +84,7 @@ def bracket_threshold(counts: Sequence[Count], alpha: float = ALPHA) -> tuple[fl
 
 @dataclass(frozen=True)
 class Curve:
-    """log(P / (1 - P)) as a polynomial in x = log(p / scale), fitted by maximum likelihood.
+    """The function log(P / (1 - P)) as a polynomial in x = log(p / scale), fitted by maximum likelihood.
 
     Attributes
     ----------
@@ -92,9 +92,9 @@ class Curve:
     coefficients : array
         Lowest power first.
     covariance : square array
-        Inverse of the Fisher information; where asked for, times the dispersion where that is above 1.
+        Inverse of the Fisher information; optionally times the dispersion if that is above 1.
     dispersion : float
-        Pearson's chi-square over its degrees of freedom; near 1 when the polynomial describes the counts.
+        Pearson's chi-square over its degrees of freedom; near 1 if the polynomial describes the counts.
     freedom : int
         Degrees of freedom: points less coefficients.
     reach : (float, float)
@@ -109,17 +109,17 @@ class Curve:
     reach: tuple[float, float]
 
     def quantile(self, q: float = 0.5) -> tuple[float, float, float]:
-        """p_q with its 95% limits by the delta method on log p (asymptotic); NaN outside of the points fitted."""
+        """Return p_q with its 95% limits by the delta method on log p (asymptotic); NaN outside the range of fitted points."""
         x, gradient = self._place(q)
         return self._limits(math.log(self.scale) + x, gradient)
 
     def ratio(self, high: float, low: float) -> tuple[float, float, float]:
-        """p_high / p_low with its 95% limits, in the same way."""
+        """Return p_high / p_low with its 95% limits by the delta method."""
         (x, of_x), (y, of_y) = self._place(high), self._place(low)
         return self._limits(x - y, of_x - of_y)
 
     def _place(self, q: float) -> tuple[float, Array]:
-        """x at which the probability is q, and its gradient by the coefficients."""
+        """Return x at which the probability is q, and its gradient with respect to the coefficients."""
         aim = math.log(q / (1 - q))
         low, high = self.reach
         if not self._evaluate(low) <= aim <= self._evaluate(high):
@@ -140,15 +140,15 @@ class Curve:
         return float(self.coefficients @ self._powers(x))
 
 
-#: Degree of the fitted polynomial.  On the exact curves of n = 2..6 over 4% to 96%, degree 3 misses p_1/2 by up to
-#: 0.3%; degree 5 by 0.02% at most (n = 2, 3) and 0.001% from n = 5 on, where 10^5 trials a point leave 0.07%.
+#: Degree of the fitted polynomial.  On the exact curves of n = 2..6 over 4% to 96%, degree 3 misses p_1/2 by up to 0.3%.  Degree
+#: 5 misses it by at most 0.02% (n = 2, 3), and 0.001% from n = 5 on, where 10^5 trials per point leave 0.07%.
 DEGREE = 5
 
 
 def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -> Curve | None:
-    """Fit a :class:`Curve` to the points with 4% to 96% of events; ``dispersed`` multiplies the covariance by the dispersion.
+    """Fit a ``Curve`` to the points with 4% to 96% of events; ``dispersed`` multiplies the covariance by the dispersion.
 
-    None unless at least four such points lie on both sides of 1/2; the degree is at most two less than the points.
+    Returns None unless at least four such points are on both sides of 1/2.  The degree is at most the number of points less 2.
     """
     used = [(p, k, t) for p, k, t in counts if t and 0.04 * t <= k <= 0.96 * t]
     if len(used) < 4 or not min(k / t for _, k, t in used) < 0.5 < max(k / t for _, k, t in used):
@@ -158,7 +158,7 @@ def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = T
     scale = float(p[np.argmin(abs(events / trials - 0.5))])
     x = np.log(p / scale)
     design: Array = np.power(x[:, None], np.arange(terms, dtype=np.float64))
-    with np.errstate(all="ignore"):  # too few trials can leave the likelihood without a maximum
+    with np.errstate(all="ignore"):  # with too few trials the likelihood may have no maximum
         try:
             coefficients, information, residual = _maximise_likelihood(design, events, trials)
             covariance = np.linalg.inv(information)
@@ -173,7 +173,7 @@ def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = T
 
 @dataclass(frozen=True)
 class Sharpness:
-    """p_1/2 and p_.8 / p_.2, each (value, lower limit, upper limit), and how likely counts lie so far off the fitted curve."""
+    """p_1/2 and p_.8 / p_.2, each as (value, lower limit, upper limit), and the probability of a worse fit by chance."""
 
     half: tuple[float, float, float]
     ratio: tuple[float, float, float]
@@ -181,11 +181,11 @@ class Sharpness:
 
 
 def estimate_sharpness(counts: Sequence[Count]) -> Sharpness | None:
-    """p_1/2 and p_.8 / p_.2 from points close about p_.2, p_1/2 and p_.8; None where :func:`fit_curve` has none.
+    """Estimate p_1/2 and p_.8 / p_.2 from points close to p_.2, p_1/2 and p_.8; None if ``fit_curve`` returns None.
 
-    The 95% limits of the fit (asymptotic) are moved apart, on both sides, by how far the fit of two degrees less is from it.
-    On the exact curves of n = 4..6, with points as the grid ``fine`` has them, the cubic is off by up to 10^-5 in p_1/2 and 10^-4
-    in the ratio, the quintic by 10^-6 and 2 10^-6.
+    The 95% limits of the fit (asymptotic) are widened on both sides by the distance to the fit of two degrees less.  On the exact
+    curves of n = 4..6, with points as in the grid ``fine``, the cubic is off by up to 10^-5 in p_1/2 and 10^-4 in the ratio, the
+    quintic by 10^-6 and 2 10^-6.
     """
     curve, lower = fit_curve(counts, DEGREE, False), fit_curve(counts, DEGREE - 2, False)
     if curve is None or lower is None:
@@ -204,7 +204,7 @@ def _widen_limits(known: tuple[float, float, float], other: tuple[float, float, 
 
 
 def _maximise_likelihood(design: Array, events: Array, trials: Array) -> tuple[Array, Array, float]:
-    """Coefficients of greatest likelihood, their Fisher information and Pearson's chi-square.
+    """Return the maximum likelihood coefficients, their Fisher information and Pearson's chi-square.
 
     Newton's method as iteratively reweighted least squares, from the empirical logits.
     """

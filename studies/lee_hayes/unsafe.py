@@ -1,8 +1,7 @@
-"""Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers": unsafe nodes.
+"""Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers": unsafe nodes (R1-R3).
 
-``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes; its grid
-``large`` asks the same at n = 12..20, as far as plain sampling sees; beyond it there is ``unsafe-rare`` (:mod:`rare`).
-Readings R1-R3.
+``unsafe-fraction`` is Figure 8, the average fraction of unsafe nodes in Q_n under f random faulty nodes.  Its grid ``large``
+covers n = 12..20, as far as direct sampling finds unsafe nodes; ``unsafe-rare`` (``rare``) covers rarer ones.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, 
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-#: Where fewer pairs of faults within distance 2 than this are expected, plain sampling sees little.
+#: With fewer expected close pairs (two faults within distance 2) than this, direct sampling finds few unsafe nodes.
 _RARE = 0.01
 
-#: A mean is split by classes where the last one is proved to be rarer.  Measured at 10^7 trials: 300 times narrower at
+#: A mean is split by classes if the last class is proved to be rarer than this.  Measured at 10^7 trials: 300 times narrower at
 #: (20, 10), 23 at (18, 9), a quarter wider at (16, 6); split everywhere it would be up to twice as wide at n = 13 and 14.
 _RARE_CLASS = 1e-6
 
@@ -43,10 +42,10 @@ def _node_count(point: Point) -> float:
 
 @functools.cache
 def _classes(n: int, f: int) -> tuple[Bounds, ...]:
-    """Least and most unsafe nodes of each class, and what is proved of its share of the mean, over 2^n.
+    """Return least and most unsafe nodes of each class and a proved bound on its contribution to the mean, all over 2^n.
 
-    No f faults make more nodes unsafe than ``max_unsafe`` says, and u of them need a subcube of enough dimensions.  All
-    is one class up to n = 12, and where the last class is not proved to be rare: what trials show is then the better bound.
+    f faults make at most ``max_unsafe`` nodes unsafe, and u unsafe nodes need a subcube of enough dimensions.  There is only one
+    class up to n = 12, and if the last class is not proved to be rare; the trials then give the better bound.
     """
     most = max_unsafe(n, f, n)
     if most == 0:
@@ -68,17 +67,17 @@ def _classes_at(point: Point) -> tuple[Bounds, ...]:
 
 
 def most_rounds(point: Point) -> float:
-    """Floor(d^2 / 3) (Przykucki 2012), d the most dimensions of a subcube that f faults make: n or 2 (f - 1)."""
+    """Return floor(d^2 / 3) (Przykucki 2012), d the largest dimension of a subcube that f faults make: n or 2 (f - 1)."""
     return float(max(0, min(int(point["n"]), 2 * (int(point["f"]) - 1))) ** 2 // 3)
 
 
 def can_span(point: Point) -> bool:
-    """Whether f faults can make all of Q_n unsafe, which takes ceil(n/2) + 1 of them."""
+    """Whether f faults can make all of Q_n unsafe, which takes at least ceil(n/2) + 1 faults."""
     return int(point["f"]) > (int(point["n"]) + 1) // 2
 
 
 def explain_fault_set(n: int, faulty: list[int]) -> Explanation:
-    """What FIND_UNSAFE makes of a fault set, in words, and as data."""
+    """Return the unsafe nodes of a fault set, found by FIND_UNSAFE, as text and as data."""
     found = find_unsafe(Hypercube(n, faulty_nodes=faulty))
     large = [str(c) for c in found.subcubes if c.dimension > 0]
     lines = [
@@ -98,7 +97,7 @@ def explain_fault_set(n: int, faulty: list[int]) -> Explanation:
 
 
 def sample_nodes(point: Point, key: int, trial: int) -> Draw:
-    """f distinct faulty nodes of Q_n."""
+    """Return f distinct faulty nodes of Q_n, sampled for a trial."""
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
@@ -113,12 +112,12 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _has_stated_limit(point: Point) -> bool:
-    """Whether section 3.2 states something of this point."""
+    """Whether section 3.2 makes a statement about this point."""
     return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
 
 
 def _stated_limit() -> float:
-    """What section 3.2 states of Figure 8: below this for f <= floor(n/2) and n >= 5."""
+    """Return the limit that section 3.2 states for Figure 8, for f <= floor(n/2) and n >= 5."""
     return inventory("lee_hayes").value("fifteen-percent")
 
 
@@ -160,13 +159,13 @@ def _large_grid() -> list[Point]:
 
 
 def _close_pairs(point: Point) -> float:
-    """The mean number of close pairs where it is a bound of a probability: up to 1, else NaN."""
+    """Return the mean number of close pairs if it bounds a probability, that is, up to 1; else NaN."""
     pairs = float(mean_close_pairs(int(point["n"]), int(point["f"]))) if point["f"] > 1 else math.nan
     return pairs if pairs <= 1 else math.nan
 
 
 def _large_figure(results: Results, sheet: Any) -> None:
-    """The share of trials in which any node can be unsafe, with the bound that holds where none was seen."""
+    """Plot the fraction of trials with a close pair, without which no node is unsafe, and its upper bound."""
     panel = sheet.panel()
     panel.lines(results, "close_pair", x="f", by="n")
     panel.reference(

@@ -23,7 +23,7 @@ def _witness(algorithm: str, world: World, s: int, _: int, wrong: tuple[str, ...
 
 
 def _units_and_missed(algorithm: str) -> Objective:
-    """Units that a broadcast takes, and nonfaulty nodes that it misses."""
+    """Return the objective of a search: units of a broadcast plus the number of nonfaulty nodes that it misses."""
 
     def units(world: World, s: int, _: int) -> int:
         found = broadcast(world.cube, s, algorithm)
@@ -34,7 +34,7 @@ def _units_and_missed(algorithm: str) -> Objective:
 
 
 def _search_broadcasts(algorithm: str) -> Search:
-    """Broadcasts from node 0 where Q_n is not unsafe, hunted where they are long or miss nodes."""
+    """Return the search over broadcasts from node 0 with an active node, toward long ones and ones that miss nodes."""
     return Search(
         "broadcasts",
         "in the order of n and of the faults",
@@ -84,7 +84,7 @@ def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
     ),
 )
 def theorem_5(world: World, s: int, _: int) -> CheckResult:
-    """All active sources."""
+    """Check all active sources."""
     return world.part(s) is None and _check_all_within(world, s, "BROADCAST1", world.cube.n)
 
 
@@ -97,7 +97,7 @@ def theorem_5(world: World, s: int, _: int) -> CheckResult:
     ),
 )
 def theorem_6(world: World, s: int, _: int) -> CheckResult:
-    """All nonfaulty sources."""
+    """Check all nonfaulty sources."""
     return _check_all_within(world, s, "BROADCAST2", world.cube.n + 1)
 
 
@@ -109,7 +109,7 @@ def theorem_6(world: World, s: int, _: int) -> CheckResult:
     ours=True,
 )
 def theorem_6_attained(world: World, s: int, _: int) -> CheckResult:
-    """The first broadcast of n + 1 units."""
+    """Find the first broadcast of n + 1 units."""
     n = world.cube.n
     late = world.safe and broadcast(world.cube, s, "BROADCAST2").steps == n + 1
     return (f"{n + 1} units in Q_{n}", "b.steps") if late else world.safe
@@ -123,7 +123,7 @@ def theorem_6_attained(world: World, s: int, _: int) -> CheckResult:
     ours=True,
 )
 def no_node_twice(world: World, s: int, _: int) -> CheckResult:
-    """The receivers of all copies."""
+    """Check the receivers of all copies."""
     targets = [v for _, _, v in broadcast(world.cube, s, "BROADCAST2").sends]
     once = len(targets) == len(set(targets)) and s not in targets
     return once or ("a node receives twice", "[v for _, _, v in b.sends]")
@@ -136,7 +136,7 @@ def no_node_twice(world: World, s: int, _: int) -> CheckResult:
     states="Without a fault BROADCAST1(1) sends what BROADCAST sends, copy by copy, in Q_n, n >= 1.",
 )
 def broadcast1_plain(n: int) -> Witness | None:
-    """All copies from node 0; translations carry every source to it."""
+    """Compare all copies from node 0; translations map every source to it."""
     python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
     one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
     return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
@@ -149,7 +149,7 @@ def broadcast1_plain(n: int) -> Witness | None:
     states="From an active node BROADCAST2(1) sends what BROADCAST1(1) sends, copy by copy, in Q_n, n >= 1.",
 )
 def broadcast2_active(world: World, s: int, _: int) -> CheckResult:
-    """All copies from active nodes."""
+    """Compare all copies from active nodes."""
     if world.part(s) is not None:
         return False
     one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
@@ -166,7 +166,7 @@ def broadcast2_active(world: World, s: int, _: int) -> CheckResult:
     ),
 )
 def unsafe_served_last(world: World, s: int, _: int) -> CheckResult:
-    """The receivers of each node's copies, in their order."""
+    """Check the receivers of each node's copies, in their order."""
     if world.part(s) is not None:
         return False
     last: dict[int, int] = {}
@@ -187,7 +187,7 @@ def unsafe_served_last(world: World, s: int, _: int) -> CheckResult:
     ),
 )
 def unsafe_nodes_are_silent(world: World, s: int, _: int) -> CheckResult:
-    """The senders of all copies."""
+    """Check the senders of all copies."""
     if world.part(s) is not None:
         return False
     senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}

@@ -1,8 +1,8 @@
-"""Cases to try a claim about routing or broadcasting on: all small ones, and hunted larger ones.
+"""Cases for claims about routing or broadcasting: all small cases, and larger ones found by randomised search.
 
-Translations carry every message to one from node 0, but the order of the dimensions counts.  Above the small cubes two hunts go
-on, :func:`crowded_messages` on faults crowded at random around the ends, and :func:`climbing_messages` greedily
-toward the claim's bound.
+Translations map every message to a message from node 0, but the order of the dimensions matters.  Above the small cubes there are
+two searches: ``crowded_messages`` places faults at random near the ends, and ``climbing_messages`` moves greedily toward the
+claim's bound.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.audit.cubes import enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
 
-#: All fault sets without node 0 of at most so many (nodes, links), by n; and those with a faulty link.
+#: All fault sets without node 0 of at most this number of nodes and links, by n.
 _FULL = {1: (1, 0), 2: (3, 0), 3: (7, 0), 4: (15, 0), 5: (2, 0)}
 _QUICK = {1: (1, 0), 2: (3, 0), 3: (7, 0), 4: (3, 0)}
 _LINKS_FULL = {1: (0, 1), 2: (2, 2), 3: (3, 2), 4: (1, 2)}
 _LINKS_QUICK = {1: (0, 1), 2: (2, 2), 3: (2, 2)}
 
-#: Messages hunted at random.
+#: Number of messages in the random search.
 _SEARCHED_FULL, _SEARCHED_QUICK = 2000, 100
 
 
 @dataclass(frozen=True)
 class World:
-    """One fault set, and what its nodes are."""
+    """One fault set with its unsafe nodes."""
 
     cube: Hypercube
 
     @cached_property
     def closed(self) -> list[tuple[int, int]]:
-        """Subcubes of faulty and unsafe nodes: a node and the fixed dimensions of each."""
+        """Subcubes of faulty and unsafe nodes: a node and the mask of fixed dimensions of each."""
         return [(part.base, ~part.free) for part in find_unsafe(self.cube).subcubes]
 
     @property
     def f(self) -> int:
-        """How many nodes are faulty."""
+        """The number of faulty nodes."""
         return len(self.cube.faulty_nodes)  # type: ignore[arg-type]
 
     @property
@@ -54,22 +54,22 @@ class World:
         return all(fixed & (2**self.cube.n - 1) for _, fixed in self.closed)
 
     def part(self, x: int) -> int | None:
-        """Which subcube a node is in; None for an active one."""
+        """Return the index of the subcube that contains a node; None for an active node."""
         return next((i for i, (base, fixed) in enumerate(self.closed) if (x ^ base) & fixed == 0), None)
 
     def route3(self, s: int, t: int) -> Route:
-        """ROUTE3(1)."""
+        """Route by ROUTE3(1)."""
         return route3_in_subcubes(self.cube, self.closed, s, t)
 
     def is_too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
-        """Whether a route is longer by more than ``beyond`` than the shortest feasible one, or fails where there is one."""
+        """Whether a route is longer by more than ``beyond`` than a shortest feasible path, or fails although there is one."""
         if found.length is not None and found.length <= self.cube.intact_distance(s, t) + beyond:
             return False
         shortest = distance(self.cube, s, t)
         return shortest is not None and (found.length is None or found.length > shortest + beyond)
 
     def around(self, x: int, k: int) -> int:
-        """Faulty nodes in the k-neighborhood of a node."""
+        """Return the number of faulty nodes within distance k of a node."""
         return sum((x ^ y).bit_count() <= k for y in self.cube.faulty_nodes)  # type: ignore[union-attr]
 
     @cached_property
@@ -86,12 +86,12 @@ class World:
         return self._crowded_cache[k, radius]
 
 
-#: What most claims are about: worlds in which some node is active.
+#: The hypothesis of most claims: some node is active.
 SAFE = attrgetter("safe")
 
 
 def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
-    """Fault sets without node 0, in the order of n and of their size."""
+    """Yield fault sets without node 0, in the order of n and of their size."""
     for n, (nodes, most) in _sizes(effort, links).items():
         for k, f in itertools.product(range(min(most, 1), most + 1), range(nodes + 1)):
             yield from map(World, enumerate_cubes(n, f, k, first=1))
@@ -102,7 +102,7 @@ def _sizes(effort: Effort, links: bool) -> dict[int, tuple[int, int]]:
 
 
 def worlds_of_two_squares() -> Iterator[World]:
-    """Fault sets of Q_5 and Q_6 that make two squares unsafe at distance three or more, node 0 an unsafe node of one."""
+    """Yield fault sets of Q_5 and Q_6 with two unsafe squares at distance three or more, node 0 an unsafe node of one."""
     for n in (5, 6):
         pairs = list(itertools.combinations([1 << i for i in range(n)], 2))
         for (a, b), (c, d) in itertools.product(pairs, pairs):
@@ -115,7 +115,7 @@ def worlds_of_two_squares() -> Iterator[World]:
 
 
 def checked_range(effort: Effort, links: bool = False, what: str = "messages") -> str:
-    """The cases of :func:`worlds` in words."""
+    """Return the description of the cases of ``worlds``."""
     return f"all {what} of " + ", ".join(
         f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
         if links
@@ -125,7 +125,7 @@ def checked_range(effort: Effort, links: bool = False, what: str = "messages") -
 
 
 def crowded_messages(effort: Effort) -> Iterator[tuple[World, int, int]]:
-    """Messages of Q_5, ..., Q_8 with faults crowded around both ends and the way between them."""
+    """Yield messages of Q_5, ..., Q_8 with random faults near both ends and between them."""
     rng = random.Random(1988)
     for _ in range(effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)):
         n = rng.randrange(5, 9)
@@ -139,15 +139,17 @@ def crowded_messages(effort: Effort) -> Iterator[tuple[World, int, int]]:
         yield World(Hypercube(n, faults - {s, t})), s, t
 
 
-#: How near a case is to what a claim bounds; the greedy hunt never lets it fall.
+#: The closeness of a case to a claim's bound, which the greedy search never decreases.
 Objective = Callable[[World, int, int], int]
 
-#: Climbs of a greedy hunt, and moves of each.
+#: Number of climbs of a greedy search, and of moves of each.
 _CLIMBS_FULL, _CLIMBS_QUICK = (50, 100), (5, 40)
 
 
 def _mutate_case(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int, int] | None:
-    """A case with its ends swapped, or with a fault moved to within two links of an end or a fault; None where that is taken."""
+    """Return a case with its ends swapped, or with a fault moved within two links of an end or fault; None if that place is
+    taken.
+    """
     world, s, t = case
     faults = sorted(world.cube.faulty_nodes)  # type: ignore[arg-type]
     if rng.randrange(8) == 0:
@@ -164,7 +166,7 @@ def _mutate_case(case: tuple[World, int, int], rng: random.Random) -> tuple[Worl
 def climbing_messages(
     effort: Effort, applies: Callable[[World], bool], toward: Objective
 ) -> Iterator[tuple[World, int, int]]:
-    """Messages met on climbs from hunted ones, in worlds that the claim ``applies`` to."""
+    """Yield the messages on greedy climbs from random cases, in worlds to which the claim ``applies``."""
     climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     rng = random.Random(1989)
     starts = (case for case in crowded_messages(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
@@ -181,7 +183,7 @@ def climbing_messages(
 
 
 def searched_range(effort: Effort, what: str) -> str:
-    """The cases of :func:`crowded_messages` and :func:`climbing_messages` in words."""
+    """Return the description of the cases of ``crowded_messages`` and ``climbing_messages``."""
     climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     return (
         f"hunted on {effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
@@ -189,36 +191,36 @@ def searched_range(effort: Effort, what: str) -> str:
     )
 
 
-#: What a claim says of a case: False where its hypothesis does not apply, True where it is as stated, else what is wrong:
-#: words, a Python expression that shows it, and perhaps a form.
+#: Result of a claim's check on a case: False if its hypothesis is not satisfied, True if the claim holds.  If the claim is
+#: violated, a tuple of a text, a Python expression that shows it, and optionally a form.
 CheckResult = bool | tuple[str, ...]
 Check = Callable[[World, int, int], CheckResult]
 
 
 @dataclass(frozen=True)
 class Search:
-    """All small cases of a kind and, but for faulty links, hunted ones; a check judges the case (s, t) of a world.
+    """A search of all small cases and, except with faulty links, of random larger ones; a check tests the case (s, t) of a world.
 
-    Where the statement applied to no case nothing is decided.
+    If the claim applies to no case, the verdict is undecided.
 
     Parameters
     ----------
     kind : str
-        What a case is, in the plural.
+        Name of the cases, in the plural.
     order : str
-        The order of the small cases.
+        Description of the order of the small cases.
     ends : callable
         The (s, t) of a world.
     witness : callable
-        Shows a case with what is wrong there.
+        Makes the counterexample from a case and the result of its check.
     toward : callable
-        What the claim bounds, which climbs go toward.
+        The quantity that the claim bounds, which greedy climbs increase.
     links : bool
         Whether links are faulty, too.
     within : callable
         Whether the claim may apply in a world.
     more : callable, optional
-        From the effort, text and worlds that come after the small ones.
+        From the effort, a text and worlds that are tried after the small ones.
     """
 
     kind: str
@@ -231,7 +233,7 @@ class Search:
     more: Callable[[Effort], tuple[str, Iterable[World]]] = lambda effort: ("", ())
 
     def decide(self, effort: Effort, check: Check) -> Verdict:
-        """Refuted by the first case that ``check`` finds wrong."""
+        """Return the verdict: refuted by the first case that violates ``check``."""
 
         def wrong(world: World, s: int, t: int) -> Witness | None:
             found = self.within(world) and check(world, s, t)
@@ -256,13 +258,13 @@ class Search:
 
 @dataclass(frozen=True)
 class Attained:
-    """A statement that some case shows: the small cases of a search, the first of which a check has something to show."""
+    """An existence statement: some small case of a search has a tuple as the result of its check."""
 
     search: Search
     order: str
 
     def decide(self, effort: Effort, check: Check) -> Verdict:
-        """Holds by the first case of which ``check`` has something to show; not decided where there is none."""
+        """Return "holds" with the first case for which ``check`` returns a tuple, or "undecided" if there is none."""
         for world in effort.each(worlds(effort)):
             for s, t in self.search.ends(world):
                 found = check(world, s, t)

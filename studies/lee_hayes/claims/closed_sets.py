@@ -1,4 +1,4 @@
-"""Sets of nodes that the rule of unsafe nodes leaves as they are, in the smallest cubes: all of them, and their shape."""
+"""All sets of nodes of the smallest cubes that are closed under the rule of unsafe nodes, and their shape."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fastcube.networks.hypercube import Subcube
 
 @functools.cache
 def closed_sets(n: int) -> tuple[int, ...]:
-    """All sets of nodes of Q_n, bit v for node v, in which no outside node has two neighbours; n <= 6.
+    """Return all sets of nodes of Q_n (bit v for node v) such that no node outside has two neighbours inside; n <= 6.
 
-    The faulty and unsafe nodes are always such a set, with and without link faults, and each such set is that of a
-    fault set: itself.  Both halves of one are closed in Q_(n-1), and then no node of one half that has a neighbour in
-    its own half is across from the other, which is how they are found.  4,060 for n = 5, 924,914 for n = 6; in the
-    order of their size, so that the last is Q_n.
+    The faulty and unsafe nodes always form such a set, with and without link faults, and each such set is that of a fault set,
+    namely itself.  Both halves of a closed set are closed in Q_(n-1), and no node of one half that has a neighbour in its own
+    half is across from a node of the other; this is how the sets are found.  There are 4,060 for n = 5 and 924,914 for n = 6,
+    ordered by size, so the last is Q_n.
     """
     if n == 0:
         return 0, 1
@@ -30,7 +30,7 @@ def closed_sets(n: int) -> tuple[int, ...]:
 
 
 def _outside_neighbours(nodes: int, n: int) -> int:
-    """The nodes outside a set that have a neighbour in it."""
+    """Return the nodes outside a set that have a neighbour in it."""
     near = 0
     for k in range(n):
         low = sum(1 << v for v in range(2**n) if not v >> k & 1)
@@ -39,7 +39,7 @@ def _outside_neighbours(nodes: int, n: int) -> int:
 
 
 def connected_subcubes(nodes: int, n: int) -> list[Subcube] | None:
-    """The connected parts of a set of nodes as subcubes; None when one of them is not a subcube."""
+    """Return the connected components of a set of nodes as subcubes; None if a component is not a subcube."""
     inside = {v for v in range(2**n) if nodes >> v & 1}
     parts = []
     while inside:

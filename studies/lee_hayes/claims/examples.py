@@ -1,4 +1,4 @@
-"""Worked examples of Lee & Hayes (1988): its figures and messages run, and a smallest case for each kind of pair of Figure 7."""
+"""Worked examples of Lee & Hayes (1988): its figures and messages, and a smallest case for each kind of pair of Figure 7."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.audit.examples import Drawing, Example, examples_of
 from fastcube.networks.hypercube import Hypercube
 
-#: Faulty nodes of Figures 3, 10 (and 11), 12.
+#: Faulty nodes of Figures 3, 10 (and 11), and 12.
 FIGURE_3, FIGURE_10, FIGURE_12 = (0b0000, 0b0101, 0b0110), (0b0101, 0b1100), (0b0000, 0b0110, 0b1101)
 
 
@@ -19,7 +19,7 @@ def _cube_drawing(
     times: bool = False,
     caption: str = "",
 ) -> Drawing:
-    """A cube with its unsafe nodes grey, the steps that mark them inside where they are wanted."""
+    """Return a drawing of a cube with its unsafe nodes grey, with ``times`` labelled by the step that marks them."""
     unsafe = find_unsafe(Hypercube(n, faulty))
     marked = unsafe.nodes.tolist()
     inside = {v: str(step) for v, step in zip(marked, unsafe.round_of.tolist(), strict=True)} if times else {}
@@ -33,7 +33,7 @@ def _path_arrows(found: Route) -> tuple[tuple[int, int, str], ...]:
 def _route_example(
     words: str, n: int, faulty: tuple[int, ...], s: int, t: int, value: list[int], algorithm: str = "ROUTE3", k: int = 1
 ) -> Example:
-    """The path of one message, by an algorithm and with the list of faults that it needs."""
+    """Return the example of one message's path, by an algorithm and under a list of faults."""
     options = f", k={k}" if k > 1 else ""
     python = f"fc.route(fc.Hypercube({n}, {list(faulty)}), {s}, {t}, algorithm='{algorithm}'{options}).path"
     arrows = _path_arrows(route(Hypercube(n, faulty), s, t, algorithm, **({"k": k} if k > 1 else {})))
@@ -46,7 +46,7 @@ def _route_example(
 
 
 def f_and_g() -> Example:
-    """ROUTE1 takes link f_1, then f_2, ...; with those neighbours faulty g_1, and with that one too g_2."""
+    """Return the example of ROUTE1's choices: link f_1, then f_2, ...; g_1 if these neighbours are faulty, then g_2."""
     links = "(lambda p: [7 - (u ^ v).bit_length() for u, v in zip(p, p[1:])][:3])"
     path = "fc.route(fc.Hypercube(6, F), 0b001101, 0b001010, algorithm='ROUTE1').path"
     none = "[fc.route(fc.Hypercube(6, [13 ^ 1 << i for i in range(6)]), 13, t, algorithm='ROUTE1').outcome for t in (13, 50)]"
@@ -61,7 +61,7 @@ def f_and_g() -> Example:
 
 
 def subcube() -> Example:
-    """Two faults span it."""
+    """Return the example of a subcube spanned by two faults."""
     python = (
         "(lambda u: [[str(part) for part in u.subcubes], u.nodes.tolist()])(fc.find_unsafe(fc.Hypercube(4, [4, 7])))"
     )
@@ -71,7 +71,7 @@ def subcube() -> Example:
 
 
 def minimal_paths() -> Example:
-    """Every order of the r dimensions."""
+    """Return the example that counts minimal paths, one for each order of the r dimensions."""
     nearer = "(v for v in c.neighbours(u) if c.intact_distance(v, 7) < c.intact_distance(u, 7))"
     count = f"lambda f, u: 1 if u == 7 else sum(f(f, v) for v in {nearer})"
     python = f"(lambda c: (lambda paths: paths(paths, 0))({count}))(fc.Hypercube(4))"
@@ -79,7 +79,7 @@ def minimal_paths() -> Example:
 
 
 def disjoint_paths() -> Example:
-    """The paths between two nodes of Q_4 at distance 2, one for each first link."""
+    """Return the example of disjoint paths between two nodes of Q_4 at distance 2, one for each first link."""
     cube = "fc.Hypercube(4, [w for w in (1, 2, 4, 8) if w != v])"
     paths = f"[fc.route({cube}, 0, 3, algorithm='ROUTE1', k=4).path for v in (1, 2, 4, 8)]"
     python = f"(lambda p: [[len(q) - 1 for q in p], len({{x for q in p for x in q[1:-1]}})])({paths})"
@@ -88,7 +88,7 @@ def disjoint_paths() -> Example:
 
 
 def figure_1a() -> Example:
-    """The text's message."""
+    """Return the example of the text's message."""
     words = "from 00000 to 01101 via 01000 and 01100, links 2, 3, 5"
     return _route_example(words, 5, (), 0b00000, 0b01101, [0b00000, 0b01000, 0b01100, 0b01101], "ROUTE")
 
@@ -106,7 +106,7 @@ def _broadcast_example(
 
 
 def figure_1b() -> Example:
-    """Figure 2's broadcast."""
+    """Return the example of Figure 2's broadcast."""
     return _broadcast_example(
         4, (), 0, "BROADCAST", "nodes reached, time units and copies in Q_4 without faults", [16, 4, 15]
     )
@@ -116,7 +116,7 @@ def figure_1b() -> Example:
 
 
 def figure_3() -> Example:
-    """The figure's faults: which nodes are unsafe, and when they are marked."""
+    """Return the example of the unsafe nodes of Figure 3 and the steps that mark them."""
     found = f"fc.find_unsafe(fc.Hypercube(4, {list(FIGURE_3)}))"
     python = f"(lambda u: [list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())])({found})"
     words = "unsafe nodes beside the three faulty ones, and the step that marks each"
@@ -126,7 +126,7 @@ def figure_3() -> Example:
 
 
 def figure_3_first() -> Example:
-    """ROUTE loses it to 0110, ROUTE1(1) knows of that fault."""
+    """Return the example of a message that ROUTE loses at 0110 and ROUTE1(1) delivers."""
     calls = [f"fc.route(fc.Hypercube(4, [0, 5, 6]), 14, 4, algorithm='{name}')" for name in ("ROUTE", "ROUTE1")]
     python = f"[[r.outcome, r.path] for r in ({', '.join(calls)})]"
     value = [["lost", [0b1110]], ["delivered", [0b1110, 0b1100, 0b0100]]]
@@ -137,7 +137,7 @@ def figure_3_first() -> Example:
 
 
 def figure_3_second() -> Example:
-    """By 1111, 1101 and 1100."""
+    """Return the example of ROUTE3's path by 1111, 1101 and 1100."""
     words = "from 0111 to 0100: Hamming distance, length of a minimal feasible path, and ROUTE3's path, which has that length"
     path = [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]
     drawn = _route_example(words, 4, FIGURE_3, 0b0111, 0b0100, path).cubes
@@ -147,14 +147,14 @@ def figure_3_second() -> Example:
 
 
 def figure_3_third() -> Example:
-    """By 1101 instead of 1110, as short."""
+    """Return the example of ROUTE3's path by 1101 instead of 1110, of the same length."""
     return _route_example(
         "ROUTE3 from 1111 to 0100: three links", 4, FIGURE_3, 0b1111, 0b0100, [0b1111, 0b1101, 0b1100, 0b0100]
     )
 
 
 def figure_4() -> Example:
-    """With its nearest neighbours' faults alone ROUTE1 comes back to where it was; with those at distance two it does not."""
+    """Return the example in which ROUTE1 returns to a node if it knows faults at distance 1, but not with distance 2."""
     call = "fc.route(fc.Hypercube(4, [0, 5, 6]), 7, 4, algorithm='ROUTE1', k=k)"
     python = f"[[r.outcome, r.path] for r in ({call} for k in (1, 2))]"
     value = [["livelock", [0b0111, 0b1111, 0b0111]], ["delivered", [0b0111, 0b1111, 0b1101, 0b1100, 0b0100]]]
@@ -165,45 +165,45 @@ def figure_4() -> Example:
 
 
 def figure_6() -> Example:
-    """ROUTE3's three loops, one after the other, in one message."""
+    """Return the example in which one message uses ROUTE3's three loops, one after the other."""
     words = "minimal paths begin at faulty nodes: 0111 sends to its active neighbour (third loop), and active nodes carry it on"
     return _route_example(words, 4, FIGURE_3, 0b0111, 0b0100, [0b0111, 0b1111, 0b1101, 0b1100, 0b0100])
 
 
 def figure_7_active() -> Example:
-    """Nodes a and b of the figure."""
+    """Return the example of nodes a and b of the figure."""
     words = "active to active: 0010 is faulty, so that 0001 is sent to"
     return _route_example(words, 4, (0b0010, 0b1110), 0b0000, 0b0011, [0b0000, 0b0001, 0b0011])
 
 
 def figure_7_to_unsafe() -> Example:
-    """Nodes c and d."""
+    """Return the example of nodes c and d."""
     return _route_example(
         "active to unsafe, the node between active", 3, (0b010, 0b111), 0b000, 0b011, [0b000, 0b001, 0b011]
     )
 
 
 def figure_7_from_unsafe() -> Example:
-    """The reverse case."""
+    """Return the example of the reverse case of c and d."""
     return _route_example(
         "unsafe to active, the node between active", 3, (0b001, 0b010), 0b000, 0b101, [0b000, 0b100, 0b101]
     )
 
 
 def figure_7_different_subcubes() -> Example:
-    """Nodes e and f; no smaller cube has two such subcubes with unsafe nodes at distance three."""
+    """Return the example of nodes e and f; no smaller cube has two unsafe subcubes at distance three."""
     words = "unsafe in 000** to unsafe in 111**, all nodes between them active"
     return _route_example(words, 5, (1, 2, 28, 31), 0b00000, 0b11101, [0, 16, 24, 25, 29])
 
 
 def figure_7_inside() -> Example:
-    """Nodes i and j."""
+    """Return the example of nodes i and j."""
     words = "both unsafe in 0***, along a minimal path inside of it"
     return _route_example(words, 4, (0b0001, 0b0010, 0b0101), 0b0000, 0b0110, [0b0000, 0b0100, 0b0110])
 
 
 def figure_7_detour() -> Example:
-    """Nodes g and h."""
+    """Return the example of nodes g and h."""
     words = (
         "both unsafe in 0***: blocked inside of it at 0100, and so two links more than the minimal feasible path of 3"
     )
@@ -215,19 +215,19 @@ def figure_7_detour() -> Example:
 
 
 def figure_10() -> Example:
-    """Four units, the dimension of the cube."""
+    """Return the example of Figure 10: four units, the dimension of the cube."""
     words = "nodes reached, time units and copies from the active source 0000"
     return _broadcast_example(4, FIGURE_10, 0b0000, "BROADCAST1", words, [14, 4, 13])
 
 
 def figure_11() -> Example:
-    """One unit more."""
+    """Return the example of Figure 11: one unit more than in Figure 10."""
     words = "nodes reached, time units and copies from the unsafe source 0100"
     return _broadcast_example(4, FIGURE_10, 0b0100, "BROADCAST2", words, [14, 5, 13])
 
 
 def figure_12() -> Example:
-    """All of Q_4 is unsafe after five steps."""
+    """Return the example of Figure 12: all of Q_4 is unsafe after five steps."""
     python = f"(lambda u: [u.rounds, u.all_unsafe])(fc.find_unsafe(fc.Hypercube(4, {list(FIGURE_12)})))"
     drawn = _cube_drawing(4, FIGURE_12, times=True, caption="steps of FIND_UNSAFE")
     return Example("steps until all of Q_4 is unsafe", python, [5, True], (drawn,), form="{0}; all unsafe: {1}")

@@ -11,6 +11,8 @@ registry = ClaimRegistry("lee_hayes")
 
 
 def witness(words: str, cube: Hypercube, python: str) -> Witness:
-    """A witness on one hypercube: what ``python`` gives, where ``u`` stands for its unsafe nodes."""
+    """Return an example or counterexample on one hypercube: the value of ``python``, in which ``u`` is the cube's unsafe
+    nodes.
+    """
     value = eval(python, {"u": find_unsafe(cube)})
     return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, cube_data(cube))

@@ -1,4 +1,4 @@
-"""Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; registry and style as in ``unsafe``."""
+"""Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; conventions as in ``unsafe``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fastcube.networks.hypercube import Hypercube
 
 from .registry import registry, witness
 
-#: Fault sets that FIND_UNSAFE marks slowly: floor(n^2/3) rounds, the most there can be (Przykucki 2012, on
-#: 2-neighbour bootstrap percolation).  Found by adding one fault at a time at distance 1 or 2 from the subcube that
-#: the others span, next to the nodes marked last.
+#: Fault sets that FIND_UNSAFE marks slowly, in floor(n^2/3) rounds, the largest possible number (Przykucki 2012, on 2-neighbour
+#: bootstrap percolation).  They were found by adding one fault at a time at distance 1 or 2 from the subcube that the others
+#: span, next to the nodes marked last.
 SLOW = {
     2: (0, 3),
     3: (0, 1, 6),
@@ -29,29 +29,29 @@ SLOW = {
 }
 
 
-#: The most rounds of all fault sets of Q_n, as an expression.
+#: Python expression for the most rounds of all fault sets of Q_n.
 _MOST = "max(fc.exact_unsafe({n}, f).max_rounds or 0 for f in range(2**{n}))"
 
 
 def paper_bound(n: int) -> int:
-    """The appendix's B_n, n >= 2: n^2/4 + n/2 - 1 for even n, n^2/4 + n - 9/4 for odd n."""
+    """Return the appendix's B_n, n >= 2: n^2/4 + n/2 - 1 for even n, n^2/4 + n - 9/4 for odd n."""
     return (n * n + 2 * n - 4) // 4 if n % 2 == 0 else (n * n + 4 * n - 9) // 4
 
 
 def _most_rounds(effort: Effort, n: int) -> int:
-    """The most rounds over all fault sets of nodes of Q_n, n <= 5, each a case."""
+    """Return the most rounds over all fault sets of Q_n, n <= 5; each counts as a case."""
     effort.applied += 2**2**n
     return max(rounds or 0 for sets in enumerate_fault_sets(n) for _, rounds in sets)
 
 
 def _slow_rounds(effort: Effort, n: int) -> int:
-    """The rounds of the slow fault set of Q_n, a case."""
+    """Return the rounds of the slow fault set of Q_n, which counts as a case."""
     effort.count_if_applicable()
     return find_unsafe(Hypercube(n, SLOW[n])).rounds
 
 
 def _is_bound_for_all(effort: Effort, n: int, most: int) -> bool:
-    """Whether B_n bounds the rounds of all sets of at most so many faults of Q_n, n <= 8, each a case."""
+    """Whether B_n bounds the rounds of all sets of at most ``most`` faults of Q_n, n <= 8; each counts as a case."""
     effort.applied += sum(math.comb(2**n, f) for f in range(most + 1))
     return all((exact_unsafe(n, f).max_rounds or 0) <= paper_bound(n) for f in range(most + 1))
 
@@ -71,7 +71,7 @@ def _slow_witness(n: int, words: str, python: str = "u.rounds") -> Witness:
     group="rounds",
 )
 def rounds_bound(effort: Effort) -> Verdict:
-    """All fault sets of small cubes, and the slow ones known."""
+    """Check all fault sets of small cubes, and the known slow sets."""
     for n in range(2, 13):
         if n <= 5 and _most_rounds(effort, n) <= paper_bound(n):
             continue
@@ -103,7 +103,7 @@ def rounds_bound(effort: Effort) -> Verdict:
     group="rounds",
 )
 def rounds_enough(effort: Effort) -> Verdict:
-    """The witness of rounds-bound has nodes that are marked too late."""
+    """Show that the counterexample to ``rounds-bound`` has nodes that are marked too late."""
     verdict = rounds_bound(effort)
     if verdict.outcome != "refuted" or verdict.witness is None:
         return verdict
@@ -118,7 +118,7 @@ def rounds_enough(effort: Effort) -> Verdict:
 
 
 def _rounds_text(most: dict[int, int]) -> str:
-    """Most rounds of the cubes of which all fault sets are known, beside the bound."""
+    """Return a text that compares the most rounds of cubes with all fault sets known to the bound."""
     return "; ".join(f"most rounds in Q_{n}: {rounds}, B_{n} = {paper_bound(n)}" for n, rounds in most.items())
 
 
@@ -131,7 +131,7 @@ def _rounds_text(most: dict[int, int]) -> str:
     group="rounds",
 )
 def rounds_tight_even(effort: Effort) -> Verdict:
-    """Most rounds of small cubes, and the slow sets known."""
+    """Check the most rounds of small cubes, and the known slow sets."""
     most = {n: _most_rounds(effort, n) for n in range(2, 6)}
     told = _rounds_text(most)
     for n in effort.each(range(2, 13, 2)):
@@ -152,7 +152,7 @@ def rounds_tight_even(effort: Effort) -> Verdict:
     group="rounds",
 )
 def rounds_not_tight_odd(effort: Effort) -> Verdict:
-    """Whether it is attained for some n and for others not: then "never" is false and "not always" true."""
+    """Test whether the bound is attained for some n but not for others: then "never" is false and "not always" is true."""
     most = {n: _most_rounds(effort, n) for n in effort.each((3, 5))}
     told = _rounds_text(most)
     met = {n: rounds == paper_bound(n) for n, rounds in most.items()}
@@ -180,7 +180,7 @@ def rounds_not_tight_odd(effort: Effort) -> Verdict:
     definition=True,
 )
 def rounds_recursion(effort: Effort) -> Verdict:
-    """The recursion is run; both sides are of degree two, so that three values are enough for each parity."""
+    """Run the recursion; both sides have degree two, so three values are enough for each parity."""
     bounds = {2: 1}
     for n in range(3, 63):
         bounds[n] = bounds[n - 1] + n - 1 if n % 2 else bounds[n - 2] + n
@@ -198,7 +198,7 @@ def rounds_recursion(effort: Effort) -> Verdict:
     group="rounds",
 )
 def n_cubed(effort: Effort) -> Verdict:
-    """All fault sets of small cubes, and the slow ones known: n times their rounds."""
+    """Check n times the rounds of all fault sets of small cubes, and of the known slow sets."""
 
     def wrong(n: int) -> Witness | None:
         if n <= 5 and 3 * _most_rounds(effort, n) > n * n:
@@ -232,7 +232,7 @@ _STEPS = "[list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())]"
     ),
 )
 def figure_3(effort: Effort) -> Verdict:
-    """The figure's fault set."""
+    """Check the figure's fault set."""
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0110, 0b0101, 0b0000])
     python = f"[[str(part) for part in u.subcubes], {_STEPS}]"
@@ -251,7 +251,7 @@ def figure_3(effort: Effort) -> Verdict:
     states="Step 1 marks 0100 and 0010, step 2 marks 1100 and 0101 among others, and in the end no node of Q_4 is active.",
 )
 def figure_12(effort: Effort) -> Verdict:
-    """The figure's fault set."""
+    """Check the figure's fault set."""
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0000, 0b0110, 0b1101])
     told = witness("the step that marks each node", cube, _STEPS).with_form("{value:marks}")

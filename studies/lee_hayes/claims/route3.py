@@ -18,7 +18,7 @@ from .cases import SAFE, Attained, CheckResult, Search, World, worlds_of_two_squ
 from .registry import registry
 from .routing import MESSAGES, ROUTE_FORM, outcome_text, route_expression
 
-#: Messages in worlds in which some node is active.
+#: Messages in cubes with an active node.
 IN_SAFE_CUBES = replace(MESSAGES, within=SAFE)
 
 _TWO_SQUARES = ", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node"
@@ -34,7 +34,7 @@ def _route3(world: World, s: int, t: int, beyond: int) -> CheckResult:
 
 
 def _is_route_through_active(world: World, s: int, t: int) -> CheckResult:
-    """Whether a message of ROUTE3 passes through active nodes alone on its way."""
+    """Whether all nodes of ROUTE3's path between its ends are active."""
     between = [v for v in world.route3(s, t).path[1:-1] if world.part(v) is not None]
     return ("unsafe nodes between the ends", f"{route_expression('ROUTE3', s, t)}.path") if between else True
 
@@ -48,7 +48,7 @@ def _claim_optimal_between(
 ) -> None:
     @registry.forall(ident, messages, where="section 3.2", states=states)
     def optimal(world: World, s: int, t: int) -> CheckResult:
-        """ROUTE3 between ends of these kinds, where Q_n is not unsafe."""
+        """Check ROUTE3 between ends of these kinds, if some node is active."""
         if not between(world.part(s), world.part(t)):
             return False
         judged = _route3(world, s, t, 0)
@@ -96,7 +96,7 @@ def _is_within_two(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -
     ),
 )
 def theorem_4(world: World, s: int, t: int) -> CheckResult:
-    """Whether ROUTE3 takes at most two links more than a shortest feasible path."""
+    """Check that ROUTE3 takes at most two links more than a shortest feasible path."""
     return _route3(world, s, t, 2)
 
 
@@ -108,7 +108,7 @@ def theorem_4(world: World, s: int, t: int) -> CheckResult:
     ours=True,
 )
 def theorem_4_attained(world: World, s: int, t: int) -> CheckResult:
-    """The first route that is longer than the shortest feasible path."""
+    """Find the first route that is longer than a shortest feasible path."""
     return world.safe and _route3(world, s, t, 0)
 
 
@@ -121,7 +121,7 @@ def theorem_4_attained(world: World, s: int, t: int) -> CheckResult:
     ),
 )
 def fifteen_percent_messages(effort: Effort) -> Verdict:
-    """Exactly, or bounded by the mean number of close pairs, or by Monte Carlo at level 1e-6."""
+    """Find the fraction exactly, or bound it by the mean number of close pairs, or by Monte Carlo at level 1e-6."""
     from ..routing import ROUTING
 
     limit = inventory("lee_hayes").value("fifteen-percent-messages")
@@ -167,7 +167,7 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
     ),
 )
 def two_comparisons(world: World, s: int, t: int) -> CheckResult:
-    """The neighbours that ROUTE3 looks at on each active node, the source of a message."""
+    """Count the neighbours that ROUTE3 tests at an active node, the source of a message."""
     if world.part(s) is not None:
         return False
     looked = 0

@@ -1,7 +1,7 @@
 """Claims of Lee & Hayes (1988), section 3.1, about ROUTE1(k) and ROUTE2(k), and how claims about messages are decided.
 
-Each is decided on all small cases in the order of n and then of the number of faults, so that a witness is smallest in that
-order, and where it holds there hunted above (``cases.py``).
+Each claim is checked on all small cases in the order of n and then of the number of faults, so a counterexample is the smallest
+in that order.  If the claim holds there, larger cases are searched (``cases.py``).
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from .small_cubes import MessageClass
 
 
 def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:
-    """A witness on one message: ``wrong`` has words, a Python expression in which ``c`` is the cube, and perhaps a form."""
+    """Return a counterexample on one message; ``wrong`` has a text, a Python expression in which ``c`` is the cube, and perhaps a
+    form.
+    """
     words, python, *form = wrong
     return cubes.cube_witness(words, world.cube, python, form="".join(form), s=s, t=t)
 
 
 def excess_links(algorithm: str, k: int = 1) -> Objective:
-    """Links that a message goes beyond its Hamming distance, delivered or not."""
+    """Return the objective of a search: links of a message beyond its Hamming distance, delivered or not."""
 
     def count_excess(world: World, s: int, t: int) -> int:
         aware = algorithm == "ROUTE3"
@@ -43,7 +45,7 @@ def _messages_to_nonfaulty(world: World) -> Iterator[tuple[int, int]]:
     return ((0, t) for t in range(1, 2**world.cube.n) if not world.cube.is_faulty(t))
 
 
-#: Messages from node 0, hunted where ROUTE3 goes far beyond the Hamming distance.
+#: Messages from node 0; the search goes toward messages of ROUTE3 far beyond the Hamming distance.
 MESSAGES = Search(
     "messages",
     "in the order of n and then of the number of faults",
@@ -54,16 +56,16 @@ MESSAGES = Search(
 
 
 def route_expression(algorithm: str, s: int, t: int, k: int = 0) -> str:
-    """A message's route among the faults of ``c``, as an expression."""
+    """Return the Python expression of a message's route under the faults of ``c``."""
     return f"fc.route(c, {s}, {t}, algorithm='{algorithm}'{f', k={k}' if k else ''})"
 
 
-#: How the outcome, the path and the length of a shortest one are written.
+#: Format of the outcome and the path, or the length of a shortest path.
 ROUTE_FORM = "{0}, {1:path}"
 
 
 def outcome_text(found: Route) -> str:
-    """How a message ended, in words."""
+    """Return the outcome of a message as text."""
     return found.outcome if found.length is None else f"{found.length} links"
 
 
@@ -82,7 +84,7 @@ def _check_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> Chec
 def _check_optimal_for(
     world: World, s: int, t: int, algorithm: str, ks: range, crowded: Callable[[int], bool]
 ) -> CheckResult:
-    """Check that an algorithm is optimal for those k for which the world is not crowded."""
+    """Check that an algorithm is optimal for all ``ks`` for which the world is not crowded."""
     judged: CheckResult = False
     for k in ks:
         if not crowded(k):
@@ -92,16 +94,16 @@ def _check_optimal_for(
     return judged
 
 
-#: Of which messages of Q_5 and Q_6 a claim with a bound on the faults around each node was counted.
+#: Description of the counted messages of Q_5 and Q_6 for a claim that bounds the faults around each node.
 _HYPOTHESIS_MET = " where its hypothesis is met"
 
 
 def _search_rule(
     name: str, k: int, asked: Callable[[int, int], Iterable[MessageClass]], words: str = _HYPOTHESIS_MET
 ) -> Search:
-    """Messages hunted where a rule goes far beyond the Hamming distance; those asked for of Q_5 and Q_6 counted.
+    """Return a search toward messages that a rule sends far beyond the Hamming distance, with counted messages of Q_5 and Q_6.
 
-    Each must be delivered over a shortest path where there is one.
+    Each message must be delivered over a shortest path if there is one.
     """
     rule = name.lower()
 
@@ -125,7 +127,7 @@ def _search_rule(
     ),
 )
 def theorem_1(world: World, s: int, t: int) -> CheckResult:
-    """All k < r."""
+    """Check all k < r."""
     below = range(1, (s ^ t).bit_count())
     return _check_optimal_for(world, s, t, "ROUTE1", below, lambda k: world.is_crowded(k, k))
 
@@ -142,7 +144,7 @@ def theorem_1(world: World, s: int, t: int) -> CheckResult:
     slip="In the transcription we have; Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2.",
 )
 def corollary_1_printed(world: World, s: int, t: int) -> CheckResult:
-    """k = 1, 2."""
+    """Check k = 1, 2."""
     both = range(1, min(2, world.cube.n) + 1)
     return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, 1))
 
@@ -157,7 +159,7 @@ def corollary_1_printed(world: World, s: int, t: int) -> CheckResult:
     ),
 )
 def corollary_1(world: World, s: int, t: int) -> CheckResult:
-    """k = 1, 2."""
+    """Check k = 1, 2."""
     both = range(1, min(2, world.cube.n) + 1)
     return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, k))
 
@@ -172,7 +174,7 @@ def corollary_1(world: World, s: int, t: int) -> CheckResult:
     ),
 )
 def theorem_2(world: World, s: int, t: int) -> CheckResult:
-    """k = 1, ..., n - 1."""
+    """Check k = 1, ..., n - 1."""
     return _check_optimal_for(world, s, t, "ROUTE2", range(1, world.cube.n), lambda k: world.is_crowded(k, k))
 
 
@@ -186,12 +188,14 @@ def theorem_2(world: World, s: int, t: int) -> CheckResult:
     states="With fewer than n faulty nodes in Q_n, n >= 1, ROUTE2(n) takes a shortest feasible path for every message.",
 )
 def route2_n(world: World, s: int, t: int) -> CheckResult:
-    """k = n."""
+    """Check k = n."""
     return _check_optimal(world, "ROUTE2", s, t, world.cube.n)
 
 
 def _check_same_route(k: int, path: bool, crowded: bool = True) -> Check:
-    """Whether both algorithms take the same path, or end alike over as many links; ``crowded`` worlds too, or only others."""
+    """Return the check that both algorithms take the same path, or have equal outcomes and lengths; optionally in crowded
+    worlds.
+    """
 
     def check_message(world: World, s: int, t: int) -> CheckResult:
         if k > world.cube.n or (not crowded and world.is_crowded(k, k)):
@@ -221,7 +225,7 @@ def _two_routes_expression(k: int, what: str, s: int, t: int) -> tuple[str, str]
     states="ROUTE2(1) is ROUTE1(1): the same path for every message of Q_n, n >= 1.",
 )
 def route2_1(world: World, s: int, t: int) -> CheckResult:
-    """Both algorithms on the same messages."""
+    """Compare both algorithms on the same messages."""
     return _check_same_route(1, True)(world, s, t)
 
 
@@ -235,7 +239,7 @@ def route2_1(world: World, s: int, t: int) -> CheckResult:
     ),
 )
 def route2_2(effort: Effort) -> Verdict:
-    """All messages, and those under the hypothesis of the theorems around it: the paths may differ even there."""
+    """Compare all messages, and those that satisfy the hypothesis of the theorems; paths may differ even there."""
     messages = replace(MESSAGES, toward=excess_links("ROUTE2", 2))
     anywhere = messages.decide(effort, _check_same_route(2, False))
     if anywhere.witness is None:
@@ -269,7 +273,7 @@ def route2_2(effort: Effort) -> Verdict:
     ),
 )
 def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
-    """All orders of some dimensions, from node 0; the numbers of the dimensions do not matter."""
+    """Check all orders of some dimensions, from node 0; the numbers of the dimensions do not matter."""
     between: list[int] = []
     for i in range(len(order)):
         shifted = order[i:] + order[:i]
@@ -292,7 +296,7 @@ def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
     definition=True,
 )
 def two_more_is_minimal(world: World, s: int, t: int) -> CheckResult:
-    """Lengths of paths between two nodes are all even or all odd."""
+    """Check that the lengths of all paths between two nodes have the same parity."""
     shortest = distance(world.cube, s, t)
     if shortest is None or shortest == world.cube.intact_distance(s, t):
         return False

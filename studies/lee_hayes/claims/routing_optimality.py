@@ -1,6 +1,7 @@
-"""Claims of Lee & Hayes (1988), section 3.1, about where ROUTE1(k) and ROUTE2(k) are no longer optimal; style as in ``routing``.
+"""Claims of Lee & Hayes (1988), section 3.1, about the limits of optimality of ROUTE1(k) and ROUTE2(k); conventions as in
+``routing``.
 
-An algorithm is optimal among faults when it delivers every message that a nonfaulty path joins, over a shortest one.
+An algorithm is optimal under a fault set if it delivers every message that has a nonfaulty path, over a shortest one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .routing import MESSAGES, route_expression, witness
     ),
 )
 def route1_3(world: World, s: int, t: int) -> CheckResult:
-    """The first message that has a minimal path, over which ROUTE1(3) does not deliver it."""
+    """Find the first message with a minimal path that ROUTE1(3) does not deliver over a minimal path."""
     if world.cube.n < 3 or world.is_crowded(3, 3) or distance(world.cube, s, t) != (s ^ t).bit_count():
         return False
     if not world.is_too_long(route(world.cube, s, t, "ROUTE1", k=3), s, t):
@@ -46,7 +47,7 @@ def route1_3(world: World, s: int, t: int) -> CheckResult:
     correction="It is lost for some such fault sets and not for others.",
 )
 def conditions_needed(effort: Effort) -> Verdict:
-    """Fault sets in the order of n and size, in which some nonfaulty node has two faulty neighbours: one of each kind."""
+    """Find a fault set of each kind, in order of n and size, in which some nonfaulty node has two faulty neighbours."""
     checked = "fault sets of Q_2, Q_3 in the order of n and then of their size, until there is one of each kind"
     shown: dict[bool, Witness] = {}
     for n in (2, 3):

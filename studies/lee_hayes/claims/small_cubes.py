@@ -1,6 +1,7 @@
-"""All messages and broadcasts of Q_5 with at most 6 faulty nodes and of Q_6 with at most 4, counted by the compiled kernels.
+"""Counts of all messages and broadcasts of Q_5 with at most 6 faulty nodes and of Q_6 with at most 4, by compiled kernels.
 
-The kernels say how many are wrong, not which.  Where some are, their fault sets are handed to the decider, which finds the first.
+The kernels return how many cases violate a claim, not which.  If there are any, the decider searches their fault sets for the
+first.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from fastcube.kernels.tally.layout import Layout
 
 from .cases import World
 
-#: (n, most faults); some seconds each.
+#: (n, most faults); each takes some seconds.
 SIZES = ((5, 6), (6, 4))
 
-#: What a decider takes besides its small cases: words for its range, and worlds to look through.
+#: Further cases of a decider besides its small ones: a text for its range, and worlds to search.
 CountedRange = tuple[str, Iterable[World]]
 
-#: Whether what was counted at one n is right: counters by name, and extremes by name.
+#: Whether the counts at one n agree with the claim; arguments: n, counters by name, and extremes by name.
 CountCheck = Callable[[int, Mapping[str, int], Mapping[str, int]], bool]
 
 
 class MessageClass(NamedTuple):
-    """Messages that a claim is about, at one n."""
+    """The messages of a claim, at one n."""
 
-    k: int  #: of ROUTE1 and ROUTE2, and faulty nodes at most
-    radius: int = 0  #: within which distance of any nonfaulty node; 0: anywhere
-    least: int = 1  #: Hamming distance at least
+    k: int  #: k of ROUTE1 and ROUTE2, and the largest number of faulty nodes within ``radius``
+    radius: int = 0  #: distance from any nonfaulty node; 0 for no condition
+    least: int = 1  #: least Hamming distance
 
 
 _RANGE_TEXT = ", and, by counting, of Q_5 with at most 6 faults and of Q_6 with at most 4"
@@ -45,7 +46,7 @@ def messages(
     asked: Callable[[int, int], Iterable[MessageClass]] = lambda n, f: (MessageClass(1),),
     words: str = "",
 ) -> CountedRange:
-    """With full effort, the messages asked for at each (n, f), by ROUTE1(k), ROUTE2(k) and ROUTE3(1)."""
+    """With full effort, count the messages of the classes ``asked`` at each (n, f) by ROUTE1(k), ROUTE2(k) and ROUTE3(1)."""
     from fastcube.kernels.routing.layout import ROUTING
     from fastcube.kernels.routing.scalar import ROUTING_SETS
 
@@ -54,7 +55,7 @@ def messages(
 
 
 def broadcasts(effort: Effort, sound: CountCheck, applied: str) -> CountedRange:
-    """With full effort, all broadcasts by the three algorithms."""
+    """With full effort, count all broadcasts by the three algorithms."""
     from fastcube.kernels.broadcasting.layout import BROADCAST
     from fastcube.kernels.broadcasting.scalar import BROADCAST_SETS
 
@@ -69,7 +70,7 @@ def _decide_by_counting(
     applied: str,
     asked: Callable[[int, int], Iterable[tuple[int, ...]]],
 ) -> CountedRange:
-    """With full effort, what a kernel counts at each (n, f) with each of the parameters asked for; the quick one has nothing."""
+    """With full effort, count with a kernel at each (n, f) and for all parameters of ``asked``; with quick effort, do nothing."""
     if effort.quick:
         return "", ()
     bad = []
@@ -87,7 +88,9 @@ def _decide_by_counting(
 
 
 def _suspect_worlds(bad: list[tuple[int, int]]) -> Iterator[World]:
-    """All fault sets of these sizes; a decider that comes to their end has found nothing wrong, and the counts have."""
+    """Yield all fault sets of these sizes; raise DisagreementError at the end, because then no case violates the claim after
+    all.
+    """
     for n, f in bad:
         yield from map(World, enumerate_cubes(n, f, first=1))
     if bad:

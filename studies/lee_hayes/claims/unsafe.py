@@ -1,7 +1,7 @@
 """Claims of Lee & Hayes (1988), "Routing and Broadcasting in Faulty Hypercube Computers", about unsafe nodes.
 
-Statements are in our words, ceilings and floors as printed; what a reading of the text adds stands in square brackets.
-"Q_n is unsafe" means that no node is active.
+Claims are in our words, with ceilings and floors as printed.  Additions of an interpretation are in square brackets.  "Q_n is
+unsafe" means that no node is active.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from fastcube.networks.hypercube import Hypercube
 from .closed_sets import closed_sets, connected_subcubes
 from .registry import registry, witness
 
-#: Maximal subcubes of faulty and unsafe nodes.
+#: Python expression for the maximal subcubes of faulty and unsafe nodes.
 _SUBCUBES = "[str(part) for part in u.subcubes]"
 
 _CLOSED_RANGE = "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule"
 
 
 def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: bool = True) -> Verdict:
-    """Refuted by the first closed set of Q_1, ..., Q_5, given as n and bits, of which words tell what is ``wrong``.
+    """Return "refuted" with the first closed set of Q_1, ..., Q_5 for which ``wrong(n, bits)`` returns a text.
 
-    Whole cubes may be left out.
+    With ``cubes_too`` False whole cubes are left out.
     """
     for n in range(1, 6):
         sets = closed_sets(n)  # the last one is all of Q_n
@@ -47,7 +47,7 @@ def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: b
 
 
 def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
-    """Whether the closed sets are families of subcubes of at least this dimension, at distance at least three."""
+    """Decide whether all closed sets are families of subcubes of at least this dimension, at distance at least three."""
 
     def wrong(n: int, nodes: int) -> str:
         parts = connected_subcubes(nodes, n)
@@ -60,7 +60,7 @@ def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
     verdict = _first_closed(effort, wrong)
     if effort.quick or verdict.outcome == "refuted":
         return verdict
-    if len(closed_sets(6)) == sum(family_counts(6).values()) + 1:  # the families are closed sets, and so all of them
+    if len(closed_sets(6)) == sum(family_counts(6).values()) + 1:  # so there are no others
         return Verdict("holds", _CLOSED_RANGE.replace("Q_5", "Q_6"))
     return Verdict("undecided", "holds for all fault sets of Q_1, ..., Q_5; Q_6 has closed sets of another kind")
 
@@ -77,7 +77,7 @@ def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
     group="closed sets",
 )
 def theorem_3_printed(effort: Effort) -> Verdict:
-    """Closed sets in order of n."""
+    """Check closed sets in order of n."""
     return _decide_closed_shape(effort, 1)
 
 
@@ -91,14 +91,16 @@ def theorem_3_printed(effort: Effort) -> Verdict:
     group="closed sets",
 )
 def theorem_3(effort: Effort) -> Verdict:
-    """Closed sets in order of n; and that FIND_UNSAFE ends in those that the rule leads to."""
+    """Check closed sets in order of n, and that FIND_UNSAFE ends in the sets that the rule leads to."""
     for cube in effort.each(_small_cases(((1, 0), (2, 0), (3, 0))), "unsafe nodes"):
         _mark_by_rule(cube)
     return _decide_closed_shape(effort, 0)
 
 
 def _mark_by_rule(cube: Hypercube) -> int:
-    """The faulty and unsafe nodes as the rule marks them one by one, bit v for node v: those that FIND_UNSAFE finds."""
+    """Return the faulty and unsafe nodes found by applying the rule node by node, bit v for node v; they must agree with
+    FIND_UNSAFE.
+    """
     nodes = {v for v in range(2**cube.n) if cube.is_faulty(v)}.union(*cube.faulty_links)
     more = nodes
     while more:
@@ -111,7 +113,7 @@ def _mark_by_rule(cube: Hypercube) -> int:
 
 
 def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) -> Iterator[Hypercube]:
-    """All sets of faulty nodes of Q_n with at most so many faulty links, by n."""
+    """Yield all sets of faulty nodes of Q_n with at most the given number of faulty links, by n."""
     for n, most in sizes:
         some = [chosen for k in range(most + 1) for chosen in itertools.combinations(links_of(n), k)]
         for word in range(2**2**n):
@@ -129,7 +131,7 @@ def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) ->
     group="closed sets",
 )
 def theorem_3_links(effort: Effort) -> Verdict:
-    """The closed sets are the same with link faults, so that only their being closed needs another look."""
+    """Check only that faults of nodes and links end in closed sets, because the closed sets are the same with link faults."""
     verdict = _decide_closed_shape(effort, 0)
     closed = {n: set(closed_sets(n)) for n in (1, 2, 3)}
     for cube in effort.each(_small_cases(), "faulty links"):
@@ -154,7 +156,7 @@ def theorem_3_links(effort: Effort) -> Verdict:
     group="closed sets",
 )
 def active_neighbour(effort: Effort) -> Verdict:
-    """All closed sets of Q_1, ..., Q_5 but the whole cube."""
+    """Check all closed sets of Q_1, ..., Q_5 except whole cubes."""
 
     def wrong(n: int, nodes: int) -> str:
         inside = (v for v in range(2**n) if nodes >> v & 1)
@@ -172,7 +174,7 @@ def active_neighbour(effort: Effort) -> Verdict:
     group="closed sets",
 )
 def one_bad_neighbour(effort: Effort) -> Verdict:
-    """All closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
+    """Check all closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
 
     def wrong(n: int, nodes: int) -> str:
         outside = (v for v in range(2**n) if not nodes >> v & 1)
@@ -186,7 +188,7 @@ def one_bad_neighbour(effort: Effort) -> Verdict:
 
 
 def few_spanning_faults(n: int) -> list[int]:
-    """ceil(n/2) + 1 faults that make Q_n unsafe: each is within distance two of what those before it span."""
+    """Return ceil(n/2) + 1 faults that make Q_n unsafe: each is within distance two of the subcube spanned by those before it."""
     faults, spanned = [0], 0
     while spanned < n:
         more = min(spanned + 2, n)
@@ -196,7 +198,7 @@ def few_spanning_faults(n: int) -> list[int]:
 
 
 def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
-    """For each n, all sets of 1 to ``most[n]`` faulty nodes up to translation: those with node 0 in them."""
+    """Yield for each n all sets of 1 to ``most[n]`` faulty nodes up to translation: those that contain node 0."""
     for n, f in most.items():
         for k in range(f):
             for others in itertools.combinations(range(1, 2**n), k):
@@ -217,7 +219,7 @@ def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
     fact="least-faults",
 )
 def half_faults(cube: Hypercube) -> Witness | None:
-    """All sets of at most ceil(n/2) faults of small cubes, and a proof for the rest."""
+    """Check all sets of at most ceil(n/2) faults of small cubes; a proof covers the rest."""
     return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
 
 
@@ -227,7 +229,7 @@ def half_faults(cube: Hypercube) -> Witness | None:
     states="The fewest faulty nodes that make Q_n unsafe are ceil(n/2 + 1), n >= 1.",
 )
 def least_faults(effort: Effort) -> Verdict:
-    """That fewer are not enough as in half-faults; a set of that size for every n."""
+    """Check smaller sets as in ``half-faults``, and construct a set of that size for every n."""
     verdict = registry["half-faults"].decide(effort)
     for n in range(1, 63):
         faults = few_spanning_faults(n)
@@ -257,7 +259,7 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
     ),
 )
 def half_faults_links(effort: Effort) -> Verdict:
-    """Sets of faulty links in order of n and size."""
+    """Check sets of faulty links in order of n and size."""
     for n in range(1, 5):
         for k in range(1, math.ceil(n / 2) + 1):
             for cube in enumerate_cubes(n, links=k):
@@ -277,16 +279,16 @@ def half_faults_links(effort: Effort) -> Verdict:
 
 
 def mean_fraction_at_most(n: int, f: int) -> Fraction:
-    """Upper bound on the mean fraction of unsafe nodes, for every n and f.
+    """Return an upper bound on the mean fraction of unsafe nodes, for every n and f.
 
-    There is none unless two faults are within distance two, whose probability is at most the mean number of such
-    pairs; and f faults close at most 4^(f-1) nodes, because they span at most 2(f-1) dimensions.
+    There are none unless two faults are within distance two, whose probability is at most the mean number of such pairs.  f
+    faults close at most 4^(f-1) nodes, because they span at most 2(f-1) dimensions.
     """
     return min(Fraction(1), mean_close_pairs(n, f)) * min(Fraction(1), Fraction(4 ** max(f - 1, 0), 2**n))
 
 
 def _stated_fraction() -> Fraction:
-    """What the paper prints, exactly."""
+    """Return the printed fraction, exactly."""
     return Fraction(str(inventory("lee_hayes").value("fifteen-percent")))
 
 
@@ -299,7 +301,7 @@ def _stated_fraction() -> Fraction:
     ),
 )
 def fifteen_percent(effort: Effort) -> Verdict:
-    """Exact means, where an upper bound does not do."""
+    """Compute exact means where an upper bound is not small enough."""
     limit, largest, where = _stated_fraction(), Fraction(0), ""
     for n in range(5, 63):
         for f in range(n // 2 + 1):
@@ -330,7 +332,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     correction="It holds on average over fault sets (fifteen-percent).",
 )
 def fifteen_percent_always(effort: Effort) -> Verdict:
-    """Fault sets in order of n and size."""
+    """Check fault sets in order of n and size."""
     for cube in effort.each(_small_fault_sets({n: n // 2 for n in (5, 6, 7)})):
         effort.count_if_applicable()
         unsafe = find_unsafe(cube)
