@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,26 @@ def _critical() -> str:
     return _markdown(head, [[str(n), *cells] for n, cells in critical_rows().items()])
 
 
+def _gathering() -> str:
+    """A row for each number of faulty links of Q_3 and Q_4 that the page shows."""
+    trees, gathers = (
+        {(row["n"], row["links"]): row for row in load_record(name)["rows"] if row["f"] == 0}
+        for name in ("exact-trees", "exact-gather")
+    )
+    rows = []
+    for n, links in ((3, 2), (3, 3), (3, 4), (3, 6), (4, 2), (4, 3), (4, 4), (4, 5), (4, 6)):
+        tree, gather = trees[n, links], gathers[n, links]
+        cells = [
+            tree[name]
+            for name in ("sink", "fault_free", "fault_free_exists", "fault_free_top_down", "tree_faults", "optimum")
+        ]
+        cells += [gather[f"complete_{name}"] for name in ("literal", "comment", "repaired")]
+        rows.append([str(n), str(links), *(f"{float(Fraction(x)):.4g}" for x in cells)])
+    head = ["n", "faulty links", "P(a sink exists)", "P(tree of FIND_TREE has no faulty link)", "P(some tree has none)"]
+    head += ["P(tree of TOP_DOWN has none)", "mean faulty links, FIND_TREE", "mean faulty links, best tree"]
+    return _markdown([*head, *(f"P(all data arrives), `{x}`" for x in ("literal", "comment", "repaired"))], rows)
+
+
 #: What makes each table, by the name in its page.
 TABLES: dict[str, Callable[[], str]] = {
     "networks-8": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected"),
@@ -254,6 +275,7 @@ TABLES: dict[str, Callable[[], str]] = {
         for n in (8, 9)
         for suffix, statistic in (("", "connected"), ("-difference", "connected_diff"))
     },
+    "gather-exact": _gathering,
     "speed": _speed,
     "speed-rare": _rare,
     "critical": _critical,

@@ -142,3 +142,31 @@ def test_rules(tables):
     assert "100,000 messages at each f" in page
     for point, tally in tables.load_results("rivals"):
         assert point["f"] > 100 or tally.extremes["levels_wrong"][0] == tally.extremes["vectors_wrong"][0] == 0
+
+
+def test_gathering(tables):
+    results = tables.load_results("gather")
+    few, many = (results.estimate("deadlocked_literal", n=8, links=k, f=0).value for k in (32, 64))
+    assert f"at n = 8 in {few:.1%} of the fault sets with 32 faulty links and in {many:.1%} with 64" in read_page(
+        "papers/leu_kuo"
+    )
+
+
+def test_dual_cubes(tables):
+    """More than 90% below 30% at each published m; more than 50% at a rate of 50% at most of them."""
+    results = tables.load_results("dualcube-routing")
+    points = {(p["m"], p["rate"]): results.estimate("success", **p).value for p, _ in results}
+    assert all(value > 0.9 for (_, rate), value in points.items() if rate < 0.3)
+    assert sum(points[m, 0.5] > 0.5 for m in range(5, 10)) > 2
+
+
+@pytest.mark.parametrize("paper", ["lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo"])
+def test_papers(paper):
+    """Each number of what holds is in a claim of the registry, in the inventory, or in a program of the page."""
+    page = (DOCS / f"papers/{paper}.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^## Which statements hold\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    sources = [*(DOCS.parent / "studies" / paper / "claims").glob("*.py"), DOCS.parent / "data" / f"{paper}.json"]
+    programs = re.findall(r"```python.*?```", page, re.DOTALL)
+    known = " ".join([*(path.read_text(encoding="utf-8") for path in sources), *programs])
+    words = re.sub(r"```.*?```|<!-- table.*?end of table -->|\]\([^)]*\)", "", found, flags=re.DOTALL)
+    assert {number for number in re.findall(r"\d+", words) if not re.search(rf"(?<!\d){number}(?!\d)", known)} == set()

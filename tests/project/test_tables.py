@@ -21,7 +21,9 @@ def tables(monkeypatch):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("page", ["networks.md", "rules.md", "critical.md", "speed.md", "statistics.md"])
+@pytest.mark.parametrize(
+    "page", ["networks.md", "rules.md", "critical.md", "speed.md", "statistics.md", "papers/leu_kuo.md"]
+)
 def test_tables_are_made_from_kept_results(tables, page):
     text = (DOCS / page).read_text()
     assert tables.write_tables(text) == text
