@@ -7,8 +7,11 @@ smaller end.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ..machine.array_types import Ints, Ints32
 from ..machine.jit import block, kernel, scratch
 
 
@@ -72,8 +75,22 @@ def list_link_names(table, n, count):
     return out
 
 
+class NumberedLinks(NamedTuple):
+    """A network on 2^n nodes with the numbers and the names of its links, made by :func:`number_all_links`."""
+
+    table: Ints32  #: (2^n, slots): see :mod:`.tables`
+    numbers: Ints32  #: (2^n, slots + 1): see :func:`number_links`
+    names: Ints  #: (links, 2): see :func:`list_link_names`
+
+
+@scratch
+def number_all_links(table, n):
+    """The :class:`NumberedLinks` of a table."""
+    numbers, count = number_links(table, n)
+    return NumberedLinks(table, numbers, list_link_names(table, n, count))
+
+
 @kernel("int64[:, ::1](int32[:, ::1], int64)")
 def link_names(table, n):
     """Return the names (v, d) of all links of a network on 2^n nodes, in the order of their numbers."""
-    _, count = number_links(table, n)
-    return list_link_names(table, n, count)
+    return number_all_links(table, n).names

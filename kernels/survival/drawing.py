@@ -109,13 +109,18 @@ def _fill_rows(rows, count, ground):
 # ---------------------------------------------------------------- f distinct nodes
 
 
+@block
+def ground_word(n, f):
+    """Return the bit word of a node before labels are sampled: all ones if the labels are faulty nodes, else zero."""
+    return ALL_BITS if count_sampled_labels(n, f) == f else ZERO
+
+
 @block(always=True)
-def _flip_label_bits(key, first, n, few, ready, labels, word, ground, slices, place):
-    """Flip the bits of the ``few`` first distinct labels of trials first .. first + 63 in slice ``word``, which begins as
-    ``ground``.
-    """
+def _flip_label_bits(key, first, n, f, labels, word, room):
+    """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, filled by ``ground_word``."""
+    few, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
     inside = (np.int64(1) << n) - 1
-    own = slices[word << n :]
+    own = room.slices[word << n :]
     for i in range(64):
         bit = ONE << np.uint64(i)
         got = np.int64(0)
@@ -132,7 +137,7 @@ def _flip_label_bits(key, first, n, few, ready, labels, word, ground, slices, pl
             own[x] = ground ^ (marked | bit)
             got += np.int64(marked & bit == ZERO)
             k += 1
-        place[64 * word + i] = k
+        room.place[64 * word + i] = k
 
 
 @block
@@ -141,11 +146,9 @@ def draw_nodes(key, group, n, f, rows, room):
 
     Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.
     """
-    few = count_sampled_labels(n, f)
     ready = lane_places(n, f)
     nodes = np.int64(1) << n
-    ground = ~ZERO if few == f else ZERO  # the nonfaulty nodes are sampled if they are fewer
-    _fill_rows(room.slices, nodes, ground)
+    _fill_rows(room.slices, nodes, ground_word(n, f))
     width = field_width(n)
     for word in range(8):
         first = group + 64 * word
@@ -160,12 +163,12 @@ def draw_nodes(key, group, n, f, rows, room):
                     simd.store(room.rows16, 64 * k + 32 * part, simd.as16(even))
                     simd.store(room.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
         if n <= 8:
-            _flip_label_bits(key, first, n, few, ready, room.rows8, word, ground, room.slices, room.place)
+            _flip_label_bits(key, first, n, f, room.rows8, word, room)
         else:
-            _flip_label_bits(key, first, n, few, ready, room.rows16, word, ground, room.slices, room.place)
+            _flip_label_bits(key, first, n, f, room.rows16, word, room)
     for v in range(0, nodes, 8):
         simd.transpose(room.slices, v, nodes, rows, 8 * v)
-    if few < f:
+    if count_sampled_labels(n, f) < f:
         room.place[:] = 0  # the pair is the first two of the sampled nonfaulty nodes
 
 
@@ -202,12 +205,13 @@ def propose_links(key, t, n, numbers, many, halves, draws):
 
 
 @block
-def _mark_links(key, t, n, count, numbers, word, bit, rows, draws):
-    """Clear the bit of a trial in the rows of ``count`` distinct links."""
+def _mark_links(key, group, lane, n, count, numbers, rows, draws):
+    """Clear the bit of trial ``group + lane`` in the rows of ``count`` distinct links."""
+    word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
-        propose_links(key, t, n, numbers, rows.size >> 3, halves, draws)
+        propose_links(key, group + lane, n, numbers, rows.size >> 3, halves, draws)
         for i in range(16):
             number = np.int64(draws.links[i])
             if number >= 0 and taken < count and rows[8 * number + word] & bit:
@@ -221,7 +225,7 @@ def draw_links(key, group, n, count, numbers, rows, room):
     """Write the nonfaulty links of 512 trials, ``count`` faulty ones each, to one row per link."""
     _fill_rows(rows, rows.size >> 3, ALL_BITS)
     for i in range(GROUP_TRIALS):
-        _mark_links(key, group + i, n, count, numbers, i >> 6, ONE << np.uint64(i & 63), rows, room.link_draws)
+        _mark_links(key, group, np.int64(i), n, count, numbers, rows, room.link_draws)
 
 
 # ---------------------------------------------------------------- every one at a rate
@@ -355,9 +359,9 @@ def _draw_sparse_links(key, group, n, law, numbers, rows, room):
     """Write the nonfaulty links of 512 trials for a rate below 1/64."""
     _fill_rows(rows, law.many, ALL_BITS)
     for i in range(_count_faulty_trials(law)):
-        t = group + i
-        k = bernoulli.sample_fault_count(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
-        _mark_links(key, t, n, k, numbers, i >> 6, ONE << np.uint64(i & 63), rows, room.link_draws)
+        t = np.uint64(group + i)
+        k = bernoulli.sample_fault_count(key, t, law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
+        _mark_links(key, group, np.int64(i), n, k, numbers, rows, room.link_draws)
 
 
 @block

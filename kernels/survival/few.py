@@ -17,7 +17,7 @@ from ..machine import simd
 from ..machine.bits import ONE, ZERO, highest, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from .lanes import count_surely_connected
-from .scalar import set_up_survival, survival_trial
+from .scalar import read_point, set_up_survival, survival_trial
 
 
 @block
@@ -82,7 +82,8 @@ def _make_kernel(lanes: int, kind: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
     def sparse_survival(key, first, stop, params, tally):
         """Count trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
-        n, f = np.int64(params[1]), np.int64(params[2])
+        point = read_point(params)
+        n, f = point.n, np.int64(point.faults)
         least = least_close_faults(n, f)
         pairs = (np.int64(1) << n) - f >= 2
         if least < 0:

@@ -30,6 +30,7 @@ from ..machine.bits import ALL_BITS, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from . import drawing
 from .layout import COMPARED_EVENTS, SURVIVAL
+from .scalar import read_point
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
@@ -363,8 +364,18 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
     return s, t
 
 
+class GroupSample(NamedTuple):
+    """The faults of 512 trials, and the workspace of their pairs."""
+
+    alive: Words  #: rows of the nodes: lanes in which each is nonfaulty
+    works: Words  #: rows of the links: lanes in which each works
+    valid: Words  #: one vector: the lanes whose trials count
+    lanes: Words  #: the lanes in which a network is disconnected, and seven more
+    pairs: Words  #: s, t and the lane of eight lanes at hand
+
+
 @block
-def _is_connected_in_lane(s, t, lane, alive, works, links, net):
+def _is_connected_in_lane(s, t, lane, sample, links, net):
     """Whether s and t are in one component in a lane, if neither is in the seed's component."""
     net.listed[0] = s
     count = np.int64(1)
@@ -376,7 +387,8 @@ def _is_connected_in_lane(s, t, lane, alive, works, links, net):
         at += 1
         for i in range(net.begin[v], net.begin[v + 1]):
             w = np.int64(net.near[i]) >> 3
-            if not _is_set(alive, w, lane) or (links and not _is_set(works, np.int64(net.over[i]) >> 3, lane)):
+            over = np.int64(net.over[i]) >> 3 if links else np.int64(0)
+            if not _is_set(sample.alive, w, lane) or (links and not _is_set(sample.works, over, lane)):
                 continue
             if net.seen[w >> 6] >> np.uint64(w & 63) & ONE == ZERO:
                 net.seen[w >> 6] |= ONE << np.uint64(w & 63)
@@ -388,23 +400,25 @@ def _is_connected_in_lane(s, t, lane, alive, works, links, net):
     return found
 
 
+@block(always=True)
+def _pair_in_lane(pairs, i):
+    """s, t and the lane of one of eight lanes."""
+    return np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i])
+
+
 @block
-def _record_pair_verdict(s, t, lane, pairs, alive, works, links, net):
+def _record_pair_verdict(s, t, lane, sample, links, net):
     """Set the verdict _PAIR_CONNECTED of those of eight disconnected lanes in which t can be reached from s."""
+    pairs = sample.pairs
     a, b = _node_lanes(net.reached, s, lane), _node_lanes(net.reached, t, lane)
-    joined, beside = (
-        simd.bits((a & b) == 1),
-        simd.bits((a | b) == 0),
-    )
+    joined, beside = simd.bits((a & b) == 1), simd.bits((a | b) == 0)
     simd.store(pairs, 0, s)
     simd.store(pairs, 8, t)
     simd.store(pairs, 16, lane)
     while beside:
         i = lowest(beside)
         beside &= beside - ONE
-        if _is_connected_in_lane(
-            np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i]), alive, works, links, net
-        ):
+        if _is_connected_in_lane(*_pair_in_lane(pairs, i), sample, links, net):
             joined |= ONE << np.uint64(i)
     for i in range(8):
         net.verdict[8 * _PAIR_CONNECTED + np.int64(pairs[16 + i] >> _6)] |= (joined >> np.uint64(i) & ONE) << (
@@ -413,24 +427,20 @@ def _record_pair_verdict(s, t, lane, pairs, alive, works, links, net):
 
 
 @block
-def _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, places, same, own, cube, pairs):
-    """Sample s and t in the lanes that are disconnected in one of the networks, and test for a path in these lanes."""
-    count = np.int64(24)
+def _list_disconnected_lanes(sample, own, cube):
+    """List the valid lanes in which one of the networks is disconnected, the last of them eight times; return their number."""
+    count = np.int64(0)
     for word in range(8):
-        two = own.verdict[8 * _TWO_SURVIVORS + word] & valid[word]
+        two = own.verdict[8 * _TWO_SURVIVORS + word] & sample.valid[word]
         rest = two & ~(own.verdict[8 * _PAIR_CONNECTED + word] & cube.verdict[8 * _PAIR_CONNECTED + word])
         while rest:
-            pairs[count] = np.uint64(64 * word + lowest(rest))
+            sample.lanes[count] = np.uint64(64 * word + lowest(rest))
             count += 1
             rest &= rest - ONE
-    for i in range(count, count + 7):
-        pairs[i] = pairs[count - 1]  # padded to a multiple of eight
-    for i in range(24, count, 8):
-        lane = simd.load(pairs, i)
-        s, t = draw_pairs(key, group, n, by_rate, lane, places, alive)
-        _record_pair_verdict(s, t, lane, pairs, alive, works, links, own)
-        if not same:
-            _record_pair_verdict(s, t, lane, pairs, alive, works, links, cube)
+    if count > 0:
+        for i in range(count, count + 7):
+            sample.lanes[i] = sample.lanes[count - 1]
+    return count
 
 
 # ---------------------------------------------------------------- counting
@@ -489,12 +499,13 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 
     @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
     def survival(key, first, stop, params, tally):
-        index, n = np.int64(params[0]), np.int64(params[1])
+        point = read_point(params)
+        index, n = point.network, point.n
         nodes = np.int64(1) << n
-        f = np.int64(-1) if by_rate else np.int64(params[2])
-        k = np.int64(params[3]) if links and not by_rate else np.int64(0)
+        f = np.int64(-1) if by_rate else np.int64(point.faults)
+        k = np.int64(point.links) if links and not by_rate else np.int64(0)
         own = prepare(index, n, slots(index, n), of_links)
-        compared = not links or own.paired or params[3] == 0
+        compared = not links or own.paired or point.links == 0
         same = (named and index == 0) or not compared
         cube = own if same else prepare_cube(np.int64(0), n, n, of_links)
         if named and not links and 0 <= f < min(n, _min_degree(own)):
@@ -503,14 +514,15 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         few = not same and not links and 0 <= f <= _most_faults_examined(n)
         room = drawing.drawing_workspace_for(n, f)
         many = max(own.links, cube.links)  # the hypercube has more if no link fails and the network does not contain it
-        law = drawing.rate_sampling_for(nodes, params[2] if by_rate else 1.0)
-        link_law = drawing.rate_sampling_for(many, params[3] if by_rate and links else 1.0)
+        law = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
+        link_law = drawing.rate_sampling_for(many, point.links if by_rate and links else 1.0)
         none = drawing.empty_row_index(n)
         alive = drawing.rows_for(none + 1)
         alive[8 * none :] = 0
         works = drawing.rows_for(many)
         valid = np.empty(8, np.uint64)
-        pairs = np.empty(24 + drawing.GROUP_TRIALS + 8, np.uint64)
+        lanes = np.empty(drawing.GROUP_TRIALS + 8, np.uint64)
+        sample = GroupSample(alive, works, valid, lanes, np.empty(24, np.uint64))
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
             if by_rate:
                 drawing.draw_nodes_by_rate(key, group, n, law, alive, room)
@@ -528,7 +540,12 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 _fill_verdict(alive, works, links, cube)
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
-            _draw_and_join_pairs(key, group, n, by_rate, valid, alive, works, links, room.place, same, own, cube, pairs)
+            for i in range(0, _list_disconnected_lanes(sample, own, cube), 8):
+                lane = simd.load(sample.lanes, i)
+                s, t = draw_pairs(key, group, n, by_rate, lane, room.place, alive)
+                _record_pair_verdict(s, t, lane, sample, links, own)
+                if not same:
+                    _record_pair_verdict(s, t, lane, sample, links, cube)
             _count_verdicts(valid, own, cube, compared, tally)
 
     return survival

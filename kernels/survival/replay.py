@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cube.link_numbers import list_link_names, number_links
+from ..cube.link_numbers import number_all_links, number_links
 from ..draws.faults import trial_faults
 from ..draws.links import link_draws_for
 from ..draws.orders import begin_order, draw_place
@@ -40,9 +40,9 @@ def sample_order(key, t, many, purpose):
 def sample_network_links(key, t, n, count, table):
     """Return the names (v, d) of ``count`` distinct faulty links of trial ``t``, in the order of their numbers."""
     cut = np.zeros(table.shape[0], np.uint64)
-    numbers, many = number_links(table, n)
-    names = list_link_names(table, n, many)
-    draw_cuts(key, t, n, count, table, numbers, names, cut, link_draws_for(np.int64(0)))
+    numbered = number_all_links(table, n)
+    names = numbered.names
+    draw_cuts(key, t, n, count, numbered, cut, link_draws_for(np.int64(0)))
     k = np.int64(0)
     for v, d in names:
         if (cut[v] >> np.uint64(d)) & ONE:

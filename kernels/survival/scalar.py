@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cube.link_numbers import contains_hypercube, is_matched, list_link_names, number_links
+from ..cube.link_numbers import NumberedLinks, contains_hypercube, is_matched, number_all_links
 from ..cube.tables import FAULTY, OPEN, make_tabulate, named_slots, named_step, search_nodes
 from ..draws.faults import Faults, draw, faults_for
 from ..draws.links import LinkDraws, link_draws_for
 from ..machine import simd
-from ..machine.array_types import I64, Bytes, Ints, Ints32, Words
+from ..machine.array_types import I64, Bytes, Ints32, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -38,6 +38,21 @@ _DIFFERS = SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _DEFINED = SURVIVAL.counter("pairs")
 
 
+class SurvivalPoint(NamedTuple):
+    """The axes of the studies of survival, in their order."""
+
+    network: I64  #: place in ``SLOTS``
+    n: I64
+    faults: float  #: number of faulty nodes, or their rate
+    links: float  #: number of faulty links, or their rate
+
+
+@block
+def read_point(params):
+    """The :class:`SurvivalPoint` of a kernel's parameters."""
+    return SurvivalPoint(np.int64(params[0]), np.int64(params[1]), params[2], params[3])
+
+
 class SearchNetwork(NamedTuple):
     """A network, and the results of a search in it."""
 
@@ -53,8 +68,7 @@ class SurvivalScratch(NamedTuple):
     own: SearchNetwork
     cube: SearchNetwork
     same: bool  #: whether the network is the hypercube
-    numbers: Ints32  #: (2^n, slots + 1): see ``number_links``
-    names: Ints  #: (links, 2): see ``list_link_names``
+    numbered: NumberedLinks  #: the links of the network
     compared: bool  #: whether the hypercube has the same faults
     links: I64  #: number of faulty links
     link_draws: LinkDraws
@@ -104,21 +118,21 @@ def _search_components(n, faults, net):
 
 
 @block
-def draw_cuts(key, t, n, count, table, numbers, names, cut, draws):
+def draw_cuts(key, t, n, count, numbered, cut, draws):
     """Write ``count`` distinct faulty links of trial ``t`` to a network's ``cut``; see ``cube/link_numbers.py``."""
     cut[:] = ZERO
     halves = simd.iota(simd.splat(ZERO))
     taken = np.int64(0)
     while taken < count:
-        propose_links(key, t, n, numbers, np.int64(names.shape[0]), halves, draws)
+        propose_links(key, t, n, numbered.numbers, np.int64(numbered.names.shape[0]), halves, draws)
         for i in range(16):
             number = np.int64(draws.links[i])
             if number < 0 or taken == count:
                 continue
-            v, d = names[number, 0], names[number, 1]
+            v, d = numbered.names[number, 0], numbered.names[number, 1]
             if (cut[v] >> np.uint64(d)) & ONE == ZERO:
                 cut[v] |= ONE << np.uint64(d)
-                cut[table[v, d]] |= ONE << np.uint64(d)
+                cut[numbered.table[v, d]] |= ONE << np.uint64(d)
                 taken += 1
         halves = halves + 8
 
@@ -138,8 +152,7 @@ def _copy_cuts(own, cube, n):
 def _draw_faults(key, t, n, scratch):
     draw(key, t, n, scratch.faults)
     if scratch.links:
-        own = scratch.own
-        draw_cuts(key, t, n, scratch.links, own.table, scratch.numbers, scratch.names, own.cut, scratch.link_draws)
+        draw_cuts(key, t, n, scratch.links, scratch.numbered, scratch.own.cut, scratch.link_draws)
         if scratch.compared and not scratch.same:
             _copy_cuts(scratch.own, scratch.cube, n)
 
@@ -174,17 +187,16 @@ def _make_set_up(intact: bool) -> Any:
 
     @scratch
     def set_up(params):
-        index, n, f, k = np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3])
+        point = read_point(params)
+        index, n, f, k = point.network, point.n, np.int64(point.faults), np.int64(point.links)
         ends = 2 if (np.int64(1) << n) - f >= 2 else 0
         own = network_for(index, n, k)
-        numbers, many = number_links(own.table, n)
         return SurvivalScratch(
             faults_for(n, f, np.int64(0), ends),
             own,
             network_for(np.int64(0), n, k),
             index == 0,
-            numbers,
-            list_link_names(own.table, n, many),
+            number_all_links(own.table, n),
             k == 0 or is_matched(own.table, n) or contains_hypercube(own.table, n),
             k,
             link_draws_for(np.int64(0)),
@@ -225,7 +237,7 @@ def _count_parts(t, own, cube, compared, intact, tally):
 
 @block
 def _parts_trial(key, t, params, scratch, tally):
-    n = np.int64(params[1])
+    n = read_point(params).n
     faults = scratch.faults
     _draw_faults(key, t, n, scratch)
     own = _search_components(n, faults, scratch.own)
@@ -249,7 +261,7 @@ def _verdict_of(found):
 
 @block
 def survival_trial(key, t, params, scratch, tally):
-    n = np.int64(params[1])
+    n = read_point(params).n
     _draw_faults(key, t, n, scratch)
     own = _verdict_of(_search_components(n, scratch.faults, scratch.own))
     cube = own
