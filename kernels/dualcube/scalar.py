@@ -9,11 +9,14 @@ Trials are processed in batches, in three stages, so that the sampling can use v
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..draws.nodes import threshold
 from ..draws.pairs import BATCH, PairSource, draw_pairs, pair_arrays
 from ..machine import simd
+from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
 from ..tally.sums import add_lanes, add_quantity, offer, read_extreme
@@ -180,15 +183,28 @@ def dualcube_pairs(key, m, limit):
     return PairSource(key, limit, np.int64(2 * m + 1), False)
 
 
+class RoutingPoint(NamedTuple):
+    """The axes of ``dualcube-routing``, in their order."""
+
+    m: I64
+    rate: float
+
+
+@block
+def read_point(params):
+    """The :class:`RoutingPoint` of a kernel's parameters."""
+    return RoutingPoint(np.int64(params[0]), params[1])
+
+
 def _make_kernel(searches: bool) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant="searched" if searches else "alone")
     def route_trials(key, first, stop, params, tally):
         """Count dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
-        m = np.int64(params[0])
-        limit = threshold(params[1])
+        m, rate = read_point(params)
+        limit = threshold(rate)
         cube = DualCube(np.uint64(m), limit)
         lazy = dualcube_pairs(key, m, limit)
-        in_lanes = is_faster_in_lanes(m, params[1])
+        in_lanes = is_faster_in_lanes(m, rate)
         searching = searches and m <= SEARCH_M
         mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
         room = route_workspace_for(PATH_NODES, TREE_COUNT)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..machine.jit import block, scratch
 from ..tally.sums import add_product, add_quantity, add_square, add_wide, offer
-from ..trees.dead_links import DeadLinks, dead_links_for, first_sink, make_kernels, max_dead_links
+from ..trees.dead_links import DeadLinks, dead_links_for, first_sink, make_kernels, max_dead_links, read_point
 from ..trees.orders import OrderWorkspace, find_order, order_workspace_for
 from .flow import (
     GatheringWorkspace,
@@ -58,9 +58,7 @@ class Scratch(NamedTuple):
 @scratch
 def set_up(params):
     """Return scratch memory for trials at (n, links, f) = params."""
-    n = np.int64(params[0])
-    links = np.int64(params[1])
-    f = np.int64(params[2])
+    n, links, f = read_point(params)
     return Scratch(
         dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)), gathering_workspace_for(n)
     )

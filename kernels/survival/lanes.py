@@ -400,12 +400,6 @@ def _is_connected_in_lane(s, t, lane, sample, links, net):
     return found
 
 
-@block(always=True)
-def _pair_in_lane(pairs, i):
-    """s, t and the lane of one of eight lanes."""
-    return np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i])
-
-
 @block
 def _record_pair_verdict(s, t, lane, sample, links, net):
     """Set the verdict _PAIR_CONNECTED of those of eight disconnected lanes in which t can be reached from s."""
@@ -418,7 +412,8 @@ def _record_pair_verdict(s, t, lane, sample, links, net):
     while beside:
         i = lowest(beside)
         beside &= beside - ONE
-        if _is_connected_in_lane(*_pair_in_lane(pairs, i), sample, links, net):
+        a_node, b_node, at = np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i])
+        if _is_connected_in_lane(a_node, b_node, at, sample, links, net):
             joined |= ONE << np.uint64(i)
     for i in range(8):
         net.verdict[8 * _PAIR_CONNECTED + np.int64(pairs[16 + i] >> _6)] |= (joined >> np.uint64(i) & ONE) << (

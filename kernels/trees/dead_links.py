@@ -14,13 +14,31 @@ from ..draws.enumerate_sets import decode_link, next_set
 from ..draws.links import LinkDraws, link_draws_for, mark_distinct_links
 from ..draws.nodes import Draws, count_sampled_labels, draw_faults, draws_for
 from ..machine import bits, simd
-from ..machine.array_types import Words, Words16
+from ..machine.array_types import I64, Words, Words16
 from ..machine.bits import ONE
 from ..machine.jit import Kernel, block, scratch
 from ..machine.trials import trials_kernel
 
 #: Lanes of a vector of 16 bits.
 LANE_COUNT = 32
+
+
+class TreePoint(NamedTuple):
+    """The axes of the studies of trees, in their order."""
+
+    n: I64
+    links: I64
+    f: I64
+
+
+#: Number of axes: where the numbers of a fault set begin in the parameters of kernels of all sets.
+AXES = len(TreePoint._fields)
+
+
+@block
+def read_point(params):
+    """The :class:`TreePoint` of a kernel's parameters."""
+    return TreePoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 class DeadLinks(NamedTuple):
@@ -145,15 +163,15 @@ def make_kernels(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
 
     @block
     def trial(key, t, params, scratch, tally):
-        n = np.int64(params[0])
-        count = draw_dead_links(key, t, n, np.int64(params[1]), np.int64(params[2]), scratch.dead)
+        n, links, f = read_point(params)
+        count = draw_dead_links(key, t, n, links, f, scratch.dead)
         judge(n, t, count, scratch, tally)
         clear_dead_links(count, scratch.dead)
 
     @block
     def trial_of_set(key, t, params, scratch, tally):
-        n = np.int64(params[0])
-        count = next_dead_links(n, np.int64(params[1]), np.int64(params[2]), params[3:], scratch.dead)
+        n, links, f = read_point(params)
+        count = next_dead_links(n, links, f, params[AXES:], scratch.dead)
         judge(n, t, count, scratch, tally)
         clear_dead_links(count, scratch.dead)
 

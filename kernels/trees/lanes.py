@@ -26,7 +26,7 @@ from ..draws.links import decode_link_lanes
 from ..machine import bits, simd
 from ..machine.array_types import Words, Words16
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
-from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links
+from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
 from .scalar import CLEAN_COUNTERS, count_dense, count_tree, set_up
 
 _ONE = np.uint64(1)
@@ -248,7 +248,9 @@ def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
     """Return the blocks that add to COST from plane 2 on, and that find where COST is least; COST has 5 or 8 planes."""
 
     @block(always=True)
-    def add_ripple(c2, c3, c4, c5, c6, c7, w):
+    def add_ripple(high, w):
+        """The planes 2 .. 7 of COST after adding ``w`` to plane 2."""
+        c2, c3, c4, c5, c6, c7 = high
         c2, w = _half_adder(c2, w)
         c3, w = _half_adder(c3, w)
         c4, w = _half_adder(c4, w)
@@ -259,15 +261,16 @@ def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
         return c2, c3, c4, c5, c6, c7
 
     @block(always=True)
-    def find_cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero):
+    def find_cheapest(rest, c0, c1, high, zero):
+        """The dimensions of least COST among those of ``rest``, from the highest plane down."""
         least = rest
         if planes > 5:
-            least = _keep_least_cells(least, c7, zero)
-            least = _keep_least_cells(least, c6, zero)
-            least = _keep_least_cells(least, c5, zero)
-        least = _keep_least_cells(least, c4, zero)
-        least = _keep_least_cells(least, c3, zero)
-        least = _keep_least_cells(least, c2, zero)
+            least = _keep_least_cells(least, high[5], zero)
+            least = _keep_least_cells(least, high[4], zero)
+            least = _keep_least_cells(least, high[3], zero)
+        least = _keep_least_cells(least, high[2], zero)
+        least = _keep_least_cells(least, high[1], zero)
+        least = _keep_least_cells(least, high[0], zero)
         least = _keep_least_cells(least, c1, zero)
         return _keep_least_cells(least, c0, zero)
 
@@ -287,7 +290,8 @@ def make_order_finder(planes: int) -> Any:
         used = zero
         faults = zero
         for _ in range(n):
-            c0 = c1 = c2 = c3 = c4 = c5 = c6 = c7 = zero
+            c0 = c1 = zero
+            high = (zero, zero, zero, zero, zero, zero)
             row = np.int64(0)
             while row + 4 <= count:
                 a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
@@ -297,15 +301,15 @@ def make_order_finder(planes: int) -> Any:
                 c0, u = _full_adder(c0, a, b)
                 c0, v = _full_adder(c0, c, d)
                 c1, w = _full_adder(c1, u, v)
-                c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
+                high = ripple(high, w)
                 row += 4
             while row < count:
                 a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
                 c0, u = _half_adder(c0, a)
                 c1, w = _half_adder(c1, u)
-                c2, c3, c4, c5, c6, c7 = ripple(c2, c3, c4, c5, c6, c7, w)
+                high = ripple(high, w)
                 row += 1
-            least = cheapest(rest, c0, c1, c2, c3, c4, c5, c6, c7, zero)
+            least = cheapest(rest, c0, c1, high, zero)
             used = least & (zero - least)  # ties: the lowest dimension (R5)
             rest = rest & ~used
         for last in range(count):  # links of the dimension d_0, used last
@@ -339,8 +343,7 @@ def _make_kernel(planes: int) -> Kernel:
         For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated links, 45 L for the cells if n
         links may isolate a node, and 14 n L for the order.
         """
-        n = np.int64(params[0])
-        links = np.int64(params[1])
+        n, links, _ = read_point(params)
         rows = link_rows_for(links)
         alone = set_up(params)
         origin = first - first % LANE_COUNT

@@ -28,6 +28,7 @@ from ..machine.array_types import Cells, Ints
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_quantity, offer
 from .dead_links import (
+    AXES,
     DeadLinks,
     clear_dead_links,
     dead_links_for,
@@ -35,6 +36,7 @@ from .dead_links import (
     first_sink,
     max_dead_links,
     next_dead_links,
+    read_point,
 )
 from .layout import OPTIMAL_TREE
 from .orders import OrderWorkspace, find_order, find_top_down_order, order_workspace_for
@@ -73,6 +75,7 @@ class SubcubeLattice(NamedTuple):
     places: Ints  #: base-3 number of each node
     low_count: Ints  #: 27 entries: number of fixed digits among the low digits
     low_steps: Ints  #: (27, 3, 2), flat: step to the subcube with that digit free, and to the subcube's other half
+    high_steps: Ints  #: scratch: the same two steps for each fixed high digit of the subcubes at hand
 
 
 class OptimalTreeScratch(NamedTuple):
@@ -117,17 +120,18 @@ def lattice_for(n, lanes, zero):
         places,
         low_count,
         low_steps,
+        np.empty(2 * n, np.int64),
     )
 
 
 @block
-def insert_dead_link(lattice, lane, lanes, one, low, bit):
+def insert_dead_link(lattice, lane, lanes, low, bit):
     """Insert a dead link, given by its lower end and its dimension as a single bit, into a lane."""
     every = np.uint64(0) - np.uint64(1)
     low = np.int64(low)
     high = low | np.int64(bit)
     step = lattice.places[high] - lattice.places[low]
-    lattice.inside[(lattice.places[low] + 2 * step) * lanes + lane] = one
+    lattice.inside[(lattice.places[low] + 2 * step) * lanes + lane] = 1
     lattice.ends[low * lanes + lane] = every
     lattice.ends[high * lanes + lane] = every
 
@@ -160,13 +164,12 @@ def _count_inside(inside, size, lanes):
 
 
 @block
-def _find_tails(n, lattice, size, lanes, steps):
-    """Fill ``tail``, from the whole cube down; ``steps`` is scratch memory of 2 n entries."""
+def _find_tails(n, lattice, size, lanes):
+    """Fill ``tail``, from the whole cube down."""
     group = np.int64(1)
     for _ in range(min(n, _LOW_DIGITS)):
         group *= 3
-    inside = lattice.inside
-    tail = lattice.tail
+    inside, tail, steps = lattice.inside, lattice.tail, lattice.high_steps
     nothing = simd.load(inside, 0)
     nothing = nothing - nothing
     every = nothing - 1
@@ -199,11 +202,11 @@ def _find_tails(n, lattice, size, lanes, steps):
 
 
 @block
-def _solve_lanes(n, lattice, lanes, steps):
+def _solve_lanes(n, lattice, lanes):
     """Write the optima of all lanes to ``clean``, ``least`` and ``tail``, and empty the rest of the lattice."""
     size = lattice.inside.size // lanes
     _count_inside(lattice.inside, size, lanes)
-    _find_tails(n, lattice, size, lanes, steps)
+    _find_tails(n, lattice, size, lanes)
     nothing = simd.load(lattice.inside, 0)
     nothing = nothing - nothing
     every = nothing - 1
@@ -236,11 +239,11 @@ def count_optima(tally, t, faults, optimum, same_sink, any_sink):
 
 
 @block
-def count_filled_lanes(n, filled, lattice, lanes, steps, tally):
+def count_filled_lanes(n, filled, lattice, lanes, tally):
     """Solve and tally the trials in the first ``filled`` lanes."""
     if filled == 0:
         return
-    _solve_lanes(n, lattice, lanes, steps)
+    _solve_lanes(n, lattice, lanes)
     for lane in range(filled):
         same = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
         count_optima(
@@ -268,19 +271,19 @@ def count_greedy(t, crossed, faults, tally):
 
 
 @block
-def queue_trial(n, t, sink, faults, lattice, lanes, filled, steps, tally):
+def queue_trial(n, t, sink, faults, lattice, lanes, filled, tally):
     """Queue a trial whose links have been inserted until all lanes are filled; return the number of filled lanes."""
     lattice.trials[filled] = t
     lattice.sinks[filled] = sink
     lattice.faults[filled] = faults
     if filled + 1 < lanes:
         return filled + 1
-    count_filled_lanes(n, lanes, lattice, lanes, steps, tally)
+    count_filled_lanes(n, lanes, lattice, lanes, tally)
     return np.int64(0)
 
 
 @block
-def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
+def count_optimal(n, t, count, s, lanes, filled, tally):
     """Tally a trial whose dead links are listed, or insert it into a lane; return the number of filled lanes."""
     dead = s.dead
     _, crossed = find_top_down_order(n, dead.low, dead.bit, count, s.room)
@@ -293,8 +296,8 @@ def count_optimal(n, t, count, s, lanes, one, filled, steps, tally):
     if faults == 0:
         return filled
     for i in range(count):
-        insert_dead_link(s.lattice, filled, lanes, one, dead.low[i], dead.bit[i])
-    return queue_trial(n, t, sink, faults, s.lattice, lanes, filled, steps, tally)
+        insert_dead_link(s.lattice, filled, lanes, dead.low[i], dead.bit[i])
+    return queue_trial(n, t, sink, faults, s.lattice, lanes, filled, tally)
 
 
 @scratch
@@ -306,7 +309,7 @@ def optimal_tree_scratch_for(n, links, f, lanes, zero):
 
 def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
     lanes = 512 // width
-    one, zero = word(1), word(0)
+    zero = word(0)
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_sets" if all_sets else f"{width}")
     def optimal_trees(key, first, stop, params, tally):
@@ -315,21 +318,18 @@ def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
         64 or 32 trials with a faulty tree are solved together.  This takes n 3^n vector operations, each with memory traffic of
         6.6 n bytes, or twice as many with 16-bit lanes.
         """
-        n = np.int64(params[0])
-        links = np.int64(params[1])
-        f = np.int64(params[2])
+        n, links, f = read_point(params)
         s = optimal_tree_scratch_for(n, links, f, lanes, zero)
-        steps = np.empty(2 * 16, np.int64)
         filled = np.int64(0)
         for t in range(first, stop):
             count = (
-                next_dead_links(n, links, f, params[3:], s.dead)
+                next_dead_links(n, links, f, params[AXES:], s.dead)
                 if all_sets
                 else draw_dead_links(key, t, n, links, f, s.dead)
             )
-            filled = count_optimal(n, t, count, s, lanes, one, filled, steps, tally)
+            filled = count_optimal(n, t, count, s, lanes, filled, tally)
             clear_dead_links(count, s.dead)
-        count_filled_lanes(n, filled, s.lattice, lanes, steps, tally)
+        count_filled_lanes(n, filled, s.lattice, lanes, tally)
 
     return optimal_trees
 

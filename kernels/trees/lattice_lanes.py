@@ -15,7 +15,7 @@ import numpy as np
 from ..draws.lanes import valid_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
-from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links
+from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
 from .lanes import draw_links, find_sinks, link_rows_for, make_order_finder, max_rows, move_sinks
 from .lattice import (
     FAULT_FREE_TOP_DOWN,
@@ -98,15 +98,13 @@ def optimal_tree_lanes(key, first, stop, params, tally):
     For 32 trials and L links it takes the operations of ``find_tree_lanes``, 6 n^2 L vector operations for TOP_DOWN, and those of
     ``lattice``.
     """
-    n = np.int64(params[0])
-    links = np.int64(params[1])
+    n, links, _ = read_point(params)
     rows = link_rows_for(links)
     kept = np.zeros(2 * max_rows(links) * LANE_COUNT, np.uint16)
     crossed = np.zeros(LANE_COUNT, np.uint16)
     sinks = np.zeros(LANE_COUNT, np.uint16)
     s = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))
     lattice = s.lattice
-    steps = np.empty(2 * 16, np.int64)
     filled = np.int64(0)
     for start in range(first - first % LANE_COUNT, stop, LANE_COUNT):
         count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
@@ -128,19 +126,17 @@ def optimal_tree_lanes(key, first, stop, params, tally):
                 continue
             for at in range(lane, count * LANE_COUNT, LANE_COUNT):
                 if rows.bit[at]:
-                    insert_dead_link(
-                        lattice, filled, _LATTICE_LANES, np.uint8(1), rows.ident[at] & np.uint16(0xFFF), rows.bit[at]
-                    )
-            filled = queue_trial(
-                n, start + lane, np.int64(sinks[lane]), faults, lattice, _LATTICE_LANES, filled, steps, tally
-            )
+                    low = rows.ident[at] & np.uint16(0xFFF)
+                    insert_dead_link(lattice, filled, _LATTICE_LANES, low, rows.bit[at])
+            sink = np.int64(sinks[lane])
+            filled = queue_trial(n, start + lane, sink, faults, lattice, _LATTICE_LANES, filled, tally)
         while left:
             t = start + bits.lowest(left)
             left &= left - _ONE
             dead = draw_dead_links(key, t, n, links, np.int64(0), s.dead)
-            filled = count_optimal(n, t, dead, s, _LATTICE_LANES, np.uint8(1), filled, steps, tally)
+            filled = count_optimal(n, t, dead, s, _LATTICE_LANES, filled, tally)
             clear_dead_links(dead, s.dead)
-    count_filled_lanes(n, filled, lattice, _LATTICE_LANES, steps, tally)
+    count_filled_lanes(n, filled, lattice, _LATTICE_LANES, tally)
 
 
 #: Points (n, links, f) on both sides of each threshold inside this kernel, by the reason for the threshold.

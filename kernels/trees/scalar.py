@@ -17,7 +17,7 @@ from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
-from .dead_links import DeadLinks, count_isolated, dead_links_for, first_sink, make_kernels, max_dead_links
+from .dead_links import DeadLinks, count_isolated, dead_links_for, first_sink, make_kernels, max_dead_links, read_point
 from .layout import FIND_TREE
 from .orders import OrderWorkspace, find_order, order_workspace_for
 
@@ -56,9 +56,7 @@ class Scratch(NamedTuple):
 @scratch
 def set_up(params):
     """Return scratch memory for trials at (n, links, f) = params."""
-    n = np.int64(params[0])
-    links = np.int64(params[1])
-    f = np.int64(params[2])
+    n, links, f = read_point(params)
     return Scratch(dead_links_for(n, links, f), order_workspace_for(max_dead_links(n, links, f)))
 
 
@@ -102,9 +100,7 @@ class SparseScratch(NamedTuple):
 
 @scratch
 def _set_up_sparse(params):
-    n = np.int64(params[0])
-    links = np.int64(params[1])
-    f = np.int64(params[2])
+    n, links, f = read_point(params)
     size = links + n * f
     return SparseScratch(
         np.empty(links, np.uint64),
@@ -223,9 +219,7 @@ def _count_failing(n, links, f, sink, count, s):
 
 @block
 def _count_sparse(key, t, params, scratch, tally):
-    n = np.int64(params[0])
-    links = np.int64(params[1])
-    f = np.int64(params[2])
+    n, links, f = read_point(params)
     distinct_links(key, t, n, links, scratch.lower, scratch.dims, scratch.link_draws)
     draw_faults(key, t, n, f, scratch.nodes, scratch.node_draws)
     count = _list_dead(n, links, f, scratch)

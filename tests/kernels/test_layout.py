@@ -28,6 +28,9 @@ LAYOUT = Layout(
 
 #: How kernels read the parameters of a point, and the studies whose axes these are.
 POINTS = {
+    "trees.dead_links.TreePoint": ("find-tree", "optimal-tree", "gather", "rerouting"),
+    "survival.scalar.SurvivalPoint": ("survival", "survival-rate", "survival-components"),
+    "dualcube.scalar.RoutingPoint": ("dualcube-routing",),
     "spanning.scalar.BroadcastPoint": ("edst-broadcast",),
     "spanning.scalar.TreesPoint": ("edge-disjoint-trees",),
     "multicasting.scalar.MulticastPoint": ("multicast",),
@@ -35,12 +38,16 @@ POINTS = {
     "wormhole.scalar.WormholePoint": ("multicast-wormhole",),
 }
 
+#: Fields for a number, or a rate, of faults.
+FIELD_OF_AXIS = {"survival": {"f": "faults"}, "survival-rate": {"rate": "faults", "link_rate": "links"}}
+FIELD_OF_AXIS["survival-components"] = FIELD_OF_AXIS["survival"]
+
 
 @pytest.mark.parametrize(("name", "study"), [(name, study) for name, studies in POINTS.items() for study in studies])
 def test_the_fields_of_a_point_are_the_axes_of_its_study(name, study):
     module, _, kind = name.rpartition(".")
     fields = getattr(importlib.import_module(f"fastcube.kernels.{module}"), kind)._fields
-    assert fields == tuple(axis.name for axis in fc.study(study).axes)
+    assert fields == tuple(FIELD_OF_AXIS.get(study, {}).get(axis.name, axis.name) for axis in fc.study(study).axes)
 
 
 def test_slots_follow_the_declaration():
