@@ -11,6 +11,7 @@ import pytest
 
 import fastcube as fc
 from fastcube.audit import registries
+from fastcube.exact.bounds import max_unsafe
 from fastcube.measure.paper import installed_benchmarks
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -170,3 +171,11 @@ def test_papers(paper):
     known = " ".join([*(path.read_text(encoding="utf-8") for path in sources), *programs])
     words = re.sub(r"```.*?```|<!-- table.*?end of table -->|\]\([^)]*\)", "", found, flags=re.DOTALL)
     assert {number for number in re.findall(r"\d+", words) if not re.search(rf"(?<!\d){number}(?!\d)", known)} == set()
+
+
+def test_rare_events():
+    """Plain trials for the half-width that the page shows, by the second term of empirical Bernstein."""
+    page = read_page("rare")
+    (half,) = re.findall(r"± (6\.\de-10) ", page)
+    trials = 7 * math.log(4 / 0.05) * max_unsafe(40, 20, 40) / (3 * float(half))
+    assert "more than 10²¹ trials" in page and 1e21 < trials < 1e22
