@@ -1,6 +1,6 @@
 """fastcube: reproducible Monte Carlo for fault-tolerant communication in hypercube networks.
 
-``import fastcube as fc`` is light: names are loaded when they are first used, numba and h5py only by what needs them.
+``import fastcube as fc`` is quick: a name is loaded when it is first used, and numba and h5py only when they are needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 
 def _refuse(why: str) -> NoReturn:
-    """Raise ImportError; end the command ``fastcube`` with that line and status 2."""
+    """Raise ImportError with this message; in the command ``fastcube`` print it and exit with status 2."""
     if Path(sys.argv[0] if sys.argv else "").stem == "fastcube" or ("-m", "fastcube") in pairwise(sys.orig_argv):
         print(why, file=sys.stderr)
         sys.exit(2)
@@ -37,7 +37,7 @@ try:
 except ImportError:  # both are missing on Windows
     _refuse("fastcube runs on Linux and macOS; on Windows use WSL")
 
-#: Public name -> module that it lives in and its name there, as the stub beside this file has it.
+#: Public name -> module that defines it and its name there, as listed in ``__init__.pyi``.
 _HOMES = {
     public: (module, name)
     for module, name, public in re.findall(r"^from (\S+) import (\w+) as (\w+)$", _read_stub(), re.M)

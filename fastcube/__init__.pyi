@@ -1,4 +1,4 @@
-"""The public names and where each lives: the one table, read by type checkers and by ``__init__.py``."""
+"""The table of public names with their modules, read by type checkers and by ``__init__.py``."""
 
 from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast

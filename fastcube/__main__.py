@@ -1,9 +1,9 @@
 """``python -P -m fastcube``: the command line, for launchers such as ``mpiexec ... python -P -m mpi4py.futures -m fastcube``.
 
-Without ``-P`` Python imports from the working folder first, whatever lies there.
+Without ``-P`` Python would import any file in the working folder that bears a module's name.
 
-The entry point is here because signals are served from the first line on: one that asks a run to stop ends the process with its
-exit code while all else is still imported, NumPy, h5py and numba too, instead of by default; then its driver serves them.
+The entry point is in this module so that signals are handled from the start.  While NumPy, h5py and numba are being imported, a
+signal that stops a run ends the process with the run's exit status.  Later the driver handles signals.
 """
 
 import contextlib
@@ -17,17 +17,17 @@ _CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGHUP: 129, signal.SI
 
 
 def _exit_on_signal(number: int, frame: object) -> None:
-    with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):  # closed, unread, or being written to
+    with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):  # closed, without a reader, or in use
         sys.stdout.flush()
     os._exit(_CODES[signal.Signals(number)])
 
 
 if threading.current_thread() is threading.main_thread():
     for _number in _CODES:
-        if signal.getsignal(_number) is signal.SIG_DFL:  # what a caller set, or ignores, stays
+        if signal.getsignal(_number) is signal.SIG_DFL:  # a handler that the caller has set stays
             signal.signal(_number, _exit_on_signal)
 
-# Imports make many objects and drop few: at Python's own 700 new objects per search for garbage, 3% of a short command's time.
+# Imports create many objects and free few.  With Python's threshold of 700 the search for garbage takes 3% of a short command.
 gc.set_threshold(100_000, *gc.get_threshold()[1:])
 
 from .cli import main  # noqa: E402

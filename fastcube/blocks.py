@@ -1,7 +1,8 @@
-"""What stands inside a trial: the compiled functions that studies and rules of one's own, and the built-in ones, are made of.
+"""Compiled functions for trials: the building blocks of built-in studies and rules, and of your own.
 
-``import fastcube as fc`` and write ``fc.blocks.draw(...)`` in a trial, or import the names; both compile alike.  Each is
-described where it lives; the site shows them on one page.  What draws random numbers: ``docs/random.md``.
+``import fastcube as fc`` and write ``fc.blocks.draw(...)`` in a trial, or import the names; both compile to the same code.  Each
+function is documented in the module that defines it, and the site shows them on one page.  ``docs/random.md`` describes the
+random numbers.
 """
 
 from __future__ import annotations
@@ -57,32 +58,32 @@ _ONE = _np.int64(1)
 def block(function: _Callable[..., _Any] | None = None, *, always: bool = False) -> _Any:
     """Make a function that trials, rules and other blocks may call: ``@fc.blocks.block``.
 
-    It is compiled into what calls it, with the types it is called with; called from Python it runs as Python.  It makes no array:
-    what does is a :func:`scratch`.  An index outside of its array and a division by zero stop the run with the trial.
+    It is compiled into its callers, for the types of their arguments; called from Python it runs as Python.  It must not create
+    arrays, as a :func:`scratch` function may.  An index out of bounds or a division by zero stops the run and names the trial.
 
     Parameters
     ----------
     always : bool
-        It is never left a call: for a few lines that are called very often.
+        Whether to always inline it: for a few lines that are called very often.
     """
     return _block(function, always=always, checked=True)
 
 
 def scratch(function: _Callable[..., _Any]) -> _Any:
-    """Likewise, for what makes arrays, a set-up for instance: ``@fc.blocks.scratch``."""
+    """Make a function like a :func:`block` that may create arrays, such as a set-up: ``@fc.blocks.scratch``."""
     return _scratch(function, checked=True)
 
 
 @scratch
 def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
-    """Room for one trial's faults in Q_n: f faulty nodes, so many faulty links, and distinct nonfaulty ends of messages.
+    """Return scratch memory for one trial's faults in Q_n: f faulty nodes, faulty links, and distinct nonfaulty ends of messages.
 
     Parameters
     ----------
     n : int64
-        1 .. 62.
+        In [1, 62].
     f, links, ends : int64
-        f + ends at most 2^n, links at most n 2^(n-1).
+        Numbers of faulty nodes, faulty links and ends; f + ends at most 2^n, links at most n 2^(n-1).
 
     Returns
     -------
@@ -92,7 +93,7 @@ def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
     Raises
     ------
     ParameterError
-        Out of these ranges: once a call of a set-up, from compiled code too.
+        For arguments out of range, once per call of a set-up, also from compiled code.
     """
     if n < 1 or n > 62:
         raise _ParameterError("n must be in [1, 62], got {}", n)
@@ -100,12 +101,12 @@ def faults_for(n, f, links, ends):  # type: ignore[no-untyped-def]
         raise _ParameterError("ends must be in [0, {}] for n={}, got {}", _ONE << n, n, ends)
     if f < 0 or f > (_ONE << n) - ends:
         raise _ParameterError("f must be in [0, {}] for n={}, ends={}, got {}", (_ONE << n) - ends, n, ends, f)
-    if links < 0 or (n < 59 and links > n << (n - 1)):  # above, no number of links is too large
+    if links < 0 or (n < 59 and links > n << (n - 1)):  # from n = 59 on every int64 is at most n 2^(n-1)
         raise _ParameterError("links must be in [0, {}] for n={}, got {}", n << (n - 1) if n < 59 else links, n, links)
     return _faults_for(n, f, links, ends)
 
 
-#: The list; a test compiles each.
+#: The public blocks; a test compiles each.
 __all__ = [
     "FAULTS_BETWEEN", "FIRST_PATH_IS_CLEAR", "FIRST_PATH_IS_UNSAFE", "HAS_ACTIVE_NODE", "LIMIT", "LIVELOCK", "LOST", "ONE",
     "POINT_KEY", "REFUSED", "SHARED_UNSAFE_SUBCUBE", "STUCK", "TRIALS_SIGNATURE", "TRIAL_NUMBER", "ZERO", "Faults",

@@ -1,14 +1,16 @@
-"""What can go wrong, as types: each is also a builtin, and each message is one line a user can act on.
+"""The types of errors.  Each is also a built-in type, and each message is one line that a user can act on.
 
 FastcubeError
 ├── ParameterError (ValueError)          an argument out of its range: name, range, value got
 ├── ResultFileError (OSError)            a file that cannot be read or written as results
 │   ├── FormatTooOldError                written by an older major version of the format
-│   └── FormatTooNewError                written by a newer one
-├── StudyMismatchError (ValueError)      results of another study, seed or generator
-├── StudyError (RuntimeError)            code of a study that failed: a statistic, a note, a figure
-│   └── RepeatError                      trials that count otherwise a second time
-├── TrialOverlapError (ValueError)       the same trials in two tallies that should be added
+│   └── FormatTooNewError                written by a newer major version
+├── StudyMismatchError (ValueError)      results of different studies, seeds or generators
+├── StudyError (RuntimeError)            code of a study that failed: a trial, statistic, note or figure
+│   └── NondeterminismError              trials that give other counts when they are repeated
+├── TrialOverlapError (ValueError)       the same trials in two tallies to be added
+├── EngineError (RuntimeError)           workers that are gone
+│   └── SchedulerLostError               a scheduler that is gone and may come back
 └── MissingDependencyError (ImportError) an optional package that is not installed
 """
 
@@ -50,16 +52,16 @@ class StudyMismatchError(FastcubeError, ValueError):
 
 
 class StudyError(FastcubeError, RuntimeError):
-    """Code of a study that raised: a statistic, its notes, its figure.  What was counted is not touched by it."""
+    """Code of a study raised an exception: a trial, a statistic, its notes, its figure.  The counts are not affected."""
 
 
 class NondeterminismError(StudyError):
-    """Trials that count otherwise a second time: nothing of the run is kept."""
+    """Trials gave other counts when they were repeated.  No results of the run are stored."""
 
 
 @contextlib.contextmanager
 def wrap_study_errors(what: str) -> Iterator[None]:
-    """Turn whatever a study's own code raises into a StudyError of one line that says what failed."""
+    """Turn any exception of a study's own code into a StudyError of one line that begins with ``what``."""
     try:
         yield
     except FastcubeError:
@@ -71,7 +73,7 @@ def wrap_study_errors(what: str) -> Iterator[None]:
 
 
 def _one_line_reason(error: BaseException) -> str:
-    """What an error says, on one line; of what Numba's compiler says what names the cause."""
+    """Return an error's message on one line; for Numba's compiler only the part that names the cause."""
     lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines()]
     if type(error).__module__.startswith("numba."):
         lines = [_cause([line for line in lines if line])]
@@ -79,11 +81,11 @@ def _one_line_reason(error: BaseException) -> str:
 
 
 def _cause(lines: list[str]) -> str:
-    """The cause among what Numba's compiler says: the operation with its types, else the line that tells most."""
+    """Return the cause in the messages of Numba's compiler: the operation with its types, else the most specific line."""
     signature = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), None)
     if signature is not None:
         name, _, types = signature.partition("(")
-        if name == "splat":  # of ours, what a label or a bit comes to in lanes
+        if name == "splat":  # fastcube's function that turns a label or a bit into a vector
             return f"a label or a bit is {types.rstrip(')')}{_LABELS}"
         mixed = name in _BITWISE and "float64" in signature
         return f"there is no {signature}{_MIXED if mixed else _LABELS if name in _BITS else ''}"
@@ -97,14 +99,14 @@ def _cause(lines: list[str]) -> str:
     return f"{cause} in {inside[1]}" if inside and cause.startswith("NameError") else cause
 
 
-#: What a user means for masks, and why the compiler sees floats: the commonest mistake.
+#: Bit operations with a float, the commonest mistake in trials, and the explanation for the user.
 _BITWISE = {"xor", "and_", "or_", "lshift", "rshift", "invert", "ixor", "iand", "ior", "ilshift", "irshift"}
 _MIXED = (
     ": params are floats, write int(params[0]); and a variable that is an int64 in one place and a uint64 in another is a"
     " float64, start it as np.uint64(0)"
 )
 
-#: Blocks of one word, which others of ours call: a label of another type comes to them from far away.
+#: Blocks on one bit word, which other blocks call: a label of a wrong type may come from far away.
 _BITS = {"popcount", "lowest", "highest", "top"}
 _LABELS = ": labels and bits are uint64, write np.uint64(...) where a label, a bit or all dimensions are given"
 
@@ -113,7 +115,7 @@ _FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)|(?:at|Raised from) (\S[^\
 
 
 def _raise_location(error: BaseException) -> str:
-    """Where a user's code raised: file and line, the innermost of them; empty when that is in here."""
+    """Return file and line where a user's code raised, the innermost place; empty if that is inside fastcube."""
     notes = getattr(error, "__notes__", [])
     told = _FILE_LINE.findall(_COLOURS.sub("", "\n".join([*notes, str(error)])))
     places = [(a or b, int(m or n)) for a, m, b, n in told]
@@ -122,7 +124,7 @@ def _raise_location(error: BaseException) -> str:
         passed.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))
         walk = walk.tb_next
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
-    known = (here, sysconfig.get_path("stdlib"), "<")  # what compiles a trial goes through functools last
+    known = (here, sysconfig.get_path("stdlib"), "<")  # compiling also passes through functools
     for file, line in (*places, *reversed(passed)):
         if file.endswith(".py") and not os.path.abspath(file).startswith(known) and "site-packages" not in file:  # noqa: PTH100
             return f" ({plain_text(file)}, line {line})"
@@ -130,25 +132,25 @@ def _raise_location(error: BaseException) -> str:
 
 
 class TrialOverlapError(FastcubeError, ValueError):
-    """Two tallies hold the same trials; their sum would count them twice."""
+    """Two tallies contain the same trials, which their sum would count twice."""
 
 
 class MissingDependencyError(FastcubeError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is required but not installed."""
 
 
 class EngineError(FastcubeError, RuntimeError):
-    """The executor gave up on work: its workers, or what hands work to them, are gone."""
+    """An engine cannot do its work, because its workers or its scheduler are gone."""
 
 
 class SchedulerLostError(EngineError):
-    """The scheduler that hands work to the workers is gone; it may come back."""
+    """The scheduler that gives work to the workers is gone.  It may come back."""
 
 
 def check_range(
     name: str, value: float, low: float, high: float, context: str = "", *, open_above: bool = False
 ) -> None:
-    """Raise :class:`ParameterError` unless ``low <= value <= high`` (``value < high`` with ``open_above``).
+    """Raise ParameterError unless ``low <= value <= high`` (``value < high`` with ``open_above``).
 
     ``context`` ends the description of the range, such as ``"for n=10"``.
     """
@@ -160,36 +162,36 @@ def check_range(
 
 
 def _abbreviate_integer(value: float) -> str:
-    """A number in a message: an integer of more than 40 digits by its size."""
+    """Return a number as text; an integer of more than 40 digits by its order of magnitude."""
     if isinstance(value, int) and abs(value) >= 10**40:
         return f"about {'-' if value < 0 else ''}10^{int(abs(value).bit_length() * 0.30103)}"
     return str(value)
 
 
 def short_repr(value: object) -> str:
-    """The value on one line of at most 60 characters, for error messages."""
+    """Return the value on one line of at most 60 characters, for error messages."""
     if type(value) is int:
         return _abbreviate_integer(value)
     try:
         text = plain_text(repr(value), 60)
-    except Exception:  # an object of the user's
+    except Exception:  # a user's object may raise anything
         text = f"a {type(value).__name__}"
     return text
 
 
 def command_line_text(value: object) -> str:
-    """As :func:`short_repr`, but text and numbers as a user writes them on a command line: without quotes or type."""
+    """Return the value as ``short_repr`` does, but text and numbers as on a command line, without quotes or type."""
     return plain_text(str(value), 60) if isinstance(value, (str, float, Decimal)) else short_repr(value)
 
 
 def join_alternatives(values: Iterable[object]) -> str:
-    """The values in a sentence: ``a``, ``a or b``, ``a, b or c``."""
+    """Join values by commas and "or": ``a``, ``a or b``, ``a, b or c``."""
     *first, last = (str(value) for value in values)
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def suggest_name(name: object, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: ``; did you mean route?``, or nothing where none is near."""
+    """Return the end of a message about an unknown name: ``; did you mean route?``, or "" if no name is similar."""
     import difflib
 
     if not isinstance(name, str):
@@ -200,19 +202,19 @@ def suggest_name(name: object, known: Iterable[str]) -> str:
 
 
 def as_integer(value: object) -> int | None:
-    """The value of any integer type as an int; None of anything else, a bool among them."""
+    """Return the value of any integer type as an int; None for anything else, including bool."""
     if type(value) is int:
         return value
-    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:  # NumPy's, without importing it
+    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:  # NumPy need not be imported
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except Exception:  # of another type, or an object of the user's
+    except Exception:  # a user's object may raise anything
         return None
 
 
 def check_integer(name: str, value: object, low: int, high: int, context: str = "") -> int:
-    """The value of any integer type as an int; ParameterError unless it is an integer in [low, high]."""
+    """Return the value of any integer type as an int.  Raises ParameterError unless it is in [low, high]."""
     number = as_integer(value)
     if number is None:
         end = f" {context}" if context else ""
@@ -222,7 +224,7 @@ def check_integer(name: str, value: object, low: int, high: int, context: str = 
 
 
 def parse_count(name: str, given: object) -> int:
-    """A whole number of any type (1e6, a NumPy float and a Fraction are), or as text, also as ``1e6``.  Raises ParameterError."""
+    """Return a whole number of any type, such as 1e6 or a Fraction, or as text, as an int.  Raises ParameterError."""
     if isinstance(given, str):
         try:
             number = Decimal(given)
@@ -241,21 +243,21 @@ def parse_count(name: str, given: object) -> int:
 
 
 def check_count(name: str, value: object, low: int, high: int) -> int:
-    """What :func:`parse_count` takes, as an int; ParameterError unless it is in [low, high]."""
+    """Return the int that ``parse_count`` returns.  Raises ParameterError unless it is in [low, high]."""
     number = parse_count(name, value)
     check_range(name, number, low, high)
     return number
 
 
 def is_many(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether a value is a collection: no text or bytes, which are one value, and no array of no dimension."""
+    """Whether a value is a collection; text, bytes and arrays without dimensions count as single values."""
     return (
         isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray)) and getattr(value, "ndim", 1) > 0
     )
 
 
 def as_number(value: object) -> int | float | None:
-    """The value of an integer or floating-point type as a Python number; None of anything else, bool and NaN among them."""
+    """Return the value of an integer or floating-point type as a Python number; None for anything else, bool or NaN."""
     whole = as_integer(value)
     if whole is not None:
         return whole
@@ -264,10 +266,10 @@ def as_number(value: object) -> int | float | None:
 
 
 def check_path(name: str, value: object) -> Path:
-    """A path that this system takes; ParameterError for bytes, numbers, text with a NUL, and names that it cannot encode."""
+    """Return a valid path.  Raises ParameterError for bytes, numbers, text with a NUL, and names that cannot be encoded."""
     try:
         path = None if isinstance(value, bytes) else os.fsdecode(os.fsencode(value))  # type: ignore[arg-type]
-    except Exception:  # of another type, an object of the user's, or half a surrogate pair
+    except Exception:  # another type, half a surrogate pair, or a user's object, which may raise anything
         path = None
     if path is None or "\0" in path:
         raise ParameterError(f"{name} must be a path, got {short_repr(value)}")
@@ -275,21 +277,21 @@ def check_path(name: str, value: object) -> Path:
 
 
 def check_line(name: str, value: object) -> str:
-    """Text that a results file will hold; ParameterError unless it is one line of printable text."""
+    """Return one line of printable text, as results files need.  Raises ParameterError for anything else."""
     if isinstance(value, str) and value.isprintable():
         return value
     raise ParameterError(f"{name} must be one line of text, got {short_repr(value)}")
 
 
 def check_flag(name: str, value: object) -> bool:
-    """The value of a bool, NumPy's included; ParameterError for anything else, which Python would take for one."""
+    """Return the value of a bool, also NumPy's.  Raises ParameterError for anything else, even if Python would convert it."""
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return bool(value)
     raise ParameterError(f"{name} must be True or False, got {short_repr(value)}")
 
 
 def check_text(name: str, text: str, most: int = 10_000) -> str:
-    """The text.  Raises ValueError when it holds control characters or is longer than ``most`` characters."""
+    """Return the text.  Raises ValueError if it has control characters or more than ``most`` characters."""
     if len(text) > most or not text.isprintable():
         raise ValueError(f"{name} holds characters that do not print, or too many")
     return text

@@ -1,4 +1,4 @@
-"""Pickling of objects that hold functions: another process imports them again, by the name under which they are known."""
+"""Pickle objects that hold functions by name: another process imports them by the name under which they are known."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 
 
 def call_function(module: str, name: str, arguments: tuple[Any, ...]) -> Any:
-    """The value of a function, from the module that has it."""
+    """Return the value of a function, given its module and name."""
     return getattr(importlib.import_module(module), name)(*arguments)
 
 
 def read_global(module: str, name: str) -> Any:
-    """The value of a module's global."""
+    """Return the value of a module's global variable."""
     return getattr(importlib.import_module(module), name)
 
 
 class PickledByName:
-    """A frozen object that is pickled as the place where another process finds it; a copy of it is the object itself."""
+    """A frozen object that is pickled as the name by which another process finds it; copying returns the object itself."""
 
     def _maker(self) -> tuple[str, str, tuple[Any, ...]] | None:
-        """Module, name and arguments of a function that gives the object in any process; None where there is no such function."""
+        """Return module, name and arguments of a function that returns the object in any process, or None."""
         return None
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""The data that come with the package, ``NAME.json``: read in one place, and what is damaged there is one line."""
+"""Read the package's data files ``NAME.json``; a damaged file raises an error of one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import FastcubeError, ParameterError, plain_text
 
 @contextlib.contextmanager
 def wrap_damage_errors(name: str) -> Iterator[None]:
-    """Turn whatever damaged data bring about where they are read into a ParameterError of one line that names the file."""
+    """Turn any exception that damaged data cause into a ParameterError of one line that names the file."""
     try:
         yield
     except FastcubeError:
@@ -24,6 +24,6 @@ def wrap_damage_errors(name: str) -> Iterator[None]:
 
 
 def read_json(name: str, package: str = "fastcube.data") -> Any:
-    """Parsed ``NAME.json`` of a package's folder.  Raises ParameterError."""
+    """Return the parsed ``NAME.json`` of a package's folder.  Raises ParameterError if it is damaged."""
     with wrap_damage_errors(name):
         return json.loads((importlib.resources.files(package) / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,1 +1,1 @@
-"""Exact values: enumeration, generating functions and closed forms that Monte Carlo must meet."""
+"""Exact values by enumeration, generating functions and closed forms, with which Monte Carlo must agree."""

@@ -1,7 +1,7 @@
-"""Upper bounds on large subcubes among f random faults: what intervals allow for that no trial met.
+"""Upper bounds on the probability of large unsafe subcubes, by which intervals allow for events that no trial had.
 
-The statements, with their proofs, are in ``docs/proofs.md`` (rare unsafe nodes).  Numbers are float64 sums of positive terms,
-rounded up by a part in 10^9.
+``docs/proofs.md`` (rare unsafe nodes) has the statements and their proofs.  Numbers are float64 sums of positive terms,
+rounded up by a relative 10^-9.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-#: Faults of a spanning set that are followed one by one; sets of more are bounded together.
+#: Largest size of a spanning set of faults that is counted by its size; larger sets are bounded together.
 _MAX_FOLLOWED = 48
 
-#: Covers the rounding of sums of fewer than 10^5 positive terms.
+#: At least the relative rounding error of sums of fewer than 10^5 positive terms.
 _ROUNDING_FACTOR = 1 + 1e-9
 
-#: Covers terms that float64 rounds to zero: fewer than 10^9 below 10^-320, times at most 2^120.
+#: At least the sum of the terms that float64 rounds to zero: fewer than 10^9 terms below 10^-320, times at most 2^120.
 _UNDERFLOW = 1e-270
 
 
 def max_unsafe(n: int, f: int, d: int) -> int:
-    """No f faults of Q_n without a subcube of more than d dimensions have more unsafe nodes than this.
+    """Return an upper bound on the unsafe nodes of f faults in Q_n without a subcube of more than d dimensions, 1 <= d <= n.
 
-    The faults of m = floor(f / h) subcubes of d dimensions, h = ceil(d/2) + 1 in each, and the other r = f - m h in one of
-    2(r - 1); at most 2^n - f.  1 <= d <= n.
+    Put h = ceil(d/2) + 1 faults into each of m = floor(f / h) subcubes of d dimensions, and the other r = f - m h faults into a
+    subcube of 2(r - 1) dimensions.  The bound is the number of their other nodes, at most 2^n - f.
     """
     h = (d + 1) // 2 + 1
     m, r = divmod(f, h)
@@ -34,12 +34,12 @@ def max_unsafe(n: int, f: int, d: int) -> int:
 
 
 def min_unsafe(f: int, d: int) -> int:
-    """f faults with a subcube of d dimensions or more have at least so many unsafe nodes: 2^d - f, or none."""
+    """Return a lower bound on the unsafe nodes of f faults with a subcube of at least d dimensions: 2^d - f, at least 0."""
     return max(0, (1 << d) - f)
 
 
 def ways_to_merge(j: int, a: int, b: int) -> int:
-    """Ordered pairs of subcubes of a and b dimensions within distance 2 whose enclosing subcube is Q_j."""
+    """Return the number of ordered pairs of subcubes of a and b dimensions at distance <= 2 whose enclosing subcube is Q_j."""
     total = 0
     for apart in range(3):
         shared = a + b + apart - j
@@ -51,12 +51,12 @@ def ways_to_merge(j: int, a: int, b: int) -> int:
 
 @functools.cache
 def _halved_ways(j: int, size: int) -> NDArray[np.float64]:
-    """Half of :func:`ways_to_merge` for all a, b < size <= j; a row for each a."""
+    """Return half of ``ways_to_merge`` for all a, b < size <= j, with one row per a."""
     return np.array([[ways_to_merge(j, a, b) / 2 for b in range(size)] for a in range(size)], np.float64)
 
 
 def _set_weights(j: int, p: float, most: int) -> NDArray[np.float64]:
-    """C(2^j, k) p^k for k = 0, ..., most."""
+    """Return C(2^j, k) p^k for k = 0, ..., most."""
     terms = [1.0]
     for k in range(most):
         terms.append(terms[-1] * max(0.0, 2.0**j - k) * p / (k + 1))
@@ -64,7 +64,7 @@ def _set_weights(j: int, p: float, most: int) -> NDArray[np.float64]:
 
 
 def _spanning_bound(j: int, size: int, products: NDArray[np.float64], p: float, most: int) -> NDArray[np.float64]:
-    """Bound on the sets of k = 0, ..., most nodes that make Q_j of subcubes of less than ``size`` dimensions, times p^k."""
+    """Bound the number of sets of k = 0, ..., most nodes that merge smaller subcubes (below ``size``) into Q_j, times p^k."""
     made = np.tensordot(_halved_ways(j, size), products[:size, :size], 2)
     made = np.minimum(made * _ROUNDING_FACTOR, _set_weights(j, p, most) * _ROUNDING_FACTOR)
     made[: (j + 1) // 2 + 1] = 0.0
@@ -73,9 +73,9 @@ def _spanning_bound(j: int, size: int, products: NDArray[np.float64], p: float, 
 
 @functools.cache
 def large_subcube_bounds(n: int, f: int, classes: tuple[int, ...]) -> tuple[float, ...]:
-    """For each D of ``classes`` a bound on the probability of a subcube of D dimensions or more, f faults in Q_n.
+    """Return for each D of ``classes`` a bound on the probability that f faults in Q_n make a subcube of at least D dimensions.
 
-    ``classes`` ascending, each at least 1; 0.0 for those above n.
+    ``classes`` are ascending, each at least 1.  The bound is 0.0 for D above n.
     """
     p, most = f / 2.0**n, min(f, _MAX_FOLLOWED)
     highest = min(max(classes), n)
@@ -99,5 +99,5 @@ def large_subcube_bounds(n: int, f: int, classes: tuple[int, ...]) -> tuple[floa
             total += math.comb(n, j) * 2.0 ** (n - j) * (float(small @ exact[:-1]) + more)
         out.append(
             min([1.0, *out, total * _ROUNDING_FACTOR + _UNDERFLOW]) if n >= low else 0.0
-        )  # what reaches it reached those below
+        )  # the probability decreases with D, so each bound is at most the bounds before it
     return tuple(out)

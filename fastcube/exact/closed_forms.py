@@ -1,4 +1,4 @@
-"""Closed forms, exact at every n: routing under a failure rate, what BROADCAST reaches, and a bound for 2-partitions."""
+"""Closed forms, exact at every n: routing under a failure rate, the reach of BROADCAST, and a bound for 2-partitions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..errors import check_range
 
 
 def _mean_over_distances(n: int, share: list[Fraction]) -> Fraction:
-    """Mean of ``share[h]`` over the Hamming distance h of two different random nodes."""
+    """Return the mean of ``share[h]`` over the Hamming distance h of two different random nodes."""
     total = sum((math.comb(n, h) * share[h] for h in range(1, n + 1)), Fraction(0))
     return total / Fraction(2**n - 1)
 
 
 def minimal_fraction(n: int, rate: float) -> Fraction:
-    """Share of messages that ROUTE1(1) delivers over the Hamming distance, every other node faulty with a rate.
+    """Return the fraction of messages that ROUTE1(1) delivers over the Hamming distance, every other node faulty at a rate.
 
-    At distance m the message goes on over a nearer neighbour unless all m are faulty, and from m = 1 in any case:
+    At distance m the message goes to a nearer neighbour unless all m are faulty; at m = 1 it always arrives.  The fraction is
     sum_h C(n, h)/(2^n - 1) prod_{m=2}^{h} (1 - p^m), exact for the float ``rate``.
     """
     check_range("rate", rate, 0, 1, open_above=True)
@@ -29,18 +29,19 @@ def minimal_fraction(n: int, rate: float) -> Fraction:
 
 
 def basic_fraction(n: int, rate: float) -> Fraction:
-    """Share of messages that ROUTE delivers, every other node faulty with a rate: sum_h C(n, h)/(2^n - 1) (1 - p)^(h - 1)."""
+    """Return the fraction of messages that ROUTE delivers at a failure rate p: sum_h C(n, h)/(2^n - 1) (1 - p)^(h - 1)."""
     check_range("rate", rate, 0, 1, open_above=True)
     p = Fraction(rate)
     return _mean_over_distances(n, [(1 - p) ** max(h - 1, 0) for h in range(n + 1)])
 
 
 def mean_reached(n: int, f: int, links: int = 0) -> Fraction:
-    """Mean number of nodes that BROADCAST reaches from a nonfaulty source, the source among them.
+    """Return the mean number of nodes that BROADCAST reaches from a nonfaulty source, including the source.
 
-    The copy for a node h links away passes h - 1 nodes over h links, of its own tree: all of these, and the node, must be
-    nonfaulty.  f faulty nodes are drawn among the 2^n - 1 others, and faulty links among all n 2^(n-1), so the mean is the sum of
-    C(n, h) C(2^n - 1 - h, f) / C(2^n - 1, f) C(n 2^(n-1) - h, links) / C(n 2^(n-1), links) over h = 0 .. n.
+    The copy for a node at distance h passes h - 1 nodes over h links of its own tree.  All these nodes and links, and the node
+    itself, must be nonfaulty.  f faulty nodes are sampled from the 2^n - 1 others, and faulty links from all n 2^(n-1).  So the
+    mean is the sum over h = 0 .. n of
+    C(n, h) C(2^n - 1 - h, f) / C(2^n - 1, f) C(n 2^(n-1) - h, links) / C(n 2^(n-1), links).
     """
     others, every = 2**n - 1, n * 2 ** (n - 1)
     total, alive = Fraction(1), Fraction(1)
@@ -53,10 +54,10 @@ def mean_reached(n: int, f: int, links: int = 0) -> Fraction:
 
 
 def mean_tolerant_pairs(n: int, f: int) -> Fraction:
-    """Mean number of fault-tolerant pairs of dimensions: C(n, 2) C(2^(n-2), f) 4^f / C(2^n, f).
+    """Return the mean number of fault-tolerant pairs of dimensions: C(n, 2) C(2^(n-2), f) 4^f / C(2^n, f).
 
-    A pair is fault-tolerant when the faults lie in f different 2-cubes, in any of four places each.  The mean bounds the
-    probability that there is one.
+    A pair is fault-tolerant if the faults are in f different 2-cubes, at any of the four nodes in each.  The mean is an upper
+    bound on the probability that there is such a pair.
     """
     if n < 2:
         return Fraction(0)

@@ -1,4 +1,4 @@
-"""Exact values of the studies that enumerate all that can be drawn: one door a study, to :meth:`Study.exact`."""
+"""Exact values of studies by enumeration of all possible samples: one function per study that calls ``Study.exact``."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from fractions import Fraction
 
 from ..measure.registry import study
 
-#: Statistic to its value; None where there is nothing to be over.
+#: Exact values by statistic; None for a statistic over no sample.
 Exact = dict[str, Fraction | None]
 
 
 def exact_routing(n: int, f: int, k: int = 1) -> Exact:
-    """The statistics of the study ``routing`` over all sets of f faulty nodes and all messages of Q_n.
+    """Return the statistics of the study ``routing`` over all sets of f faulty nodes and all messages of Q_n.
 
     Parameters
     ----------
     n, f : int
-        So small that there are at most 10^7 messages from one node: all f for n <= 4, f <= 4 for n = 5.
+        Limited to 10^7 messages from one node: all f for n <= 4, f <= 4 for n = 5.
     k : int
         As in ROUTE1(k) and ROUTE2(k), 1 <= k <= n.
 
     Returns
     -------
     dict
-        Statistic to Fraction; None where nothing is conditioned on, such as ROUTE3's when every fault set leaves no
+        Fractions by statistic.  A value is None if its condition never holds, as for ROUTE3 if every fault set leaves no
         active node.
 
     Examples
@@ -35,7 +35,9 @@ def exact_routing(n: int, f: int, k: int = 1) -> Exact:
 
 
 def exact_broadcast(n: int, f: int) -> Exact:
-    """As :func:`exact_routing`, of the study ``broadcast`` over all sources; at most 10^7 fault sets that spare one node.
+    """Return the statistics of the study ``broadcast`` over all sources; at most 10^7 fault sets that spare one node.
+
+    Returns a dict as :func:`exact_routing` does.
 
     Examples
     --------
@@ -46,23 +48,22 @@ def exact_broadcast(n: int, f: int) -> Exact:
 
 
 def exact_trees(n: int, links: int = 0, f: int = 0) -> Exact:
-    """The statistics of the studies ``find-tree`` and ``optimal-tree`` over all sets of faulty links and nodes of Q_n.
+    """Return the statistics of the studies ``find-tree`` and ``optimal-tree`` over all sets of faulty links and nodes of Q_n.
 
     Parameters
     ----------
     n : int
-        1 <= n <= 12.
+        In [1, 12].
     links, f : int
-        At most 2 * 10^8 sets in all (ParameterError with their number for more); about 10^6 a second at n = 4.
+        At most 2 * 10^8 sets in total, else ParameterError with their number; about 10^6 sets per second at n = 4.
 
     Returns
     -------
     dict
-        Statistic to Fraction; None where no set has a sink.
-
+        Fractions by statistic; None for a statistic over trees if no set has a sink.
     Examples
     --------
-    >>> fc.exact_trees(2, links=2)["optimum"]  # a tree leaves out only one of the four links
+    >>> fc.exact_trees(2, links=2)["optimum"]  # a tree uses three of the four links, so it has at least one faulty link
     Fraction(1, 1)
     """
     point = {"n": n, "links": links, "f": f}
@@ -70,11 +71,11 @@ def exact_trees(n: int, links: int = 0, f: int = 0) -> Exact:
 
 
 def exact_gather(n: int, links: int = 0, f: int = 0) -> Exact:
-    """As :func:`exact_trees`, of the studies ``gather`` and ``rerouting``; n <= 10.
+    """Return the statistics of the studies ``gather`` and ``rerouting``; n <= 10, otherwise as :func:`exact_trees`.
 
     Examples
     --------
-    >>> fc.exact_gather(2, links=1)["complete_comment"]  # a tree of three links does without the fourth
+    >>> fc.exact_gather(2, links=1)["complete_comment"]  # a tree of three links can avoid the faulty link
     Fraction(1, 1)
     """
     point = {"n": n, "links": links, "f": f}

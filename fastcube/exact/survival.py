@@ -1,7 +1,4 @@
-"""Exact values for survival: fault sets that leave a small network connected, and moments of the number of isolated nodes.
-
-Reading N11.
-"""
+"""Exact values of survival: fault sets that leave a small network connected, and bounds for isolated nodes (N11)."""
 
 from __future__ import annotations
 
@@ -22,10 +19,10 @@ from ..networks.family import Family, find_family
 from ..resources import read_json
 from ..running.progress import Progress
 
-#: Largest n of which all sets of faulty nodes are looked at here, and by the kernel; most links of which all sets are counted.
+#: Largest n at which Python, and the kernel, go through all sets of faulty nodes; most links whose sets are counted.
 _SMALL, _LARGEST, _MOST_LINKS = 4, 5, 32
 
-#: Largest n at which pairs of nodes are counted for a network that has no formula.
+#: Largest n at which pairs of nodes are counted for a network without a formula.
 _LARGEST_COUNTED = 16
 
 
@@ -36,13 +33,13 @@ class ExactSurvival:
     Attributes
     ----------
     nodes : list of int
-        ``nodes[f]``: of the sets of f faulty nodes, f = 0 .. 2^n - 1 (of 2^n none: no node is left).
+        ``nodes[f]`` counts sets of f faulty nodes, f = 0 .. 2^n - 1 (for f = 2^n no node is left).
     extra_1, extra_2, extra_3 : list of int
-        The same of sets that disconnect it into components of more than 1, 2 or 3 nodes each; the last two for n <= 4.
+        Numbers of sets that disconnect it into components of more than 1, 2 or 3 nodes each; the last two for n <= 4.
     components_3, components_4 : list of int
-        The same of sets that leave at least 3 or 4 components; n <= 4.
+        Numbers of sets that leave at least 3 or 4 components; n <= 4.
     links : list of int
-        ``links[k]``: of the sets of k faulty links; ParameterError for a network of more than 32 links.
+        ``links[k]`` counts sets of k faulty links.  Raises ParameterError for a network of more than 32 links.
     """
 
     family: Family
@@ -107,21 +104,25 @@ class ExactSurvival:
 
 
 def exact_survival(name: str | Family, n: int) -> ExactSurvival:
-    """Numbers of sets of faulty nodes, and of faulty links, that leave a network connected.
+    """Return the numbers of sets of faulty nodes, and of faulty links, that leave a network connected.
 
     Parameters
     ----------
     name : str or Family
-        One of :func:`fastcube.families`, or a family of your own.
+        A name of :func:`fastcube.families`, or a family of your own.
     n : int
-        At most 5.  The counts of the built-in networks at n = 5 come with the package; a network of your own takes about a
+        At most 5.  The package contains the counts of the built-in networks at n = 5; a network of your own takes about a
         minute there.
+
+    Returns
+    -------
+    ExactSurvival
 
     Examples
     --------
-    >>> fc.exact_survival("hypercube", 2).nodes  # of the six pairs of nodes two leave opposite ones apart
+    >>> fc.exact_survival("hypercube", 2).nodes  # two of the six pairs of nodes disconnect the other two nodes
     [1, 4, 4, 4]
-    >>> fc.exact_survival("hypercube", 2).links  # a cycle of four links does without any one
+    >>> fc.exact_survival("hypercube", 2).links  # a cycle of four links stays connected without any one link
     [1, 4, 0, 0, 0]
     """
     family = find_family(name)
@@ -130,7 +131,7 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
 
 
 def _list_links(family: Family, n: int) -> list[tuple[int, int]]:
-    """All links (u, v), u < v, in order of v: few nodes are then waiting for a link at any time."""
+    """Return all links (u, v), u < v, sorted by v, so that few nodes have links on both sides of any place in the list."""
     table = family.table(n).tolist()
     return sorted(
         {(min(v, w), max(v, w)) for v, row in enumerate(table) for w in row if w != v}, key=lambda link: link[::-1]
@@ -138,7 +139,7 @@ def _list_links(family: Family, n: int) -> list[tuple[int, int]]:
 
 
 def count_all_node_sets(family: Family) -> list[list[int]]:
-    """The counts ``nodes`` and ``extra_1`` of all 2^32 sets of faulty nodes at n = 5, with progress."""
+    """Return the counts ``nodes`` and ``extra_1`` over all 2^32 sets of faulty nodes at n = 5; reports progress."""
     from ..kernels.survival.all_sets import DIMENSIONS, GROUPS, count_node_sets
 
     table, progress = family.table(DIMENSIONS), Progress()
@@ -152,7 +153,7 @@ def count_all_node_sets(family: Family) -> list[list[int]]:
 
 
 def _component_counts(near: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of components of each set of nodes, a bitmask, and the nodes of its smallest one."""
+    """Return for each set of nodes, a bitmask, its number of components and the size of its smallest component."""
     left: NDArray[np.int64] = np.arange(1 << len(near), dtype=np.int64)
     number, smallest = np.zeros_like(left), np.full_like(left, len(near))
     while left.any():
@@ -168,14 +169,14 @@ def _component_counts(near: list[int]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
-    """Numbers of sets of k links whose removal leaves all nodes joined, by a frontier of partitions.
+    """Return the numbers of sets of k links whose removal leaves all nodes connected, by a frontier of partitions.
 
-    Links are taken one by one.  What matters of the choices so far is how they join the nodes that still have links to come: a
-    partition of these, by each one's smallest member.  With each goes how many choices lead to it, by the number removed: the
-    digits, base 2^64, of one integer.
+    Links are taken one by one.  Only the partition of nodes that still have links to come, into connected classes, matters for
+    the rest.  It is stored by each node's smallest class member.  For each partition one integer holds the numbers of
+    choices that lead to it: its base-2^64 digits, by the number of removed links.
     """
     last = {v: i for i, link in enumerate(links) for v in link}
-    last[links[-1][0]] = len(links)  # one node is kept to the end, for the others to be joined to
+    last[links[-1][0]] = len(links)  # one node stays until the end, so that the last class is never closed
     first = {v: i for i, link in reversed(list(enumerate(links))) for v in link}
     states: Counter[tuple[tuple[int, int], ...]] = Counter({(): 1})
     for i, link in enumerate(links):
@@ -195,7 +196,7 @@ def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:
 
 
 def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int], ...] | None:
-    """The partition without nodes that have no links to come; None where that leaves some apart for good."""
+    """Return the partition without the ``ended`` nodes, or None if a class would be cut off for good."""
     left = {v: p for v, p in part.items() if v not in ended}
     if any(part[v] not in left.values() for v in ended):
         return None
@@ -207,7 +208,7 @@ def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int
 
 
 class ExactBounds(NamedTuple):
-    """The numbers of :class:`IsolatedNodeBounds` as fractions."""
+    """The numbers of ``IsolatedNodeBounds`` as fractions."""
 
     mean: Fraction
     low: Fraction
@@ -223,8 +224,8 @@ class IsolatedNodeBounds:
     mean : float
         E X.
     low, high : float
-        A bracket of P(X >= 1), from E X and E C(X, 2).  It bounds isolation alone: a network can be disconnected without an
-        isolated node.
+        Bounds on P(X >= 1), from E X and E C(X, 2).  They concern only isolated nodes: a network can also be disconnected
+        without one.
     exact : ExactBounds
         The three numbers as fractions.
     """
@@ -238,25 +239,30 @@ class IsolatedNodeBounds:
 def isolated_node_bounds(
     name: str | Family, n: int, *, f: int | None = None, rate: float | None = None, links: int | None = None
 ) -> IsolatedNodeBounds:
-    """Mean of the number of isolated nodes under random faults, and a bracket of the probability that there is one.
+    """Return the mean number of isolated nodes under random faults, and bounds on the probability of at least one.
 
     Parameters
     ----------
     name : str or Family
-        The hypercube at every n; another network at n <= 16, where pairs of its nodes are counted, but for ``links`` alone.
+        The hypercube at every n.  Another network at n <= 16, because pairs of its nodes are counted; this limit does not apply
+        to ``links`` alone if all nodes have the same degree.
     n : int
     f, rate, links : int, float, int
-        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``; ``links`` distinct faulty links alone,
-        at every n where all nodes have as many, or together with ``f``.
+        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``, or ``links`` distinct faulty links, alone
+        or together with ``f``.
+
+    Returns
+    -------
+    IsolatedNodeBounds
 
     Raises
     ------
     ParameterError
-        Where none is given, or ``rate`` together with another.
+        If none is given, or ``rate`` together with another.
 
     Examples
     --------
-    >>> fc.isolated_node_bounds("hypercube", 3, f=3).exact.mean  # each of 8 nodes by one of the 56 fault sets
+    >>> fc.isolated_node_bounds("hypercube", 3, f=3).exact.mean  # 8 nodes, each isolated by one of the 56 fault sets
     Fraction(1, 7)
     >>> fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean
     2.284172501581799e-21
@@ -282,18 +288,18 @@ def isolated_node_bounds(
     return _bonferroni_bracket(nodes, first, second)
 
 
-#: P(so many given nodes, or links, are faulty and so many others are not).
+#: P(the first number of given nodes, or links, are faulty, and the second number of others are not).
 Weights = Callable[[int, int], Fraction]
 
 
 def _isolation(isolated: int, links: int, single: int, double: int, alone: Weights, cut: Weights) -> Fraction:
-    """P(one or two given nodes are nonfaulty and isolated).
+    """Return the probability that one or two given nodes are nonfaulty and isolated.
 
-    So many ``links`` join the two; ``single`` other nodes are a neighbour of one of them, ``double`` of both.  Each of these is
-    faulty, or its one or two links to the given nodes are.
+    ``links`` is the number of links between the two.  ``single`` other nodes are neighbours of one of them, ``double`` of both.
+    Each of these is faulty, or its one or two links to the given nodes are.
     """
     total = Fraction(0)
-    for b, d in itertools.product(range(single + 1), range(double + 1)):  # nonfaulty ones
+    for b, d in itertools.product(range(single + 1), range(double + 1)):  # numbers of nonfaulty neighbours
         faulty_links = links + b + 2 * d
         chance = cut(faulty_links, 0)
         if chance:
@@ -311,7 +317,7 @@ def _fault_weights_by_rate(rate: object) -> Weights:
 
 
 def _fault_weights_by_number(f: int, nodes: int) -> Weights:
-    """P(b given nodes, or links, are faulty and so many others are not), f of all faulty."""
+    """Return P(b given nodes, or links, are faulty and ``living`` others are not), with f of all ``nodes`` faulty."""
     if not f:
         return lambda b, living: Fraction(not b)
     return lambda b, living: Fraction(perm(f, b) * perm(nodes - f, living), perm(nodes, b + living))
@@ -319,10 +325,9 @@ def _fault_weights_by_number(f: int, nodes: int) -> Weights:
 
 @functools.lru_cache(maxsize=64)
 def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
-    """Numbers of nodes by degree, and of pairs by links between them, neighbours of one, and neighbours of both.
+    """Return the numbers of nodes by degree, and of pairs by (links between them, neighbours of one, neighbours of both).
 
-    Pairs with a link between them are counted only where ``adjacent`` asks for them: without faulty links they are never
-    both isolated.
+    Pairs with a link between them are counted only if ``adjacent``, because without faulty links they are never both isolated.
     """
     nodes = 1 << n
     near = n * nodes // 2 if adjacent else 0
@@ -337,14 +342,14 @@ def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, in
     table = family.table(n)
     degrees = Counter((table != np.arange(nodes)[:, None]).sum(axis=1).tolist())
     shared = count_shared_neighbours(table).tolist()
-    if not adjacent:  # a neighbour of both must be faulty as one of one must
+    if not adjacent:  # without faulty links a neighbour of both must be faulty, like a neighbour of one
         return dict(degrees), {(0, b, 0): count for b, count in enumerate(shared) if count}
     if not family.is_regular(n):
         raise ParameterError(
             f"f must be left out with links for {family.name}, whose nodes differ in their numbers of links"
         )
     degree = family.degree(n)
-    missing = table == np.arange(nodes)[:, None]  # slots without a link are no neighbours of both
+    missing = table == np.arange(nodes)[:, None]  # a slot without a link must not count as a common neighbour
     one, other = np.where(missing, nodes, table), np.where(missing, nodes + 1, table)
     kinds = Counter({(0, 2 * (b - degree), 2 * degree - b): count for b, count in enumerate(shared) if count})
     for d in range(table.shape[1]):
@@ -354,9 +359,9 @@ def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, in
 
 
 def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
-    """Numbers of nodes by degree, and of pairs as in :func:`_degree_counts`, where links alone fail.
+    """Return numbers of nodes by degree, and of pairs as ``_degree_counts`` does, if only links fail.
 
-    A neighbour of both nodes is then cut off by two links, as two neighbours of one are.
+    A neighbour of both nodes then counts like two neighbours of one node, because its two links must fail.
     """
     if family.is_regular(n):
         degrees, near = {family.degree(n): 1 << n}, {2 * family.degree(n): family.links(n)}
@@ -366,7 +371,7 @@ def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int
         joined = table != np.arange(len(table))[:, None]
         by_node = joined.sum(axis=1)
         degrees = dict(Counter(by_node.tolist()))
-        together = Counter((by_node[:, None] + by_node[table])[joined].tolist())  # each link from both ends
+        together = Counter((by_node[:, None] + by_node[table])[joined].tolist())  # counts each link from both ends
         near = {b: count // 2 for b, count in together.items()}
     pairs: Counter[tuple[int, int, int]] = Counter()
     for a, b in itertools.combinations_with_replacement(degrees, 2):
@@ -378,6 +383,6 @@ def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int
 
 
 def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> IsolatedNodeBounds:
-    """From S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
+    """Return bounds from S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
     exact = ExactBounds(first, max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1)))
     return IsolatedNodeBounds(float(exact.mean), float(exact.low), float(exact.high), exact)

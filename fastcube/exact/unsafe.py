@@ -1,18 +1,17 @@
-"""Exact values about unsafe nodes, as fractions over all fault sets of a size: what Monte Carlo must agree with.
+"""Exact values for unsafe nodes, as fractions over all fault sets of a size, with which Monte Carlo must agree.
 
-Three ways, which overlap and are compared in the tests:
+There are three methods, whose ranges overlap; the tests compare them.
 
-*Enumeration*, n <= 5: every fault set, compiled (``kernels/enumeration.py``).
+*Enumeration*, n <= 5: every fault set, compiled (``kernels/unsafe/scalar.py``).
 
-*Closed families*, n <= 6: faulty and unsafe nodes are subcubes at pairwise distance at least three, and each
-contains a fault set that marks all of it, whatever the others hold.  Let P_d(x) count, by size, the fault sets of
-Q_d that leave no active node (the set of all nodes among them), so P_0 = x.  A family of subcubes of dimensions
-d_1, ..., d_k belongs to P_{d_1} ... P_{d_k} fault sets, and (1 + x)^(2^n) is the sum over all families; the family
-of Q_n alone is the unknown P_n.  P_n(1) = 1, 7, 189, 63687, 4294312617, 18446744022167292711 for n = 1, ..., 6.
+*Closed families*, n <= 6: faulty and unsafe nodes are subcubes at pairwise distance at least three.  The faults inside each subcube
+mark all of it, independent of the other subcubes.  Let P_d(x) count, by size, the fault sets of Q_d that leave no active
+node (including the set of all nodes), so P_0 = x.  A family of subcubes of dimensions d_1, ..., d_k belongs to
+P_{d_1} ... P_{d_k} fault sets, and (1 + x)^(2^n) is the sum over all families.  The family of Q_n alone is the unknown P_n.
+P_n(1) = 1, 7, 189, 63687, 4294312617, 18446744022167292711 for n = 1, ..., 6.
 
-*Column types*, f <= 4: up to a translation, f faults are a table of f rows (the first of zeros) and n columns, and
-nothing depends on the order of the columns; so fault sets are counted by how many columns are of each of the
-2^(f-1) types.
+*Column types*, f <= 4: up to a translation, f faults are a table of f rows (the first of zeros) and n columns.  The order of the
+columns does not matter, so fault sets are counted by the number of columns of each of the 2^(f-1) types.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ import numpy as np
 from ..algorithms.unsafe import marking_steps
 from ..errors import ParameterError, check_integer
 
-#: Tables of column types that :func:`exact_unsafe` goes through at most; some seconds.
+#: Most tables of column types that ``exact_unsafe`` goes through, which takes some seconds.
 MOST_TYPES = 200_000
 
-#: Number of fault sets of one size by (unsafe nodes, rounds); rounds None where they are not known.
+#: Numbers of fault sets of one size by (unsafe nodes, rounds); rounds is None if unknown.
 Joint = dict[tuple[int, int | None], int]
 
 
@@ -46,13 +45,13 @@ class ExactUnsafe:
     mean_fraction : Fraction
         Mean of (nonfaulty unsafe nodes) / 2^n.
     variance_fraction : Fraction
-        Its variance.
+        Variance of (nonfaulty unsafe nodes) / 2^n.
     all_unsafe : Fraction
-        Share of the fault sets that leave no active node.
+        Fraction of the fault sets that leave no active node.
     close_pair : Fraction
-        Share of the fault sets with two faults at distance 1 or 2.
+        Fraction of the fault sets with two faults at distance 1 or 2.
     mean_rounds : Fraction or None
-        Mean number of rounds; None where it is not known (n = 6, f > 4).
+        Mean number of rounds; None if unknown (n = 6, f > 4).
     max_rounds : int or None
     """
 
@@ -67,23 +66,27 @@ class ExactUnsafe:
 
 
 def exact_unsafe(n: int, f: int) -> ExactUnsafe:
-    """Exact values over all sets of f faulty nodes of Q_n.
+    """Return exact values over all sets of f faulty nodes of Q_n.
 
     Parameters
     ----------
     n : int
-        1 <= n <= 62.
+        In [1, 62].
     f : int
-        0 <= f <= 2^n for n <= 6; above, f <= 3, and f = 4 up to n = 15.
+        In [0, 2^n] for n <= 6; for larger n f <= 3, and f = 4 up to n = 15.
+
+    Returns
+    -------
+    ExactUnsafe
 
     Raises
     ------
     ParameterError
-        Where no exact value is known to this module.
+        If no method covers n and f.
 
     Examples
     --------
-    >>> fc.exact_unsafe(4, 2).mean_fraction  # 6 of the 15 other nodes are two links away, and then 2 nodes of 16 are unsafe
+    >>> fc.exact_unsafe(4, 2).mean_fraction  # 6 of 15 second faults are at distance 2 and make 2 of the 16 nodes unsafe
     Fraction(1, 20)
     """
     n = check_integer("n", n, 1, 62)
@@ -119,18 +122,18 @@ def exact_unsafe(n: int, f: int) -> ExactUnsafe:
 
 
 def mean_unsafe_two_faults(n: int) -> Fraction:
-    """Mean number of unsafe nodes for f = 2: n(n-1)/(2^n - 1).
+    """Return the mean number of unsafe nodes for f = 2: n(n-1)/(2^n - 1).
 
-    Two faults make nodes unsafe only at distance 2, which C(n, 2) of the 2^n - 1 places for the second fault
-    are, and then they make two.
+    Two faults make nodes unsafe only at distance 2, and then two nodes.  C(n, 2) of the 2^n - 1 places for the second fault
+    are at distance 2.
     """
     return Fraction(n * (n - 1), 2**n - 1)
 
 
 def mean_close_pairs(n: int, f: int) -> Fraction:
-    """Expected number of pairs of faults at distance 1 or 2: C(f, 2) (n + C(n, 2)) / (2^n - 1).
+    """Return the expected number of pairs of faults at distance 1 or 2: C(f, 2) (n + C(n, 2)) / (2^n - 1).
 
-    By Markov's inequality also a bound on the probability that there is such a pair, and so on the probability
+    By Markov's inequality it also bounds the probability that there is such a pair, and hence the probability
     that there is any unsafe node.
     """
     return Fraction(math.comb(f, 2) * (n + math.comb(n, 2)), 2**n - 1)
@@ -141,20 +144,20 @@ def mean_close_pairs(n: int, f: int) -> Fraction:
 
 @functools.cache
 def enumerate_fault_sets(n: int) -> list[Joint]:
-    """For f = 0, ..., 2^n: all fault sets of f nodes by (unsafe nodes, rounds).  1 <= n <= 5; under a second."""
+    """Return for f = 0, ..., 2^n the fault sets of f nodes by (unsafe nodes, rounds); 1 <= n <= 5, under a second."""
     from ..kernels.unsafe.scalar import COUNTS_SHAPE, count_sets
 
     neighbours = [1 << (1 << i) for i in range(5)]
     lanes = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
     far = np.array([(2**2**n - 1) & ~(1 | sum(neighbours) | lanes)], np.uint64)
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
-    for k in range(n + 1):  # node 0 faulty and k of its n neighbours: the first k, C(n, k) times
+    for k in range(n + 1):  # node 0 is faulty, and k of its n neighbours: by symmetry the first k, C(n, k) times
         counts = np.zeros(math.prod(COUNTS_SHAPE), np.int64)
         count_sets(n, np.uint64(1 + sum(neighbours[:k])), far, counts)
         table = counts.reshape(COUNTS_SHAPE)
         for f, unsafe, rounds in np.argwhere(table).tolist():
             joint[f][unsafe, rounds] += math.comb(n, k) * int(table[f, unsafe, rounds])
-    # sets with node 0 in them -> all sets: of a set's 2^n translations f have node 0 in them
+    # from sets with node 0 to all sets: f of a set's 2^n translations contain node 0
     sets_of_size = enumerate(joint[1:], start=1)
     return [{(0, 0): 1}, *({key: many * 2**n // f for key, many in sets.items()} for f, sets in sets_of_size)]
 
@@ -164,10 +167,10 @@ def enumerate_fault_sets(n: int) -> list[Joint]:
 
 @functools.cache
 def family_counts(n: int) -> dict[tuple[int, ...], int]:
-    """Families of subcubes of Q_n at pairwise distance at least three, without Q_n itself.
+    """Return the numbers of families of subcubes of Q_n at pairwise distance at least three, without the family {Q_n}.
 
-    Returns how many there are with (k_0, ..., k_{n-1}) members of dimensions 0, ..., n-1.  1 <= n <= 6; half a second for
-    n = 6, which has 924,913, the empty one among them.
+    The keys are (k_0, ..., k_{n-1}), the numbers of members of dimensions 0, ..., n-1.  1 <= n <= 6; half a second for
+    n = 6, which has 924,913 families, including the empty one.
     """
     cubes = [(base, free) for free in range(2**n - 1) for base in range(2**n) if base & free == 0]
     far = [
@@ -189,9 +192,7 @@ def family_counts(n: int) -> dict[tuple[int, ...], int]:
 
 
 def isolated_sets(n: int, f: int) -> int:
-    """Number of sets of f nodes of Q_n at pairwise distance at least three.  f <= 4 (as far as
-    :func:`column_types` goes) or n <= 6.
-    """
+    """Return the number of sets of f nodes of Q_n at pairwise distance at least three; n <= 6, or f <= 4 (``column_types``)."""
     if n <= 6:
         return family_counts(n).get((f,) + (0,) * (n - 1), 0)
     return column_types(n, f)[1]
@@ -199,7 +200,7 @@ def isolated_sets(n: int, f: int) -> int:
 
 @functools.cache
 def _family_product(kind: tuple[int, ...]) -> list[int]:
-    """Product of P_d over a family's members: numbers of fault sets, at most C(64, 32) < 2^63."""
+    """Return the product of P_d over a family's members, whose coefficients are at most C(64, 32) < 2^63."""
     for d, many in enumerate(kind):
         if many:
             others = _family_product((*kind[:d], many - 1, *kind[d + 1 :]))
@@ -209,7 +210,7 @@ def _family_product(kind: tuple[int, ...]) -> list[int]:
 
 @functools.cache
 def count_by_families(n: int) -> list[Joint]:
-    """For f = 0, ..., 2^n: all fault sets of f nodes by unsafe nodes; rounds are None.  1 <= n <= 6."""
+    """Return for f = 0, ..., 2^n the fault sets of f nodes by unsafe nodes, with rounds None; 1 <= n <= 6."""
     joint: list[Joint] = [Counter() for _ in range(2**n + 1)]
     for kind, families in family_counts(n).items():
         closed = sum(many << d for d, many in enumerate(kind))
@@ -224,21 +225,21 @@ def count_by_families(n: int) -> list[Joint]:
 
 @functools.cache
 def spanning_counts(n: int) -> list[int]:
-    """Coefficients of P_n: how many sets of f faults, f = 0, ..., 2^n, leave no active node of Q_n.  0 <= n <= 6."""
+    """Return the coefficients of P_n: numbers of sets of f faults, f = 0, ..., 2^n, that leave no active node; 0 <= n <= 6."""
     if n == 0:
         return [0, 1]
     return [sets.get((2**n - f, None), 0) for f, sets in enumerate(count_by_families(n))]
 
 
 def all_unsafe_probability(n: int, p: float | Fraction) -> float | Fraction:
-    """Probability that Q_n is unsafe when every node is faulty with probability p.  1 <= n <= 6."""
+    """Return the probability that Q_n is unsafe if every node is faulty with probability p; 1 <= n <= 6."""
     size = 2**n
     terms = (many * p**f * (1 - p) ** (size - f) for f, many in enumerate(spanning_counts(n)) if many)
     return sum(terms, start=type(p)(0))
 
 
 def critical_rate(n: int) -> float:
-    """The p at which Q_n is unsafe with probability 1/2.  1 <= n <= 6."""
+    """Return the p at which Q_n is unsafe with probability 1/2; 1 <= n <= 6."""
     low, high = 0.0, 1.0
     while True:
         p = (low + high) / 2
@@ -252,9 +253,9 @@ def critical_rate(n: int) -> float:
 
 @functools.cache
 def column_types(n: int, f: int) -> tuple[Joint, int]:
-    """All fault sets of f nodes of Q_n by (unsafe nodes, rounds), and how many are at pairwise distance >= 3.
+    """Return the fault sets of f nodes of Q_n by (unsafe nodes, rounds), and the number at pairwise distance >= 3; f <= 4.
 
-    0 <= f <= 4; C(n + 2^(f-1) - 1, n) tables are gone through.
+    Goes through C(n + 2^(f-1) - 1, n) tables.
     """
     if f <= 1:
         return {(0, 0): 2 ** (n * f)}, 2 ** (n * f)
@@ -275,13 +276,13 @@ def column_types(n: int, f: int) -> tuple[Joint, int]:
         else:
             rows = [sum((t << 1 >> i & 1) << at for at, t in enumerate(columns)) for i in range(f)]
             joint[_outcome(rows)] += ways
-    # ordered f-tuples with the first at 0 -> sets: 2^n places for the first, f! orders
+    # from ordered f-tuples whose first node is 0 to sets: 2^n places for the first node, and f! orders
     orders = math.factorial(f)
     return {key: many * 2**n // orders for key, many in joint.items()}, isolated * 2**n // orders
 
 
 def _outcome(labels: list[int]) -> tuple[int, int]:
-    """Unsafe nodes and rounds of at most four faults, whose subcubes have at most six dimensions."""
+    """Return unsafe nodes and rounds of at most four faults, whose subcubes have at most six dimensions."""
     family = [(x, 0) for x in labels]
     i = 0
     while i < len(family):
@@ -307,5 +308,5 @@ def _subcube_rounds(labels: list[int], free: int) -> int:
 
 @functools.cache
 def _count_rounds(d: int, faulty: tuple[int, ...]) -> int:
-    """Rounds of a fault set of Q_d."""
+    """Return the rounds of a fault set of Q_d."""
     return int(marking_steps(d, np.array(faulty, np.uint64), np.zeros(0, np.uint64)).max())

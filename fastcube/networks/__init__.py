@@ -1,1 +1,1 @@
-"""Networks and their faults: the objects that algorithms take, with every check of what a user hands in."""
+"""Networks and their faults: the arguments of algorithms, with all checks of user input."""

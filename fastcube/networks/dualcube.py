@@ -1,7 +1,7 @@
 """The dual-cube DC(m): clusters that are m-cubes, in two classes, and one cross edge at every node.
 
-Labels have 2m+1 bits u_0 u_1 ... u_2m, most significant first (Li, Peng & Chu, section 1).  u_0 is the class.  Nodes
-of class 1 are joined along u_1 .. u_m and named by the rest, nodes of class 0 along u_{m+1} .. u_2m.
+Labels have 2m+1 bits u_0 u_1 ... u_2m, most significant first (Li, Peng & Chu, section 1).  u_0 is the class.  The bits along
+which a cluster is connected are u_1 .. u_m in class 1 and u_{m+1} .. u_2m in class 0; the other m bits name the cluster.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from ..errors import ParameterError, check_integer, check_range, is_many, short_
 from .faults import Labels, RandomFaults
 from .network import Network, all_faulty_nodes, descending_bits
 
-#: Largest m at which all 2^(2m+1) lazily drawn statuses are looked at for :meth:`DualCube.is_safe`.
+#: Largest m at which ``is_safe`` accepts faults sampled on demand, because it looks up all 2^(2m+1) statuses.
 _LARGEST_CHECKED = 9
 
-#: Largest m at which whole clusters are searched for :meth:`DualCube.virtual_edges`.
+#: Largest m at which ``virtual_edges`` searches whole clusters.
 _CLUSTER = 16
 
 
 def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: int) -> dict[int, list[int]] | None:
-    """T_k(root) inside the subcube of ``root`` along ``dims`` (reading B2).
+    """Return T_k(root), a binomial tree inside the subcube of ``root`` along ``dims`` (B2), as paths from the root by node.
 
     Each stage gives every node of the tree, in insertion order, one new child: along the first dimension that is
-    not on its path from the root and leads to a nonfaulty node not yet in the tree.  Returns each node's path from
-    the root, in insertion order; None when some node has no such child; nothing for k < 0 (B3).
+    not on its path from the root and leads to a nonfaulty node outside the tree.  The nodes are in insertion order.
+    The result is None if some node has no such child, and empty for k < 0 (B3).
     """
     if k < 0:
         return {}
@@ -43,11 +43,10 @@ class DualCube(Network):
     """The dual-cube DC(m): 2^(2m+1) nodes with m + 1 links each.
 
     Parameters
-    ----------
     m : int
-        Dimension of a cluster, 1 <= m <= 30.
+        Dimension of a cluster, in [1, 30].
     faulty_nodes : iterable of labels, or :func:`random_faults` with a rate below 1
-        Repeats collapse.
+        Repeated labels count once.
 
     Examples
     --------
@@ -76,42 +75,42 @@ class DualCube(Network):
 
     @property
     def cross_bit(self) -> int:
-        """The bit that a cross edge flips: u_0."""
+        """The bit that a cross edge flips, u_0, as a mask."""
         return 1 << 2 * self._size
 
     def class_of(self, label: int) -> int:
-        """The node's class, 0 or 1."""
+        """Return the node's class, 0 or 1."""
         if type(label) is not int or not 0 <= label <= self._last:
             label = self.check_node("label", label)
         return label >> 2 * self._size
 
     def cluster_dims(self, label: int) -> int:
-        """The bits along which the node's cluster is joined, as a mask."""
+        """Return the bits along which the node's cluster is connected, as a mask."""
         return ((1 << self._size) - 1) << self._size * self.class_of(label)
 
     def cluster(self, label: int) -> int:
-        """The name of the node's cluster in its class, 0 .. 2^m - 1."""
+        """Return the name of the node's cluster in its class, in [0, 2^m - 1]."""
         label = self.check_node("label", label)
         return (label >> self._size * (1 - self.class_of(label))) & ((1 << self._size) - 1)
 
     def position(self, label: int) -> int:
-        """The node's place inside its cluster, 0 .. 2^m - 1."""
+        """Return the node's position inside its cluster, in [0, 2^m - 1]."""
         label = self.check_node("label", label)
         return (label >> self._size * self.class_of(label)) & ((1 << self._size) - 1)
 
     def same_cluster(self, u: int, v: int) -> bool:
-        """Whether two nodes are in one cluster."""
+        """Whether two nodes are in the same cluster."""
         u, v = self._pair(u, v)
         return (u ^ v) & ~self.cluster_dims(u) == 0
 
     def cross(self, label: int) -> int:
-        """The node at the other end of the cross edge."""
+        """Return the node at the other end of the cross edge."""
         if type(label) is not int or not 0 <= label <= self._last:
             label = self.check_node("label", label)
         return label ^ self.cross_bit
 
     def neighbours(self, label: int) -> tuple[int, ...]:
-        """The m + 1 neighbours, by ascending bit of the link: the cluster's first, the cross neighbour last."""
+        """Return the m + 1 neighbours, by ascending bit of the link: first those in the cluster, last the cross neighbour."""
         if type(label) is not int or not 0 <= label <= self._last:
             label = self.check_node("label", label)
         low = self._size * (label >> 2 * self._size)
@@ -124,20 +123,20 @@ class DualCube(Network):
         return flipped.bit_count() == 1 and bool(flipped & (self.cluster_dims(u) | self.cross_bit))
 
     def intact_distance(self, u: int, v: int) -> int:
-        """d(u, v): Hamming distance, plus 2 for different clusters of one class."""
+        """Return the distance without faults: the Hamming distance, plus 2 for different clusters of one class."""
         u, v = self._pair(u, v)
         apart = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)
         return (u ^ v).bit_count() + 2 * apart
 
     def dimension(self, u: int, v: int) -> int:
-        """The paper's index i of the link between u and v: they differ in u_i; 0 is the cross edge."""
+        """Return the paper's index i of the link between u and v, which differ in u_i; 0 is the cross edge."""
         u, v = self._pair(u, v)
         if not self.is_link(u, v):
             raise ParameterError(f"u and v must be the ends of a link {self._context}, got {u} and {v}")
         return 2 * self._size + 1 - (u ^ v).bit_length()
 
     def is_safe(self, k: int) -> bool:
-        """Whether every node, faulty ones included, has at least k nonfaulty neighbours (reading B1)."""
+        """Whether every node, faulty nodes included, has at least k nonfaulty neighbours (B1)."""
         k = check_integer("k", k, 0, self._size + 1, self._context)
         faults = self.faulty_nodes
         if isinstance(faults, RandomFaults):
@@ -152,25 +151,25 @@ class DualCube(Network):
         return self._size + 1 - max(met.values(), default=0) >= k
 
     def binomial_tree(self, root: int, k: int) -> list[int] | None:
-        """The nodes of T_k(root) inside its cluster, in insertion order; None when it cannot be constructed (B2)."""
+        """Return the nodes of T_k(root) inside its cluster, in insertion order, or None if it cannot be constructed (B2)."""
         root = self.check_node("root", root)
         k = check_integer("k", k, 0, self._size, self._context)
         tree = grow_tree(self.faulty_nodes, root, k, self.cluster_dims(root))
         return None if tree is None else list(tree)
 
     def cluster_boundary(self, nodes: Iterable[int]) -> list[int]:
-        """N(T) inside the clusters: the neighbours, faulty or not and other than cross neighbours, outside the set."""
+        """Return N(T) inside the clusters: neighbours of the set outside it, faulty or not, without cross neighbours."""
         if not is_many(nodes):
             raise ParameterError(f"nodes must be labels in {self._range}, got {short_repr(nodes)}")
         inside = {self.check_node("nodes", node) for node in nodes}
         return sorted({u ^ d for u in inside for d in descending_bits(self.cluster_dims(u))} - inside)
 
     def virtual_edges(self, s: int, t: int) -> list[tuple[int, int]]:
-        """The virtual edges (u, v) that lead from ``s`` into the cluster of ``t`` (section 2), by ascending u.
+        """Return the virtual edges (u, v) that lead from ``s`` into the cluster of ``t`` (section 2), by ascending u.
 
-        u is reached from s by a fault-free path inside the cluster of s, v is the node of t's cluster at u's position,
-        and a fault-free path u : u' -> v' : v runs through the cluster of u'.  ``s`` and ``t`` are in different clusters
-        of one class; whole clusters of 2^m nodes are searched, m <= 16.
+        A fault-free path in the cluster of s leads from s to u.  v is the node of t's cluster at u's position.  A fault-free
+        path leads from u over its cross edge, through the cluster there, and over a cross edge to v.  ``s`` and ``t`` must be
+        in different clusters of one class.  Whole clusters of 2^m nodes are searched, so m <= 16.
         """
         s, t = self.check_node("s", s), self.check_node("t", t)
         check_range("m", self._size, 1, _CLUSTER, "to search whole clusters")
@@ -187,7 +186,7 @@ class DualCube(Network):
         return edges
 
     def _reachable_nodes(self, start: int) -> set[int]:
-        """The nodes of its cluster that fault-free paths inside it lead to from ``start``; none when that is faulty."""
+        """Return the nodes that fault-free paths inside the cluster reach from ``start``; none if ``start`` is faulty."""
         seen: set[int] = set()
         waiting = [start]
         while waiting:

@@ -1,7 +1,7 @@
-"""The cube family: networks on n-bit labels by name, those of a user's own, and :func:`network`, which makes one.
+"""The cube family: networks on n-bit labels by name, users' own networks, and ``network``, which makes one.
 
-A network is one function ``step(v, d, n)``: the other end of slot d of node v, or v itself where slot d has no link (reading N1,
-N2 of ``docs/readings/networks.md``).  Here is what is known of each by its name; the steps are in ``kernels/cube/steps.py``.
+A network is a function ``step(v, d, n)``: the other end of slot d of node v, or v itself if slot d has no link there (N1 and
+N2 of ``docs/readings/networks.md``).  This module has the properties of each network; ``kernels/cube/steps.py`` has the steps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .faults import Labels
 from .hypercube import Hypercube
 from .network import Link, Network, label_text
 
-#: A user's network is checked on all nodes of its sizes up to here.
+#: Largest n at which a user's network is checked on all nodes when it is made.
 LARGEST_CHECKED = 10
 
 #: Largest n at which all nodes of a network are held in a table.
@@ -47,27 +47,27 @@ def _sizes_from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]
 
 @dataclass(frozen=True, eq=False)
 class Family(PickledByName):
-    """Networks of one kind, one for each of its sizes.
+    """Networks of one kind, one for each size.
 
     Parameters
     ----------
     name, title, source : str
-        What commands call it, what it is, and where it was proposed.
+        The name for commands, a descriptive title, and the paper that proposed the network.
     slots : callable
         Number of slots at n.
     sizes : callable
         Whether there is such a network on 2^n nodes.
     matched : bool
-        Whether slot d flips bit d (N3): then each link has one end with bit d clear, and is named by it and d, in all such
-        networks alike, so that they fail on the same links.
+        Whether slot d always flips bit d (N3).  Then each link has one end v with bit d clear, and its name is (v, d).  All such
+        networks have the same names, so they can fail on the same links.
     contains_hypercube : bool
-        Whether slots 0 .. n - 1 are the hypercube's, which then sees the faulty links of these slots.
+        Whether slots 0 .. n - 1 are those of the hypercube.  Faulty links in these slots are then links of both networks.
     most_links : callable, optional
-        Largest number of links of a node at n, where that is not the number of slots.
+        Largest number of links of a node at n, if it is not the number of slots.
     count_links : callable, optional
-        Number of links at n, where some nodes have no link in some slots.
+        Number of links at n, if some nodes have no link in some slots.
     own : callable, optional
-        A user's step.
+        The step of a user's network.
     """
 
     name: str
@@ -85,24 +85,24 @@ class Family(PickledByName):
         return (__name__, "find_family", (self.name,)) if self.own is None else None
 
     def degree(self, n: int) -> int:
-        """Largest number of links of a node."""
+        """Return the largest number of links of a node."""
         if self.own is not None:
             return int(self._links_of(n).max())
         return (self.most_links or self.slots)(self.check_size(n))
 
     def links(self, n: int) -> int:
-        """Number of links; n <= 20 for a network of your own."""
+        """Return the number of links; n <= 20 for a network of your own."""
         if self.own is None:
             size = self.check_size(n)
             return self.count_links(size) if self.count_links else self.slots(size) << size - 1
         return int(self._links_of(n).sum()) // 2
 
     def is_regular(self, n: int) -> bool:
-        """Whether all nodes have as many links."""
+        """Whether all nodes have the same number of links."""
         return self.degree(n) << self.check_size(n) == 2 * self.links(n)
 
     def is_compared(self, n: int) -> bool:
-        """Whether faulty links are links of the hypercube too (N3), so that both fail on the same faults."""
+        """Whether faulty links are also links of the hypercube (N3), so that both networks can fail on the same links."""
         n = self.check_size(n)
         if self.own is None and (self.matched or self.contains_hypercube or n > 2):
             return self.matched or self.contains_hypercube
@@ -118,12 +118,12 @@ class Family(PickledByName):
 
     @functools.cached_property
     def index(self) -> int:
-        """Its place in the kernels' list of steps; 0 for a user's, which has kernels of its own."""
+        """Index in the kernels' list of steps; 0 for a user's network, which has its own kernels."""
         return 0 if self.own is not None else list(SLOTS).index(self.name)
 
     @functools.cached_property
     def step(self) -> Callable[[int, int, int], int]:
-        """``step(v, d, n)`` in plain Python."""
+        """The function ``step(v, d, n)`` in plain Python."""
         from ..kernels.cube.steps import STEPS
 
         step = STEPS[self.index] if self.own is None else self.own
@@ -131,7 +131,7 @@ class Family(PickledByName):
         return plain
 
     def check_size(self, n: object, most: int = 62) -> int:
-        """n as an int; ParameterError unless there is such a network on 2^n nodes."""
+        """Return n as an int.  Raises ParameterError unless there is such a network on 2^n nodes."""
         size = check_integer("n", n, 1, most, f"for {self.name}")
         if not self.sizes(size):
             has = [k for k in range(1, 63) if self.sizes(k)]
@@ -142,7 +142,7 @@ class Family(PickledByName):
         return size
 
     def table(self, n: int) -> NDArray[np.int32]:
-        """All neighbours, int32 of shape (2^n, slots), in the order of the slots; v itself where a slot has no link."""
+        """Return all neighbours, int32 of shape (2^n, slots), by slot; v itself if a slot has no link."""
         return _table(self, check_integer("n", n, 1, LARGEST_TABLED, f"to hold all nodes of {self.name} at once"))
 
 
@@ -170,7 +170,7 @@ def _make_family(
 
 _HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
 
-#: The fifteen of reading N2; each is one line here, one in ``kernels/cube/slots.py`` and one step in ``kernels/cube/steps.py``.
+#: The fifteen networks of N2.  Each has one entry here, one in ``kernels/cube/slots.py`` and a step in ``kernels/cube/steps.py``.
 _FAMILIES = (
     _make_family("hypercube", "hypercube", "tradition", matched=True),
     _make_family("folded", "folded hypercube", "El-Amawy & Latifi 1991", _sizes_from(2), contains_hypercube=True),
@@ -202,7 +202,7 @@ _FAMILIES = (
 
 
 def families() -> dict[str, Family]:
-    """The networks of the cube family by name.
+    """Return the networks of the cube family by name.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def families() -> dict[str, Family]:
 
 
 def find_family(name: object) -> Family:
-    """The family of that name, or the family itself.  Raises ParameterError, with the nearest name."""
+    """Return the family ``name``; a Family is returned unchanged.  Raises ParameterError with the most similar name."""
     if isinstance(name, Family):
         return name
     known = families()
@@ -235,25 +235,25 @@ def family(
     slots: Callable[[int], int],
     sizes: Callable[[int], bool] | None = None,
 ) -> Family:
-    """A network of your own.
+    """Return a network of your own.
 
     Parameters
     ----------
     name : str
-        At most 64 of a-z, 0-9 and -; no built-in network's.
+        At most 64 of the characters a-z, 0-9 and -, different from the names of built-in networks.
     title : str
         One line.
     step : callable
-        ``step(v, d, n)``: the node at the other end of slot d of node v, or v where slot d has no link; ints in 0 .. 2^n - 1.
-        With ``@fc.blocks.block`` above it, or plain Python that Numba compiles.
+        ``step(v, d, n)`` returns the node at the other end of slot d of node v, or v if slot d has no link there; ints in
+        [0, 2^n - 1].  It is a ``@fc.blocks.block``, or plain Python that Numba can compile.
     slots, sizes : callable
-        Number of slots at n, at most 62; whether there is such a network on 2^n nodes, by default always.
+        Number of slots at n, at most 62; and whether there is such a network on 2^n nodes, by default always.
 
     Raises
     ------
     ParameterError
-        Where the law of slots (N1) does not hold on some node of a size up to n = 10: every slot is a matching, no two slots
-        join the same nodes, no slot is without any link, and without faults all nodes are connected.  It names two nodes.
+        If the rules for slots (N1) are violated at a size up to n = 10: every slot is a matching, no two slots connect the
+        same nodes, every slot has a link, and without faults all nodes are connected.  The message names two nodes.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def family(
     ... def step(v, d, n):
     ...     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
     >>> mine = fc.family("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
-    >>> fc.diameter(fc.network(mine, 4))  # half of that of Q_4
+    >>> fc.diameter(fc.network(mine, 4))  # half the diameter of Q_4
     2
     """
     if not isinstance(name, str) or not re.fullmatch("[a-z0-9-]{1,64}", name):
@@ -299,7 +299,7 @@ def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int,
 
 
 def _check_step(name: str, rows: list[list[int]], n: int) -> None:
-    """Raise ParameterError, with two nodes, where N1 does not hold."""
+    """Raise ParameterError, with two nodes, if the rules for slots (N1) are violated."""
 
     def raise_error(what: str) -> None:
         raise ParameterError(f"step of {name} must join all nodes by slots that are matchings, but at n={n} {what}")
@@ -330,7 +330,7 @@ def _check_step(name: str, rows: list[list[int]], n: int) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _check_table(family: Family, n: int) -> None:
-    """The first half of the law at a size that was not checked when the family was made: slots are matchings."""
+    """Check that slots are matchings, at a size that was not checked when the family was made."""
     from ..kernels.cube.tables import user_step_check_kernel
 
     slots = check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
@@ -354,7 +354,7 @@ class CubeNetwork(Network):
 
     def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self.family = family
-        self._from: tuple[int, Any] = (-1, None)  # the node that distances were last asked from, and they
+        self._from: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
         super().__init__(family.check_size(n), faulty_nodes, faulty_links)
 
     @property
@@ -373,7 +373,7 @@ class CubeNetwork(Network):
         return self.family.degree(self._size)
 
     def step(self, v: int, d: int) -> int:
-        """The other end of slot d of node v; v itself where slot d has no link there."""
+        """Return the other end of slot d of node v, or v itself if slot d has no link there."""
         v = self.check_node("v", v)
         d = check_integer("d", d, 0, self.family.slots(self._size) - 1, f"for {self.family.name} at n={self._size}")
         return int(self.family.step(v, d, self._size))
@@ -385,16 +385,16 @@ class CubeNetwork(Network):
                 yield w
 
     def neighbours(self, label: int) -> tuple[int, ...]:
-        """The neighbours of a node, faulty or not, in the order of the slots."""
+        """Return the neighbours of a node, faulty or not, by slot."""
         return tuple(self._links(self.check_node("label", label)))
 
     def is_link(self, u: int, v: int) -> bool:
-        """Whether two nodes are joined by a link, faulty or not."""
+        """Whether two nodes are connected by a link, faulty or not."""
         u, v = self._pair(u, v)
         return v in self._links(u)
 
     def intact_distance(self, u: int, v: int) -> int:
-        """Length of a shortest path when nothing is faulty; n <= 20."""
+        """Return the length of a shortest path without faults; n <= 20."""
         from ..kernels.cube.tables import lengths_from
 
         u, v = self._pair(u, v)
@@ -419,22 +419,26 @@ class CubeNetwork(Network):
 def network(
     name: str | Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()
 ) -> CubeNetwork | Hypercube:
-    """A network of the cube family.
+    """Return a network of the cube family with faults.
 
     Parameters
     ----------
     name : str or Family
-        One of :func:`families`, or a family of your own; "hypercube" gives a :class:`Hypercube`.
+        A name of :func:`families`, or a family of your own; "hypercube" gives a :class:`Hypercube`.
     n : int
-        Labels have n bits; of the network's sizes, at most 62.
+        Number of bits of a label, at most 62 and a size of the network.
     faulty_nodes : iterable of labels, or :func:`random_faults`
     faulty_links : iterable of pairs (u, v)
-        As those of a :class:`Hypercube`.
+        As for a :class:`Hypercube`.
+
+    Returns
+    -------
+    CubeNetwork or Hypercube
 
     Examples
     --------
     >>> net = fc.network("folded", 4, faulty_nodes=[7])
-    >>> [*net.neighbours(0)]  # one bit away, and the opposite node
+    >>> [*net.neighbours(0)]  # nodes that differ in one bit, and the opposite node
     [1, 2, 4, 8, 15]
     """
     chosen = find_family(name)

@@ -1,4 +1,4 @@
-"""Faults that are not listed: :func:`random_faults` decides each node when it is asked, whatever the network's size."""
+"""Faults sampled on demand: :func:`random_faults` gives each node's status by a hash, for networks of any size."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MIX2 = 0x94D049BB133111EB
 
 @dataclass(frozen=True)
 class RandomFaults:
-    """Every node faulty with probability ``rate``, independently; decided when asked, whatever the cube's size.
+    """Faulty nodes sampled on demand: every node is faulty with probability ``rate``, independently, in a cube of any size.
 
-    Node ``label`` is faulty iff mix(key + label * 0x9E3779B97F4A7C15 mod 2^64) < floor(rate * 2^64), where mix is
-    the finaliser of SplitMix64.  So the faults at a lower rate are among those at a higher one, key for key.
+    Node ``label`` is faulty if and only if mix(key + label * 0x9E3779B97F4A7C15 mod 2^64) < floor(rate * 2^64), where mix is
+    the finaliser of SplitMix64.  So for one key the faults at a lower rate are also faults at a higher rate.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class RandomFaults:
     key : int
         64 bits.
     seed : int or None
-        What the key was made from; None for a key of another origin, such as a trial's.
+        The seed of the key; None for a key of another origin, such as a trial's.
     """
 
     rate: float
@@ -42,7 +42,7 @@ class RandomFaults:
         return self.status(label) < self.threshold
 
     def status(self, label: int) -> int:
-        """The hash of a label, uniform on [0, 2^64): the node is faulty iff it is below :attr:`threshold`."""
+        """Return the hash of a label, uniform on [0, 2^64); the node is faulty if the hash is below :attr:`threshold`."""
         if type(label) is not int or not 0 <= label <= _MASK64:
             label = check_integer("label", label, 0, _MASK64)
         z = (self.key + label * _GOLDEN) & _MASK64
@@ -52,11 +52,11 @@ class RandomFaults:
 
     @property
     def threshold(self) -> int:
-        """floor(rate * 2^64), exact."""
+        """floor(rate * 2^64), exactly."""
         return int(self.rate * 2.0**64)
 
     def among(self, labels: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which of many labels are faulty."""
+        """Return for each label of an array whether the node is faulty."""
         if not isinstance(labels, np.ndarray) or labels.dtype != np.uint64:
             raise ParameterError(f"labels must be an array of uint64, got {short_repr(labels)}")
         z = labels * np.uint64(_GOLDEN) + np.uint64(self.key)
@@ -72,7 +72,7 @@ class RandomFaults:
 
 
 def random_faults(rate: float, seed: int = 0) -> RandomFaults:
-    """A lazy fault set: every node faulty with probability ``rate``.
+    """Return a fault set sampled on demand: every node is faulty with probability ``rate``, independently.
 
     The key is the first 64 bits of the SHA-256 of the text ``splitmix64/1|random_faults|SEED``.
 
@@ -85,7 +85,7 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
 
     Examples
     --------
-    >>> some = fc.random_faults(0.25, seed=1)  # nothing is stored of them, in a cube of 2^60 nodes either
+    >>> some = fc.random_faults(0.25, seed=1)  # needs no memory, even in a cube of 2^60 nodes
     >>> sum(label in some for label in range(10_000)) / 10_000
     0.2487
     """
@@ -93,7 +93,7 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
         if isinstance(rate, (bool, np.bool_, str, bytes)):
             raise TypeError
         number = float(rate)
-    except Exception:  # of another type, or an object of the user's
+    except Exception:  # a user's object may raise anything
         raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}") from None
     check_range("rate", number, 0, 1)
     seed = check_integer("seed", seed, 0, _MASK64)
@@ -101,5 +101,5 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
     return RandomFaults(number, int(digest[:16], 16), seed)
 
 
-#: What a network takes as its faulty nodes.
+#: The types of a network's faulty nodes.
 Labels = Iterable[int] | RandomFaults

@@ -1,4 +1,4 @@
-"""Networks with faults from a NetworkX graph."""
+"""Make networks with faults from NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .hypercube import Hypercube
 
 
 def _label_bits(node: object) -> str | None:
-    """A bit string, or a tuple of 0 and 1, as text; None for a node that is neither."""
+    """Return a node that is a bit string, or a tuple of 0 and 1, as text; None for any other node."""
     if isinstance(node, str):
         text = node.removeprefix("0b")
     elif isinstance(node, tuple) and all(isinstance(x, (int, np.integer)) and x in (0, 1) for x in node):
@@ -23,26 +23,26 @@ def _label_bits(node: object) -> str | None:
 
 
 def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | None = None) -> CubeNetwork | Hypercube:
-    """The network of a family whose nonfaulty nodes and links are those of a graph.
+    """Return the network of a family whose nonfaulty nodes and links are the nodes and links of a graph.
 
     Parameters
     ----------
     graph : networkx.Graph
-        Undirected.  Its nodes are ints, bit strings, or tuples of 0 and 1, the most significant bit first.
+        An undirected graph.  Its nodes are ints, bit strings, or tuples of 0 and 1, the most significant bit first.
     family : str or Family
-        One of :func:`families`, or a family of your own.
+        A name of :func:`families`, or a family of your own.
     n : int, optional
-        Labels have n bits, at most 20.  By default the length of the bit strings or tuples, or the bits of the largest int.
+        Number of bits of a label, at most 20.  By default the length of the bit strings or tuples, or of the largest int.
 
     Returns
     -------
     Hypercube or CubeNetwork
-        Nodes that the graph lacks are faulty; so are links that it lacks between two of its nodes.
+        Nodes missing from the graph are faulty, and so are missing links between two nodes of the graph.
 
     Raises
     ------
     ParameterError
-        For a graph with a link that the family does not have, or nodes that are not labels.
+        If the graph has a link that the family does not have, or nodes that are not labels.
 
     Examples
     --------

@@ -11,16 +11,16 @@ from .network import Link, Network
 
 
 class Hypercube(Network):
-    """The n-cube Q_n: nodes 0 .. 2^n - 1, a link between labels that differ in one bit.
+    """The n-cube Q_n: nodes 0 .. 2^n - 1, with a link between labels that differ in one bit.
 
     Parameters
     ----------
     n : int
-        Dimension, 1 <= n <= 62.
+        Dimension, in [1, 62].
     faulty_nodes : iterable of labels, or :func:`random_faults`
-        Repeats collapse.
+        Repeated labels count once.
     faulty_links : iterable of pairs (u, v)
-        (v, u) is the same link.  A link is faulty only when it is listed, whatever the state of its ends.
+        (v, u) is the same link.  A link is faulty only if it is listed, even if an end is faulty.
 
     Examples
     --------
@@ -52,12 +52,12 @@ class Hypercube(Network):
         return self._size
 
     def step(self, v: int, d: int) -> int:
-        """The neighbour of node ``v`` across dimension ``d`` in [0, n - 1]."""
+        """Return the neighbour of node ``v`` across dimension ``d`` in [0, n - 1]."""
         v = self.check_node("v", v)
         return v ^ (1 << check_integer("d", d, 0, self._size - 1, self._context))
 
     def neighbours(self, label: int) -> tuple[int, ...]:
-        """The n neighbours, across dimension 0 (the least significant bit) first."""
+        """Return the n neighbours, across dimension 0 (the least significant bit) first."""
         if type(label) is not int or not 0 <= label <= self._last:
             label = self.check_node("label", label)
         return tuple(label ^ (1 << i) for i in range(self._size))
@@ -68,7 +68,7 @@ class Hypercube(Network):
         return (u ^ v).bit_count() == 1
 
     def intact_distance(self, u: int, v: int) -> int:
-        """Hamming distance."""
+        """Return the Hamming distance, which is the distance without faults."""
         u, v = self._pair(u, v)
         return (u ^ v).bit_count()
 
@@ -80,7 +80,7 @@ class Subcube:
     Parameters
     ----------
     base : int
-        Its smallest label: 0 in the free dimensions.
+        The smallest label of the subcube: 0 in the free dimensions.
     free : int
         Mask of the free dimensions.
     n : int
@@ -107,7 +107,7 @@ class Subcube:
         return label & ~self.free == self.base
 
     def distance(self, other: Subcube) -> int:
-        """Number of dimensions in which one is fixed to 0 and the other to 1 (Lee & Hayes, section 2)."""
+        """Return the number of dimensions in which one subcube is fixed to 0 and the other to 1 (Lee & Hayes, section 2)."""
         if not isinstance(other, Subcube) or other.n != self.n:
             raise ParameterError(f"other must be a Subcube for n={self.n}, got {short_repr(other)}")
         return ((self.base ^ other.base) & ~(self.free | other.free)).bit_count()
@@ -120,7 +120,7 @@ class Subcube:
 
 
 def check_cube(cube: object) -> Hypercube:
-    """The cube itself; ParameterError unless it is a Hypercube."""
+    """Return the cube.  Raises ParameterError unless it is a Hypercube."""
     if not isinstance(cube, Hypercube):
         raise ParameterError(f"cube must be a Hypercube, got {short_repr(cube)}")
     return cube

@@ -1,7 +1,7 @@
-"""What all networks share: labels, links, faults, and every check of what a user hands in.
+"""The base of all networks: labels, links, faults, and all checks of user input.
 
-A label is an integer; bit 0 is the least significant and a label prints as a bit string, most significant bit
-first.  Faults are sets of labels and of links, or lazy (:mod:`fastcube.networks.faults`).
+A label is an integer.  Bit 0 is the least significant, and a label prints as a bit string, most significant bit first.  Faults
+are sets of labels and of links, or are sampled on demand (``faults.py``).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .faults import Labels, RandomFaults
 
 Link = tuple[int, int]
 
-#: Largest number of bits of a label where all nodes are listed.
+#: Largest number of label bits at which all nodes are listed.
 _LARGEST_LISTED = 20
 
 
 def label_text(label: int, bits: int) -> str:
-    """A label as a string of ``bits`` bits, most significant first: ``0110``."""
+    """Return a label as a string of ``bits`` bits, most significant first: ``0110``."""
     return format(label, f"0{bits}b")
 
 
 def descending_bits(mask: int) -> Iterator[int]:
-    """The set bits of a mask, most significant first: dimension order."""
+    """Yield the set bits of a mask, most significant first, which is the order of dimensions."""
     while mask:
         bit = 1 << mask.bit_length() - 1
         yield bit
@@ -38,8 +38,8 @@ def descending_bits(mask: int) -> Iterator[int]:
 class Network(ABC):
     """Nodes with labels of ``bits`` bits, links between them, and faults; immutable.
 
-    A network says which pairs are links (:meth:`is_link`, :meth:`neighbours`), how far apart two nodes are
-    without faults (:meth:`intact_distance`), and how it calls itself in messages (``title``).
+    A subclass defines the links (:meth:`is_link`, :meth:`neighbours`) and the distance of two nodes without faults
+    (:meth:`intact_distance`).
     """
 
     __slots__ = ("_faulty_links", "_faulty_nodes", "_last", "_size")
@@ -61,7 +61,7 @@ class Network(ABC):
 
     @property
     def faulty_nodes(self) -> frozenset[int] | RandomFaults:
-        """The faulty nodes: a frozen set of ints, or lazy."""
+        """The faulty nodes: a frozen set of ints, or a :class:`RandomFaults`."""
         return self._faulty_nodes
 
     @property
@@ -71,15 +71,15 @@ class Network(ABC):
 
     @abstractmethod
     def neighbours(self, label: int) -> tuple[int, ...]:
-        """The nodes linked to a node, whether faulty or not, in an order of the network's."""
+        """Return the nodes linked to a node, faulty or not, in an order that the network defines."""
 
     @abstractmethod
     def is_link(self, u: int, v: int) -> bool:
-        """Whether two nodes are joined by a link, faulty or not."""
+        """Whether two nodes are connected by a link, faulty or not."""
 
     @abstractmethod
     def intact_distance(self, u: int, v: int) -> int:
-        """Length of a shortest path when nothing is faulty."""
+        """Return the length of a shortest path without faults."""
 
     def is_faulty(self, label: int) -> bool:
         """Whether a node is faulty."""
@@ -88,22 +88,22 @@ class Network(ABC):
         return label in self._faulty_nodes
 
     def _pair(self, u: int, v: int) -> tuple[int, int]:
-        """Two labels, checked."""
+        """Return two checked labels."""
         if type(u) is int and type(v) is int and 0 <= u <= self._last and 0 <= v <= self._last:
             return u, v
         return self.check_node("u", u), self.check_node("v", v)
 
     def is_faulty_link(self, u: int, v: int) -> bool:
-        """Whether a link is listed as faulty, in either direction; a faulty end node does not make it so."""
+        """Whether a link is listed as faulty, in either direction.  A faulty end does not make a link faulty."""
         u, v = self._pair(u, v)
         return ((u, v) if u < v else (v, u)) in self._faulty_links
 
     def check_node(self, name: str, label: object) -> int:
-        """The label as an int; ParameterError with the parameter's name unless it is a node's."""
+        """Return the label as an int.  Raises ParameterError with the parameter's name unless it is a node's."""
         return check_integer(name, label, 0, self._last, self._context)
 
     def label(self, label: int) -> str:
-        """A node's label as a bit string."""
+        """Return a node's label as a bit string."""
         return label_text(self.check_node("label", label), self.bits)
 
     @property
@@ -118,7 +118,7 @@ class Network(ABC):
         if isinstance(nodes, RandomFaults):
             return nodes
         if isinstance(nodes, np.ndarray) and nodes.ndim == 1 and nodes.dtype.kind in "iu":
-            if nodes.size:  # the extremes decide for all
+            if nodes.size:  # if the smallest and the largest label are valid, all are
                 self.check_node(name, nodes.min())
                 self.check_node(name, nodes.max())
             return frozenset(nodes.tolist())
@@ -158,9 +158,9 @@ class Network(ABC):
         return self.source(most=16)
 
     def source(self, most: int | None = None) -> str:
-        """Python text that makes this network, labels as bit strings; ``most`` cuts long fault sets with '...'.
+        """Return Python code that makes this network, with labels as bit strings.
 
-        Raises ParameterError for anything else there.
+        ``most`` is the largest number of faults to write out; longer fault sets end with '...'.  Raises ParameterError.
         """
         if most is not None:
             most = check_integer("most", most, 0, 2**63 - 1)
@@ -188,11 +188,11 @@ class Network(ABC):
 
     @property
     def _call(self) -> str:
-        """The begin of that text, up to the size."""
+        """The beginning of this code, up to the size."""
         return f"{type(self).__name__}({self._size}"
 
     def to_networkx(self) -> Any:
-        """What is nonfaulty as a ``networkx.Graph``: the nodes that are, and the links between them that are; to 2^20 nodes."""
+        """Return the nonfaulty nodes and the nonfaulty links between them as a ``networkx.Graph``; at most 2^20 nodes."""
         try:
             import networkx
         except ImportError:
@@ -213,14 +213,14 @@ class Network(ABC):
 
 
 def require_listed_faults(network: Network, why: str = "here") -> frozenset[int]:
-    """The faulty nodes; ParameterError, with the reason, when they are lazy."""
+    """Return the faulty nodes.  Raises ParameterError, with the reason, if they are sampled on demand."""
     if isinstance(network.faulty_nodes, RandomFaults):
         raise ParameterError(f"faulty_nodes must be listed {why}, got {network.faulty_nodes!r}")
     return network.faulty_nodes
 
 
 def all_faulty_nodes(network: Network) -> NDArray[np.uint64]:
-    """The faulty nodes, sorted; lazy ones are asked for one by one."""
+    """Return the faulty nodes, sorted.  If they are sampled on demand, the status of every node is looked up."""
     lazy = network.faulty_nodes
     if not isinstance(lazy, RandomFaults):
         return np.array(sorted(lazy), np.uint64)
