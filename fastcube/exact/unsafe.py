@@ -4,8 +4,8 @@ There are three methods, whose ranges overlap; the tests compare them.
 
 *Enumeration*, n <= 5: every fault set, compiled (``kernels/unsafe/scalar.py``).
 
-*Closed families*, n <= 6: faulty and unsafe nodes are subcubes at pairwise distance at least three.  The faults inside each subcube
-mark all of it, independent of the other subcubes.  Let P_d(x) count, by size, the fault sets of Q_d that leave no active
+*Closed families*, n <= 6: faulty and unsafe nodes are subcubes at pairwise distance at least three.  The faults inside each
+subcube mark all of it, independent of other subcubes.  Let P_d(x) count, by size, the fault sets of Q_d that leave no active
 node (including the set of all nodes), so P_0 = x.  A family of subcubes of dimensions d_1, ..., d_k belongs to
 P_{d_1} ... P_{d_k} fault sets, and (1 + x)^(2^n) is the sum over all families.  The family of Q_n alone is the unknown P_n.
 P_n(1) = 1, 7, 189, 63687, 4294312617, 18446744022167292711 for n = 1, ..., 6.
