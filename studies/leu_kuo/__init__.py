@@ -1,4 +1,4 @@
-"""Leu & Kuo, "A Fault-Tolerant Tree Communication Scheme for Hypercube Systems": trees, and gathering over them."""
+"""Leu & Kuo, "A Fault-Tolerant Tree Communication Scheme for Hypercube Systems": trees, and gathering data over them."""
 
 from fastcube.measure.paper import Paper
 

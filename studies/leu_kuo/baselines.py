@@ -1,7 +1,7 @@
-"""What a user would write instead of the kernels: FIND_TREE and the optimum in plain Python, and FTTC one cube at a time.
+"""Baselines of `fastcube bench` for the tree kernels: FIND_TREE, the optimum and FTTC in plain Python, one cube at a time.
 
-For ``gather`` :func:`fastcube.find_tree` and :func:`fastcube.gather` run the three variants on the kernel's own fault sets:
-plain Python as well, ten times as fast as messages between simulated nodes.
+For ``gather``, :func:`fastcube.find_tree` and :func:`fastcube.gather` run the three variants on the kernel's own fault sets.
+They are plain Python too, and ten times as fast as a simulation of messages between nodes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .optimal import OPTIMAL_TREE
 
 
 def fault_words(n: int, links: int, rng: random.Random) -> list[int]:
-    """FAULT of every node under random faulty links."""
+    """Return FAULT of every node under random faulty links."""
     fault = [0] * 2**n
     for e in rng.sample([k * 2**n + u for k in range(n) for u in range(2**n) if not u >> k & 1], links):
         u, k = e % 2**n, e // 2**n
@@ -32,7 +32,7 @@ def fault_words(n: int, links: int, rng: random.Random) -> list[int]:
 
 
 def find_tree(n: int, fault: list[int]) -> tuple[int, list[int]] | None:
-    """FIND_TREE as printed: sink and order."""
+    """Return sink and order of FIND_TREE as printed."""
     if 0 not in fault:
         return None
     sink = fault.index(0)
@@ -48,7 +48,9 @@ def find_tree(n: int, fault: list[int]) -> tuple[int, list[int]] | None:
 
 
 def fewest_faulty_links(n: int, fault: list[int]) -> int:
-    """Fewest faulty links over all sinks with FAULT = 0, a shortest path over sets of dimensions for each: O(n 4^n)."""
+    """Return the fewest faulty links over all sinks with FAULT = 0, by a shortest path over sets of dimensions: O(n 4^n) per
+    sink.
+    """
     best: int = 2**n
     for sink in (v for v in range(2**n) if fault[v] == 0):
         tail = [0] * 2**n
@@ -68,7 +70,7 @@ def fewest_faulty_links(n: int, fault: list[int]) -> int:
 
 
 def gathered_units(study: Study, point: Point, trials: int) -> Fraction:
-    """Units that the three variants lose on the first trials of a study, over FIND_TREE's tree."""
+    """Return the units of data that the three variants lose in the first trials of a study, over FIND_TREE's tree."""
     key, lost = study.key(0, study.point(point)), Fraction(0)
     for t in range(trials):
         cube = sample_trial(point, key, t).network
@@ -79,7 +81,7 @@ def gathered_units(study: Study, point: Point, trials: int) -> Fraction:
 
 
 def find_trees(n: int, links: int, optimum: bool, trials: int) -> None:
-    """FIND_TREE, and the optimum where it is asked for and there is a sink, on random faulty links."""
+    """Run FIND_TREE on random faulty links and, with ``optimum``, search the optimum if there is a sink."""
     rng = random.Random(1)
     for _ in range(trials):
         fault = fault_words(n, links, rng)
@@ -88,7 +90,7 @@ def find_trees(n: int, links: int, optimum: bool, trials: int) -> None:
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     out = []
 
     def add_benchmark(

@@ -1,4 +1,4 @@
-"""All sets of faulty links and nodes of small cubes: what exact values are made of."""
+"""Enumeration of all sets of faulty links and nodes of small cubes, for exact values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from fastcube.measure.tally import Tally
 
 from .faults import values_of
 
-#: Most fault sets that are enumerated: a few minutes.
+#: Largest number of fault sets that are enumerated, which takes a few minutes.
 MOST_SETS = 2 * 10**8
-#: Largest n of the optimum's lattice.
+#: Largest n of the lattice of optimal trees.
 LARGEST_TREE = 12
-#: Sets of one call of a kernel, so that an interruption is served soon.
+#: Number of sets per kernel call, small enough to react soon to an interruption.
 _CHUNK = 10**6
 
 
 def _enumeration_of_sets(kernels: KernelTable, of: Layout) -> Callable[[Point], Tally]:
-    """The enumeration of a study: what its kernel of all fault sets (``kernels/trees/dead_links.py``) counts at a point."""
+    """Return the enumeration of a study: a function from a point to the counts of its kernel of all fault sets."""
 
     @functools.lru_cache(64)
     def tally_sets(n: int, links: int, f: int) -> Tally:
@@ -45,5 +45,5 @@ def _enumeration_of_sets(kernels: KernelTable, of: Layout) -> Callable[[Point], 
 
 find_tree = _enumeration_of_sets(dispatch.FIND_TREE_SETS, layout.FIND_TREE)
 optimal_tree = _enumeration_of_sets(dispatch.OPTIMAL_TREE_SETS, layout.OPTIMAL_TREE)
-#: Of ``gather`` and ``rerouting``, which run one kernel.
+#: For ``gather`` and ``rerouting``, which use the same kernel.
 gather = _enumeration_of_sets(GATHER_SETS, GATHER)

@@ -1,4 +1,4 @@
-"""What the studies of trees share: axes, grids, and a trial's cube told in words and as data."""
+"""Shared by the tree studies: axes, grids, and the explanation of a trial's cube as text and as data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fastcube.measure.study import Axis, Draw, Point, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-#: Most faulty links and most faulty nodes of a point.
+#: Largest number of faulty links, and of faulty nodes, of a point.
 MOST = 65536
 
 
 def axes_up_to(n: int) -> tuple[Axis, ...]:
-    """The axes of a study for cubes of up to n dimensions."""
+    """Return the axes of a study for cubes of up to n dimensions."""
     return (
         Axis("n", "dimension of the hypercube", int, 1, n),
         Axis("links", "number of faulty links", int, 0, MOST),
@@ -25,57 +25,57 @@ def axes_up_to(n: int) -> tuple[Axis, ...]:
 
 
 def check_point(point: Point) -> None:
-    """Raise ParameterError for more faults than Q_n has room for."""
+    """Raise ParameterError if Q_n has fewer links or nodes than the point has faults."""
     n = int(point["n"])
     check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MOST), f"for n={n}")
     check_range("f", point["f"], 0, min(2**n, MOST), f"for n={n}")
 
 
 def doubling_counts(n: int, most: int, below: int = 1) -> list[int]:
-    """n - below, n, and 1, 2, 4, ..., most; ascending, each once."""
+    """Return n - below, n, and 1, 2, 4, ..., most; ascending, each once."""
     powers = [2**i for i in range(most.bit_length())]
     return sorted({n - below, n, *powers} - {0})
 
 
 def link_faults(ns: Iterable[int]) -> list[Point]:
-    """f = 0; n - 1, n and 1, 2, 4, ..., 2^(n-1) faulty links."""
+    """Return points with f = 0 and n - 1, n and 1, 2, 4, ..., 2^(n-1) faulty links."""
     return [{"n": n, "links": links, "f": 0} for n in ns for links in doubling_counts(n, 2 ** (n - 1))]
 
 
 def node_faults(ns: Iterable[int]) -> list[Point]:
-    """No faulty links; n - 1, n and 1, 2, 4, ..., 2^(n-2) faulty nodes."""
+    """Return points without faulty links and n - 1, n and 1, 2, 4, ..., 2^(n-2) faulty nodes."""
     return [{"n": n, "links": 0, "f": f} for n in ns for f in doubling_counts(n, 2 ** (n - 2))]
 
 
 def axis_of_faults(results: Results) -> str:
-    """Faulty links where any are, else faulty nodes."""
+    """Return ``links`` if any point has faulty links, else ``f``."""
     return "links" if any(point["links"] for point, _ in results) else "f"
 
 
 def is_doubling_axis(panel: Any) -> None:
-    """Numbers of faults on a logarithmic axis: the grids double them."""
+    """Make the axis of the numbers of faults logarithmic, because the grids double them."""
     panel.axes.set_xscale("log")
 
 
 def values_of(point: Point) -> tuple[int, int, int]:
-    """n, links and f."""
+    """Return n, links and f."""
     return int(point["n"]), int(point["links"]), int(point["f"])
 
 
 def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """A trial's cube with its faults."""
+    """Return a trial's cube with its faults."""
     from fastcube.kernels.trees import replay
 
     return Draw(Hypercube(int(point["n"]), *replay.sample_faults(key, trial, *values_of(point))))
 
 
 def link_text(cube: Hypercube, u: int, v: int) -> str:
-    """A link as the paper writes it: ``100-101``."""
+    """Return a link in the paper's notation: ``100-101``."""
     return f"{cube.label(u)}-{cube.label(v)}"
 
 
 def explain_tree(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], dict[str, Any]]:
-    """FIND_TREE's tree in a trial, with words and data that all studies of trees begin with."""
+    """Return FIND_TREE's tree in a trial, and the lines and data with which the explanations of all tree studies begin."""
     tree = find_tree(cube)
     links, nodes = sorted(cube.faulty_links), sorted(cube.faulty_nodes)  # type: ignore[arg-type]
     lines = [
@@ -107,7 +107,7 @@ def explain_tree(cube: Hypercube) -> tuple[CommunicationTree | None, list[str], 
 
 
 def faults_by_stage(tree: CommunicationTree) -> list[str]:
-    """A tree's faulty links in words, stage by stage."""
+    """Return lines about a tree's faulty links, stage by stage."""
     if not tree.faulty_links:
         return ["    no faulty link in the tree"]
     stage = {1 << d: i for i, d in enumerate(tree.order)}

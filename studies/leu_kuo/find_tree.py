@@ -1,4 +1,6 @@
-"""``find-tree``: how often FIND_TREE's tree has no faulty link, and how many it has (Leu & Kuo, section 3.1; R3-R6)."""
+"""``find-tree``: how often FIND_TREE's tree has no faulty link, and its number of faulty links (Leu & Kuo, section 3.1;
+R3-R6).
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ from .faults import (
 
 
 def most_faults(point: Point) -> float:
-    """Bound on the faulty links of a tree: its 2^n - 1 links, and all that are faulty."""
+    """Return a bound on the faulty links of a tree: the lesser of its 2^n - 1 links and all faulty links."""
     n = int(point["n"])
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 
 
 def make_mean(name: str, description: str, counter: str) -> Mean:
-    """A mean number of a tree's faulty links or failing nodes."""
+    """Return the mean number of a tree's faulty links or failing nodes, as a statistic."""
     return Mean(
         name=name,
         description=f"mean {description}, among trials with a sink",
@@ -41,16 +43,16 @@ def make_mean(name: str, description: str, counter: str) -> Mean:
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
-    """One trial in words and as data."""
+    """Return one trial as text and as data."""
     _, lines, data = explain_tree(sample_trial(point, key, trial).network)
     return Explanation("\n".join(lines), data)
 
 
-# ---------------------------------------------------------------- beside a fixed tree
+# ---------------------------------------------------------------- comparison with a fixed tree
 
 
 def fixed_fault_free(point: Point) -> float:
-    """P(a FIXED tree has no faulty link) = C(E - T, L) / C(E, L), with E = n 2^(n-1) and T = 2^n - 1; NaN with faulty nodes."""
+    """Return P(a FIXED tree has no faulty link) = C(E - T, L) / C(E, L), E = n 2^(n-1), T = 2^n - 1; NaN with faulty nodes."""
     n, links = int(point["n"]), int(point["links"])
     every, tree = n * 2 ** (n - 1), 2**n - 1
     if point["f"] or links > every - tree:
@@ -59,13 +61,15 @@ def fixed_fault_free(point: Point) -> float:
 
 
 def fixed_faults(point: Point) -> float:
-    """Mean faulty links of a FIXED tree, L (2^n - 1) / E; NaN with faulty nodes."""
+    """Return the mean number of faulty links of a FIXED tree, L (2^n - 1) / E; NaN with faulty nodes."""
     n = int(point["n"])
     return math.nan if point["f"] else int(point["links"]) * (2**n - 1) / (n * 2 ** (n - 1))
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Trees without a faulty link, and their faulty links; failing nodes over faulty nodes, of which each has one."""
+    """Plot trees without a faulty link, and faulty links of trees; for faulty nodes plot failing nodes, one per faulty node or
+    more.
+    """
     left, right = sheet.panels(2)
     if axis_of_faults(results) == "links":
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
@@ -87,12 +91,12 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _is_at_bound(point: Point) -> bool:
-    """Whether there are as many faulty links as the 2^(n-1) of Theorem 3, and no faulty node."""
+    """Whether the point has the 2^(n-1) faulty links of Theorem 3 and no faulty node."""
     return not point["f"] and point["links"] == 2 ** (int(point["n"]) - 1)
 
 
 def _mark_bound(panel: Any) -> None:
-    """Theorem 3's 2^(n-1) on each line."""
+    """Mark Theorem 3's 2^(n-1) on each line."""
     every = (row for line in panel.drawn for row in zip(line.x, line.estimates, line.points, strict=True))
     if at := [(x, e.value) for x, e, point in every if _is_at_bound(point) and math.isfinite(e.value)]:
         panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")

@@ -1,6 +1,6 @@
-"""``gather`` and ``rerouting``: what FTTC delivers, loses and costs over FIND_TREE's tree (Leu & Kuo, section 3.2; R8-R18).
+"""``gather`` and ``rerouting``: delivery, loss and cost of FTTC over FIND_TREE's tree (Leu & Kuo, section 3.2; R8-R18).
 
-Both run one kernel: FTTC in three variants, the traditional detour and no tolerance at all, on the same fault sets.
+Both use the same kernel: three variants of FTTC, the traditional detour, and no fault tolerance, on the same fault sets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .faults import (
     sample_trial,
 )
 
-#: The algorithms, by the names of RUNS.
+#: The algorithms, by their names in RUNS.
 ALGORITHMS = {
     "literal": ("FTTC", "literal"),
     "comment": ("FTTC", "comment"),
@@ -44,7 +44,7 @@ ALGORITHMS = {
 
 def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
     def explain_trial(point: Point, key: int, trial: int) -> Explanation:
-        """One trial in words and as data, run by run."""
+        """Return one trial as text and as data, algorithm by algorithm."""
         cube = sample_trial(point, key, trial).network
         tree, lines, data = explain_tree(cube)
         data["runs"] = None
@@ -106,12 +106,12 @@ def _run_data(g: Gathering) -> dict[str, Any]:
 
 
 def _data_unit(point: Point) -> Fraction:
-    """What one unit of a counter of amounts is, of a node's data."""
+    """Return the size of one unit of the counters of lost data, as a fraction of one node's data."""
     return Fraction(1, common_denominator(int(point["n"])))
 
 
 def _total_data(point: Point) -> float:
-    """All the data of a trial, in the same units a node."""
+    """Return the number of counter units of one node's data, the most that can be lost per node."""
     return float(common_denominator(int(point["n"])))
 
 
@@ -148,7 +148,9 @@ def _stage_count(point: Point) -> float:
 
 
 def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) -> NormalMean:
-    """Steps over n: one, and what failing stages add; ``most`` is a bound where each of n stages adds a known number."""
+    """Return steps / n as a statistic: 1 plus the steps of failing stages; ``most`` bounds it if each stage adds a known
+    number.
+    """
     return NormalMean(
         name=f"slowdown_{name}",
         description=f"mean of ({description}) / n, among trials with a sink",
@@ -171,12 +173,12 @@ _STRANDED = _data_ratio("stranded", "nonfaulty links do not join to the sink", "
 
 
 def _gather_figure(results: Results, sheet: Any) -> None:
-    """What each variant loses, with what is cut off beside ``repaired``, and how often ``literal`` deadlocks."""
+    """Plot the data that each variant loses, the data cut off from the sink, and how often ``literal`` deadlocks."""
     x = axis_of_faults(results)
     *lost, deadlocked = sheet.panels(4)
     for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
-        panel.scale = "auto" if variant == "literal" else "log"  # which loses nearly all
+        panel.scale = "auto" if variant == "literal" else "log"  # ``literal`` loses nearly all data
         panel.set_labels(y="share of the data lost", title=f"FTTC {variant}")
     cut = [
         (point[x], results.estimates(point)["stranded"].value)
@@ -194,7 +196,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     sheet.title(results.study.title)
 
 
-#: What the figure of ``rerouting`` calls the slowdowns, and who loses nothing.
+#: Labels of the slowdowns in the figure of ``rerouting``, and of the algorithms that lose nothing.
 _SLOWDOWNS = {
     "FTTC comment": "slowdown_comment",
     "FTTC repaired": "slowdown_repaired",
@@ -223,7 +225,7 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
         _plot_lines(panel, results, _SLOWDOWNS, points)
         panel.curve([1, 2 ** (n - 1)], [2, 2], "paper: FTTC < 2")
         panel.curve([1, 2 ** (n - 1)], [4, 4], "paper: rerouting <= 4", linestyle="--")
-        panel.by = ("slowdown",)  # a legend of its own
+        panel.by = ("slowdown",)  # a separate legend
         panel.set_labels(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
     kind, points = next(iter(chosen.items()))
     _plot_lines(panels[-1], results, _COMPLETE, points)
@@ -233,7 +235,7 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
 
 
 def _plot_lines(panel: Any, results: Results, statistics: dict[str, str], points: Sequence[Point]) -> None:
-    """A line a statistic over some points, by the number of links, or of nodes where there are none."""
+    """Plot one line per statistic over some points, by the number of faulty links, or of nodes if there are no faulty links."""
     x = "links" if any(point["links"] for point in points) else "f"
     panel.compare(results, statistics, x=x, at=lambda point: point in points)
     panel.scale = "linear"

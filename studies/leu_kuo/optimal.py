@@ -1,4 +1,4 @@
-"""``optimal-tree``: FIND_TREE and TOP_DOWN beside the tree with the fewest faulty links (Leu & Kuo, section 2.2; R7, R20)."""
+"""``optimal-tree``: FIND_TREE and TOP_DOWN compared with the tree of fewest faulty links (Leu & Kuo, section 2.2; R7, R20)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .find_tree import make_mean
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
-    """One trial in words and as data, the best trees too."""
+    """Return one trial as text and as data, with the best trees."""
     cube = sample_trial(point, key, trial).network
     tree, lines, data = explain_tree(cube)
     optimum = optimal_tree(cube)
@@ -108,7 +108,7 @@ OPTIMAL_TREE = Study(
         ),
     ),
     kernel=lambda point: dispatch.OPTIMAL_TREE.kernel(*point.values()),
-    together=64,  # a lattice of 64 trials at n = 12 takes 50 ms, also for one
+    together=64,  # a lattice holds 64 trials and takes 50 ms at n = 12, also for one trial
     grids=(Grid("links", link_faults(range(4, 11)), 50_000),),
     check=check_point,
     enumeration=enumeration.optimal_tree,

@@ -1,4 +1,4 @@
-"""The tables of exact values: ``python -m fastcube.studies.leu_kuo.tables`` writes those under ``data/`` again."""
+"""The tables of exact values; ``python -m fastcube.studies.leu_kuo.tables`` writes the files under ``data/`` again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastcube.measure.tally import Tally
 
 from .enumeration import find_tree, gather, optimal_tree
 
-#: By name of a table: its values, and the tallies that have its extremes.
+#: Name of a table to its function of exact values, and the tallies that have its extremes.
 TABLES: dict[str, tuple[Callable[..., Any], tuple[Callable[[Point], Tally], ...]]] = {
     "trees": (exact_trees, (find_tree, optimal_tree)),
     "gather": (exact_gather, (gather,)),
@@ -21,14 +21,14 @@ TABLES: dict[str, tuple[Callable[..., Any], tuple[Callable[[Point], Tally], ...]
 
 
 def stored_points() -> list[Point]:
-    """The points of the tables under ``data/``."""
+    """Return the points of the tables under ``data/``."""
     small = [(n, k, f) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1) for f in range(3)]
     four = [(4, k, 0) for k in range(7)] + [(4, 0, f) for f in range(1, 5)]
     return [{"n": n, "links": k, "f": f} for n, k, f in small + four + [(4, k, f) for k in (1, 2) for f in (1, 2)]]
 
 
 def table_row(table: str, point: Point) -> dict[str, Any]:
-    """One row: the point, its number of fault sets, the exact values as text, and the largest that any set gives."""
+    """Return one row: the point, its number of fault sets, the exact values as text, and the largest values of any set."""
     values, enumerations = TABLES[table]
     tallies = [each(point) for each in enumerations]
     extremes = {name: None if at < 0 else most for t in tallies for name, (most, at) in t.extremes.items()}

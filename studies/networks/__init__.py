@@ -1,4 +1,6 @@
-"""Which cube survives best: the cube family under random faults, all networks on the same ones (docs/readings/networks.md)."""
+"""Which network survives best?  The cube family under random faults, all networks under the same faults
+(docs/readings/networks.md).
+"""
 
 from fastcube.measure.paper import Paper
 

@@ -1,4 +1,4 @@
-"""What a user would write instead of the survival kernel, and the comparisons that ``fastcube bench`` runs."""
+"""Baselines of ``fastcube bench`` for the survival kernel: code as a user might write it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .survival import SURVIVAL
 
 
 def with_plain_python(name: str, n: int, f: int, trials: int) -> int:
-    """Trials that leave a network connected: a search of each of random fault sets."""
+    """Return the number of trials that leave a network connected, by a search for each random fault set."""
     near = [set(row) - {v} for v, row in enumerate(families()[name].table(n).tolist())]
     rng = random.Random(0)
     connected = 0
@@ -29,7 +29,7 @@ def with_plain_python(name: str, n: int, f: int, trials: int) -> int:
 
 
 def with_networkx(name: str, n: int, f: int, trials: int) -> int:
-    """The same with a graph without the faulty nodes and ``networkx.is_connected``."""
+    """Return the number of trials that leave a network connected, by ``networkx.is_connected``."""
     import networkx
 
     table = families()[name].table(n).tolist()
@@ -44,7 +44,7 @@ def with_networkx(name: str, n: int, f: int, trials: int) -> int:
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     point: dict[str, Any] = {"network": "crossed", "n": 8, "f": 32, "links": 0}
     ours = kernel_runner(SURVIVAL, point, 2_000_000)
     return [

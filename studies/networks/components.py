@@ -1,6 +1,6 @@
-"""``survival-components``: how large the largest part is, how many parts there are, and how much longer paths get.
+"""``survival-components``: size of the largest component, number of components, and lengths of paths.
 
-The trials are those of ``survival``: the same faults, the same s and t.
+The trials have the faults and the pair s, t of ``survival``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .survival import NODES
 if TYPE_CHECKING:
     from fastcube.results.results import Results
 
-#: Largest n: intact distances are a table of 2^2n bytes.
+#: Largest n, because intact distances are stored in a table of 2^2n bytes.
 MOST = 12
 
 

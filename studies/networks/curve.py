@@ -1,4 +1,4 @@
-"""``survival-curve``: what survives at every number of failures, all from one order of failures per trial (reading N6)."""
+"""``survival-curve``: survivors after every number of failures, all counted from one order of failures per trial (N6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fastcube.networks.family import families, network
 if TYPE_CHECKING:
     from fastcube.results.results import Results
 
-#: Most links of a network on 2^16 nodes: those of the augmented cube.
+#: Largest number of links of a network on 2^16 nodes, that of the augmented cube.
 _MOST_LINKS = 31 * 2**15
 
 WHAT = Choice("what", "components that fail: nodes or links", ("nodes", "links"))
@@ -32,7 +32,7 @@ AXES = (
 
 
 def count_components(point: Point) -> int:
-    """How many nodes or links there are to fail."""
+    """Return the number of nodes or links that can fail."""
     n = int(point["n"])
     return 2**n if str(point["what"]) == "nodes" else families()[str(point["network"])].links(n)
 
@@ -65,7 +65,7 @@ STATISTICS: tuple[Statistic, ...] = (
 
 
 def draw(point: Point, key: int, trial: int) -> Draw:
-    """The network less the first components of the trial's order, and these in the order in which they fail."""
+    """Return the network without the first components of the trial's order, and these in the order in which they fail."""
     from fastcube.kernels.cube.link_numbers import link_names
     from fastcube.kernels.draws import philox
     from fastcube.kernels.survival import replay
@@ -81,7 +81,7 @@ def draw(point: Point, key: int, trial: int) -> Draw:
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
-    """The trial at one number of failures, by the one-instance functions."""
+    """Return the trial at one number of failures, computed by the functions for single instances."""
     from fastcube.algorithms.survival import survival
 
     drawn = draw(point, key, trial)
@@ -104,7 +104,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
-    """The points of some networks at these numbers of failures."""
+    """Return the points of some networks at these numbers of failures."""
     numbers = list(failed)
     return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
 
@@ -113,7 +113,7 @@ _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Four statistics against the failures, a line per network, or per n where that varies."""
+    """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
     for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
         panel.lines(results, name, x="failed", by=by)

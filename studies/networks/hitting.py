@@ -1,4 +1,4 @@
-"""``hitting``: when failures first disconnect a network, whether that isolates a node, and its lifetime (reading N6).
+"""``hitting``: when failures first disconnect a network, whether that isolates a node, and its lifetime (N6).
 
 The orders of failures are those of ``survival-curve``.
 """
@@ -45,7 +45,7 @@ def _fails_nodes(point: Point) -> bool:
 
 
 def _is_compared(point: Point) -> bool:
-    """Whether the hypercube has the same order of failures: of nodes, or of links with the same names."""
+    """Whether the hypercube has the same order of failures: nodes fail, or links that have the same names in both."""
     chosen = families()[str(point["network"])]
     return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
 
@@ -55,7 +55,7 @@ def _component_count(point: Point) -> float:
 
 
 def _most_lifetime(point: Point) -> float:
-    """The expected time until all components have failed."""
+    """Return the expected time until all components have failed."""
     return float(np.sum(1.0 / np.arange(1, count_components(point) + 1)))
 
 
@@ -82,13 +82,13 @@ STATISTICS: tuple[Statistic, ...] = (
 
 
 def draw(point: Point, key: int, trial: int) -> Draw:
-    """The network without faults, and the trial's whole order of failures."""
+    """Return the network without faults, and the trial's whole order of failures."""
     drawn = draw_failures({**point, "failed": count_components(point)}, key, trial)
     return Draw(network(str(point["network"]), int(point["n"])), drawn.others)
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
-    """The moments of one trial, and the components that the first disconnection leaves."""
+    """Return the moments of one trial, and the components after the first disconnection."""
     from fastcube.algorithms.survival import survival
 
     slots = TALLY.new_tally()
@@ -121,7 +121,7 @@ def _points(names: list[str], what: str, n: int) -> list[dict[str, Value]]:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """1 - P(same) against n, and the lifetime's difference to the hypercube."""
+    """Plot 1 - P(same), and the difference of the lifetime from the hypercube's, against n."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "differ", x="n", by="network")
     above.scale = "log"

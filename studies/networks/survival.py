@@ -1,6 +1,6 @@
-"""``survival`` and ``survival-rate``: is a network still connected under random faults, and which one most often?
+"""``survival`` and ``survival-rate``: whether a network stays connected under random faults.
 
-Every trial looks at the network of its point and at the hypercube on the same faults, so that differences are paired.
+Every trial tests the network of its point and the hypercube under the same faults, so differences are paired.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Points = list[dict[str, Value]]
 
-#: Most points whose brackets are printed.
+#: Largest number of points whose brackets are printed.
 _BRACKETS = 100
 
 NODES = make_points(networks_of_size(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
@@ -47,7 +47,7 @@ def _size_points() -> Points:
 
 
 def _link_points() -> Points:
-    """At n = 8, 9 and 7, up to 70% of each network's links; of the matched ones all at the same numbers."""
+    """Return points at n = 8, 9 and 7 with up to 70% of each network's links faulty, at the same numbers for matched networks."""
     return [
         p
         for n in (8, 9, 7)
@@ -67,7 +67,7 @@ def _few_fault_points() -> Points:
 
 
 def _half_rate_points() -> Points:
-    """Nodes at 1/2 of matched networks, folded and augmented ones, and links at 1/2 of all."""
+    """Return points with nodes of matched, folded and augmented networks failing at 1/2, and with links of all failing at 1/2."""
     out: Points = []
     for n in range(3, 13):
         matched = networks_of_size(n, True)
@@ -83,7 +83,7 @@ _RATES = [round(0.05 * i, 2) for i in range(1, 13)]
 
 
 def figure(results: Results, sheet: Any) -> None:
-    """P(connected) against the faults, of the largest n, or against n where that varies more; differences below."""
+    """Plot P(connected) against the faults for the largest n, or against n if n has most values, and differences below."""
     done = [point for point, tally in results if tally.trials]
     axes = [axis.name for axis in results.study.axes if axis.name != "network"]
     x = max(axes, key=lambda name: len({point[name] for point in done}))
@@ -95,13 +95,15 @@ def figure(results: Results, sheet: Any) -> None:
 
 
 def figure_sizes(results: Results, sheet: Any) -> None:
-    """The same against n, half of the nodes faulty."""
+    """Plot P(connected) and differences against n, with half of the nodes faulty."""
     done = [point for point, tally in results if tally.trials and 2 * int(point["f"]) == 2 ** int(point["n"])]
     _plot_with_differences(results, sheet, done, "n", "half of the nodes faulty")
 
 
 def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, where: str) -> None:
-    """P(connected) at some points, a line a network, and below it the differences of those with the hypercube's degree."""
+    """Plot P(connected) at some points, one line per network, and below the differences of networks with the hypercube's
+    degree.
+    """
     above, below = sheet.panels(1, 2)
     above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
     above.scale = "linear"
@@ -120,7 +122,7 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
 
 
 def figure_half(results: Results, sheet: Any) -> None:
-    """P(connected) at 1/2 against n, with the limits of N8 beside the hypercube."""
+    """Plot P(connected) at rate 1/2 against n, with the hypercube's limits of N8."""
     nodes, links = sheet.panels(2)
     for panel, axis, title in ((nodes, "rate", "Nodes fail at 1/2"), (links, "link_rate", "Links fail at 1/2")):
         panel.lines(results, "connected", x="n", by="network", at=lambda point, axis=axis: point[axis] == 0.5)
@@ -133,13 +135,13 @@ def figure_half(results: Results, sheet: Any) -> None:
 
 
 def asymptotic_survival(point: Point, axis: str) -> float:
-    """The proved limit of P(connected) for n to infinity at 1/2 (N8): the hypercube's, NaN for the other networks."""
+    """Return the proved limit of P(connected) for n to infinity at rate 1/2 (N8) for the hypercube, NaN for other networks."""
     exponent = 1.0 if axis == "link_rate" else 0.5
     return math.exp(-exponent) if str(point["network"]) == "hypercube" else math.nan
 
 
 def figure_sparse(results: Results, sheet: Any) -> None:
-    """The share of fault sets that part the nonfaulty nodes, a panel an n."""
+    """Plot the fraction of fault sets that disconnect the nonfaulty nodes, one panel per n."""
     done = [point for point, tally in results if tally.trials]
     sizes = sorted({int(point["n"]) for point in done})
     names = list(dict.fromkeys(str(point["network"]) for point in done))
@@ -157,26 +159,26 @@ def figure_sparse(results: Results, sheet: Any) -> None:
 
 
 def notes(results: Results) -> list[str]:
-    """Comparisons with the hypercube, what pairing gains, and brackets of isolation."""
+    """Return notes: comparisons with the hypercube, the benefit of pairing, and brackets of isolation."""
     return [*rank_notes(results), *pairing_notes(results), *bracket_notes(results)]
 
 
 def _point_without_network(point: Point) -> tuple[Value, ...]:
-    """All of a point but the network."""
+    """Return all values of a point but the network."""
     return tuple(value for name, value in point.items() if name != "network")
 
 
-#: How a network stands to the hypercube, in the order of the notes.
+#: Outcomes of a comparison with the hypercube, in the order of the notes.
 _AHEAD, _EVEN, _BEHIND = "ahead of the hypercube", "not distinguished from the hypercube", "behind the hypercube"
 
 
 def compare_with_hypercube(difference: Estimate) -> str:
-    """What the interval of a paired difference to the hypercube says."""
+    """Return the outcome that the interval of a paired difference to the hypercube shows."""
     return _AHEAD if difference.low > 0 else _BEHIND if difference.high < 0 else _EVEN
 
 
 def rank_notes(results: Results) -> list[str]:
-    """The networks of each degree beside the hypercube, by paired differences of P(connected), at each point."""
+    """Return notes that rank the networks of each degree by paired differences of P(connected) to the hypercube, per point."""
     done = sorted((point for point, tally in results if tally.trials), key=_point_without_network)
     lines: list[str] = []
     for _, group in groupby(done, key=_point_without_network):
@@ -204,7 +206,7 @@ def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[
 
 
 def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str]:
-    """P(connected) of networks whose faulty links are not the hypercube's, by degree, the best first."""
+    """Return lines with P(connected) of networks whose faulty links are not the hypercube's, by degree, the best first."""
     known = families()
     estimates = [(results.estimates(point)["connected"], known[str(point["network"])]) for point in points]
     texts = estimate_texts([estimate for estimate, _ in estimates])
@@ -219,7 +221,9 @@ def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str
 
 
 def pairing_notes(results: Results) -> list[str]:
-    """The unpaired standard error of the difference over the paired one: as many times as the square more trials would do."""
+    """Return a note on the ratio of unpaired to paired standard errors, whose square is the factor in trials that pairing
+    saves.
+    """
     gains: dict[str, list[float]] = {}
     for point, tally in results:
         if not is_compared(point):
@@ -234,7 +238,9 @@ def pairing_notes(results: Results) -> list[str]:
 
 
 def bracket_notes(results: Results) -> list[str]:
-    """N11's brackets of P(some node is isolated), where they say anything, and whether trials can say more."""
+    """Return notes with N11's brackets of P(some node is isolated), if these are informative, and whether trials can improve
+    them.
+    """
     lines: list[str] = []
     left = 0
     for point, tally in results:
@@ -261,7 +267,7 @@ def bracket_notes(results: Results) -> list[str]:
 
 
 def _fault_arguments(point: Point) -> dict[str, Any]:
-    """The faults of a point as ``isolated_node_bounds`` takes them; nothing where both fail at rates."""
+    """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if nodes and links both fail at rates."""
     if "f" in point:
         if point["f"] and point["links"] and not families()[str(point["network"])].is_regular(int(point["n"])):
             return {}
@@ -269,7 +275,7 @@ def _fault_arguments(point: Point) -> dict[str, Any]:
     return {"rate": point["rate"]} if not point["link_rate"] else {}
 
 
-#: What both studies have: which axes the faults come from is all that they differ in.
+#: Shared arguments of both studies, which differ only in the axes of the faults.
 _study = functools.partial(
     Study,
     tally=TALLY,

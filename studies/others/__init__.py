@@ -1,4 +1,4 @@
-"""Published facts of other authors, decided by program: how well fastcube agrees with what others counted and proved."""
+"""Published facts of other authors, decided by program: agreement of fastcube with counts and theorems of others."""
 
 from fastcube.measure.paper import Paper
 

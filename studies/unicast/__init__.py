@@ -1,4 +1,6 @@
-"""Thirty years of fault-tolerant routing on the same fault sets: rules, and the words they read (docs/readings/rivals.md)."""
+"""Thirty years of fault-tolerant routing on the same fault sets: rules, and the safety statuses they use
+(docs/readings/rivals.md).
+"""
 
 from fastcube.measure.paper import Paper
 

@@ -1,6 +1,8 @@
-"""``rivals-rate``: rules that need no words where every node is faulty with a rate, to Q_60; faults are decided when asked.
+"""``rivals-rate``: rules without safety statuses if every node is faulty with a given rate, to Q_60; statuses are computed on
+demand.
 
-Gordon and Stout report that sidetracking's success tends to 1 with n at any fixed rate.  The draw is ``routing-rate``'s.
+Gordon and Stout report that the success of sidetracking tends to 1 with n at any fixed rate.  Trials are those of
+``routing-rate``.
 """
 
 from __future__ import annotations

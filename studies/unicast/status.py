@@ -1,7 +1,8 @@
-"""``rivals-status``: what share of the nodes each word calls safe, and how many rounds of exchange it takes.
+"""``rivals-status``: the fraction of nodes that each definition calls safe, and the rounds to compute it.
 
-The trials are those of ``rivals``: the same faults.  ``unsafe_safe`` are Lee and Hayes's nonfaulty nodes that are not unsafe,
-``wu_fernandez_safe`` those that are not marked, ``levels_safe`` those of level n, ``vectors_safe`` those whose bits are all 1.
+The trials have the faults of ``rivals``.  ``unsafe_safe`` counts nonfaulty nodes that are not unsafe (Lee and Hayes),
+``wu_fernandez_safe`` nodes that are not marked, ``levels_safe`` nodes of level n, and ``vectors_safe`` nodes whose bits are all
+1.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def _node_count(point: Point) -> float:
 
 
 def _most_rounds(point: Point) -> float:
-    """Of levels and vectors."""
+    """Return the bound n - 1 on the rounds of levels and of vectors."""
     return max(int(point["n"]) - 1, 1)
 
 

@@ -1,7 +1,7 @@
-"""``rivals``: eight routing rules since 1988 among the same random faults, with the same messages, and what is possible.
+"""``rivals``: eight routing rules since 1988 on the same random faults and messages, compared with shortest paths.
 
-Each paper compares with one predecessor, on faults of its own, for n <= 10.  Here all walk in the same trial, which is
-``routing``'s.  Readings V1-V9; rules whose definition was not read are named in :data:`MISSING`, and none is invented.
+Each paper compares its rule with one predecessor, on faults of its own, for n <= 10.  Here all rules run in each trial, with the
+faults and messages of ``routing``.  Interpretations V1-V9.  Rules whose definition we have not read are listed in ``MISSING``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fastcube.measure.routing_rules import rivals_study
 from fastcube.measure.study import point_text
 from fastcube.results.results import Results
 
-#: Rules and words that would stand in the table if their definitions had been read (V11): ``fc.rivals_study`` takes them.
+#: Rules and safety statuses whose definitions we have not read (V11); ``fc.rivals_study`` accepts such rules.
 MISSING = (
     "Chiu & Wu 1996",
     "routing capability",

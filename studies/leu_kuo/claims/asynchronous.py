@@ -1,4 +1,4 @@
-"""FTTC with no clock: every node runs its program for itself, in an order that is drawn, and waits where it has to receive."""
+"""FTTC without a clock: nodes run their programs in random order, and a node waits when it has to receive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastcube.algorithms.gathering_run import GatheringRun
 
 
 def node_programs(run: GatheringRun) -> dict[int, list[tuple[str, int, tuple[int, ...]]]]:
-    """What each node does in turn: ``("receive", stage, (sender,))`` and ``("send", stage, receivers)``, as Figure 13 has it."""
+    """Return each node's program (Figure 13): ``("receive", stage, (sender,))`` and ``("send", stage, receivers)`` in turn."""
     out: dict[int, list[tuple[str, int, tuple[int, ...]]]] = {v: [] for v in run.holders}
     for i, d in enumerate(run.tree.order):
         for v in run.active_nodes(i):
@@ -26,7 +26,7 @@ def node_programs(run: GatheringRun) -> dict[int, list[tuple[str, int, tuple[int
 
 
 def simulate_run(run: GatheringRun, rng: random.Random) -> Fraction:
-    """Units at the sink when no node can go on, each step being taken by a node that is drawn among those that can."""
+    """Return the units at the sink when no node can proceed; each step is taken by a random node of those that can."""
     left = node_programs(run)
     held = dict.fromkeys(left, Fraction(1))
     mail: dict[tuple[int, int, int], Fraction] = {}

@@ -1,6 +1,6 @@
-"""Claims of Leu & Kuo about what FTTC brings to the sink, its examples, and faulty nodes (sections 3.2 and 3.3).
+"""Claims of Leu & Kuo about the data that FTTC delivers to the sink, its examples, and faulty nodes (sections 3.2 and 3.3).
 
-Variants and style as in ``gathering``.
+Variants and conventions as in ``gathering``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _claim_always_complete(variant: str, correction: str, slip: str = "") -> Non
         slip=slip,
     )
     def is_incomplete(g: Gathering) -> bool:
-        """The first link set without an isolated node that loses data."""
+        """Find the first link set without an isolated node that loses data."""
         return is_lossy_without_isolated(g)
 
 
@@ -71,7 +71,7 @@ _claim_always_complete(
     ours=True,
 )
 def repaired_loses_the_stranded(g: Gathering) -> bool:
-    """Runs of small cubes."""
+    """Check runs on small cubes."""
     return g.lost == g.stranded
 
 
@@ -84,7 +84,7 @@ def repaired_loses_the_stranded(g: Gathering) -> bool:
     ),
 )
 def m_0_small(effort: Effort) -> Verdict:
-    """Exact for Q_3, and for Q_4 up to some links; no threshold is printed: the shares are reported."""
+    """Report exact fractions for Q_3, and for Q_4 up to some links; the paper prints no threshold."""
     share = exact_gather(3, 4)["no_partition"] or Fraction(0)
     effort.applied += math.comb(12, 4)
     four = {
@@ -113,7 +113,7 @@ def m_0_small(effort: Effort) -> Verdict:
     ),
 )
 def theorem_7(cube: Hypercube) -> bool:
-    """The first set of so many links without a sink, no node being isolated."""
+    """Find the first set of so many links that leaves no sink and isolates no node."""
     return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
 
 
@@ -129,7 +129,7 @@ def _claim_theorem_7(variant: str, correction: str) -> None:
         correction=correction,
     )
     def decide_theorem_7(effort: Effort) -> Verdict:
-        """The first link set below Theorem 3's bound that loses data."""
+        """Find the first link set below Theorem 3's bound that loses data."""
         if variant == "repaired":
             return _decide_cut_off(effort)
         runs = FirstRun("units lost", "str(g.lost)", variant)
@@ -171,7 +171,7 @@ _claim_theorem_7("repaired", "So unless nodes are cut off together, which takes 
     ),
 )
 def example_3(effort: Effort) -> Verdict:
-    """Links 1011-1010 and 1011-1001, sink 0000, order (0, 1, 2, 3)."""
+    """Run the example: links 1011-1010 and 1011-1001, sink 0000, order (0, 1, 2, 3)."""
     effort.count_if_applicable()
     cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
     python = (
@@ -197,7 +197,7 @@ def example_3(effort: Effort) -> Verdict:
     ),
 )
 def example_4(effort: Effort) -> Verdict:
-    """Figure 16: node 111, the links 100-000 and 100-110; with FIND_TREE's tree."""
+    """Run the example of Figure 16: node 111, links 100-000 and 100-110, FIND_TREE's tree."""
     effort.count_if_applicable()
     cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
     python = (
@@ -233,7 +233,7 @@ def _nodes_among_two_links(largest: int) -> Iterator[tuple[Hypercube, int]]:
     definition=True,
 )
 def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
-    """A faulty node against the same node with all its links faulty: FAULT words, trees and deliveries."""
+    """Compare a faulty node with a node whose links are all faulty: FAULT words, trees and deliveries."""
     faulty = Hypercube(cube.n, [v], cube.faulty_links)
     cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
     runs = [gather_on_tree(c) for c in (faulty, cut)]
@@ -253,7 +253,7 @@ def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
     correction="It is N over the number of nodes that hold data: isolated ones hold none either (reading R13).",
 )
 def computation_slowdown(effort: Effort) -> Verdict:
-    """Fault sets by size: the first that isolates a node, and the same with that node counted among the f."""
+    """Find the first fault set that isolates a node, and a set with that node counted among the f."""
     for n, f in ((2, 2), (3, 3)):
         for cube in effort.each(enumerate_cubes(n, f), f"Q_{n}"):
             g = gather_on_tree(cube)

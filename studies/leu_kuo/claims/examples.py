@@ -1,4 +1,4 @@
-"""Worked examples of Leu & Kuo: the trees, tables and figures of the paper, and the applications of its section 2.1, run."""
+"""Worked examples of Leu & Kuo: the trees, tables and figures of the paper, and the applications of its section 2.1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINKS_2, LINKS_3, LINKS_4 = ((4, 5), (5, 7), (1, 3)), ((11, 10), (11, 9)), ((4, 
 
 
 def _tree_drawing(tree: CommunicationTree, caption: str, inside: dict[int, str] | None = None) -> Drawing:
-    """A tree with the stage beside each link."""
+    """Return a drawing of a tree, with the stage at each link."""
     cube = tree.cube
     faulty = tuple(v for v in range(2**cube.n) if cube.is_faulty(v))
     links = tuple((int(u), int(v)) for u, v in cube.faulty_links)
@@ -21,12 +21,12 @@ def _tree_drawing(tree: CommunicationTree, caption: str, inside: dict[int, str] 
 
 
 def _tree_and_call(n: int, sink: int, order: tuple[int, ...]) -> tuple[CommunicationTree, str]:
-    """A tree of a cube without faults, and the call that gives it."""
+    """Return a tree of a cube without faults, and the Python call that makes it."""
     return CommunicationTree(Hypercube(n), sink, order), f"fc.CommunicationTree(fc.Hypercube({n}), {sink}, {order})"
 
 
 def _tree_arrows(tree: CommunicationTree, call: str, words: str, value: list[list[int]]) -> Example:
-    """The links of a tree as they are drawn: stage, from, to."""
+    """Return the example of a tree's links in the order of the figure: stage, from, to."""
     return Example(words, f"[list(link) for link in {call}.links]", value, (_tree_drawing(tree, str(tree)),))
 
 
@@ -34,7 +34,7 @@ def _tree_arrows(tree: CommunicationTree, call: str, words: str, value: list[lis
 
 
 def figure_1() -> Example:
-    """Sink 0000, the dimensions in ascending order."""
+    """Return the example of Figure 1: sink 0000, the dimensions in ascending order."""
     value = [[0, v + 1, v] for v in range(0, 16, 2)] + [[1, v + 2, v] for v in range(0, 16, 4)]
     value += [[2, 4, 0], [2, 12, 8], [3, 8, 0]]
     return _tree_arrows(
@@ -56,7 +56,7 @@ GRID = (
 
 
 def figure_2() -> Example:
-    """The cells by the Gray code; neighbouring cells are neighbouring nodes."""
+    """Return the example of Figure 2: cells by the Gray code, so that neighbouring cells are neighbouring nodes."""
     words = "the 32 cells, and how many bits cells differ in that are next to each other in a row or a column"
     grid = "[[(j ^ j >> 1) << 3 | i ^ i >> 1 for j in range(4)] for i in range(8)]"
     rows = "{fc.Hypercube(5).intact_distance(a, b) for row in g for a, b in zip(row, row[1:])}"
@@ -66,7 +66,7 @@ def figure_2() -> Example:
 
 
 def figure_3a() -> Example:
-    """The order (0, 1, 2)."""
+    """Return the example of Figure 3a: the order (0, 1, 2)."""
     value = [[0, 1, 0], [0, 3, 2], [0, 5, 4], [0, 7, 6], [1, 2, 0], [1, 6, 4], [2, 4, 0]]
     return _tree_arrows(
         *_tree_and_call(3, 0, (0, 1, 2)), "the order (0, 1, 2), with the sink 000, which the text does not tell", value
@@ -74,20 +74,20 @@ def figure_3a() -> Example:
 
 
 def figure_3b() -> Example:
-    """The tree of Example 1."""
+    """Return the example of Figure 3b: the tree of Example 1."""
     value = [[0, 0, 2], [0, 1, 3], [0, 4, 6], [0, 5, 7], [1, 6, 2], [1, 7, 3], [2, 3, 2]]
     return _tree_arrows(*_tree_and_call(3, 0b010, (1, 2, 0)), "sink 010, the order (1, 2, 0)", value)
 
 
 def figure_4() -> Example:
-    """Of n! 2^n = 48 trees."""
+    """Return the example that counts fault-free trees among all n! 2^n = 48."""
     cubes = f"(fc.Hypercube(3), fc.Hypercube(3, [], {[*LINKS_2]}))"
     words = "fault-free trees of Q_3: all 48 without faults, 2 with the faulty links of Example 2"
     return Example(words, f"[len(list(fc.exhaust(c))) for c in {cubes}]", [48, 2])
 
 
 def figure_5() -> Example:
-    """Theorems 1 and 2 on the tree of Figure 1."""
+    """Return the example of Theorems 1 and 2 on the tree of Figure 1."""
     tree, call = _tree_and_call(4, 0, (0, 1, 2, 3))
     active = f"[[v for v in range(16) if {call}.role(v, i) == 'active'] for i in range(4)]"
     near = "[[sum((v ^ u).bit_count() == 1 for u in a) for v in a][0] for a in A]"
@@ -99,27 +99,27 @@ def figure_5() -> Example:
 
 
 def figure_6() -> Example:
-    """All 16 units arrive in four stages."""
+    """Return the example of TC without faults: all 16 units arrive in four stages."""
     _, call = _tree_and_call(4, 0, (0, 1, 2, 3))
     python = f"(lambda g: [int(g.arrived), g.steps_paper])(fc.gather(fc.Hypercube(4), {call}, algorithm='TC'))"
     return Example("units of data that arrive at the sink of Figure 1, and steps", python, [16, 4])
 
 
 def _merge_pieces(words: str, data: str, split: str, merge: str, value: list[int]) -> Example:
-    """Pieces of data gathered among the faults of Example 4."""
+    """Return the example of data gathered piece by piece under the faults of Example 4."""
     pieces = f"data={{v: {data} for v in range(7)}}, split=lambda p, m: {split}, merge=lambda a, b: {merge}"
     call = f"fc.gather(c, fc.find_tree(c), variant='repaired', {pieces}).result"
     return Example(words, f"(lambda c: {call})(fc.Hypercube(3, [7], {[*LINKS_4]}))", value)
 
 
 def matrix_vector() -> Example:
-    """A of two rows and seven columns, one at each nonfaulty node; ``examples/matvec.py`` does it on the grid of Figure 2."""
+    """Return the example A x with one column per nonfaulty node; ``examples/matvec.py`` runs it on the grid of Figure 2."""
     words = "A x, A of the rows 0, 1, ..., 6 and 0, 2, ..., 12, and x = 1, a column at each nonfaulty node of Figure 16"
     return _merge_pieces(words, "[v, 2 * v]", "[p] + [[0, 0]] * (m - 1)", "[x + y for x, y in zip(a, b)]", [21, 42])
 
 
 def sorting() -> Example:
-    """One number at each nonfaulty node; ``examples/sorting.py`` sorts longer lists."""
+    """Return the example of merged numbers, one per nonfaulty node; ``examples/sorting.py`` sorts longer lists."""
     words = "the numbers 5 v mod 8, one at each nonfaulty node v of Figure 16, merged"
     return _merge_pieces(words, "[5 * v % 8]", "[p[i::m] for i in range(m)]", "sorted(a + b)", [0, 1, 2, 4, 5, 6, 7])
 
@@ -128,7 +128,7 @@ def sorting() -> Example:
 
 
 def figure_8() -> Example:
-    """Every node sends over every link; in half duplex the two ends of a link take turns."""
+    """Return the example of DETECT: every node sends over every link; in half duplex the two ends of a link take turns."""
     full, half = (
         "{i for v in range(2**n) for i in range(n)}",
         "{(i, v >> i & 1) for v in range(2**n) for i in range(n)}",
@@ -138,7 +138,7 @@ def figure_8() -> Example:
 
 
 def figure_9() -> Example:
-    """FAULT of nodes 000, ..., 111."""
+    """Return the example of FAULT of nodes 000, ..., 111."""
     cube = Hypercube(3, (), LINKS_2)
     value = ["000", "010", "000", "010", "001", "011", "000", "010"]
     python = f"[format(int(word), '03b') for word in fc.detect(fc.Hypercube(3, [], {[*LINKS_2]}))]"
@@ -148,7 +148,7 @@ def figure_9() -> Example:
 
 
 def figure_12() -> Example:
-    """Example 2."""
+    """Return Example 2."""
     tree = find_tree(Hypercube(3, (), LINKS_2))
     assert tree is not None
     call = f"fc.find_tree(fc.Hypercube(3, [], {[*LINKS_2]}))"
@@ -164,7 +164,7 @@ def figure_12() -> Example:
 
 
 def figure_14() -> Example:
-    """Example 3, with Figure 1's tree."""
+    """Return Example 3, with Figure 1's tree."""
     cube = Hypercube(4, (), LINKS_3)
     tree = CommunicationTree(cube, 0, (0, 1, 2, 3))
     plan = gather(cube, tree).plans[0]
@@ -181,7 +181,7 @@ def figure_14() -> Example:
 
 
 def figure_15() -> Example:
-    """The edges that help adds to the tree's, stage by stage: each waits for an earlier one."""
+    """Return the example of the edges that helpers add to the tree's edges, stage by stage: each waits for an earlier one."""
     call = f"fc.Hypercube(4, [], {[*LINKS_3]})"
     told = "[g.deadlocked, [[v, p.node] for p in g.plans for v in p.partners]]"
     python = f"(lambda c: (lambda g: {told})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
@@ -190,7 +190,7 @@ def figure_15() -> Example:
 
 
 def figure_16() -> Example:
-    """Example 4, with FIND_TREE's tree; the figure's own is not told."""
+    """Return Example 4, with FIND_TREE's tree, because the paper does not give the figure's own tree."""
     tree = find_tree(Hypercube(3, (7,), LINKS_4))
     assert tree is not None
     told = "[t.sink, list(t.order), [[p.node, list(p.partners)] for p in g.plans], int(g.arrived)]"

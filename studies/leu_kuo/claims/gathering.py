@@ -1,6 +1,6 @@
 """Claims of Leu & Kuo about the steps and waits of FTTC over FIND_TREE's trees (section 3.2), by variant.
 
-``literal`` is Figure 13 character by character, ``comment`` as the comments beside it say, ``repaired`` ours (reading R9).
+``literal`` is Figure 13 as printed, ``comment`` follows the comments in the figure, and ``repaired`` is our correction (R9).
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from .asynchronous import simulate_run
 from .registry import registry, witness
 from .trees import FirstCube, random_cubes
 
-#: Link sets in the order in which a smallest witness is looked for.
+#: Link sets in the order in which a smallest counterexample is searched.
 SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]
 
 
 def gather_expression(what: str, how: str = "") -> str:
-    """What an expression in g, the gathering over FIND_TREE's tree, gives, as an expression in ``cube``."""
+    """Return an expression in ``cube`` for ``what``, an expression in g, the gathering over FIND_TREE's tree."""
     return f"(lambda g: {what})(fc.gather(cube, fc.find_tree(cube){how}))"
 
 
 def gather_witness(words: str, cube: Hypercube, what: str, how: str = "") -> Witness:
-    """A witness on FIND_TREE's tree: what an expression in g, the gathering, gives."""
+    """Return the counterexample with the value of an expression in g, the gathering over FIND_TREE's tree."""
     return witness(words, cube, gather_expression(what, how))
 
 
 def gather_on_tree(cube: Hypercube, algorithm: str = "FTTC", variant: str | None = None) -> Gathering | None:
-    """A gathering over FIND_TREE's tree; None without a sink."""
+    """Return a gathering over FIND_TREE's tree; None without a sink."""
     tree = find_tree(cube)
     return None if tree is None else gather(cube, tree, algorithm, variant)
 
 
 @dataclass(frozen=True)
 class FirstRun:
-    """A statement that some gathering refutes: link sets by size; a check says whether the gathering over its tree is bad."""
+    """A universal statement about gatherings: link sets are tried by size until a check finds one that violates the statement."""
 
     words: str
     what: str
@@ -54,7 +54,7 @@ class FirstRun:
     form: str = ""
 
     def decide(self, effort: Effort, check: Callable[[Gathering], bool]) -> Verdict:
-        """Refuted by the first bad gathering."""
+        """Return the verdict: refuted by the first gathering that ``check`` accepts."""
 
         def is_bad_run(cube: Hypercube) -> bool:
             g = gather_on_tree(cube, self.algorithm, self.variant)
@@ -71,7 +71,7 @@ def _small_runs(
     algorithm: str = "FTTC",
     of: Callable[[Gathering], bool] = lambda g: True,
 ) -> Iterator[Gathering]:
-    """All link sets of Q_2, Q_3 and drawn ones above, those with a sink ``of`` which a claim speaks; each a case."""
+    """Yield gatherings for all link sets of Q_2, Q_3 and random larger ones with a sink; those with ``of`` count as cases."""
     small = ((n, k) for n, most in ((2, 4), (3, effort.by_effort(full=12, quick=4))) for k in range(most + 1))
     cases = itertools.chain(
         (cube for n, k in small for cube in effort.each(enumerate_cubes(n, links=k), f"Q_{n}")),
@@ -84,9 +84,10 @@ def _small_runs(
 
 @dataclass(frozen=True)
 class Runs:
-    """All gatherings over trees of small cubes and drawn ones above; a check says whether one is right.
+    """A statement about all gatherings over trees of small cubes and random larger ones; a check returns whether it holds for
+    one.
 
-    ``what``, an expression in ``g``, shows one that is not, and ``how`` are the arguments of ``fc.gather`` there.
+    ``what``, an expression in ``g``, shows a gathering that violates it; ``how`` are the arguments of ``fc.gather``.
     """
 
     words: str
@@ -98,7 +99,7 @@ class Runs:
     of: Callable[[Gathering], bool] = lambda g: True
 
     def decide(self, effort: Effort, check: Callable[[Gathering], bool]) -> Verdict:
-        """Refuted by the first gathering that is not right."""
+        """Return the verdict: refuted by the first gathering that fails ``check``."""
         how = f", {self.algorithm!r}" + ("" if self.variant is None else f", {self.variant!r}")
         runs = _small_runs(effort, self.variant, self.algorithm, self.of)
         bad = next((g.cube for g in runs if not check(g)), None)
@@ -124,7 +125,7 @@ class Runs:
     definition=True,
 )
 def last_stage(g: Gathering) -> bool:
-    """The sink has no faulty link."""
+    """Check that the sink has no faulty link."""
     return all(stage < g.cube.n - 1 for stage in g.faulty_stages)
 
 
@@ -143,7 +144,7 @@ def last_stage(g: Gathering) -> bool:
     definition=True,
 )
 def theorem_5(g: Gathering) -> bool:
-    """As the paper counts: one more step for each faulty stage."""
+    """Count steps as the paper does: one more step for each faulty stage."""
     return g.steps_paper == g.cube.n + len(g.faulty_stages) < 2 * g.cube.n
 
 
@@ -155,7 +156,7 @@ def theorem_5(g: Gathering) -> bool:
     ours=True,
 )
 def theorem_5_detours(effort: Effort) -> Verdict:
-    """Steps with every stage at 1, 2 for partitions, or its longest detour."""
+    """Count steps with every stage at 1, 2 for partitions, or its longest detour."""
     share = float(exact_gather(3, 4)["twofold"] or 0)
     checked = (
         f"link sets by size; at n = 3 with 4 faulty links {share:.2%} of the sets with a sink take 2n steps or more"
@@ -177,7 +178,7 @@ def theorem_5_detours(effort: Effort) -> Verdict:
     states="Where no link of the tree is faulty, FTTC does in Q_n, n >= 2, what TC does: the same steps, and everything arrives.",
 )
 def without_faults(g: Gathering) -> bool:
-    """All trees of FIND_TREE without a faulty link: outcomes of both."""
+    """Compare the results of both algorithms for all trees of FIND_TREE without a faulty link."""
     other = gather(g.cube, g.tree, "TC")
     alike = (g.steps_sync, g.arrived, g.plans) == (other.steps_sync, other.arrived, other.plans)
     return alike and not g.lost
@@ -199,7 +200,7 @@ def without_faults(g: Gathering) -> bool:
     definition=True,
 )
 def rerouting_slowdown(g: Gathering) -> bool:
-    """As the paper counts, and hop by hop."""
+    """Count steps as the paper does, and hop by hop."""
     return g.steps_sync <= g.steps_paper == g.cube.n + 3 * len(g.faulty_stages) <= 4 * g.cube.n
 
 
@@ -216,7 +217,7 @@ def rerouting_slowdown(g: Gathering) -> bool:
     ours=True,
 )
 def rerouting_steps(g: Gathering) -> bool:
-    """Hop by hop."""
+    """Count steps hop by hop."""
     return bool(g.steps_sync == g.cube.n + 2 * len(g.faulty_stages))
 
 
@@ -228,7 +229,7 @@ def rerouting_steps(g: Gathering) -> bool:
     correction="It does where some dimension has three nonfaulty links around the faulty one.",
 )
 def rerouting_delivers(effort: Effort) -> Verdict:
-    """Lost data among sets with a sink and no isolated node."""
+    """Find lost data among sets with a sink and no isolated node."""
     share = float(exact_gather(3, 4)["complete_reroute"] or 0)
     checked = f"link sets by size; complete in {share:.1%} of the sets of 4 links of Q_3 with a sink"
     runs = FirstRun("units lost, without an isolated node", "str(g.lost)", algorithm="REROUTE", checked=checked)
@@ -236,7 +237,7 @@ def rerouting_delivers(effort: Effort) -> Verdict:
 
 
 def is_lossy_without_isolated(g: Gathering) -> bool:
-    """Whether data is lost though every node has a nonfaulty link."""
+    """Whether data is lost although every node has a nonfaulty link."""
     return g.lost > 0 and g.expected == 2**g.cube.n
 
 
@@ -244,7 +245,7 @@ def is_lossy_without_isolated(g: Gathering) -> bool:
 
 _STATED_6 = "No node waits for ever in FTTC over FIND_TREE's tree of Q_n, n >= 2, whatever links are faulty"
 
-#: Why the letter of Figure 13 is not held against what is said of FTTC.
+#: Why Figure 13 as printed is not counted against the statements about FTTC.
 HELPER = (
     "In the transcription we have one subscript of Figure 13 differs from the comment beside it, and makes the condition say "
     "what the branch has already asked."
@@ -267,7 +268,7 @@ _NO_CYCLE = (
     slip=HELPER,
 )
 def theorem_6_literal(g: Gathering) -> bool:
-    """The first link set that blocks a node."""
+    """Find the first link set that blocks a node."""
     return g.deadlocked
 
 
@@ -280,7 +281,7 @@ def _claim_deadlock_free(variant: str) -> None:
         ours=variant == "repaired",
     )
     def is_deadlock_free(g: Gathering) -> bool:
-        """Runs of small cubes; the order in which nodes wait proves it."""
+        """Check runs on small cubes; the order in which nodes wait proves the claim."""
         return not g.deadlocked
 
 
@@ -297,7 +298,7 @@ _claim_deadlock_free("repaired")
     ),
 )
 def asynchronous(effort: Effort) -> Verdict:
-    """Runs in which a node that can go on is drawn at every step, against the sweep over the stages."""
+    """Compare runs in which a random node proceeds at each step to the sweep over the stages."""
     rng = random.Random(5)
 
     def is_same_in_all_orders(g: Gathering) -> bool:
@@ -322,12 +323,12 @@ def asynchronous(effort: Effort) -> Verdict:
     states="The edges to helpers close no circle in the graph of who waits for whom, over FIND_TREE's tree of Q_n, n >= 2.",
 )
 def dependency_graph(g: Gathering) -> bool:
-    """Who waits for whom over the whole run, without a circle in any variant: nodes that wait for none are removed in turn."""
+    """Check that the graph of waiting nodes over a run is acyclic in all variants, by removing nodes that wait for none."""
     return _is_acyclic(g.tree)
 
 
 def _is_acyclic(tree: CommunicationTree) -> bool:
-    """Whether nodes can be ordered so that each waits for earlier ones only: the widest graph, which is literal's."""
+    """Whether nodes can be ordered so that each waits for earlier ones only, in the graph with most edges (of ``literal``)."""
     fault, d = detect(tree.cube).tolist(), tree.order
     waits: dict[int, set[int]] = {v: set() for v in range(2**tree.n)}
     for i, sender, receiver in tree.links:

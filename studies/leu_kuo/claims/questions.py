@@ -1,4 +1,4 @@
-"""Questions about trees that Leu & Kuo do not ask: how good FIND_TREE and TOP_DOWN are, and what leaves no tree at all."""
+"""Questions about trees that Leu & Kuo do not ask: how good FIND_TREE and TOP_DOWN are, and which faults leave no tree."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .. import enumeration
 from .registry import registry, witness
 from .trees import FirstCube, find_first_cube, random_cubes
 
-#: Link sets in the order in which the smallest missed tree is looked for.
+#: Link sets in the order in which the smallest counterexample is searched.
 SMALL_CASES = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
 
-#: Faulty links of FIND_TREE's tree and of the best.
+#: Python expression for the numbers of faulty links of FIND_TREE's tree and of the best tree.
 _TREE_AND_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cube).faulty_links)]"
 
 
@@ -30,7 +30,9 @@ _TREE_AND_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cub
     ours=True,
 )
 def fault_free_below_n(effort: Effort) -> Verdict:
-    """By induction: a dimension without a faulty link is crossed for nothing, and one half has at most half of the rest."""
+    """Prove by induction: a dimension without a faulty link is crossed first, and one half has at most half of the faulty
+    links.
+    """
     sizes = [(n, k) for n in (1, 2, 3, 4) for k in range(n)] + [
         (5, k) for k in range(effort.by_effort(full=5, quick=3))
     ]
@@ -67,7 +69,7 @@ def _has_no_free_tree(cube: Hypercube) -> bool:
 
 
 def _at_one_node(n: int) -> Hypercube:
-    """n faulty links, one in each dimension, all at one node: every tree crosses one of them last, or at that node."""
+    """Return n faulty links at one node, one per dimension; every tree crosses one of them."""
     return Hypercube(n, (), [(0, 1 << k) for k in range(n)])
 
 
@@ -79,7 +81,7 @@ def _at_one_node(n: int) -> Hypercube:
     correction="It always does with one faulty link, and not with two.",
 )
 def find_tree_fault_free(effort: Effort) -> Verdict:
-    """All pairs of links of Q_3; one link, for all n by symmetry of the rule's first choice."""
+    """Check all pairs of links of Q_3; for one link, use the symmetry of the rule's first choice for all n."""
     for n in effort.each(range(2, effort.by_effort(full=9, quick=6)), "one faulty link"):
         check_agreement(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
     words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
@@ -88,7 +90,7 @@ def find_tree_fault_free(effort: Effort) -> Verdict:
 
 
 def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
-    """Whether there is a fault-free tree and the rule's is another."""
+    """Return whether there is a fault-free tree but the rule ``find`` returns another tree, as a function of the cube."""
 
     def is_missed(cube: Hypercube) -> bool:
         tree, best = find(cube), optimal_tree(cube)
@@ -105,7 +107,7 @@ def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None
     correction="It does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1.",
 )
 def top_down_fault_free(effort: Effort) -> Verdict:
-    """Exact shares of both up to the first size where they differ, then sets of that size in order."""
+    """Compare exact fractions up to the first size where they differ, then search sets of that size in order."""
     sizes = [(n, k) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1)] + [(4, k) for k in range(6)]
     for n, links in effort.each(sizes, "all link sets"):
         exact = exact_trees(n, links)
@@ -122,7 +124,7 @@ def top_down_fault_free(effort: Effort) -> Verdict:
 
 
 def _exact_gap(n: int, links: int) -> int:
-    """The largest gap over all sets of so many faulty links; 0 where none has a sink."""
+    """Return the largest gap over all sets of ``links`` faulty links; 0 if none has a sink."""
     return max(enumeration.optimal_tree({"n": n, "links": links, "f": 0}).extremes["largest_gap"][0], 0)
 
 
@@ -134,7 +136,7 @@ def _exact_gap(n: int, links: int) -> int:
     correction="Larger gaps occur from n = 3 on; no ratio bounds it, as the best may have none.",
 )
 def largest_gap(effort: Effort) -> Verdict:
-    """Exact for Q_2, Q_3 and Q_4 up to some links; drawn above."""
+    """Compute exact gaps for Q_2, Q_3 and Q_4 up to some links, and sample larger cubes."""
     worst = {n: max(_exact_gap(n, k) for k in range(n * 2 ** (n - 1) + 1)) for n in (2, 3)}
     worst[4] = max(_exact_gap(4, k) for k in range(effort.by_effort(full=7, quick=5)))
     down, ratio = dict.fromkeys(range(2, 7), 0), Fraction(1)
@@ -158,15 +160,15 @@ def _gap(cube: Hypercube) -> int:
     return 0 if tree is None or best is None else len(tree.faulty_links) - len(best.faulty_links)
 
 
-#: Only 0010 and 0111 end no faulty link, and their best trees cross two; one with the sink 1000 crosses one, its own.
+#: Only 0010 and 0111 have no faulty link, and their best trees cross two; a tree with the sink 1000 crosses one, its own.
 WORSE_SINK = Hypercube(4, (), [(0, 4), (1, 3), (1, 5), (4, 5), (4, 6), (8, 9), (10, 11), (12, 13), (14, 15)])
 
 
 def surrounded_sink(n: int) -> Hypercube:
-    """Node 0 alone has no faulty link: those of its neighbours to all others have one, and who is left is joined in pairs.
+    """Return a cube in which only node 0 has no faulty link: its neighbours' other links, and pairs of the remaining nodes.
 
-    A tree with the sink 0 crosses 0 + 1 + ... + (n - 1) of them, since a subcube of dimension k around 0 has k neighbours;
-    one that leaves 0 behind first crosses n - 1, the next stage 1, and the last 1.
+    A tree with the sink 0 crosses 0 + 1 + ... + (n - 1) faulty links, because a subcube of dimension k around 0 has k neighbours.
+    A tree that leaves 0 behind first crosses n - 1, then 1 in the next stage and 1 in the last.
     """
     links = {
         (min(u, v), max(u, v)) for k in range(n) for j in range(n) if j != k for u in [1 << k] for v in [u | 1 << j]
@@ -184,7 +186,9 @@ def surrounded_sink(n: int) -> Hypercube:
     correction="With 9 faulty links in Q_4 it has; the best tree of the one sink left can cross n(n-1)/2, another's n + 1.",
 )
 def sink_with_fault(effort: Effort) -> Verdict:
-    """Exact for Q_2, Q_3 and Q_4 up to some links; then a witness found by taking links from ``surrounded(4)``."""
+    """Check Q_2, Q_3 and Q_4 up to some links exactly; the counterexample was found by removing links from
+    ``surrounded_sink(4)``.
+    """
     top = effort.by_effort(full=8, quick=4)
     sizes = [(n, links, 0) for n in (2, 3) for links in range(n * 2 ** (n - 1) + 1)]
     sizes += [(4, links, 0) for links in range(top + 1)] + [(d, 0, f) for d in (2, 3, 4) for f in range(2**d + 1)]
@@ -212,7 +216,7 @@ def sink_with_fault(effort: Effort) -> Verdict:
     )
 
 
-#: Fewest nodes that, with their neighbours, are all of Q_n: the domination numbers for n = 1, ..., 6.
+#: Domination numbers for n = 1, ..., 6: fewest nodes that, with their neighbours, are all of Q_n.
 DOMINATION = (1, 2, 2, 4, 7, 12)
 
 
@@ -223,7 +227,7 @@ DOMINATION = (1, 2, 2, 4, 7, 12)
     ours=True,
 )
 def fewest_without_sink(effort: Effort) -> Verdict:
-    """No sink means an edge cover by links, of 2^(n-1) at the least, or a dominating set of nodes: by integer programming."""
+    """Use integer programming: without a sink, links cover all nodes (2^(n-1) at least), or faulty nodes dominate Q_n."""
     largest = effort.by_effort(full=6, quick=4)
     for n in range(1, largest + 1):
         effort.step(f"Q_{n}")
@@ -242,7 +246,7 @@ def fewest_without_sink(effort: Effort) -> Verdict:
 
 
 def _dominating_set(n: int) -> list[int]:
-    """A smallest dominating set of Q_n."""
+    """Return a smallest dominating set of Q_n."""
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp
 

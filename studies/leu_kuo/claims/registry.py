@@ -11,16 +11,16 @@ from fastcube.audit.cubes import cube_witness
 registry = ClaimRegistry("leu_kuo")
 
 
-#: A witness on one cube, ``cube`` in the expression.
+#: Return an example or counterexample on one cube, called ``cube`` in the expression.
 witness = functools.partial(cube_witness, name="cube")
 
 
 def example_verdict(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
-    """Whether what a worked example's line gives is what is printed."""
+    """Return "holds" if the value of a worked example is the printed one."""
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
 
 def tree_witness(words: str, tree: CommunicationTree, python: str) -> Witness:
-    """A witness on one tree: what ``python`` gives, where ``tree`` stands for it."""
+    """Return an example or counterexample on one tree: the value of ``python``, in which ``tree`` is the tree."""
     made = f"fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
     return witness(words, tree.cube, f"(lambda tree: {python})({made})")

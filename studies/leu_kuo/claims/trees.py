@@ -1,7 +1,7 @@
 """Claims of Leu & Kuo, "A Fault-Tolerant Tree Communication Scheme for Hypercube Systems", about trees (sections 2 and 3.1).
 
-Statements are in our words; what a reading adds stands in square brackets.  A smallest witness is the first in order of
-n, number of faulty links, links.  Exact shares come from all fault sets of a size (:func:`fastcube.exact_trees`).
+Claims are in our words; additions of an interpretation are in square brackets.  A smallest counterexample is the first in order
+of n, number of faulty links, links.  Exact fractions come from all fault sets of a size (:func:`fastcube.exact_trees`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .registry import example_verdict, registry, tree_witness, witness
 def find_first_cube(
     effort: Effort, points: Sequence[tuple[int, int]], bad: Callable[[Hypercube], bool]
 ) -> Hypercube | None:
-    """The first cube of these (n, links) that is ``bad``."""
+    """Return the first cube of these (n, links) that is ``bad``, or None."""
     for n, links in points:
         for cube in effort.each(cubes.enumerate_cubes(n, links=links), f"Q_{n}, {links} faulty links"):
             effort.count_if_applicable()
@@ -37,9 +37,9 @@ def find_first_cube(
 
 @dataclass(frozen=True)
 class FirstCube:
-    """A statement that some cube refutes: link sets of these (n, links) in order; a check says whether one is bad.
+    """A universal statement about cubes: link sets of these (n, links) are tried in order until a check finds a counterexample.
 
-    ``python`` shows the first bad one.  Where there is none nothing is decided.
+    ``python`` shows it.  Without one the verdict is undecided.
     """
 
     points: Sequence[tuple[int, int]]
@@ -49,7 +49,7 @@ class FirstCube:
     form: str = ""
 
     def decide(self, effort: Effort, check: Callable[[Hypercube], bool]) -> Verdict:
-        """Refuted by the first bad cube."""
+        """Return the verdict: refuted by the first cube that ``check`` accepts."""
         found = find_first_cube(effort, self.points, check)
         if found is None:
             return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, speaks against it")
@@ -57,7 +57,7 @@ class FirstCube:
 
 
 def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
-    """Q_n with 2 to 2^(n-1) faulty links, drawn."""
+    """Yield ``count`` copies of Q_n with 2 to 2^(n-1) random faulty links."""
     rng = random.Random(seed)
     every = links_of(n)
     for _ in range(count):
@@ -76,7 +76,7 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
     definition=True,
 )
 def property_1(n: int) -> Witness | None:
-    """By listing them; as sets of links only half as many are different."""
+    """List the trees; as sets of links only half as many are different."""
     shown = witness("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
     return shown if shown.value != math.factorial(n) * 2**n else None
 
@@ -89,7 +89,7 @@ def property_1(n: int) -> Witness | None:
     correction="There are n! 2^(n-1) sets of links: both ends of the last stage's link are sinks of a tree with these links.",
 )
 def property_1_links(effort: Effort) -> Verdict:
-    """Trees by their undirected links: half as many as trees."""
+    """Count trees by their undirected links: half as many as trees."""
     largest = effort.by_effort(full=5, quick=4)
     for n in range(1, largest + 1):
         trees = list(effort.each(exhaust(Hypercube(n)), f"Q_{n}"))
@@ -107,9 +107,9 @@ def property_1_links(effort: Effort) -> Verdict:
 
 @dataclass(frozen=True)
 class Trees:
-    """All trees of small cubes; a check takes a tree and what ``python``, an expression in ``tree``, gives for it.
+    """A statement about all trees of small cubes; a check takes a tree and the value of ``python``, an expression in ``tree``.
 
-    It says whether that is right.
+    The check returns whether the value is right.
     """
 
     words: str
@@ -118,7 +118,7 @@ class Trees:
     full: int = 4
 
     def decide(self, effort: Effort, check: Callable[[CommunicationTree, Any], bool]) -> Verdict:
-        """Refuted by the first tree whose value is not right."""
+        """Return the verdict: refuted by the first tree whose value is not right."""
         value_of = eval(f"lambda tree: {self.python}")
 
         def judge_tree(tree: CommunicationTree) -> Witness | None:
@@ -142,7 +142,7 @@ class Trees:
     states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.",
 )
 def property_2(tree: CommunicationTree, links: int) -> bool:
-    """All trees of small cubes."""
+    """Check all trees of small cubes."""
     return links == int(2**tree.n) - 1
 
 
@@ -159,7 +159,7 @@ _ACTIVE = "[[v for v in range(2**tree.n) if tree.role(v, i) == 'active'] for i i
     states="A node that is active at stage i has n - i - 1 neighbours that are active then, in every tree of Q_n, n >= 1.",
 )
 def theorem_1(tree: CommunicationTree, neighbours: list[list[int]]) -> bool:
-    """Roles of all nodes of all trees."""
+    """Check the roles of all nodes in all trees."""
     return all(set(counts) == {tree.n - i - 1} for i, counts in enumerate(neighbours))
 
 
@@ -170,7 +170,7 @@ def theorem_1(tree: CommunicationTree, neighbours: list[list[int]]) -> bool:
     states="At stage i 2^(n-i-1) nodes are active, in every tree of Q_n, n >= 1.",
 )
 def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
-    """Roles of all nodes of all trees."""
+    """Check the roles of all nodes in all trees."""
     return counts == [2 ** (tree.n - i - 1) for i in range(tree.n)]
 
 
@@ -185,7 +185,7 @@ def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
     states="A node that is active at one stage is idle at all later ones, in every tree of Q_n, n >= 1.",
 )
 def idle_afterwards(tree: CommunicationTree, roles: list[list[str]]) -> bool:
-    """Roles of all nodes of all trees."""
+    """Check the roles of all nodes in all trees."""
     return all(set(r[r.index("active") + 1 :]) <= {"idle"} for r in roles if "active" in r)
 
 
@@ -204,7 +204,7 @@ def idle_afterwards(tree: CommunicationTree, roles: list[list[str]]) -> bool:
     ),
 )
 def one_partner(_: CommunicationTree, partners: list[list[int]]) -> bool:
-    """Neighbours of the other role over the dimensions d_i, ..., d_(n-1)."""
+    """Count neighbours in the other role over the dimensions d_i, ..., d_(n-1)."""
     return all(set(stage) == {1} for stage in partners)
 
 
@@ -214,7 +214,7 @@ def one_partner(_: CommunicationTree, partners: list[list[int]]) -> bool:
     states="In the tree with the sink 010 and the order (1, 2, 0) node 110 is passive, then active, then idle.",
 )
 def example_1(effort: Effort) -> Verdict:
-    """Figure 3b: sink 010, order (1, 2, 0)."""
+    """Run the example of Figure 3b: sink 010, order (1, 2, 0)."""
     effort.count_if_applicable()
     tree = CommunicationTree(Hypercube(3), 0b010, (1, 2, 0))
     found = tree_witness("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
@@ -235,7 +235,7 @@ EXAMPLE_2 = Hypercube(3, (), [(0b100, 0b101), (0b101, 0b111), (0b001, 0b011)])
     ),
 )
 def example_2(effort: Effort) -> Verdict:
-    """Every COST that the example prints."""
+    """Check every COST that the example prints."""
     effort.count_if_applicable()
     python = "(lambda t: [str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]])(fc.find_tree(cube))"
     found = witness("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
@@ -253,7 +253,7 @@ def example_2(effort: Effort) -> Verdict:
     slip="In the transcription we have; the text beneath it, Figure 11's caption and Example 2 take the complement.",
 )
 def equation_7(effort: Effort) -> Verdict:
-    """The second step of Example 2, with USED_N = {000, 010} and USED_D = {1}, by the letter."""
+    """Evaluate the printed formula in the second step of Example 2, with USED_N = {000, 010} and USED_D = {1}."""
     effort.count_if_applicable()
     python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
     found = witness(
@@ -272,7 +272,7 @@ def _no_sink(cube: Hypercube) -> bool:
     states="FIND_TREE finds a sink in Q_n, n >= 1, whenever fewer than 2^(n-1) links are faulty.",
 )
 def theorem_3(effort: Effort) -> Verdict:
-    """Links below 2^(n-1) have fewer than 2^n ends; exact shares besides."""
+    """Prove: fewer than 2^(n-1) links have fewer than 2^n ends; also check exact fractions."""
     last = effort.by_effort(full=6, quick=3)
     points = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
     for n, k in effort.each(points, "all link sets"):
@@ -288,7 +288,7 @@ def theorem_3(effort: Effort) -> Verdict:
 
 
 def _many_faulty_links(most: int) -> Iterator[tuple[Hypercube]]:
-    """All link sets of Q_2, of Q_3 up to ``most`` links, and drawn ones of Q_4 and Q_5."""
+    """Yield all link sets of Q_2, of Q_3 up to ``most`` links, and random ones of Q_4 and Q_5."""
     for n, last in ((2, 4), (3, most)):
         for k in range(last + 1):
             yield from ((cube,) for cube in cubes.enumerate_cubes(n, links=k))
@@ -307,7 +307,7 @@ def _many_faulty_links(most: int) -> Iterator[tuple[Hypercube]]:
     states="Beyond 2^(n-1) faulty links too, FIND_TREE finds a tree of Q_n, n >= 1, if some node has no faulty link.",
 )
 def beyond_theorem_3(cube: Hypercube) -> Witness | None:
-    """A tree exactly where some FAULT is 0."""
+    """Check that there is a tree iff some FAULT is 0."""
     clean = any(not any(cube.is_faulty_link(v, w) for w in cube.neighbours(v)) for v in range(2**cube.n))
     if clean == (not _no_sink(cube)):
         return None
@@ -323,7 +323,7 @@ def beyond_theorem_3(cube: Hypercube) -> Witness | None:
     ours=True,
 )
 def theorem_3_raised(effort: Effort) -> Verdict:
-    """A perfect matching touches every node."""
+    """Check that a perfect matching touches every node."""
     for n in effort.each(range(1, 9)):
         effort.count_if_applicable()
         check_agreement(
@@ -343,7 +343,7 @@ def theorem_3_raised(effort: Effort) -> Verdict:
     definition=True,
 )
 def equation_8(effort: Effort) -> Verdict:
-    """The sum of the proof, term by term: a COST of 2^(n-i-1) (i+1) steps for i + 1 dimensions, and 2^(n-i-1) for USED_N."""
+    """Evaluate the sum of the proof: a COST of 2^(n-i-1) (i+1) steps for i + 1 dimensions, and 2^(n-i-1) for USED_N, per term."""
     for n in effort.each(range(1, 63), "equation (8)"):
         effort.count_if_applicable()
         terms = sum((i + 1) * 2 ** (n - i - 1) * (i + 1) + 2 ** (n - i - 1) for i in range(1, n))
@@ -357,7 +357,7 @@ def equation_8(effort: Effort) -> Verdict:
     states="DETECT gives node 101 the word 011 in the cube of Figure 9: its links of dimensions 0 and 1 are faulty.",
 )
 def example_detect_word(effort: Effort) -> Verdict:
-    """Figure 9's one word that the text prints."""
+    """Check the word of Figure 9 that the text prints."""
     effort.count_if_applicable()
     return example_verdict(
         witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011

@@ -1,6 +1,6 @@
-"""What is claimed of networks under random faults (N12), decided by exact counts and on common faults.
+"""Claims about networks under random faults (N12), decided by exact counts and by trials on common faults.
 
-The first two statements are known from an abstract alone; the others are ours.
+The first two claims are known from an abstract alone; the others are ours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .registry import registry
     "probability 99%.",
 )
 def ten_cube(effort: Effort) -> Verdict:
-    """By trials at rates up to .1, and at .33, where 1% is reached: true, and far from tight."""
+    """Estimate by trials at rates up to .1, and at .33, where 1% is reached: the claim is true, and far from tight."""
     from ..survival import SURVIVAL_RATE
 
     trials = effort.by_effort(full=1_000_000, quick=50_000)
@@ -46,14 +46,14 @@ def ten_cube(effort: Effort) -> Verdict:
     "probability 99.9%.",
 )
 def large_cubes(effort: Effort) -> Verdict:
-    """By a bound at each n = 2 .. 40, from the subcubes of the low k <= 7 dimensions.
+    """Bound the probability at each n = 2 .. 40, using the subcubes of the low k <= 7 dimensions.
 
-    A k-cube with at most 2k - 3 faulty nodes has at most one nonfaulty node outside its largest component (Esfahanian 1989).
-    Where every subcube has so few, neighbouring largest components are joined, since 2^k exceeds 2 (2k - 2).  What is left is a
-    node whose neighbours in its subcube are faulty and whose other neighbours are faulty or so cut off themselves.
+    A k-cube with at most 2k - 3 faulty nodes has at most one nonfaulty node outside its largest component (Esfahanian 1989).  If
+    every subcube has so few, neighbouring largest components are joined, since 2^k exceeds 2 (2k - 2).  The remaining event is a
+    node whose neighbours in its subcube are faulty and whose other neighbours are faulty or cut off in the same way.
     """
     rate, worst = Fraction(1, 1000), Fraction(0)
-    for n in range(2, 41):  # two nodes are disconnected only where none is left
+    for n in range(2, 41):  # two nodes are disconnected only if one of them is faulty
         k = min(n, 7)
         nodes = 2**k
         few = sum(comb(nodes, f) * rate**f * (1 - rate) ** (nodes - f) for f in range(2 * k - 2))
@@ -72,7 +72,9 @@ def large_cubes(effort: Effort) -> Verdict:
     ours=True,
 )
 def moebius_links(effort: Effort) -> Verdict:
-    """All sets of faulty links at n = 3 and 4: never fewer of any size leave moebius1 connected than the four others."""
+    """Check all sets of faulty links at n = 3 and 4: at every size moebius1 stays connected for at least as many as the
+    others.
+    """
     for n in (3, 4):
         best = exact_survival("moebius1", n).links
         for name in ("hypercube", "crossed", "locally-twisted", "moebius0"):
@@ -96,7 +98,7 @@ def moebius_links(effort: Effort) -> Verdict:
     ours=True,
 )
 def nodes_nobody(effort: Effort) -> Verdict:
-    """All sets of faulty nodes at n = 4."""
+    """Check all sets of faulty nodes at n = 4."""
     effort.step("n=4")
     effort.applied += 2**16
     mine, theirs = exact_survival("moebius1", 4).nodes, exact_survival("hypercube", 4).nodes

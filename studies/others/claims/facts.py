@@ -1,7 +1,7 @@
-"""Facts that other authors published about small cubes, each beside the value that fastcube computes.
+"""Facts that other authors published about small cubes, each compared with the value that fastcube computes.
 
-A source says in brackets what was read of it: an entry of a database, an abstract, a file of a repository, or nothing, where
-the fact is text not read.
+A source gives in brackets the text that we read: an entry of a database, an abstract, a file of a repository, or nothing if we
+did not read the fact's own text.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from fastcube.networks.hypercube import Hypercube
 
 from .registry import registry
 
-#: Sets of nodes of Q_n, n <= 5: bit v of a word is node v.
+#: Sets of nodes of Q_n, n <= 5: bit v of an integer is node v.
 Masks = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """A value that a text prints, and what gives it here: an expression in ``fc``, or a function without arguments.
+    """A printed value, and its computation: an expression in ``fc``, or a function without arguments.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class PublishedValue:
     computed : str or callable
         A Python expression in the names of ``import fastcube as fc``, or a function.
     checked : str
-        What is counted, and over which range.
+        Description of the counted cases and their range.
     """
 
     printed: Any
@@ -50,7 +50,7 @@ class PublishedValue:
     checked: str
 
     def decide(self, effort: Effort) -> Verdict:
-        """Holds where the computed value is the printed one."""
+        """Return "holds" if the computed value equals the printed one."""
         found = evaluate(self.computed) if isinstance(self.computed, str) else self.computed()
         if found == self.printed:
             return Verdict("holds", self.checked)
@@ -59,14 +59,14 @@ class PublishedValue:
 
 
 def _across(masks: Masks, i: int) -> Masks:
-    """Sets of nodes of Q_n as bit maps, n <= 5, with each node replaced by its neighbour across dimension i."""
+    """Return sets of nodes of Q_n as bitmasks, n <= 5, with each node replaced by its neighbour across dimension i."""
     half = np.uint32((0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)[i])
     shift = np.uint32(1 << i)
     return (masks & half) << shift | (masks >> shift) & half
 
 
 def are_connected(masks: Masks, n: int) -> NDArray[np.bool_]:
-    """Whether each set of nodes of Q_n is connected; the empty set is not."""
+    """Return whether each set of nodes of Q_n is connected; the empty set is not."""
     reached = masks & (~masks + np.uint32(1))
     while True:
         grown = reached
@@ -78,7 +78,7 @@ def are_connected(masks: Masks, n: int) -> NDArray[np.bool_]:
 
 
 def _list_unions(masks: Sequence[int]) -> Masks:
-    """All unions of the given disjoint sets."""
+    """Return all unions of the given disjoint sets."""
     unions = np.zeros(1, np.uint32)
     for mask in masks:
         unions = np.concatenate([unions, unions | np.uint32(mask)])
@@ -86,9 +86,11 @@ def _list_unions(masks: Sequence[int]) -> Masks:
 
 
 def count_connected_classes(n: int) -> list[int]:
-    """Connected sets of k = 1 .. 2^n nodes of Q_n up to its symmetries, by Burnside's lemma, n <= 5."""
+    """Return the numbers of connected sets of k = 1 .. 2^n nodes of Q_n up to symmetry, by Burnside's lemma, n <= 5."""
     nodes = range(1 << n)
-    alike: dict[Any, list[list[int]]] = {}  # symmetries by their cycles of coordinates: length, and parity of the flips
+    alike: dict[
+        Any, list[list[int]]
+    ] = {}  # symmetries by the cycles of their coordinates: lengths, and parity of the flips
     for order in itertools.permutations(range(n)):
         for flip in nodes:
             image = [flip ^ sum((v >> i & 1) << order[i] for i in range(n)) for v in nodes]
@@ -110,7 +112,7 @@ def count_connected_classes(n: int) -> list[int]:
 
 
 def _list_cycles(image: Sequence[int]) -> list[list[int]]:
-    """The cycles of a permutation."""
+    """Return the cycles of a permutation."""
     left, cycles = set(range(len(image))), []
     while left:
         cycle = [min(left)]
@@ -122,13 +124,13 @@ def _list_cycles(image: Sequence[int]) -> list[list[int]]:
 
 
 def _survivors() -> tuple[Masks, Masks, NDArray[np.bool_]]:
-    """All nonempty sets of nonfaulty nodes of Q_4, their numbers of faulty nodes, and which sets are disconnected."""
+    """Return all nonempty sets of nonfaulty nodes of Q_4, their numbers of faulty nodes, and which sets are disconnected."""
     masks = np.arange(1, 1 << 16, dtype=np.uint32)
     return masks, 16 - np.bitwise_count(masks), ~are_connected(masks, 4)
 
 
 def least_conditional_faults() -> list[int]:
-    """Fewest faulty nodes that disconnect Q_4 and leave every nonfaulty node 0, 1 or 2 nonfaulty neighbours."""
+    """Return the fewest faulty nodes that disconnect Q_4 and leave every nonfaulty node 0, 1 or 2 nonfaulty neighbours."""
     masks, faults, apart = _survivors()
     one, two = np.zeros_like(masks), np.zeros_like(masks)
     for i in range(4):
@@ -138,7 +140,7 @@ def least_conditional_faults() -> list[int]:
 
 
 def least_faulty_blocks() -> list[int]:
-    """Fewest connected faulty nodes of Q_4 that leave several components, each of more than h = 0, 1, 2 nodes."""
+    """Return the fewest connected faulty nodes of Q_4 that leave several components, each of more than h = 0, 1, 2 nodes."""
     masks, faults, apart = _survivors()
     chosen = apart & are_connected(masks ^ np.uint32(0xFFFF), 4)
     smallest = [
@@ -149,7 +151,9 @@ def least_faulty_blocks() -> list[int]:
 
 
 def greedy_differences() -> list[Any]:
-    """P(greedy routing in Q_3 is minimal) at 7 failure rates, less the mean over destinations of (1 - q^2) ... (1 - q^h)."""
+    """Return P(greedy routing in Q_3 is minimal) at 7 failure rates, less the mean over destinations of (1 - q^2) ...  (1 -
+    q^h).
+    """
     exact: list[Any] = [exact_routing(3, f) for f in range(7)]
     minimal = [x["route1_delivered"] * (1 - x["route1_detour"]) for x in exact]
     return [
@@ -160,7 +164,7 @@ def greedy_differences() -> list[Any]:
 
 
 def largest_diameters() -> list[int]:
-    """Largest diameter at n = 4 of hypercube, crossed cube (3 faulty nodes) and folded cube (4 faulty nodes)."""
+    """Return the largest diameters at n = 4 of hypercube, crossed cube (3 faulty nodes) and folded cube (4 faulty nodes)."""
     chosen = (("hypercube", 3), ("crossed", 3), ("folded", 4))
     return [
         max(diameter(network(name, 4, faulty)) or 0 for faulty in itertools.combinations(range(16), f))
@@ -169,7 +173,7 @@ def largest_diameters() -> list[int]:
 
 
 def least_links_for_components() -> list[int]:
-    """Fewest faulty links of Q_3 that leave at least 2, 3 and 4 components."""
+    """Return the fewest faulty links of Q_3 that leave at least 2, 3 and 4 components."""
     links = [(v, int(v) ^ 1 << i) for v in range(8) for i in range(3) if not v >> i & 1]
     least: dict[int, int] = {}
     for k in range(8):
@@ -181,7 +185,7 @@ def least_links_for_components() -> list[int]:
 
 
 def count_lost_greedy_messages() -> list[int]:
-    """Messages of ROUTE1(1) from node 0 of Q_4 with one faulty node and one faulty link: lost, and all."""
+    """Return lost and all messages of ROUTE1(1) from node 0 of Q_4 with one faulty node and one faulty link."""
     links = [(v, v ^ 1 << i) for v in range(16) for i in range(4) if not v >> i & 1]
     outcomes = [
         route(Hypercube(4, [x], [link]), 0, t, "ROUTE1", k=1).outcome

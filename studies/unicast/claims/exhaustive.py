@@ -1,6 +1,7 @@
-"""All fault sets of a small cube side by side, as arrays with a row a set: words, and what is possible from node 0.
+"""All fault sets of a small cube as arrays with one row per set: safety statuses, and paths from node 0.
 
-A third way to the words, beside the kernels' planes and the twin's dictionaries: levels by sorting, over all sets at once.
+These are a third implementation of the safety statuses, besides the kernels' planes and the reference implementation: levels are
+computed by sorting, for all sets together.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int8]
 
-#: Sets in one array.
+#: Number of sets in one array.
 _ROWS = 1 << 16
 
 
 def fault_sets(n: int, most: int) -> Iterator[tuple[int, Bools]]:
-    """(f, faulty): all sets of f faulty nodes without node 0, f = 0 .. most in order, in parts of rows (sets, 2^n)."""
+    """Yield (f, faulty): all sets of f faulty nodes without node 0, f = 0 .. most in order, in arrays of rows (sets, 2^n)."""
     for f in range(most + 1):
         sets = itertools.combinations(range(1, 2**n), f)
         while part := list(itertools.islice(sets, _ROWS)):
@@ -30,13 +31,13 @@ def fault_sets(n: int, most: int) -> Iterator[tuple[int, Bools]]:
 
 
 def _neighbour_planes(n: int, planes: NDArray[np.generic]) -> list[NDArray[np.generic]]:
-    """What each node's neighbour in dimension i has, i = 0 .. n - 1."""
+    """Return the planes of each node's neighbour in dimension i, for i = 0 .. n - 1."""
     nodes = np.arange(2**n)
     return [planes[:, nodes ^ (1 << i)] for i in range(n)]
 
 
 def neighbour_counts(n: int, planes: Bools) -> Ints:
-    """Number of each node's neighbours in a plane."""
+    """Return the number of each node's neighbours in a plane."""
     out = np.zeros(planes.shape, np.int8)
     for other in _neighbour_planes(n, planes):
         out += other.astype(np.int8)
@@ -44,7 +45,7 @@ def neighbour_counts(n: int, planes: Bools) -> Ints:
 
 
 def unsafe_nodes(n: int, faulty: Bools) -> Bools:
-    """Lee and Hayes's unsafe nodes."""
+    """Return the unsafe nodes of Lee and Hayes."""
     closed = faulty.copy()
     while (more := ~closed & (neighbour_counts(n, closed) >= 2)).any():
         closed |= more
@@ -52,7 +53,7 @@ def unsafe_nodes(n: int, faulty: Bools) -> Bools:
 
 
 def marked_nodes(n: int, faulty: Bools) -> tuple[Bools, Ints]:
-    """Wu and Fernandez's marked nodes, and each set's rounds (V2)."""
+    """Return the nodes that Wu and Fernandez mark, and each set's rounds (V2)."""
     marked, rounds = np.zeros_like(faulty), np.zeros(len(faulty), np.int8)
     twice = neighbour_counts(n, faulty) >= 2
     while (more := ~faulty & ~marked & (twice | (neighbour_counts(n, faulty | marked) >= 3))).any():
@@ -62,7 +63,9 @@ def marked_nodes(n: int, faulty: Bools) -> tuple[Bools, Ints]:
 
 
 def safety_levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
-    """Safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin with ``first``, or n."""
+    """Return safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin with ``first``, or
+    n.
+    """
     own = np.where(faulty, 0, n if first is None else first).astype(np.int8)
     rounds = np.zeros(len(faulty), np.int8)
     ranks = np.arange(n, dtype=np.int8)
@@ -78,7 +81,7 @@ def safety_levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints
 
 
 def safety_vectors(n: int, faulty: Bools) -> Bools:
-    """Safety vectors (V4): (sets, 2^n, n + 1), bit k in place k."""
+    """Return safety vectors (V4) of shape (sets, 2^n, n + 1), bit k at index k."""
     out = np.repeat(~faulty[:, :, None], n + 1, axis=2)
     for k in range(2, n + 1):
         out[:, :, k] &= neighbour_counts(n, out[:, :, k - 1]) >= n - k + 1
@@ -86,7 +89,7 @@ def safety_vectors(n: int, faulty: Bools) -> Bools:
 
 
 def has_minimal_path(n: int, faulty: Bools) -> Bools:
-    """Whether a path over the Hamming distance leads from node 0 to each node."""
+    """Return whether a path over the Hamming distance leads from node 0 to each node."""
     out = np.zeros_like(faulty)
     out[:, 0] = True
     for x in range(1, 2**n):
@@ -98,7 +101,7 @@ def has_minimal_path(n: int, faulty: Bools) -> Bools:
 
 
 def path_lengths(n: int, faulty: Bools) -> Ints:
-    """Distance of every node from node 0; 127 where none leads there."""
+    """Return the distance of every node from node 0; 127 if there is no path."""
     out = np.full(faulty.shape, 127, np.int8)
     edge = np.zeros_like(faulty)
     edge[:, 0] = True

@@ -1,4 +1,4 @@
-"""Claims about what rival rules do with messages (V10); registry and style as in ``status``."""
+"""Claims about messages under rival rules (V10); registry and conventions as in ``status``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .status import checked_range, cubes_with_links, decide_with_links, largest_
 
 
 def _count_messages(effort: Effort, most: Callable[[int], int] | None) -> Any:
-    """(n, f, counts, extremes, pairs) of all messages of LEVELS, VECTORS, A1 and DFS."""
+    """Yield (n, f, counts, extremes, pairs) for all messages of LEVELS, VECTORS, A1 and DFS."""
     from fastcube.kernels.unicast.layout import make_layout
     from fastcube.kernels.unicast.rules import RULES
     from fastcube.kernels.unicast.scalar import make_sets_kernel
@@ -46,7 +46,7 @@ def _all_messages(
     wrong: Callable[[Hypercube], Witness | None],
     most: Callable[[int], int] | None = None,
 ) -> Verdict:
-    """Holds where all counts are right; one that is not names no message: ``wrong`` finds it in a cube, or the two disagree."""
+    """Return "holds" if all counts are right; otherwise ``wrong`` must find the message in some cube."""
     for n, f, counts, extremes, pairs in _count_messages(effort, most):
         effort.applied += pairs
         if not right(counts, extremes, pairs):
@@ -61,7 +61,7 @@ def _all_messages(
 def _first_message_finder(
     words: str, python: str, wrong: Callable[[Hypercube, int], bool]
 ) -> Callable[[Hypercube], Witness | None]:
-    """Finds the first destination with a wrong message from node 0; ``python`` has ``c`` and ``{t}``."""
+    """Return a function that finds the first destination with a wrong message from node 0; ``python`` has ``c`` and ``{t}``."""
 
     def find_witness(cube: Hypercube) -> Witness | None:
         t = next((t for t in nonfaulty_targets(cube) if wrong(cube, t)), None)
@@ -82,7 +82,7 @@ _REFUSED_EXPRESSION = (
     states="What LEVELS or VECTORS accepts is delivered over H or H + 2 links [with faulty links, V6, too].",
 )
 def accepted_delivered(effort: Effort) -> Verdict:
-    """The extremes that must stay 0; with faulty links every message of Q_2 and Q_3 from node 0."""
+    """Check the extremes that must stay 0, and with faulty links every message of Q_2 and Q_3 from node 0."""
 
     def wrong(cube: Hypercube, t: int) -> bool:
         ways = [route(cube, 0, t, rule) for rule in ("LEVELS", "VECTORS")]
@@ -96,7 +96,7 @@ def accepted_delivered(effort: Effort) -> Verdict:
 
 
 def _is_wrongly_refused(cube: Hypercube, t: int) -> bool:
-    """Whether LEVELS or VECTORS refuses a message that a path would take."""
+    """Whether LEVELS or VECTORS refuses a message although a path exists."""
     refused = any(route(cube, 0, t, rule).outcome == "refused" for rule in ("LEVELS", "VECTORS"))
     return refused and distance(cube, 0, t) is not None
 
@@ -110,7 +110,7 @@ _find_refused = _first_message_finder("refused although a path exists", _REFUSED
     states="With fewer than n faulty nodes LEVELS and VECTORS refuse nothing.",
 )
 def nothing_refused(effort: Effort) -> Verdict:
-    """All messages with fewer than n faulty nodes, which leave a path."""
+    """Check all messages with fewer than n faulty nodes, for which a path exists."""
     return _all_messages(
         effort,
         lambda counts, *_: counts["levels_refused"] == counts["vectors_refused"] == 0,
@@ -131,7 +131,7 @@ def nothing_refused(effort: Effort) -> Verdict:
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
 )
 def nothing_refused_links(cube: Hypercube) -> Witness | None:
-    """Every destination from node 0."""
+    """Check every destination from node 0."""
     return _find_refused(cube)
 
 
@@ -141,7 +141,7 @@ def nothing_refused_links(cube: Hypercube) -> Witness | None:
     states="A1 delivers every message with fewer than n faulty components.",
 )
 def a1_delivers(effort: Effort) -> Verdict:
-    """All messages with fewer than n faulty nodes; with faulty links those of Q_2, Q_3."""
+    """Check all messages with fewer than n faulty nodes; with faulty links those of Q_2, Q_3."""
     find = _first_message_finder(
         "not delivered",
         "fc.route(c, 0, {t}, algorithm='A1').outcome",
@@ -166,7 +166,7 @@ def a1_delivers(effort: Effort) -> Verdict:
     states="Depth-first search delivers exactly where a path exists.",
 )
 def dfs_connected(effort: Effort) -> Verdict:
-    """All messages."""
+    """Check all messages."""
     find = _first_message_finder(
         "delivered, or a path exists, and not both",
         "[fc.route(c, 0, {t}, algorithm='DFS').outcome, fc.distance(c, 0, {t})]",
@@ -184,7 +184,7 @@ def dfs_connected(effort: Effort) -> Verdict:
     states="At any fixed rate of faulty nodes the share of messages that sidetracking delivers tends to 1 as n grows.",
 )
 def sidetrack_rates(effort: Effort) -> Verdict:
-    """Study ``rivals-rate`` at rates .1 to .7: the shares not delivered within 8n hops, as n grows."""
+    """Run ``rivals-rate`` at rates .1 to .7, and compare the fractions not delivered within 8n hops as n grows."""
     from ..rate import RIVALS_RATE
 
     trials, told = effort.by_effort(full=20_000, quick=2_000), []
@@ -212,7 +212,7 @@ def sidetrack_rates(effort: Effort) -> Verdict:
     correction="It can be trapped for ever: spare bits are tried only where no preferred one is good.",
 )
 def sidetrack_arrives(effort: Effort) -> Verdict:
-    """Which nodes its possible hops lead to from node 0, in the order of n and f."""
+    """Find the nodes that its possible hops reach from node 0, in the order of n and f."""
     for n in range(2, 5):
         for f, faulty in exhaustive.fault_sets(n, 2**n - 2 if n < 4 else 6):
             effort.step(f"Q_{n}, f={f}")
@@ -231,7 +231,7 @@ def sidetrack_arrives(effort: Effort) -> Verdict:
 
 
 def _is_reach_possible(n: int, faulty: exhaustive.Bools, t: int) -> exhaustive.Bools:
-    """Sets in which some sequence of sidetracking's hops leads from node 0 to t."""
+    """Return the sets in which some sequence of sidetracking's hops leads from node 0 to t."""
     nodes = np.arange(2**n)
     nearer = [((nodes ^ t) >> i & 1).astype(np.bool_) for i in range(n)]
     open_ = [~faulty[:, nodes ^ (1 << i)] for i in range(n)]

@@ -1,7 +1,7 @@
-"""What is claimed of rival rules and their words (V10), decided on all fault sets of small cubes.
+"""Claims about rival rules and their safety statuses (V10), decided on all fault sets of small cubes.
 
-No paper's text was read: a statement is from an abstract where its place says so, else as the literature gives it.
-"Contrast" and "ours" are statements that one would expect and that no paper makes.
+We read no paper's full text: a claim is from an abstract if its place says so, else as the literature gives it.  "Contrast" and
+"ours" mark claims that one would expect and that no paper makes.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from fastcube.networks.hypercube import Hypercube
 from . import exhaustive
 from .registry import registry
 
-#: Finds in rows of fault sets of Q_n with f faults the rows and nodes where something is wrong: (sets, 2^n) or (sets,).
+#: Finds in rows of fault sets of Q_n with f faults the rows and nodes that violate a claim: (sets, 2^n) or (sets,).
 Predicate = Callable[[int, int, exhaustive.Bools], exhaustive.Bools]
 
 
 def largest_fault_count(effort: Effort, n: int) -> int:
-    """Largest f that is looked at in Q_n: all up to n = 4, up to 6 in Q_5."""
+    """Return the largest number of faults checked in Q_n: all up to n = 4, up to 6 in Q_5."""
     return int(2**n) - 1 if n <= 4 else effort.by_effort(full=6, quick=4)
 
 
 def checked_range(effort: Effort, most: Callable[[int], int] | None = None) -> str:
-    """The fault sets that are looked at: up to ``most(n)`` faulty nodes, or all."""
+    """Return the description of the checked fault sets: up to ``most(n)`` faulty nodes, or all."""
     if most is None:
         largest = largest_fault_count(effort, 5)
         return f"all fault sets of Q_1, ..., Q_4, and of up to {largest} faulty nodes of Q_5, without node 0"
@@ -42,20 +42,20 @@ def checked_range(effort: Effort, most: Callable[[int], int] | None = None) -> s
 
 @dataclass(frozen=True)
 class FaultSets:
-    """All fault sets of small cubes, in the order of n and f; a check finds in rows of them where something is wrong.
+    """All fault sets of small cubes, in the order of n and f; a check finds the rows in which a claim is violated.
 
     Parameters
     ----------
     words : str
-        What a witness shows.
+        Description of a counterexample.
     python : str or callable
-        Has ``c`` and ``{t}``, or is made of n and the one set.
+        Has ``c`` and ``{t}``, or is made from n and the fault set.
     most : callable, optional
         Most faults of Q_n.
     applies : callable, optional
-        Gives the sets that meet the hypothesis, where not all do; these are counted.
+        Returns the sets that satisfy the hypothesis, if not all do; these are counted.
     find : callable, optional
-        Finds a witness in a cube, which small cubes with faulty links are asked for besides.
+        Finds a counterexample in a cube; it is also used on small cubes with faulty links.
     """
 
     words: str
@@ -65,7 +65,7 @@ class FaultSets:
     find: Callable[[Hypercube], Witness | None] | None = None
 
     def decide(self, effort: Effort, check: Predicate) -> Verdict:
-        """Refuted by the first fault set where ``check`` finds a node."""
+        """Return the verdict: refuted by the first fault set in which ``check`` finds a node."""
         for n in range(1, 6):
             largest = largest_fault_count(effort, n)
             for f, faulty in exhaustive.fault_sets(n, min(largest, self.most(n)) if self.most else largest):
@@ -89,23 +89,23 @@ class FaultSets:
 
 
 def cubes_with_links(numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
-    """Q_2, then Q_3, with each of these numbers of faulty nodes and links, node 0 nonfaulty."""
+    """Yield Q_2, then Q_3, with each of these numbers of faulty nodes and links, node 0 nonfaulty."""
     for n, (f, k) in itertools.product((2, 3), numbers):
         yield from enumerate_cubes(n, f, k, first=1)
 
 
 def nonfaulty_targets(cube: Hypercube) -> list[int]:
-    """The nonfaulty nodes but node 0."""
+    """Return the nonfaulty nodes but node 0."""
     return [t for t in range(1, 2**cube.n) if not cube.is_faulty(t)]
 
 
 def _hamming_weights(n: int) -> exhaustive.Ints:
-    """Hamming distance of every node from node 0."""
+    """Return the Hamming distance of every node from node 0."""
     return np.array([x.bit_count() for x in range(2**n)], np.int8)
 
 
 def _least_degree(n: int, faulty: exhaustive.Bools) -> exhaustive.Ints:
-    """Fewest nonfaulty neighbours of a nonfaulty node, a set."""
+    """Return the fewest nonfaulty neighbours of a nonfaulty node, for each set."""
     least: exhaustive.Ints = np.where(faulty, 127, exhaustive.neighbour_counts(n, ~faulty)).min(axis=1).astype(np.int8)
     return least
 
@@ -117,7 +117,7 @@ _NO_PATH = "promised, and no such path"
 
 
 def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube], Witness | None]) -> Verdict:
-    """The verdict, unless ``wrong`` finds a witness in Q_2 or Q_3 with faulty links."""
+    """Return the verdict, unless ``wrong`` finds a counterexample in Q_2 or Q_3 with faulty links."""
     if verdict.outcome != "holds":
         return verdict
     nodes, links = effort.by_effort(full=(2, 3), quick=(1, 1))
@@ -131,7 +131,7 @@ def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercu
 
 
 def _broken_promise(cube: Hypercube, promised: Callable[[int], bool], python: str) -> Witness | None:
-    """The first node to which node 0 is promised a path over the Hamming distance that there is not."""
+    """Find the first node to which node 0 is promised a path over the Hamming distance that does not exist."""
     for t in nonfaulty_targets(cube):
         if promised(t) and distance(cube, 0, t) != t.bit_count():
             return cube_witness(_NO_PATH, cube, python.format(t=t), s=0, t=t)
@@ -143,7 +143,7 @@ _VECTOR_EXPRESSION = "[fc.safety_vectors(c).vector(0).tolist(), fc.distance(c, 0
 
 
 def _find_broken_level(cube: Hypercube) -> Witness | None:
-    """The first promise that a level breaks; it promises nothing over a faulty link (V6)."""
+    """Find the first promise that a level breaks; levels promise nothing over a faulty link (V6)."""
     level = safety_levels(cube).level(0)
     kept = lambda t: t.bit_count() <= level and not cube.is_faulty_link(0, t)  # noqa: E731
     return _broken_promise(cube, kept, _LEVEL_EXPRESSION)
@@ -164,7 +164,7 @@ def _find_broken_vector(cube: Hypercube) -> Witness | None:
     ),
 )
 def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Node 0's level against all minimal paths from it."""
+    """Compare node 0's level with all minimal paths from it."""
     promised = exhaustive.safety_levels(n, faulty)[0][:, :1] >= _hamming_weights(n)
     return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
 
@@ -176,7 +176,7 @@ def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     states="A node whose safety vector has bit k is joined by a path of k links to every nonfaulty node at Hamming distance k.",
 )
 def vector_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Node 0's vector against all minimal paths from it."""
+    """Compare node 0's vector with all minimal paths from it."""
     promised = exhaustive.safety_vectors(n, faulty)[:, 0, :][:, _hamming_weights(n)]
     return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
 
@@ -188,7 +188,7 @@ def vector_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     states="Safety levels settle after at most n - 1 rounds.",
 )
 def levels_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Rounds of all sets."""
+    """Check the rounds of all sets."""
     return exhaustive.safety_levels(n, faulty)[1] > n - 1
 
 
@@ -206,7 +206,7 @@ def _show_other_levels(n: int, faulty: exhaustive.Bools) -> str:
     states="One assignment of safety levels to the nodes is as the definition asks.",
 )
 def levels_unique(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Beginning with n and with 0: levels grow with neighbours' levels, so every assignment lies between what these come to."""
+    """Compare the results of starting with n and with 0: every valid assignment is between these two."""
     above, below = (exhaustive.safety_levels(n, faulty, first=first)[0] for first in (None, 0))
     differ: exhaustive.Bools = above != below
     return differ
@@ -217,7 +217,7 @@ def _fewer_than_n(python: str) -> FaultSets:
 
 
 def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> exhaustive.Bools:
-    """Nonfaulty nodes that are not ``good`` and have no neighbour that is."""
+    """Return nonfaulty nodes that are not ``good`` and have no good neighbour."""
     alone: exhaustive.Bools = ~faulty & ~good & (exhaustive.neighbour_counts(n, good) == 0)
     return alone
 
@@ -229,7 +229,7 @@ def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> 
     states="With fewer than n faulty nodes every nonfaulty node has level n or a neighbour of level n.",
 )
 def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """All sets of fewer than n nodes."""
+    """Check all sets of fewer than n nodes."""
     return _has_none_near(n, faulty, exhaustive.safety_levels(n, faulty)[0] == n)
 
 
@@ -241,7 +241,7 @@ def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "level k has bits 1 .. k of the safety vector.",
 )
 def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """All words of all sets."""
+    """Check all safety statuses of all sets."""
     marked, own = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
     bits = exhaustive.safety_vectors(n, faulty)[:, :, 1:]
     promised = own[:, :, None] >= np.arange(1, n + 1)
@@ -258,7 +258,7 @@ def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     correction="Of level n there is one (levels-near).",
 )
 def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """All sets of fewer than n nodes."""
+    """Check all sets of fewer than n nodes."""
     return _has_none_near(n, faulty, ~faulty & ~exhaustive.unsafe_nodes(n, faulty))
 
 
@@ -271,7 +271,7 @@ def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     correction="That holds of levels (levels-rounds).",
 )
 def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Rounds of all sets; n >= 2, for a cube of one link has no rounds to count."""
+    """Check the rounds of all sets; n >= 2, because Q_1 has no rounds to count."""
     return exhaustive.marked_nodes(n, faulty)[1] > n - 1
 
 
@@ -283,18 +283,18 @@ def _too_far(most: Callable[[int], int], applies: Predicate) -> FaultSets:
 
 
 def _has_neighbour(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Whether node 0 has a nonfaulty neighbour."""
+    """Return whether node 0 has a nonfaulty neighbour."""
     found: exhaustive.Bools = exhaustive.neighbour_counts(n, ~faulty)[:, 0] > 0
     return found
 
 
 def _have_two_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Whether every nonfaulty node has two nonfaulty neighbours."""
+    """Return whether every nonfaulty node has two nonfaulty neighbours."""
     return _least_degree(n, faulty) >= 2
 
 
 def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Whether every nonfaulty node has k nonfaulty neighbours, for the least k that admits f faults."""
+    """Return whether every nonfaulty node has k nonfaulty neighbours, for the least k that admits f faults."""
     least = min((k for k in range(1, n) if f <= 2**k * (n - k) - 1), default=n + 1)
     return _least_degree(n, faulty) >= least
 
@@ -306,7 +306,7 @@ def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.B
     states="With at most 2n - 3 faulty nodes, s and t each with a nonfaulty neighbour, their distance is at most H + 4.",
 )
 def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Node 0's distances in all sets within the hypothesis."""
+    """Check node 0's distances in all sets that satisfy the hypothesis."""
     far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 4
     own = exhaustive.neighbour_counts(n, ~faulty) > 0
     return far & ~faulty & own & own[:, :1]
@@ -320,7 +320,7 @@ def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "most H + 6.",
 )
 def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Node 0's distances in all sets within the hypothesis."""
+    """Check node 0's distances in all sets that satisfy the hypothesis."""
     far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 6
     return far & ~faulty & _have_two_neighbours(n, f, faulty)[:, None]
 
@@ -333,6 +333,6 @@ def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "connected.",
 )
 def gu_peng_connected(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """k = 1, 2, 3 on all sets."""
+    """Check k = 1, 2, 3 on all sets."""
     apart: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
     return apart & _have_k_neighbours(n, f, faulty)[:, None]
