@@ -17,6 +17,9 @@ from .study import Axis, Choice, Study, Value, product_grid
 #: Most points of a run and of a results file: all numbers of faults in Q_16.
 MOST_POINTS = 2**16 + 1
 
+#: Points that are tried, of the product of some axes, for one that can be.
+_MOST_TRIED = 4096
+
 
 def parse_number(name: str, given: object, what: str = "a number") -> float:
     """Return a number of any type, or given as text, as float.  Raises ParameterError, also for NaN."""
@@ -116,17 +119,46 @@ def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None =
         return [study.point(point) for point in product_grid(**values)]
     defaults = {axis: list(dict.fromkeys(point[axis] for point in grid)) for axis in free}
     points: list[dict[str, Value]] = []
-    refused: list[str] = []
+    refused: list[list[str]] = []
     for fixed in product_grid(**values):
         held = [p for p in grid if all(p[axis] == value for axis, value in fixed.items())]
-        points.extend(_filter_points(study, held or [{**fixed, **rest} for rest in product_grid(**defaults)], refused))
+        refused.append([])
+        some = held or [{**fixed, **rest} for rest in product_grid(**defaults)]
+        points.extend(_filter_points(study, some, refused[-1]))
     if not points:
-        some = ",".join(f"{axis}={value}" for axis, value in given.items())
-        why = f": {refused[0]}" if len(set(refused)) == 1 else ""
-        raise ParameterError(
-            f"no point of the grid of {study.name} is possible with {some}{why}; set {', '.join(free)} too"
-        )
+        others: list[str] = []
+        needed = _find_axes_to_set(study, values, defaults, others)
+        why = list(dict.fromkeys(text for texts in refused for text in texts))
+        if not needed:  # of each combination the first reason that names a given axis
+            found = (([*texts, *others[::-1]], texts) for texts in refused)
+            why = list(dict.fromkeys(next((s for s in both if s.split()[0] in given), own[0]) for both, own in found))
+        reasons = f": {'; '.join(why[:3])}" if len(why) == 1 or not needed else ""
+        advice = f"; set {', '.join(needed)} too" if needed else ""
+        asked = ",".join(f"{axis}={value}" for axis, value in given.items())
+        raise ParameterError(f"no point of the grid of {study.name} is possible with {asked}{reasons}{advice}")
     return points
+
+
+def _find_axes_to_set(
+    study: Study, values: Mapping[str, list[Value]], defaults: Mapping[str, list[Value]], refused: list[str]
+) -> tuple[str, ...]:
+    """The fewest other axes of which values outside the grid make the given ones possible; none where none are found."""
+    for count in range(1, len(defaults) + 1):
+        for chosen in itertools.combinations(defaults, count):
+            tried = {**defaults, **{axis: _sample_axis(study.axis(axis)) for axis in chosen}, **values}
+            points = (dict(zip(tried, point, strict=True)) for point in itertools.product(*tried.values()))
+            if any(_filter_points(study, [point], refused) for point in itertools.islice(points, _MOST_TRIED)):
+                return chosen
+    return ()
+
+
+def _sample_axis(axis: Axis | Choice) -> list[Any]:
+    """All names of an axis, or numbers from its least to its largest."""
+    if isinstance(axis, Choice):
+        return [*axis.names]
+    span = axis.high - axis.low
+    steps = [*range(min(int(span), 64) + 1), *(2**i for i in range(6, 53))] if axis.kind is int else []
+    return [*(axis.low + step for step in steps if step <= span), axis.low + span / 2, axis.high]
 
 
 def _check_point_count(study: Study, values: Mapping[str, list[Value]], grid: Sequence[Mapping[str, Value]]) -> None:

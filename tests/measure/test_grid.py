@@ -15,13 +15,39 @@ N = Axis("n", "dimension", int, 1, 62)
 P = Axis("p", "probability", float, 0, 1, open_above=True)
 
 
-def test_a_grid_without_a_possible_point_says_why():
+@pytest.mark.parametrize(
+    ("study", "given", "message"),
+    [
+        ("rivals-status", {"n": 2, "f": 2**16}, "f must be in [0, 2] for n=2, which leaves two nonfaulty nodes, got 65536"),
+        ("survival", {"network": "hypercube", "n": 4, "links": 100}, "links must be in [0, 32] for hypercube at n=4, got 100"),
+        ("survival", {"n": 4, "links": 99}, "links must be in [0, 32] for hypercube at n=4, got 99"),
+        ("survival", {"network": "hyperx-8", "links": 10**6}, "links must be in [0, 573440] for hyperx-8 at n=15, got 1000000"),
+        ("survival", {"network": "balanced", "n": 9}, "n must be one of 2, 4, 6, 8, ... for balanced, got 9"),
+        ("survival", {"n": 4, "f": 20, "links": 50}, "f must be in [0, 16] for n=4, got 20"),
+        ("hitting", {"network": "twisted", "n": 8}, "n must be one of 1, 3, 5, 7, ... for twisted, got 8"),
+        (
+            "survival",
+            {"network": "twisted,hypercube", "n": 8, "links": 2000},
+            "n must be one of 1, 3, 5, 7, ... for twisted, got 8; links must be in [0, 1024] for hypercube at n=8, got 2000",
+        ),
+        ("survival-curve", {"n": 8, "failed": 300}, None),
+        ("survival", {"links": 9999}, None),
+    ],
+)  # a table, row by row # fmt: skip
+def test_impossible_axes_say_why_or_which_others_to_set(study, given, message):
     with pytest.raises(fc.ParameterError) as error:
-        fc.run("rivals-status", n=2, f=2**16)
-    assert str(error.value).startswith(
-        "no point of the grid of rivals-status is possible with n=2,f=65536: f must be in [0, "
-    )
-    assert str(error.value).endswith("got 65536; set links too")
+        grid.build_points(fc.study(study), given)
+    some = ",".join(f"{axis}={value}" for axis, value in given.items())
+    start = f"no point of the grid of {study} is possible with {some}"
+    advice = {"survival-curve": "; set what too", "survival": "; set n too"}
+    assert str(error.value) == start + (f": {message}" if message else advice[study])
+
+
+def test_other_values_that_are_advised_are_possible():
+    given = {"network": "twisted", "f": 4}
+    with pytest.raises(fc.ParameterError, match=r"for twisted, got 8; set n too$"):
+        grid.build_points(fc.study("survival"), given)
+    assert grid.build_points(fc.study("survival"), {**given, "n": 9})
 
 
 @pytest.mark.parametrize(
