@@ -22,6 +22,7 @@ class TrackedSdist(sdist):
     """An sdist of the files that git tracks, without the links.  Outside a checkout setuptools chooses the files."""
 
     def make_distribution(self):
+        """Replace the list of files by the tracked files."""
         if Path(".git").exists():
             names = subprocess.run(["git", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
             self.filelist.files = [

@@ -26,6 +26,7 @@ def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def matching_items(
     names: Iterable[str] | Mapping[str, str], incomplete: str, end: str = ""
 ) -> list[CompletionItem[str]]:
+    """Return the names that begin with ``incomplete``, with their helps if ``names`` maps to helps."""
     helps = names if isinstance(names, Mapping) else {}
     return [CompletionItem(name + end, help=helps.get(name)) for name in names if name.startswith(incomplete)]
 

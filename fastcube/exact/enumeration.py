@@ -61,6 +61,7 @@ def exact_trees(n: int, links: int = 0, f: int = 0) -> Exact:
     -------
     dict
         Fractions by statistic; None for a statistic over trees if no set has a sink.
+
     Examples
     --------
     >>> fc.exact_trees(2, links=2)["optimum"]  # a tree uses three of the four links, so it has at least one faulty link

@@ -127,6 +127,7 @@ class Output:
 
 
 def check_outputs(name: str, outputs: Sequence[Output]) -> None:
+    """Raise ParameterError unless the outputs of a study have different names and refer to one another rightly."""
     names = [output.name for output in outputs if isinstance(output, Output)]
     if len(names) < len(outputs):
         raise ParameterError(f"outputs of {name} must be Outputs, got {short_repr(outputs)}")

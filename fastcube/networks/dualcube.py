@@ -43,6 +43,7 @@ class DualCube(Network):
     """The dual-cube DC(m): 2^(2m+1) nodes with m + 1 links each.
 
     Parameters
+    ----------
     m : int
         Dimension of a cluster, in [1, 30].
     faulty_nodes : iterable of labels, or :func:`random_faults` with a rate below 1

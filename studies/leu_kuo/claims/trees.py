@@ -119,7 +119,7 @@ class Trees:
 
     def decide(self, effort: Effort, check: Callable[[CommunicationTree, Any], bool]) -> Verdict:
         """Return the verdict: refuted by the first tree whose value is not right."""
-        value_of = eval(f"lambda tree: {self.python}")
+        value_of = eval(f"lambda tree: {self.python}")  # noqa: S307  (a line of our own)
 
         def judge_tree(tree: CommunicationTree) -> Witness | None:
             return None if check(tree, value_of(tree)) else tree_witness(self.words, tree, self.python)

@@ -531,7 +531,7 @@ def theorem_1_any_roots(effort: Effort) -> Verdict:
     for n in effort.each(range(3, most + 1), "trees around the faulty node"):
         effort.count_if_applicable()
         f = 2**n - 1
-        trees = np.array(eval(trees_without_root(n, f), {"fc": fastcube}))
+        trees = np.array(eval(trees_without_root(n, f), {"fc": fastcube}))  # noqa: S307  (a line of our own)
         used = [(int(p), v) for tree in trees for v, p in enumerate(tree) if p >= 0]
         roots = sorted(int(v) ^ f for tree in trees for v in np.flatnonzero(tree == -1))
         check_agreement(
