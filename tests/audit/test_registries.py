@@ -287,10 +287,10 @@ def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
 @pytest.mark.slow
 def test_what_was_decided_is_said_when_stopped(tmp_path):
     text = Path(TOY).read_text()
-    first = text.index("@ledger.claim")
+    first = text.index("@registry.claim")
     ledger = tmp_path / "forever_first.py"
     ledger.write_text(
-        text[:first] + text[text.index('    @ledger.claim("forever"') :].replace("\n    ", "\n")[4:] + text[first:]
+        text[:first] + text[text.index('    @registry.claim("forever"') :].replace("\n    ", "\n")[4:] + text[first:]
     )
     with BackgroundRun("claims", ledger, "--workers", "2") as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
