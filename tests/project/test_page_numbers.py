@@ -12,7 +12,9 @@ import pytest
 import fastcube as fc
 from fastcube.audit import registries
 from fastcube.exact.bounds import max_unsafe
+from fastcube.measure import grid
 from fastcube.measure.paper import installed_benchmarks
+from fastcube.results import hdf5, size, writing
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -179,3 +181,18 @@ def test_rare_events():
     (half,) = re.findall(r"± (6\.\de-10) ", page)
     trials = 7 * math.log(4 / 0.05) * max_unsafe(40, 20, 40) / (3 * float(half))
     assert "more than 10²¹ trials" in page and 1e21 < trials < 1e22
+
+
+def test_format():
+    page, units = read_page("format"), (f"{size.MOST_BYTES >> 20} MiB", f"{grid.MOST_POINTS:,} points")
+    limits = *units, f"{size.MOST_NUMBERS // 10**6} million numbers", f"{size.MOST_CELLS // 10**6} million estimates"
+    assert all(
+        text in page for text in (*limits, f"{size.MOST_PARTS} counters", f"{size.MOST_TEXT >> 20} Mi characters")
+    )
+    assert f"follow {hdf5.TRAILER_SIZE} bytes" in page
+    assert f"# The results file, format {'.'.join(map(str, writing.FORMAT_VERSION))}" in page
+
+
+def test_lanes(tables):
+    close = tables.load_results("unsafe-rare").estimate("close_pair", n=16, f=8)
+    assert f"At n = 16 and f = 8 about {close.value:.0%} of the trials pass" in read_page("lanes")
