@@ -47,8 +47,19 @@ def paper(inventory: Inventory) -> str:
 
 def package_entries(name: str) -> list[str]:
     """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule."""
-    entries = read_json("citations").get(name, ())
-    return [_entry(kind, key, fields | {"title": f"{{{fields['title']}}}"}) for kind, key, fields in entries]
+    return [_formatted(entry) for entry in read_json("citations").get(name, ())]
+
+
+def method_entries(study: str) -> list[str]:
+    """Return the entries of the methods that a study uses: its own, then those of all studies."""
+    citations = read_json("citations")
+    used, entries = citations["methods of studies"], {entry[1]: entry for entry in citations["methods"]}
+    return [_formatted(entries[key]) for key in (*used.get(study, ()), *used["*"])]
+
+
+def _formatted(entry: tuple[str, str, dict[str, str]]) -> str:
+    kind, key, fields = entry
+    return _entry(kind, key, fields | {"title": f"{{{fields['title']}}}"})
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ from . import completion, print_message
 @click.command("cite")
 @click.argument("study", required=False, shell_complete=completion.complete_studies)
 def command(study: str | None) -> None:
-    """Print BibTeX of fastcube, and of the papers, networks or routing rules that STUDY is about."""
+    """Print BibTeX of fastcube, and of the papers, networks, routing rules and methods of STUDY."""
     from ..audit import citing
     from ..measure import paper, registry
 
@@ -18,12 +18,13 @@ def command(study: str | None) -> None:
     if study is None:
         return
     asked = registry.study(study)
-    for printed in paper.papers_with_inventory():
-        if asked.name in printed.studies:
-            click.echo(citing.paper(printed.inventory))
-            return
-    for package in paper.installed_papers().values():
-        if asked.name in package.studies and (entries := citing.package_entries(package.name)):
-            click.echo("\n".join(entries))
-            return
-    print_message(f"{asked.name} is about none of the five papers; its source: {asked.source or 'it names none'}")
+    about = next((p for p in paper.installed_papers().values() if asked.name in p.studies), None)
+    if about in paper.papers_with_inventory():
+        entries = [citing.paper(about.inventory)]
+    else:
+        entries = [] if about is None else citing.package_entries(about.name)
+    if not entries:
+        print_message(
+            f"{asked.name} is about no paper that fastcube knows; its source: {asked.source or 'it names none'}"
+        )
+    click.echo("\n".join([*entries, *citing.method_entries(asked.name)]))

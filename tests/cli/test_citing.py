@@ -11,6 +11,7 @@ import fastcube as fc
 from fastcube.audit import citing
 from fastcube.cli import main
 from fastcube.measure.inventory import inventory, papers
+from fastcube.resources import read_json
 
 CFF = (Path(__file__).parents[2] / "CITATION.cff").read_text()
 
@@ -61,15 +62,29 @@ def test_every_network_and_rule_is_cited(capsys):
         assert set(names) <= set(keys) and out.count("{") == out.count("}")
 
 
+def plain_title(text):
+    """The title of an entry as the page prints it."""
+    return field("title", text).replace('{M}{\\"o}bius', "Möbius").replace("{", "").replace("}", "")
+
+
 def test_the_references_name_all_that_is_cited():
     page = (Path(__file__).parents[2] / "docs/references.md").read_text()
-    for package in ("networks", "unicast"):
-        for text in citing.package_entries(package):
-            assert (
-                field("title", text)
-                .strip("{}")
-                .replace('{M}{\\"o}bius', "Möbius")
-                .replace("{HyperX", "HyperX")
-                .replace("}", "")
-                in page
-            )
+    entries = [text for package in ("networks", "unicast") for text in citing.package_entries(package)]
+    entries += [text for study in fc.study_names() for text in citing.method_entries(study)]
+    for text in entries:
+        assert plain_title(text) in page, text
+
+
+def test_methods_are_those_of_studies():
+    citations = read_json("citations")
+    used = citations["methods of studies"]
+    assert set(used) - {"*"} <= set(fc.study_names())
+    assert {key for keys in used.values() for key in keys} == {key for _, key, _ in citations["methods"]}
+
+
+def test_a_study_cites_its_methods(capsys):
+    out = call(capsys, "cite", "unsafe-rare")[1]
+    assert re.findall(r"^@\w+{(.*),$", out, re.MULTILINE) == [
+        *("fastcube", "lee_hayes", "karp-luby", "karp-luby-madras"),
+        *("philox", "clopper-pearson", "maurer-pontil"),
+    ]
