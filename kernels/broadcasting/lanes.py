@@ -38,9 +38,7 @@ _REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("br
 
 @block
 def _record_silenced(tally, count, n, moments):
-    """Record ``count`` BROADCASTs of n units; ``moments`` holds the sums of the numbers of silenced offsets and of their
-    squares.
-    """
+    """Record ``count`` BROADCASTs of n units; ``moments`` holds the sums of silenced offsets and of their squares."""
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
     tally[_STEPS.squares] += count * n * n
@@ -155,9 +153,7 @@ def _record_easy(work, silenced, easy, trials, lanes):
 
 @block
 def _run_slow_trials(work, trials, slow, repeated, known, lanes, tally):
-    """Run the trials ``slow`` one at a time; for the trials ``known`` among them ``work.lows`` has the number of silenced
-    offsets.
-    """
+    """Run the trials ``slow`` one at a time; for those also in ``known`` ``work.lows`` has the number of silenced offsets."""
     trial, labels, f = work.trial, work.samples.labels, work.samples.count - 1
     while slow:
         i = bits.lowest(slow)

@@ -38,9 +38,7 @@ class LabelSet(NamedTuple):
 
 @block(always=True)
 def find_slot(table, base, slots, entry):
-    """Return the slot of ``entry`` (uint64, not 0) among ``slots`` slots of ``table`` from ``base``, or the empty one where it
-    belongs.
-    """
+    """Return the slot of ``entry`` (uint64, not 0) among ``slots`` slots of ``table`` from ``base``, or its empty slot."""
     place = np.int64((entry * GOLDEN) >> _40) & (slots - 1)
     while table[base + place] != ZERO and table[base + place] != entry:
         place = (place + 1) & (slots - 1)

@@ -16,9 +16,7 @@ def make_first_nonfaulty(ask, always=True):
 
     @block(always=always)
     def find_nonfaulty(world, node, dims):
-        """Return the first of ``dims``, from the most significant down, across which ``node`` has a nonfaulty neighbour; 0 if
-        none.
-        """
+        """Return the first of ``dims``, most significant first, across which ``node`` has a nonfaulty neighbour; 0 if none."""
         while dims:
             d = highest_bit(dims)
             if ask(world, node ^ d):
@@ -31,9 +29,7 @@ def make_first_nonfaulty(ask, always=True):
 
 @block
 def erase_loops(path, count):
-    """Remove the loops of a path of ``count`` nodes, in place, by cutting to the last occurrence of each node; return the new
-    length.
-    """
+    """Remove the loops of a path of ``count`` nodes, cutting to the last occurrence of each node; return the new length."""
     out = 0
     k = 0
     while k < count:

@@ -79,9 +79,7 @@ def augmented(v, d, n):
 
 @block
 def exchanged(v, d, n):
-    """Flip bit 0 in slot 0; other slots have links of one of two groups of dimensions, selected by bit 0 of v (Loh et al.
-    2005).
-    """
+    """Flip bit 0 in slot 0; other slots use one of two groups of dimensions, selected by bit 0 of v (Loh et al. 2005)."""
     t = n - 1 - (n - 1) // 2
     if d == 0:
         return v ^ 1

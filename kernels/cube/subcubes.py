@@ -50,9 +50,7 @@ def _distances(x, free, bases, frees, at):
 
 @block
 def _find_near_lanes(x, free, bases, frees, at, count):
-    """Return which of a vector of subcubes, from index ``at`` on and below ``count``, are within distance 2 of (x, free), as
-    bits.
-    """
+    """Return which of a vector of subcubes, from index ``at`` to ``count`` - 1, are within distance 2 of (x, free), as bits."""
     near = simd.bits(_distances(x, free, bases, frees, at) <= simd.splat_like(x, 2))
     return near & first_lanes(count - at, simd.lanes_of(x))
 

@@ -116,9 +116,7 @@ def user_step_check_kernel(step: Any) -> Kernel:
 
 @block
 def search_nodes(table, cut, start, length, queue):
-    """Set ``length`` of nodes that ``start`` reaches to their distances, list them by distance in ``queue``; return their
-    number.
-    """
+    """Set ``length`` of the nodes that ``start`` reaches to their distances, list them in ``queue``, and return their number."""
     queue[0] = start
     length[start] = 0
     at, count = np.int64(0), np.int64(1)

@@ -1,3 +1,1 @@
-"""Random sampling as a pure function of (key, trial): random words, nodes, links, statuses and ends; and enumeration of all
-sets.
-"""
+"""Random sampling as a pure function of (key, trial): random words, nodes, links, statuses and ends; enumeration of all sets."""

@@ -205,9 +205,7 @@ def _compare_digit(faulty, undecided, rate, word):
 
 @block
 def compare_digits(key, block, head, tail, purpose):
-    """Return vectors (certainly faulty, undecided) of 512 numbers, from their eight leading digits; ``block`` is a multiple
-    of 8.
-    """
+    """Return vectors (certainly faulty, undecided) of 512 numbers, from eight leading digits; ``block`` is a multiple of 8."""
     prepared = philox.prepare_lanes(key, block, purpose)
     halves = (np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3))
     evens, odds = philox.four_word_lanes(key, (prepared, prepared, prepared, prepared), halves)
@@ -248,9 +246,7 @@ DIGIT_SCRATCH = 2 * 8 * (_TAIL_BATCH + 1) + 512 * _TAIL_BATCH + 8
 
 @block
 def digit_state(key, t, head, tail, n, state, scratch):
-    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words; ``scratch`` has DIGIT_SCRATCH
-    words.
-    """
+    """Write the bitmask of trial ``t``'s faulty nodes to ``state`` of max(8, 2^(n-6)) words; scratch has DIGIT_SCRATCH words."""
     if head == np.uint64(256):
         for w in range(state.size):
             state[w] = word_mask(n) if w < 1 << max(n - 6, 0) else np.uint64(0)

@@ -15,9 +15,7 @@ from ..machine.jit import block
 
 @block
 def next_combination(chosen, size, most):
-    """Advance an ascending list of ``size`` numbers below ``most`` lexicographically; return False if it restarts at the first
-    list.
-    """
+    """Advance an ascending list of ``size`` numbers below ``most`` lexicographically; return False if it restarts."""
     i = size - 1
     while i >= 0 and chosen[i] == most - size + i:
         i -= 1

@@ -112,9 +112,7 @@ def draw(key, t, n, faults):
 
 @block
 def next_sparing_set(n, numbers, faults):
-    """Write the fault set {number + 1} of ascending numbers, which does not contain node 0, and advance the numbers to the next
-    set.
-    """
+    """Write the fault set {number + 1} of ascending numbers, which does not contain node 0, and advance the numbers."""
     f = faults.size[_NODES]
     for i in range(f):
         faults.labels[i] = np.uint64(numbers[i] + 1)

@@ -29,9 +29,7 @@ _ZERO = np.uint64(0)
 
 @block(always=True)
 def _store_labels(words, at, even, odd, used, parts, step):
-    """Write two words of each trial of a vector as rows of labels; with two ``parts``, labels of odd trials ``step`` words
-    later.
-    """
+    """Write two words of each trial of a vector as rows of labels; with two ``parts``, odd trials ``step`` words later."""
     simd.store(words, at, even & used)
     simd.store(words, at + 8, odd & used)
     if parts == 2:

@@ -273,9 +273,7 @@ def rows_for():
 
 @block
 def next_row(key, t, q, n, rows):
-    """Write the low 32 bits of labels 16 q .. 16 q + 15 of trial ``t`` (uint64) to ``rows.labels``; call it for q = 0, 1, ... in
-    turn.
-    """
+    """Write the low 32 bits of labels 16 q .. 16 q + 15 of trial ``t`` (uint64) to ``rows.labels``, for q = 0, 1, ... in turn."""
     if n <= 8:
         block, field, width = t >> np.uint64(3), t & np.uint64(7), np.uint64(8)
     elif n <= 16:

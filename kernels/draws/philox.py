@@ -97,9 +97,7 @@ def _prepare_blocks(key, block, purpose, kind):
 
 @block(always=True)
 def prepare_lanes(key, block, purpose):
-    """Return the values for ``word_lanes`` that the words of blocks ``block``, ..., ``block + 7`` share; ``block`` is a
-    multiple of 8.
-    """
+    """Return the values for ``word_lanes`` that blocks ``block`` .. ``block + 7`` share; ``block`` is a multiple of 8."""
     return _prepare_blocks(key, block, purpose, simd.splat(_32))
 
 
@@ -116,9 +114,7 @@ def prepare_four_vectors(key, block, purpose):
 
 @block(always=True)
 def _run_round(key, i, a, b, c, d):
-    """Return the state after round ``i`` of ten, in lanes; high halves of words are not cleared, because the next product ignores
-    them.
-    """
+    """Return the state after round ``i`` of ten, in lanes; high halves of words keep bits that the next product ignores."""
     s = simd.splat_like(a, _32)
     p = simd.mul32(a, simd.splat_like(a, _M0))
     q = simd.mul32(c, simd.splat_like(a, _M1))

@@ -60,9 +60,7 @@ def group_index_rows(lanes):
 
 @block(always=True)
 def count_parts(n, lanes):
-    """Return into how many vectors a vector of words is split: 2 in lanes of 16 bits for n <= 8, where a word holds eight
-    trials.
-    """
+    """Return into how many vectors a vector of words is split: 2 in lanes of 16 bits for n <= 8 (eight trials per word)."""
     return np.int64(2 if lanes == 32 and n <= 8 else 1)
 
 

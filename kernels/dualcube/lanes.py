@@ -196,9 +196,7 @@ def _set_up_first_attempts(n, cube, pairs, batch, room):
 
 @block(always=True)
 def _advance_walks(count, stuck, limit, batch):
-    """Advance all queued walks until each ends or is stuck; return the number of stuck walks, including ``stuck`` earlier
-    ones.
-    """
+    """Advance all queued walks until each ends or is stuck; return the stuck walks, including ``stuck`` earlier ones."""
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)
     least = simd.splat(limit)

@@ -42,9 +42,7 @@ MOST_EVENTS = 256
 
 
 class LookupRecord(NamedTuple):
-    """Queried labels and events of a route.  If ``asked.counts[1]`` is nonzero, ``asked`` was too small and the route is
-    repeated.
-    """
+    """Queried labels and events of a route. If ``asked.counts[1]`` is nonzero, it was too small and the route is repeated."""
 
     asked: LabelSet  #: the labels whose status was queried
     events: Words  #: rows of four numbers: kind, node, other node, number of nodes of the tree

@@ -147,9 +147,7 @@ def _count_shortest(length, shortest, tally):
 
 @block
 def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
-    """Tally the lookups of trials i .. n - 1 whose index has no bit of ``mask``; return n, or the first trial ``record`` cannot
-    hold.
-    """
+    """Tally the lookups of trials i .. n - 1 without the bits ``mask``; return n, or the first trial ``record`` cannot hold."""
     place = simd.take_addresses(room)
     book = simd.take_addresses(record)
     while i < n:

@@ -229,9 +229,7 @@ def run_traditional(n, reroute, flow):
 
 @block
 def run_fttc(n, repaired, flow):
-    """Run FTTC ``comment`` or ``repaired``; return the data that arrives, the steps, and the failing nodes without a partner (R9,
-    R11).
-    """
+    """Run FTTC ``comment`` or ``repaired``; return arriving data, steps, and failing nodes without a partner (R9, R11)."""
     late = np.int64(0)
     steps = np.int64(0)
     alone = np.int64(0)

@@ -97,7 +97,5 @@ extract = operation(_word_type, _emit_extract)(extract_bits) if "bmi2" in FEATUR
 
 @block
 def first_lanes(count, lanes=8):
-    """Return an integer with one bit for each of the first ``count`` >= 0 of ``lanes`` <= 64 lanes; all lanes if ``count`` is
-    larger.
-    """
+    """Return an integer with one bit for each of the first ``count`` of ``lanes`` <= 64 lanes (all if ``count`` is larger)."""
     return ALL_BITS >> np.uint64(64 - (count if count < lanes else lanes)) if count > 0 else ZERO

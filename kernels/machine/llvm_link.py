@@ -40,9 +40,7 @@ def _make_last_pass(lowering: type) -> type:
 
 
 class _Lower(lowering.Lower):  # type: ignore[misc]
-    """Numba's lowering, except for mutual recursion and recursion with other types: numba would ask for addresses of machine
-    code.
-    """
+    """Numba's lowering, except for recursion of other kinds, which would need addresses of machine code."""
 
     def _lower_call_RecursiveCall(self, fnty: Any, expr: Any, signature: Any) -> Any:  # noqa: N802
         compiled = fnty.dispatcher_type.dispatcher.overloads.get(tuple(signature.args))

@@ -545,9 +545,7 @@ _OPERATORS = (
 
 
 def _operand_type(x: Any, y: Any) -> Any:
-    """Return the type of vector or mask that an operator works on, or None.  A literal has the type int64; a ``uint64`` is not a
-    literal.
-    """
+    """Return the type of vector or mask that an operator works on, or None. An int64 literal counts, a ``uint64`` does not."""
     if isinstance(x, (Vector, Mask)) and (x == y or (isinstance(x, Vector) and y == types.int64)):
         return x
     return y if isinstance(y, Vector) and x == types.int64 else None

@@ -46,9 +46,7 @@ _MOST = MULTICAST.extreme("most_channels")
 
 @block
 def count_internal_channels(q, wanted, fault):
-    """Return the number of channels from place q to the wanted places of its supernode, and the distance of the farthest
-    place.
-    """
+    """Return the number of channels from place q to the wanted places of its supernode, and the largest distance."""
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
     channels = (steps & 1) + (steps >> 1) + across
@@ -57,9 +55,7 @@ def count_internal_channels(q, wanted, fault):
 
 @block
 def count_message_channels(net, a, q, flip, top, hamilton):
-    """Return channels, detours and largest depth of the message D_H (``flip`` = 0) or D_L (``flip`` = all ones, ``top``) from (a,
-    q).
-    """
+    """Return channels, detours and largest depth of message D_H (``flip`` = 0) or D_L (``flip`` = all ones) from (a, q)."""
     words = net.busy.size
     goal = next_label(net.busy, a, flip, words)
     channels = np.int64(0)

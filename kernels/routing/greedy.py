@@ -59,9 +59,7 @@ def _open_dims3(turned, apart, zero, f, lanes):
 
 
 def _make_walk(open_: Any) -> Any:
-    """Return the block ``walk_nearer(turned, apart, f, lanes)``: the messages that do not reach t by nearer nodes alone, as
-    bits.
-    """
+    """Return the block ``walk_nearer(turned, apart, f, lanes)``: a bit for each message that needs a detour to reach t."""
 
     @block
     def walk_nearer(turned, apart, f, lanes):

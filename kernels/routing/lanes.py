@@ -58,9 +58,7 @@ MAX_DECIDED_K = 3
 
 @block(always=True)
 def is_on_path(e, r, zero):
-    """Return the lanes in which a node or subcube at offsets ``e`` from s and ``r`` from t is on ROUTE's path
-    (``rules.is_on_route``).
-    """
+    """Return the lanes with a node or subcube, offset ``e`` from s and ``r`` from t, on ROUTE's path (``rules.is_on_route``)."""
     return (r & (e | (zero - e))) == zero
 
 

@@ -1,6 +1,4 @@
-"""The counters of the routing kernels: under f faulty nodes and K faulty links (ROUTING), and with a failure rate
-(ROUTING_RATE).
-"""
+"""The counters of the routing kernels, with f faulty nodes and K faulty links (ROUTING) or a failure rate (ROUTING_RATE)."""
 
 from __future__ import annotations
 

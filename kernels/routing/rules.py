@@ -96,9 +96,7 @@ def _make_memoryless_simulator(rule: Any) -> Any:
 
 
 def _make_cutoff_classifier(rule: Any) -> Any:
-    """Return the block ``classify_cutoff`` for messages cut off: LIVELOCK if one reached a node twice before the cut, else
-    LIMIT.
-    """
+    """Return the block ``classify_cutoff`` for messages cut off: LIVELOCK if one met a node twice before, else LIMIT."""
 
     @block
     def classify_cutoff(world, s, t, whole, k, search):
@@ -170,9 +168,7 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
 
 
 def _make_detour_finder(blocked: Any) -> Any:
-    """Return the block ``find_detour(world, curr, apart, whole, k)``: the next hop of ROUTE1(k) and ROUTE2(k) without a minimal
-    path.
-    """
+    """Return the block ``find_detour(world, curr, apart, whole, k)``: ROUTE1(k)'s and ROUTE2(k)'s hop off minimal paths."""
 
     @block
     def find_detour(world, curr, apart, whole, k):

@@ -267,9 +267,7 @@ def _find_augmenting_path(g, target):
 
 @block
 def _max_flow(g, target, limit):
-    """Return the largest number of link-disjoint paths from the core to a node outside, at most ``limit``, by augmenting
-    paths.
-    """
+    """Return the largest number of link-disjoint paths from the core to a node outside, at most ``limit`` (augmenting paths)."""
     n, words = g.links.shape
     for d in range(n):
         for w in range(words):

@@ -20,9 +20,7 @@ DIMENSIONS, GROUPS = 5, 2**23
 
 @kernel("int64[:, ::1](int32[:, ::1], int64, int64)")
 def count_node_sets(table, first, stop):
-    """Return the numbers of sets of f = 0 .. 32 faulty nodes in groups ``first .. stop - 1``: a row of connected, a row of
-    1-extra sets.
-    """
+    """Count sets of f = 0 .. 32 faulty nodes in groups ``first .. stop - 1``; return rows of connected and of 1-extra sets."""
     net = prepare_table(table, np.int64(DIMENSIONS), np.int64(0))
     alive = drawing.rows_for(np.int64(33))
     alive[:] = ZERO

@@ -229,9 +229,7 @@ def _second_size(second, many):
 
 
 def make_nodes_trial(hypercube: bool, note: Any) -> Any:
-    """Return the block ``trial(key, t, w)`` in which nodes return, for the hypercube or by a table; ``note`` receives each
-    state.
-    """
+    """Return the block ``trial(key, t, w)`` in which nodes return, in a hypercube or a table; ``note`` gets each state."""
     find_live = _live_dimensions if hypercube else _live_slots
 
     @block
@@ -310,9 +308,7 @@ def make_nodes_trial(hypercube: bool, note: Any) -> Any:
 
 @block(always=True)
 def _place_component(root, size, joins_giant, giant, largest, second, others, many):
-    """Record a component that has grown; return the giant, the largest and second sizes, and the sum of the other squared
-    sizes.
-    """
+    """Record a component that has grown; return the giant, the largest and second sizes, and the sum of squares of the rest."""
     if joins_giant:
         return root, size, _second_size(second, many), others
     small = size

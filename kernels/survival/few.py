@@ -32,9 +32,7 @@ def least_close_faults(n, f):
 
 @block(always=True)
 def _replace_repeats(labels, at, lanes, f, rows):
-    """Replace a repeated label in each lane by the lane's next label, for up to ``rows`` rows; return the lanes that still repeat
-    one.
-    """
+    """Replace a repeated label in each lane by the next one, for up to ``rows`` rows; return the lanes that still repeat one."""
     rest = ZERO
     for row in range(f, rows + 1):  # the last round has no further labels
         first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)

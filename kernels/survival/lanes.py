@@ -155,9 +155,7 @@ def _zeros_like(x):
 
 @block
 def _find_seeds(alive, works, links, net):
-    """Sweep upwards until every lane has a seed and two survivors; return the next node, and the lanes with one and two
-    survivors.
-    """
+    """Sweep upwards until every lane has a seed and two survivors; return the next node, the lanes with one and with two."""
     full = simd.splat(ALL_BITS)
     taken = one = two = simd.splat(ZERO)
     v = np.int64(0)

@@ -19,9 +19,7 @@ from .scalar import draw_cuts
 
 
 def sample_survival(key: int, t: int, n: int, f: int, links: int, table: Any) -> tuple[Any, Any, Any]:
-    """Return the faulty nodes of trial ``t``, names of faulty links of a ``table``'s network, and s and t if two nodes
-    survive.
-    """
+    """Return the faulty nodes of trial ``t``, faulty links of a ``table``'s network, and s and t if two nodes survive."""
     nodes, _, ends = trial_faults(np.uint64(key), t, n, f, 0, 2 if 2**n - f >= 2 else 0)
     return nodes, sample_network_links(np.uint64(key), t, n, links, table), ends
 

@@ -168,9 +168,7 @@ class Layout:
         return np.int64(self._find_slot(self._counters, "counter", name))
 
     def family(self, pattern: str, variants: Iterable[object]) -> NDArray[np.int64]:
-        """Return the first slots of the counters that ``pattern`` names with ``{}`` replaced by each variant; as
-        :meth:`counter`.
-        """
+        """Return the first slots of the counters named ``pattern`` with each variant for ``{}``; as :meth:`counter`."""
         try:
             names = [pattern.replace("{}", str(variant)) for variant in variants]
         except Exception:  # of another type, or an object defined by a user

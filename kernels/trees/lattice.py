@@ -258,9 +258,7 @@ def count_filled_lanes(n, filled, lattice, lanes, tally):
 
 @block
 def count_greedy(t, crossed, faults, tally):
-    """Tally a trial with a sink by the numbers of faulty links of TOP_DOWN's and FIND_TREE's trees; 0 in the latter is
-    optimal.
-    """
+    """Tally a trial with a sink by the faulty links of TOP_DOWN's and FIND_TREE's trees; 0 in the latter is optimal."""
     tally[_SINK] += 1
     add_quantity(tally, _TOP_DOWN, crossed)
     if faults == 0:

@@ -126,9 +126,7 @@ def find_order(n, sink, low, bit, count, room):
 
 @block
 def find_top_down_order(n, low, bit, count, room):
-    """Write the order of TOP_DOWN's tree to ``room.order``; return its sink and faulty links.  Parameters as of
-    ``find_order``.
-    """
+    """Write the order of TOP_DOWN's tree to ``room.order``; return its sink and faulty links. See ``find_order``."""
     for i in range(count):
         room.low[i] = low[i]
         room.bit[i] = bit[i]

@@ -1,6 +1,4 @@
-"""FIND_TREE's trials one at a time: the reference for lane kernels, the method for large cubes, and the kernel of all fault
-sets.
-"""
+"""FIND_TREE's trials one at a time: the reference for lane kernels, the method for large cubes, the kernel of all fault sets."""
 
 from __future__ import annotations
 

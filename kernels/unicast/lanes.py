@@ -93,9 +93,7 @@ def _skip_user_rules(work, easy, trials, lanes, tally):
 
 
 def _make_unclustered_evaluator(evaluate: Any) -> Any:
-    """Return the block ``evaluate_lanes(work, easy, trials, lanes, tally)``: users' rules in trials ``easy`` without close
-    faults.
-    """
+    """Return the block ``evaluate_lanes(work, easy, trials, lanes, tally)``: users' rules in trials without close faults."""
 
     @block
     def evaluate_lanes(work, easy, trials, lanes, tally):

@@ -100,9 +100,7 @@ def greedily_delivered_lanes(work, rows, lanes):
 
 @block(always=True)
 def find_simple_lanes(work, rows, lanes):
-    """Return the lanes with no fault on the first path, and those that also or instead have at most one fault between the
-    ends.
-    """
+    """Return the lanes with no fault on the first path, and the lanes with that or with at most one fault between the ends."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
     zero = s - s
     apart = s ^ t

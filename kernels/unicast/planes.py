@@ -80,9 +80,7 @@ def _node_bit(x, v):
 
 @block(always=True)
 def place_eight(work, column, lanes, at):
-    """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than were
-    sampled.
-    """
+    """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than sampled."""
     f, labels, planes = work.f, work.labels, work.planes
     zero, one = simd.splat(ZERO), simd.splat(ONE)
     a, b, c, d = zero, zero, zero, zero
@@ -176,9 +174,7 @@ def _count_digit(k, j):
 
 @block(always=True)
 def _fill_next_plane(planes, at, to, base, n, k):
-    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; return whether this adds
-    nodes.
-    """
+    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; return whether any is new."""
     size = plane_words(n)
     n0, n1, n2, n3 = _count_digit(k, 0), _count_digit(k, 1), _count_digit(k, 2), _count_digit(k, 3)
     zero = simd.splat(ZERO)

@@ -157,9 +157,7 @@ def _at_most_mask(c, k):
 
 @block
 def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
-    """Return the nodes, of the vector at word v, with at most k neighbours that are not in the plane at ``at`` or across a faulty
-    link.
-    """
+    """Return which nodes of the vector at word v have at most k neighbours outside the plane ``at`` or across a faulty link."""
     ones = simd.splat(ALL_BITS)
     zero = simd.splat(ZERO)
     m = simd.load(planes, at + v) ^ ones
@@ -376,9 +374,7 @@ def level(words, faults, n, v):
 
 @block
 def vector_bit(words, faults, n, v, k):
-    """Whether bit k of node ``v``'s safety vector is set (V4), 0 <= k <= n; bit 0 means nonfaulty; False if it is not
-    computed.
-    """
+    """Whether bit k of node ``v``'s safety vector is set (V4), 0 <= k <= n; bit 0 means nonfaulty; False if not computed."""
     i = unsafe_subcube_index(faults, v)
     if i < 0:
         return True

@@ -65,9 +65,7 @@ def begin_trial(scratch, t):
 
 @block(always=True)
 def find_facts(world, s, t):
-    """Compute from closed faults the facts that decide most messages (``rules``); inlined, as a call would pass a hundred
-    arguments.
-    """
+    """Compute the facts that decide most messages (``rules``) from closed faults; inlined for its hundred arguments."""
     faults, facts = world.faults, world.facts
     apart = s ^ t
     passes, meets, safe = True, False, True

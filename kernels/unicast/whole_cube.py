@@ -156,9 +156,7 @@ def _place_vector(work, key, start, n, lanes):
 
 
 def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
-    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, in which all trials of a vector are
-    placed.
-    """
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, placing all trials of a vector."""
 
     @block
     def filter_trials(key, first, stop, work, lanes, tally):
@@ -190,9 +188,7 @@ def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
 
 @block
 def _move_waiting_trials(work, n, done, waiting):
-    """Clear the groups before trial ``done``, a multiple of eight, and move the fewer than eight remaining trials to the
-    front.
-    """
+    """Clear the groups before trial ``done`` (a multiple of 8), and move the fewer than eight remaining trials to the front."""
     size, room = plane_words(n), work.trials.size
     for v in range(FAULTY * size, (FAULTY + (done >> 3)) * size, 8):
         simd.store(work.planes, v, simd.splat(ZERO))
@@ -223,9 +219,7 @@ def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
 
 
 def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -> Any:
-    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8: trials decided by labels are not
-    placed.
-    """
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels."""
 
     @block(always=True)
     def count_label_decided(work, start, live, lanes):

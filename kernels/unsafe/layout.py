@@ -1,6 +1,4 @@
-"""The counters of the unsafe-node kernels: under f faults (UNSAFE_FRACTION), by Karp-Luby importance sampling around a close pair
-(UNSAFE_RARE), and under independent node failures (UNSAFE_CRITICAL).
-"""
+"""The counters of the unsafe-node kernels: one layout each for f faults, rare events and independent failures."""
 
 from __future__ import annotations
 

@@ -56,9 +56,7 @@ def run_word_rounds(x, d):
 
 @block
 def _count_inside(x):
-    """Return planes (one, two): nodes with a set neighbour, and with at least two, across nine dimensions of a 512-node
-    vector.
-    """
+    """Return planes (one, two): nodes with a set neighbour and with at least two, across the nine dimensions of 512 nodes."""
     a = neighbours.neighbour0(x)
     b = neighbours.neighbour1(x)
     c = neighbours.neighbour2(x)

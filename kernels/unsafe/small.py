@@ -83,9 +83,7 @@ def _count_set_nodes(dims, cubes, at, g):
 
 @block(always=True)
 def _mark_nodes(dims, draws, begin, end, field, labels, cubes, at):
-    """Write vectors ``at .. at + 3`` of ``cubes``: the nodes that words ``begin .. end - 1`` contain in the fields from ``field``
-    on.
-    """
+    """Write vectors ``at .. at + 3`` of ``cubes``: the nodes in fields from ``field`` on of words ``begin .. end - 1``."""
     low = simd.splat(labels)
     for v in range(4):
         shift = simd.splat(np.uint64(8 * (field + (v >> dims))))
@@ -208,9 +206,7 @@ def _small_scratch_for(n, f):
 
 @block(always=True)
 def _fill_cubes(dims, key, prepared, small, drawn, field):
-    """Write the fault sets of the blocks' fields from ``field`` on to the first four vectors of the cubes; return the words
-    sampled.
-    """
+    """Write fault sets, fields from ``field`` on, to the first four vectors of the cubes; return the words sampled."""
     first = np.int64(0)
     _mark_nodes(dims, small.draws, first, small.count, field, np.uint64(small.size - 1), small.cubes, first)
     drawn = _redraw_repeats(dims, key, prepared, small, drawn, field)
@@ -223,9 +219,7 @@ def _fill_cubes(dims, key, prepared, small, drawn, field):
 
 @block(always=True)
 def _count_nodes(dims, small, at, chosen, total, squares):
-    """Add each trial's unsafe nodes and their squares to two vectors; return these, and the number of trials with all nodes
-    unsafe.
-    """
+    """Add each trial's unsafe nodes and their squares to two vectors; return these, and how many have all nodes unsafe."""
     faults = simd.splat(np.uint64(small.f))
     whole = simd.splat(np.uint64(small.size))
     all_unsafe = np.int64(0)

@@ -67,9 +67,7 @@ def _add_across_arcs(graph, v, fault, n, copy):
 
 @block
 def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
-    """Add the arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q), and at the buddies of its
-    detours.
-    """
+    """Add the arcs of D_H (``flip`` = 0) or D_L (all labels complemented) at the node (a, q) and at its detours' buddies."""
     v = a << 2 | q
     fault = np.int64(net.fault[a])
     here = a ^ flip

@@ -63,9 +63,7 @@ def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
 
 
 def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Return the number of unsafe nodes summed over trials: distances of all pairs by NumPy, subcubes of trials with a close pair
-    in a loop.
-    """
+    """Return the number of unsafe nodes summed over trials: all distances by NumPy, subcubes of close pairs in a loop."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2**n, (trials, f), dtype=np.uint64)
     close = np.zeros(trials, bool)

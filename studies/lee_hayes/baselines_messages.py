@@ -108,9 +108,7 @@ def broadcast_reach(n: int, s: int, faulty: Bad, bad: Bad, silent: int = -1, tim
 
 
 def broadcast_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
-    """Return the number of nodes that BROADCAST reaches, and the last time unit; copies to faulty nodes take time and are
-    lost.
-    """
+    """Return the number of nodes that BROADCAST reaches and the last time unit; copies to faulty nodes take time and are lost."""
     reached, last = 0, 0
     waiting = [(s, 2**n - 1, 0)]
     while waiting:

@@ -57,9 +57,7 @@ def _classes(n: int, f: int) -> tuple[Bounds, ...]:
 
 
 def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
-    """Return least and most unsafe nodes of each class, and a proved bound on its contribution to the mean over sampled
-    trials.
-    """
+    """Return each class's least and most unsafe nodes, and a proved bound on its contribution to the mean over sampled trials."""
     return _classes(int(point["n"]), int(point["f"]))
 
 

@@ -1,6 +1,4 @@
-"""``find-tree``: how often FIND_TREE's tree has no faulty link, and its number of faulty links (Leu & Kuo, section 3.1;
-R3-R6).
-"""
+"""``find-tree``: how often FIND_TREE's tree has no faulty link, and how many it has (Leu & Kuo, section 3.1; R3-R6)."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ def fixed_faults(point: Point) -> float:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot trees without a faulty link, and faulty links of trees; for faulty nodes plot failing nodes, one per faulty node or
-    more.
-    """
+    """Plot trees without a faulty link, and faulty links of trees; for faulty nodes plot failing nodes, at least one each."""
     left, right = sheet.panels(2)
     if axis_of_faults(results) == "links":
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):

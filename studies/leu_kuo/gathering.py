@@ -148,9 +148,7 @@ def _stage_count(point: Point) -> float:
 
 
 def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) -> NormalMean:
-    """Return steps / n as a statistic: 1 plus the steps of failing stages; ``most`` bounds it if each stage adds a known
-    number.
-    """
+    """Return steps / n as a statistic: 1 plus the steps of failing stages; ``most`` bounds it if stages add known numbers."""
     return NormalMean(
         name=f"slowdown_{name}",
         description=f"mean of ({description}) / n, among trials with a sink",

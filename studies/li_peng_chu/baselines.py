@@ -1,4 +1,4 @@
-"""What a user would write instead of the dual-cube kernel: PRACTICAL in plain Python, statuses drawn when asked."""
+"""Baselines of `fastcube bench` for dual-cube routing: the algorithm PRACTICAL in plain Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Path = list[int]
 
 
 class ReferenceTrial:
-    """One trial on DC(m): nodes are ints, paths lists, and a dictionary remembers the statuses drawn so far."""
+    """One trial of PRACTICAL on DC(m): nodes are ints, paths are lists, and node statuses are drawn on demand and kept."""
 
     def __init__(self, m: int, rate: float, rng: random.Random) -> None:
         self.m, self.rate, self.rng = m, rate, rng
@@ -25,19 +25,19 @@ class ReferenceTrial:
                 break
 
     def nonfaulty(self, u: int) -> bool:
-        """Draw a node's status, or recall it."""
+        """Return whether node ``u`` is nonfaulty; its status is drawn at the first call."""
         found = self.status.get(u)
         if found is None:
             found = self.status[u] = self.rng.random() >= self.rate
         return found
 
     def dims(self, u: int) -> Path:
-        """The bits along which the node's cluster is joined, most significant first."""
+        """Return the bits that the links inside the cluster of ``u`` flip, most significant first."""
         low = self.m if u & self.cross else 0
         return [1 << i for i in range(low + self.m - 1, low - 1, -1)]
 
     def trees(self, a: int, dims: Path) -> Iterator[Path]:
-        """Paths from ``a`` to the nodes of its binomial trees of growing size."""
+        """Yield paths from ``a`` to the nodes of its binomial trees T_0, T_1, ..., each node once."""
         tree = {a: [a]}
         new = dict(tree)
         while True:
@@ -54,7 +54,7 @@ class ReferenceTrial:
             tree.update(new)
 
     def walk(self, a: int, b: int) -> Path | None:
-        """A path inside one cluster."""
+        """Return a path from ``a`` to ``b`` inside their cluster, or None."""
         path, free = [a], self.dims(a)
         while a != b:
             want = [d for d in free if (a ^ b) & d]
@@ -67,11 +67,11 @@ class ReferenceTrial:
         return path
 
     def exits(self, a: int) -> Iterator[Path]:
-        """Paths from ``a`` out of its cluster."""
+        """Yield paths from ``a`` that end with the cross edge out of its cluster."""
         return ([*p, p[-1] ^ self.cross] for p in self.trees(a, self.dims(a)) if self.nonfaulty(p[-1] ^ self.cross))
 
     def over(self, a: int, b: int) -> Path | None:
-        """A path to another cluster of the same class."""
+        """Return a path from ``a`` to ``b`` in another cluster of the same class, or None."""
         mask = sum(self.dims(a))
         for head in self.exits(a):
             v = (head[-2] & mask) | (b & ~mask)
@@ -84,7 +84,7 @@ class ReferenceTrial:
         return None
 
     def route(self) -> Path | None:
-        """PRACTICAL, loops included."""
+        """Return the path that PRACTICAL finds from s to t, possibly with loops, or None."""
         s, t = self.s, self.t
         mask = sum(self.dims(s))
         if (s ^ t) & self.cross:
@@ -107,7 +107,7 @@ class ReferenceTrial:
 
 
 def run_reference(m: int, rate: float, trials: int, seed: int = 0) -> tuple[int, int, int]:
-    """Delivered routes, their links after erasing loops, and statuses drawn, over a number of trials."""
+    """Return the delivered routes, the links of their paths without loops, and the statuses drawn, each summed over trials."""
     rng = random.Random(seed)
     delivered = links = asked = 0
     for _ in range(trials):
@@ -125,7 +125,7 @@ def run_reference(m: int, rate: float, trials: int, seed: int = 0) -> tuple[int,
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     from fastcube.kernels.dualcube.scalar import ROUTES
 
     out = []

@@ -1,8 +1,8 @@
-"""Li, Peng & Chu, "Binomial-Tree Fault Tolerant Routing in Dual-Cubes with Large Number of Faulty Nodes".
+"""The study ``dualcube-routing`` of Li, Peng & Chu: fault-tolerant routing in dual-cubes with random faults.
 
-Section 3 simulates the practical on-line algorithm on DC(5) .. DC(9) with uniformly distributed faulty nodes:
-Figure 1 shows how often it finds a path, Figure 2 how long the path is.  ``dualcube-routing`` measures both, and the
-shortest nonfaulty paths beside them; its grid ``large`` goes on to DC(30), which nobody has published.
+Section 3 of the paper simulates the algorithm PRACTICAL on DC(5) to DC(9) with uniformly distributed faulty nodes.  Figure 1
+shows the fraction of routes that find a path, Figure 2 the length of the paths.  The study measures both, and the length of the
+shortest nonfaulty path.  Its grid ``large`` goes on to DC(30), larger than any published simulation.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ STATISTICS = (
 
 
 def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """A dual-cube with lazy faults, and two nonfaulty ends; -1 and void where none were found."""
+    """Draw a dual-cube whose node statuses are computed on demand, and two nonfaulty ends; both are -1 in a discarded trial."""
     from fastcube.kernels.dualcube import replay
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults
@@ -97,7 +97,7 @@ def sample_trial(point: Point, key: int, trial: int) -> Draw:
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
-    """Replay one trial: the faulty nodes met, the path with its dimensions, or why and where it failed."""
+    """Repeat one trial and describe it: the faulty nodes met, and the path with its dimensions or the reason for the failure."""
     from fastcube.algorithms.dualcube import route_practical
     from fastcube.algorithms.shortest import distance
 
@@ -131,7 +131,7 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _node(dual: Any, u: int) -> str:
-    """A label as class, cluster bits and position bits would be read: the bit string, split after u_0 and u_m."""
+    """Return the label of node ``u`` as three bit strings with dots between them: class, and the two fields of m bits."""
     text = dual.label(u)
     return f"{text[0]}.{text[1 : dual.m + 1]}.{text[dual.m + 1 :]}"
 
@@ -191,17 +191,17 @@ def _event(dual: Any, e: Any) -> str:
 
 
 def _connected_about(point: Point) -> float:
-    """P(neither end is isolated) to first order: 1 - 2 p^(m+1), an approximation of P(the pair is connected)."""
+    """Return 1 - 2 p^(m+1), the first-order probability that no end is isolated, which approximates that of a connected pair."""
     return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
 
 
 def printed_fraction(item: str, name: str) -> float:
-    """A share that the paper prints in percent."""
+    """Return a percentage that the paper prints, as a fraction."""
     return inventory("li_peng_chu").value(item, name) / 100
 
 
 def _stated_rates() -> tuple[tuple[float, float], tuple[float, float]]:
-    """Above which success rate, and below (up to) which failure rate: the two sentences on Figure 1."""
+    """Return two pairs (success rate, largest failure rate for it), from the two sentences of the paper on Figure 1."""
     most, many = "success-ninety", "success-fifty"
     above = "percent delivered, above"
     return (
@@ -211,7 +211,7 @@ def _stated_rates() -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def figure(results: Results, sheet: Any) -> None:
-    """Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
+    """Plot Figures 1 and 2 side by side: success rate, and path length in percent, against the failure rate."""
     of = "Figure" if any(_is_searched(point) for point, _ in results) else "As Figure"
     (ninety, low), (fifty, high) = _stated_rates()
     left, right = sheet.panels(2)
@@ -227,7 +227,7 @@ def figure(results: Results, sheet: Any) -> None:
 
 
 def _plot_lengths(results: Results, panel: Any) -> None:
-    """Path length over the shortest nonfaulty path (where searched) and over d(s, t), in percent."""
+    """Plot the path length in percent of the shortest nonfaulty path, where it was searched for, and of d(s, t)."""
     searched = any(tally.trials and _is_searched(point) for point, tally in results)
     if not searched:
         panel.lines(results, "length_over_distance", x="rate", by="m", factor=100)
@@ -239,7 +239,7 @@ def _plot_lengths(results: Results, panel: Any) -> None:
 
 
 def notes(results: Results) -> list[str]:
-    """The paper's statements beside what was measured, failures by reason, and the approximation for large m."""
+    """Return notes: the paper's statements compared with the results, failures by reason, and the approximation for large m."""
     lines = []
     (ninety, low), (fifty, high) = _stated_rates()
     below, above, upto, over = 0, 0, 0, 0

@@ -1,6 +1,4 @@
-"""Which network survives best?  The cube family under random faults, all networks under the same faults
-(docs/readings/networks.md).
-"""
+"""Which network survives best? The cube family under random faults, the same for all networks (docs/readings/networks.md)."""
 
 from fastcube.measure.paper import Paper
 

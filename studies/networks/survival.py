@@ -101,9 +101,7 @@ def figure_sizes(results: Results, sheet: Any) -> None:
 
 
 def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, where: str) -> None:
-    """Plot P(connected) at some points, one line per network, and below the differences of networks with the hypercube's
-    degree.
-    """
+    """Plot P(connected) at some points, one line per network, and the differences of networks with the hypercube's degree."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
     above.scale = "linear"
@@ -221,9 +219,7 @@ def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str
 
 
 def pairing_notes(results: Results) -> list[str]:
-    """Return a note on the ratio of unpaired to paired standard errors, whose square is the factor in trials that pairing
-    saves.
-    """
+    """Return a note on the ratio of unpaired to paired standard errors; its square is the factor in trials that pairing saves."""
     gains: dict[str, list[float]] = {}
     for point, tally in results:
         if not is_compared(point):
@@ -238,9 +234,7 @@ def pairing_notes(results: Results) -> list[str]:
 
 
 def bracket_notes(results: Results) -> list[str]:
-    """Return notes with N11's brackets of P(some node is isolated), if these are informative, and whether trials can improve
-    them.
-    """
+    """Return notes with N11's brackets of P(some node is isolated), if informative, and whether trials can improve them."""
     lines: list[str] = []
     left = 0
     for point, tally in results:

@@ -1,8 +1,7 @@
-"""What a user would write instead of the kernel of Edmonds' number, and the comparisons that `fastcube bench` runs.
+"""Baselines of `fastcube bench` for the kernel of Edmonds' number: code as a user might write it.
 
-Three ways: shortest augmenting paths in plain Python from one node to every other, each flow stopped at the smallest so
-far; NetworkX's ``edge_connectivity``; and SciPy's compiled ``maximum_flow`` from one node to every other.  All draw their own
-fault sets.
+There are three: shortest augmenting paths in plain Python from one node to every other, where the smallest flow so far limits the
+next; NetworkX's ``edge_connectivity``; SciPy's ``maximum_flow`` from one node to every other.  Each draws its own fault sets.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ Graph = dict[int, list[int]]
 
 
 def random_graph(n: int, f: int, rng: random.Random) -> Graph:
-    """Neighbours of every nonfaulty node of Q_n with f random faulty nodes."""
+    """Return the nonfaulty neighbours of every nonfaulty node of Q_n with f random faulty nodes."""
     faulty = set(rng.sample(range(2**n), f))
     return {v: [v ^ 1 << k for k in range(n) if v ^ 1 << k not in faulty] for v in range(2**n) if v not in faulty}
 
 
 def with_plain_python(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Edmonds' number summed over trials: shortest augmenting paths."""
+    """Return Edmonds' number summed over trials, by shortest augmenting paths."""
     rng = random.Random(seed)
     total = 0
     for _ in range(trials):
@@ -61,7 +60,7 @@ def _paths(graph: Graph, s: int, t: int, limit: int) -> int:
 
 
 def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Edmonds' number summed over trials: ``networkx.edge_connectivity``."""
+    """Return Edmonds' number summed over trials, by ``networkx.edge_connectivity``."""
     import networkx
 
     rng = random.Random(seed)
@@ -69,7 +68,7 @@ def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Edmonds' number summed over trials: ``scipy.sparse.csgraph.maximum_flow`` from one node to every other."""
+    """Return Edmonds' number summed over trials, by ``scipy.sparse.csgraph.maximum_flow`` from one node to every other."""
     import numpy as np
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -87,7 +86,7 @@ def with_scipy(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     out = []
     for n, f, baselines in (
         (6, 8, (("plain Python", with_plain_python, 8), ("NetworkX", with_networkx, 4), ("SciPy", with_scipy, 20))),

@@ -1,7 +1,7 @@
-"""How many edge-disjoint spanning trees a random fault set leaves: the study ``edge-disjoint-trees``.
+"""The study ``edge-disjoint-trees``: how many edge-disjoint spanning trees remain in Q_n with random faults.
 
-The number is Edmonds' (reading S11), the edge connectivity lambda of the nonfaulty graph, and never more than its smallest
-degree delta; the question is how often it is less.  The grid ``links`` asks the same of faulty links.
+This is Edmonds' number (interpretation S11), the edge connectivity lambda of the nonfaulty graph.  It is at most the smallest
+degree delta, and the study asks how often it is less.  The grid ``links`` has faulty links in place of faulty nodes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from fastcube.networks.hypercube import Hypercube
 if TYPE_CHECKING:
     from fastcube.results.results import Results
 
-#: Shares of faulty nodes or links of the grids, in parts of 32.
+#: Fractions of faulty nodes or links in the grids, in parts of 32.
 _PARTS = range(17)
 _SIZES = range(3, 9)
 
 
 def all_links(n: int) -> int:
-    """Number of links of Q_n."""
+    """Return the number of links of Q_n."""
     return n << n - 1
 
 
@@ -40,7 +40,7 @@ def _check_point(point: Point) -> None:
 
 
 def trial_cube(key: int, trial: int, point: Point) -> Hypercube:
-    """The hypercube of a trial."""
+    """Return the hypercube of a trial."""
     from fastcube.kernels.spanning import replay
 
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
@@ -53,10 +53,10 @@ Joint = dict[tuple[int, int], int]
 
 @functools.cache
 def joint_counts() -> dict[tuple[int, str], list[Joint]]:
-    """``data/spanning-trees.json``: by (n, "nodes" or "links"), the joint counts for 0, 1, 2, ... faults.
+    """Return the counts of ``data/spanning-trees.json``: (n, "nodes" or "links") -> joint counts for 0, 1, 2, ... faults.
 
-    By enumeration in plain Python: all sets of faulty nodes up to Q_4 and of at most 5 of Q_5, all sets of faulty links up to
-    Q_3 and of at most 4 of Q_4.  Raises ParameterError where the file is damaged.
+    They come from an enumeration in plain Python: all sets of faulty nodes up to Q_4 and of at most 5 of Q_5, all sets of faulty
+    links up to Q_3 and of at most 4 of Q_4.  Raises ParameterError where the file is damaged.
     """
     out = {}
     with resources.wrap_damage_errors("spanning-trees"):
@@ -95,7 +95,7 @@ def _enumeration(point: Point) -> Tally:
     return Tally(((0, sum(joint.values())),), counts, gaps)
 
 
-# ---------------------------------------------------------------- one trial in words
+# ---------------------------------------------------------------- one trial described
 
 
 def _sample_trial(point: Point, key: int, trial: int) -> Draw:
@@ -149,7 +149,7 @@ def _share(point: Point, kind: str) -> float:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Above: mean lambda and mean delta against the share of faults; below: P(lambda < delta)."""
+    """Plot the means of lambda and delta against the fraction of faults (above), and P(lambda < delta) (below)."""
     done = [point for point, tally in results if tally.trials]
     kind = "links" if any(point["links"] for point in done) and not any(point["f"] for point in done) else "f"
     above, below = sheet.panels(rows=2)

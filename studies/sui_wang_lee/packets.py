@@ -1,8 +1,8 @@
-"""How many steps M packets take on edge-disjoint trees around a faulty node: the study ``edst-broadcast``.
+"""The study ``edst-broadcast``: how many steps M packets take on edge-disjoint trees around a faulty node.
 
-Theorem 2 prints ceil(M/(n-1)) + n with a faulty node; Johnsson and Ho's trees are said to take ceil(M/n) + n without.
-Every trial draws source and faulty node, builds its trees and counts, so that the count does not depend on the trial is
-what the trials show.  Readings S1-S10.
+Theorem 2 prints ceil(M/(n-1)) + n steps with a faulty node; for the trees of Johnsson and Ho without fault, ceil(M/n) + n is
+cited.  Every trial draws a source and a faulty node, builds the trees and counts the steps, so the trials show whether the count
+depends on the draw.  Interpretations S1 to S10 apply.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 PACKETS = (1, 4, 16, 64, 256, 1024)
 
-#: The cubes that the figure shows, as far as they are in the file.
+#: The dimensions that the figure shows, if the results have them.
 _PLOTTED_DIMENSIONS = (4, 10)
 
 
 def printed_steps(n: int, d: int, packets: int) -> int:
-    """What is printed: Theorem 2 with a faulty node, Johnsson and Ho's number of steps without (d = 0)."""
+    """Return the printed number of steps: Theorem 2 with a faulty node (d >= 1), Johnsson and Ho without (d = 0)."""
     return math.ceil(packets / (n - 1 if d else n)) + n
 
 
@@ -36,7 +36,7 @@ def _check_point(point: Point) -> None:
     check_range("d", point["d"], 0, point["n"], f"for n={point['n']}")
 
 
-# ---------------------------------------------------------------- one trial in words
+# ---------------------------------------------------------------- one trial described
 
 
 def _sample_ends(point: Point, key: int, trial: int) -> Draw:
@@ -95,7 +95,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Steps against M: one tree, n rooted trees without a fault, n - 1 light trees around one."""
+    """Plot steps against M: on one tree, on n rooted trees without fault, and on n - 1 light trees around a faulty node."""
     done = [point for point, tally in results if tally.trials]
     there = sorted({int(point["n"]) for point in done})
     chosen = [n for n in _PLOTTED_DIMENSIONS if n in there] or there[:2]
@@ -125,7 +125,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
         at = sorted({int(p["packets"]) for p in some})
         if at:
             steps = [printed_steps(n, int(some[0]["d"]), m) for m in at]
-            panel.curve(at, steps, label, linewidth=4, alpha=0.6)  # so that it shows under a line that it agrees with
+            panel.curve(at, steps, label, linewidth=4, alpha=0.6)  # stays visible under an equal line
     bounded = with_fault or without
     least = sorted((int(p["packets"]), results.estimates(p)["bound"].value) for p in bounded)
     panel.curve([m for m, _ in least], [y for _, y in least], "no schedule is faster than", linestyle="--")
@@ -158,7 +158,7 @@ def _ratio(results: Results, point: Point) -> float:
 
 
 def _compare_formula(results: Results, points: list[Point], formula: str) -> list[str]:
-    """At how many points a printed formula holds in every trial, and by how much it is off elsewhere."""
+    """Return notes: at how many points a printed formula holds in every trial, and the differences elsewhere."""
     off: dict[float, list[Point]] = {}
     for point in points:
         n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))

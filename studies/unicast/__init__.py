@@ -1,6 +1,4 @@
-"""Thirty years of fault-tolerant routing on the same fault sets: rules, and the safety statuses they use
-(docs/readings/rivals.md).
-"""
+"""Thirty years of fault-tolerant routing on the same fault sets: rules and their safety statuses (docs/readings/rivals.md)."""
 
 from fastcube.measure.paper import Paper
 

@@ -1,8 +1,8 @@
-"""What a user would write instead, and the comparisons that ``fastcube bench`` runs.
+"""Baselines of `fastcube bench` for partitions and multicasts: code as a user might write it.
 
-For the search two ways: sets of words in plain Python, and NumPy on many trials at a time, sorting the words along each
-dimension.  For multicasts and dependency graphs the plain functions of :mod:`fastcube.algorithms`, which do one at a time
-what a paper's reader would write down.
+The search for a partition has two: sets of labels in plain Python, and NumPy on many trials at a time, which sorts the labels
+once for each dimension.  Multicasts and dependency graphs have the plain functions of ``fastcube.algorithms``, one instance at a
+time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .partition import TWO_PARTITION
 
 
 def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
-    """Trials with a fault-tolerant pair, and those in which Figure 2 finds one: words without two digits, in a set."""
+    """Return the trials with a fault-tolerant pair, and those in which Figure 2 finds one, by sets of labels without two bits."""
     rng = random.Random(seed)
     exists = greedy = 0
     for _ in range(trials):
@@ -44,7 +44,7 @@ def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
 
 
 def with_numpy(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Trials with a fault-tolerant pair: all that are left at once, sorted without the pair's two digits."""
+    """Return the trials with a fault-tolerant pair; the labels without two bits are sorted for all open trials at once."""
     labels = np.random.default_rng(seed).integers(0, 2**n, (trials, f), dtype=np.uint32)
     ordered = np.sort(labels, axis=1)
     left = labels[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]  # distinct faults only
@@ -58,7 +58,7 @@ def with_numpy(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def multicasts(n: int, f: int, destinations: int, trials: int, seed: int = 0) -> int:
-    """All statistics of study ``multicast`` by one multicast after another; the sum of N."""
+    """Compute all statistics of the study ``multicast`` for one multicast after another, and return the sum of N."""
     rng = random.Random(seed)
     total = 0
     for _ in range(trials):
@@ -76,7 +76,7 @@ def multicasts(n: int, f: int, destinations: int, trials: int, seed: int = 0) ->
 
 
 def graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """The three graphs of study ``multicast-deadlock``, one fault set after another; the cycles found."""
+    """Build the three graphs of the study ``multicast-deadlock`` for one fault set after another; return the cycles found."""
     rng = random.Random(seed)
     found = 0
     for _ in range(trials):
@@ -89,7 +89,7 @@ def graphs(n: int, f: int, trials: int, seed: int = 0) -> int:
 
 
 def benchmarks() -> list[Benchmark]:
-    """What ``fastcube bench`` compares."""
+    """Return the comparisons that ``fastcube bench`` runs."""
     out = []
     for n, f, ours_trials, slow, fast in (
         (7, 8, 2_000_000, 500, 20_000),
@@ -101,7 +101,7 @@ def benchmarks() -> list[Benchmark]:
     ):
         name, ours = f"2-partition, n={n} f={f}", kernel_runner(TWO_PARTITION, {"n": n, "f": f}, ours_trials)
         out.append(Benchmark(name, "plain Python", ours, baseline_runner(with_sets, n, f, trials=slow)))
-        if f <= 16:  # of many faults some are the same in nearly every trial
+        if f <= 16:  # with many faults some coincide in nearly every trial
             out.append(Benchmark(name, "NumPy", ours, baseline_runner(with_numpy, n, f, trials=fast)))
     ours = kernel_runner(MULTICAST, {"n": 10, "f": 8, "destinations": 128}, 20_000)
     theirs = baseline_runner(multicasts, 10, 8, 128, trials=3)

@@ -1,6 +1,6 @@
-"""How many channels a multicast takes: the study ``multicast``, whose default grid is the paper's Table 3.
+"""The study ``multicast``: how many channels a multicast uses; its default grid is the paper's Table 3.
 
-Readings A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 and A16.
+Interpretations A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 and A16 apply.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def table_3() -> tuple[dict[str, Any], ...]:
-    """The rows of Table 3 as printed: row, f, destinations, N, percent."""
+    """Return the rows of Table 3 as printed: row, f, destinations, N, percent."""
     table = inventory("wang_lin_kuo").tables["table3"]
     return tuple(dict(zip(table["columns"], row, strict=True)) for row in table["rows"])
 
@@ -41,18 +41,19 @@ def _check_point(point: Point) -> None:
 
 
 def _most_channels(point: Point) -> float:
-    """2^n - 1: a message enters no node twice and its source never, but for buddies that detours share at the source.
+    """Return 2^n - 1, the most channels: a message enters each node at most once, and its source never.
 
-    Each of those leaves a faulty node out that nothing enters, so that faults do not raise it.
+    The only exceptions are buddies that several detours at the source share.  Each then avoids a faulty node, which no message
+    enters, so faults do not raise the bound.
     """
     return float(2 ** int(point["n"]) - 1)
 
 
-# ---------------------------------------------------------------- one trial in words
+# ---------------------------------------------------------------- one trial described
 
 
 def supernode_text(net: Supercube, v: int) -> str:
-    """A supernode as the paper writes it, with its label: ``011** (2)``."""
+    """Return a supernode in the paper's notation with its label, such as ``011** (2)``."""
     return f"{net.supernode(v)} ({net.label(v)})"
 
 
@@ -65,7 +66,7 @@ def _sample_trial(point: Point, key: int, trial: int) -> Draw:
 
 
 def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
-    """The channels of a multicast, a line each, the first 200."""
+    """Return a line for each of the first 200 channels of a multicast."""
     lines = [
         "  channels in order, with the destinations that each message carries; labels of supernodes in parentheses:"
     ]
@@ -149,7 +150,7 @@ def _row_point(row: dict[str, Any]) -> Point:
 
 
 def trial_deviation(tally: Tally, name: str) -> float:
-    """Standard deviation of one trial's count, from its sums."""
+    """Return the standard deviation of one trial's count, computed from the sums of counts and squares."""
     trials = int(tally.counts["partitioned"])
     total, squares = int(tally.counts[name]), int(tally.counts[f"{name}_{name}"])
     return math.sqrt(max(0.0, (squares - total * total / trials) / (trials - 1))) if trials > 1 else math.nan

@@ -1,7 +1,7 @@
-"""Whether multicasts can deadlock, and whether random ones do: the studies ``multicast-deadlock`` and ``multicast-wormhole``.
+"""The studies ``multicast-deadlock`` and ``multicast-wormhole``: whether multicasts can deadlock, and how often random ones do.
 
 Theorem 2 calls the algorithm deadlock-free because the high and the low network share no channel and no supernode has a cycle.
-But D_H and D_L share the channels inside the supernodes.  Readings A14 (the dependency graph) and A15 (the simulation).
+But D_H and D_L share the channels inside the supernodes.  Interpretations A14 (dependency graph) and A15 (simulation) apply.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _check_faults(point: Point) -> None:
 
 
 def channel_text(net: Supercube, channel: Channel) -> str:
-    """A channel with its network: ``0010 -> 0110 (high)``."""
+    """Return a channel with its network, such as ``0010 -> 0110 (high)``."""
     u, v = channel[:2]
     here, there = net.label(u), net.label(v)
     where = f"inside {supernode_text(net, u)}" if here == there else "high" if here < there else "low"
@@ -79,7 +79,7 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _search_text(cube: Hypercube, hunt: SearchResult) -> list[str]:
-    """The fewest messages found, or that none was found, and among which."""
+    """Return lines with the smallest set of messages found that deadlocks, or a line that none was found, and the sets tried."""
     kind = f"messages that begin with stretches of this cycle, {CANDIDATES} a stretch at most"
     if hunt.messages is None:
         end = "the limit of the search was reached" if hunt.cut else "all cuts into stretches were tried"
@@ -115,7 +115,7 @@ def _counts(n: int, f: int) -> Tally:
 
 
 def _enumeration(point: Point) -> Tally:
-    """All fault sets: up to 10.5 million of Q_5, a minute."""
+    """Count over all fault sets: Q_5 has up to 10.5 million, which take a minute."""
     n, f = int(point["n"]), int(point["f"])
     return _counts(check_integer("n", n, 3, 5, "for exact values"), f)
 
@@ -182,7 +182,7 @@ def _wormhole_grid() -> list[Point]:
 
 
 def _draw_trial(point: Point, key: int, trial: int) -> Draw:
-    """Faults, sources, and each source's destinations one after another."""
+    """Draw faulty nodes and sources, and the destinations of each source one source after another."""
     from fastcube.kernels.multicasting import replay
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
@@ -231,7 +231,7 @@ def _stuck_text(net: Supercube, w: Wormhole) -> list[str]:
 
 
 def _draw_messages(results: Results, sheet: Any) -> None:
-    """A row for each of at most three numbers of destinations, messages that never split first; a column for 1 and 2 channels."""
+    """Plot at most three numbers of destinations, one per row with the smallest first; a column for 1 and for 2 channels."""
     many = sorted({int(point["destinations"]) for point, tally in results if tally.trials}) or [1]
     rows = sorted({many[round(i * (len(many) - 1) / 2)] for i in range(3)})
     panels = iter(sheet.panels(2, len(rows)))

@@ -1,8 +1,8 @@
-"""Messages that really deadlock: sets of multicasts made from a cycle of the dependency graph, tried in the simulation.
+"""Search for messages that deadlock: multicasts made from a cycle of the dependency graph and tried in the simulation.
 
-Every arc c -> c' is made by a message whose source is the tail of c, with at most two destinations.  So a cycle of m
-channels gives m messages: each has its own channel after the first step and asks for the next one's, for ever.  Fewer messages
-do when some hold a longer stretch of the cycle by the time they come to the next one's.
+Every arc c -> c' comes from a message whose source is the tail of c, with at most two destinations.  So a cycle of m channels
+gives m messages: after the first step each holds its own channel and requests the channel of the next message, forever.  Fewer
+messages suffice when some hold several channels of the cycle in a row before they request one of the next message.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from fastcube.networks.hypercube import Hypercube
 
 Message = tuple[int, list[int]]
 
-#: Most messages for one stretch, and most sets of messages, that are tried.
+#: The largest numbers of messages tried for one section of the cycle, and of sets of messages tried.
 CANDIDATES = 6
 SETS = 4000
 
 
 class SearchResult(NamedTuple):
-    """What a search for messages that deadlock has found, and among which."""
+    """Result of a search for messages that deadlock."""
 
-    messages: list[Message] | None  #: the first set that deadlocks, of those with the fewest messages; None without one
-    tried: int  #: sets of messages tried, that one included
-    cut: bool  #: whether it ended at ``SETS``
+    messages: list[Message] | None  #: the first deadlocking set with the fewest messages; None if none does
+    tried: int  #: number of sets of messages tried, the found one included
+    cut: bool  #: whether the search ended at ``SETS``
 
 
 def _chain_paths(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
-    """All ways of channels in a row from the source, each as long as it goes."""
+    """Return all maximal chains of channels from the source of a message."""
     ways: list[tuple[Channel, ...]] = []
     start = [
         (channel_of(net, use.kind, use.u, use.v, copies), use) for use in source_messages(net, *message, "shortcut")
@@ -48,7 +48,7 @@ def _chain_paths(net: Supercube, message: Message, copies: int) -> list[tuple[Ch
 
 
 def _messages_over(net: Supercube, stretch: Sequence[Channel], copies: int, unicast: bool) -> list[Message]:
-    """Some messages whose way begins with a stretch of channels, from the source on."""
+    """Return some messages whose chain from the source begins with the channels ``stretch``."""
     found = []
     heads = [c[1] for c in stretch[:-1]]
     for d in range(2**net.n):
@@ -73,10 +73,10 @@ def deadlocking_messages(
     copies: int = 1,
     unicast: bool = False,
 ) -> SearchResult:
-    """The fewest messages found that deadlock on a cycle.
+    """Search for the fewest messages that deadlock on a cycle.
 
-    Tried are messages whose first channels are a stretch of the cycle and which then ask for the first channel of the
-    next stretch: all cuts of the cycle into 2, 3, ... stretches, ``CANDIDATES`` messages a stretch, ``SETS`` sets in all.
+    The cycle is cut into 2, 3, ... sections in every way.  The first channels of a message are a section, and it then requests
+    the first channel of the next one.  At most ``CANDIDATES`` messages are tried for a section, and ``SETS`` sets altogether.
     """
     net = Supercube(cube.n, faults_of(cube), pair)
     length, tried = len(cycle), 0

@@ -1,6 +1,7 @@
-"""How often a fault-tolerant 2-partition exists, and how often Figure 2 finds one: the study ``two-partition``.
+"""The study ``two-partition``: how often a fault-tolerant 2-partition exists, and how often Figure 2 finds one.
 
-Lemma 1 promises one for up to n - 1 faults; section 5.3 says that there may be one for up to 2^(n-2).  Readings A1, A13.
+Lemma 1 promises one for up to n - 1 faults; section 5.3 says that one is possible for up to 2^(n-2).  Interpretations A1 and A13
+apply.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from fastcube.networks.hypercube import Hypercube
 if TYPE_CHECKING:
     from fastcube.results.results import Results
 
-#: f of the default grid in units of 2^(n/2), besides n - 1 and n.
+#: The values of f / 2^(n/2) in the default grid, which also has f = n - 1 and f = n.
 _TIMES = [0.25 * i for i in range(1, 13)]
 
-# Lines of one kind that a replay prints; its data has all.
+# Largest number of lines of one kind that a description prints; its data has all.
 _LINES = 45
 
-# Largest cube all of whose pairs a replay looks at; above, those up to the answer.
+# Largest n for which a description covers all pairs; for larger n it covers the pairs up to the result.
 _ALL_PAIRS = 16
 
 
@@ -40,17 +41,17 @@ def _check_point(point: Point) -> None:
     check_range("f", point["f"], 0, dispatch.most_faults(n), f"for n={n}")
 
 
-#: Most faults enumerated in Q_n: all that can have a partition up to n = 5, and 7 in Q_6 (some seconds).
+#: Largest numbers of faults enumerated in Q_n: all with a possible partition up to n = 5, and 7 in Q_6 (some seconds).
 MOST = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
 
 
 @functools.cache
 def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
-    """For f = 0 .. most: fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one."""
+    """Return for f = 0 .. most the fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one."""
     from fastcube.kernels.partition.scalar import count_partitions
 
     with_zero = np.zeros((most + 2, 2), np.int64)
-    if most:  # of no faults there is one set, and none with node 0 among them
+    if most:  # for f = 0 there is one set, and none that contains node 0
         count_partitions(n, most, with_zero)
     return (1, 1), *(
         (int(exists) * 2**n // f, int(greedy) * 2**n // f) for f, (exists, greedy) in enumerate(with_zero[1:-1], 1)
@@ -73,11 +74,11 @@ def _grid() -> list[Point]:
     return points
 
 
-# ---------------------------------------------------------------- one trial in words
+# ---------------------------------------------------------------- one trial described
 
 
 def _conflict_data(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str, Any]:
-    """Dimensions, and the first two faults that differ in nothing else."""
+    """Return the dimensions ``dims`` and the first two faults that differ in no other dimension, or None."""
     found = find_conflict(faults, sum(1 << i for i in dims))
     return {"dimensions": list(dims), "conflict": None if found is None else list(found)}
 
@@ -87,12 +88,12 @@ def _truncate_lines(lines: list[str]) -> list[str]:
 
 
 def pair_text(pair: Pair | None) -> str:
-    """A pair of dimensions as the paper writes it: ``P = {0, 5}``."""
+    """Return a pair of dimensions in the paper's notation, such as ``P = {0, 5}``."""
     return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
 
 
 def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """A trial's cube with its faulty nodes."""
+    """Return the cube of a trial with its faulty nodes."""
     from fastcube.kernels.partition import replay
 
     n = int(point["n"])
@@ -163,7 +164,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def half_crossing(results: Results, n: int, statistic: str) -> float | None:
-    """f / 2^(n/2) at which a probability crosses 1/2, interpolated between the grid's points; None when it does not."""
+    """Return f / 2^(n/2) at which a probability crosses 1/2, interpolated between grid points; None where it does not."""
     rows = sorted(
         (_scaled_faults(p), results.estimates(p)[statistic].value)
         for p, tally in results

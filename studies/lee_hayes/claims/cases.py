@@ -147,9 +147,7 @@ _CLIMBS_FULL, _CLIMBS_QUICK = (50, 100), (5, 40)
 
 
 def _mutate_case(case: tuple[World, int, int], rng: random.Random) -> tuple[World, int, int] | None:
-    """Return a case with its ends swapped, or with a fault moved within two links of an end or fault; None if that place is
-    taken.
-    """
+    """Return a case with its ends swapped, or with a fault moved within two links of an end or fault; None if it is taken."""
     world, s, t = case
     faults = sorted(world.cube.faulty_nodes)  # type: ignore[arg-type]
     if rng.randrange(8) == 0:

@@ -11,8 +11,6 @@ registry = ClaimRegistry("lee_hayes")
 
 
 def witness(words: str, cube: Hypercube, python: str) -> Witness:
-    """Return an example or counterexample on one hypercube: the value of ``python``, in which ``u`` is the cube's unsafe
-    nodes.
-    """
+    """Return an example or counterexample on one hypercube: the value of ``python``, where ``u`` is the cube's unsafe nodes."""
     value = eval(python, {"u": find_unsafe(cube)})  # noqa: S307  (a line of our own)
     return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, cube_data(cube))

@@ -23,9 +23,7 @@ from .small_cubes import MessageClass
 
 
 def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:
-    """Return a counterexample on one message; ``wrong`` has a text, a Python expression in which ``c`` is the cube, and perhaps a
-    form.
-    """
+    """Return a counterexample on one message; ``wrong`` is a text, an expression in which ``c`` is the cube, perhaps a form."""
     words, python, *form = wrong
     return cubes.cube_witness(words, world.cube, python, form="".join(form), s=s, t=t)
 
@@ -193,9 +191,7 @@ def route2_n(world: World, s: int, t: int) -> CheckResult:
 
 
 def _check_same_route(k: int, path: bool, crowded: bool = True) -> Check:
-    """Return the check that both algorithms take the same path, or have equal outcomes and lengths; optionally in crowded
-    worlds.
-    """
+    """Return the check that both algorithms take the same path, or have equal outcomes and lengths; also in crowded worlds."""
 
     def check_message(world: World, s: int, t: int) -> CheckResult:
         if k > world.cube.n or (not crowded and world.is_crowded(k, k)):

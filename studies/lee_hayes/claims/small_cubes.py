@@ -88,9 +88,7 @@ def _decide_by_counting(
 
 
 def _suspect_worlds(bad: list[tuple[int, int]]) -> Iterator[World]:
-    """Yield all fault sets of these sizes; raise DisagreementError at the end, because then no case violates the claim after
-    all.
-    """
+    """Yield all fault sets of these sizes; raise DisagreementError at the end, as then no case violates the claim."""
     for n, f in bad:
         yield from map(World, enumerate_cubes(n, f, first=1))
     if bad:

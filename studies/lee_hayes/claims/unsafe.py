@@ -98,9 +98,7 @@ def theorem_3(effort: Effort) -> Verdict:
 
 
 def _mark_by_rule(cube: Hypercube) -> int:
-    """Return the faulty and unsafe nodes found by applying the rule node by node, bit v for node v; they must agree with
-    FIND_UNSAFE.
-    """
+    """Return the faulty and unsafe nodes by the rule applied node by node (bit v for node v); must agree with FIND_UNSAFE."""
     nodes = {v for v in range(2**cube.n) if cube.is_faulty(v)}.union(*cube.faulty_links)
     more = nodes
     while more:

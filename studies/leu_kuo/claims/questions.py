@@ -30,9 +30,7 @@ _TREE_AND_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cub
     ours=True,
 )
 def fault_free_below_n(effort: Effort) -> Verdict:
-    """Prove by induction: a dimension without a faulty link is crossed first, and one half has at most half of the faulty
-    links.
-    """
+    """Prove by induction: a dimension without a faulty link comes first, and one half has at most half of the faulty links."""
     sizes = [(n, k) for n in (1, 2, 3, 4) for k in range(n)] + [
         (5, k) for k in range(effort.by_effort(full=5, quick=3))
     ]
@@ -186,9 +184,7 @@ def surrounded_sink(n: int) -> Hypercube:
     correction="With 9 faulty links in Q_4 it has; the best tree of the one sink left can cross n(n-1)/2, another's n + 1.",
 )
 def sink_with_fault(effort: Effort) -> Verdict:
-    """Check Q_2, Q_3 and Q_4 up to some links exactly; the counterexample was found by removing links from
-    ``surrounded_sink(4)``.
-    """
+    """Check Q_2, Q_3 and Q_4 up to some links exactly; the counterexample came from removing links of ``surrounded_sink(4)``."""
     top = effort.by_effort(full=8, quick=4)
     sizes = [(n, links, 0) for n in (2, 3) for links in range(n * 2 ** (n - 1) + 1)]
     sizes += [(4, links, 0) for links in range(top + 1)] + [(d, 0, f) for d in (2, 3, 4) for f in range(2**d + 1)]

@@ -1,7 +1,7 @@
-"""Dual-cubes to try a claim on: all small ones, hunted larger ones, and the fault sets that a growing tree can meet.
+"""Test cases for the claims: small dual-cubes with all fault sets, larger ones at random, and minimal fault sets of trees.
 
-Every dual-cube maps onto itself with any node moved to label 0 and dimension order kept, so cases are searched with
-s = 0.  Hunted fault sets crowd around s and t and just keep the cube k-safe.
+Every dual-cube has an automorphism that moves any given node to label 0 and keeps the order of dimensions, so all cases have s =
+0.  Random fault sets lie close to s and t, and the cube is just k-safe: every node has at least k nonfaulty neighbours.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from fastcube.networks.network import descending_bits
 
 Case = tuple[DualCube, int]
 
-#: Cases of one (m, k) that a hunt tries.
+#: Number of random cases for each (m, k).
 RANDOM_CASES = 300
 
-#: Faults of Q_8, the fewest and the first of these, among which it is 4-safe and the greedy T_4(0) of reading B2 stops.
+#: The first of the smallest fault sets of Q_8 that leave it 4-safe but stop the greedy tree T_4(0) (interpretation B2).
 STOP_8_4 = (32, 64, 129, 130, 132, 136)
 
-#: The same in Q_10, the fewest faults that stop T_4(0) there.
+#: A smallest fault set of Q_10 that stops T_4(0) in the same way.
 STOP_10_4 = (128, 256, 513, 514, 516, 520, 528, 544)
 
 
 def fault_limit(m: int, k: int) -> int:
-    """The paper's bound: |F| < 2^k (m - k + 1)."""
+    """Return the paper's bound 2^k (m - k + 1), below which the number of faults must stay."""
     return (m - k + 1) << k
 
 
 def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
-    """All k-safe DC(m) within the fault limit, or with at most ``most`` faults, in which node 0 is nonfaulty; smallest first."""
+    """Yield all k-safe DC(m) with node 0 nonfaulty, smallest fault sets first; ``most`` replaces the paper's bound on faults."""
     for size in range(fault_limit(m, k) if most is None else most + 1):
         for faults in itertools.combinations(range(1, 2 ** (2 * m + 1)), size):
             dual = DualCube(m, faults)
@@ -44,7 +44,7 @@ def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
 
 
 def random_cases(m: int, k: int, seed: int, cases: int = RANDOM_CASES, always: Collection[int] = ()) -> Iterator[Case]:
-    """Random k-safe DC(m) within the fault limit, most at it, with faults crowded around 0 and t; t nonfaulty.
+    """Yield random pairs of a k-safe DC(m) and a nonfaulty node t, with faults close to 0 and t, mostly as many as allowed.
 
     The faults ``always``, which must leave DC(m) k-safe, are in every case.
     """
@@ -76,7 +76,7 @@ def random_cases(m: int, k: int, seed: int, cases: int = RANDOM_CASES, always: C
 
 
 def check_route(dual: DualCube, t: int, k: int, variant: str) -> Route:
-    """What Algorithm 3 does with a message from 0, which is delivered over links that are there and past no fault."""
+    """Route from 0 to ``t`` by Algorithm 3, and check that a delivered message follows links and meets no fault."""
     found = route_offline(dual, 0, t, k, variant)
     if found.outcome == "delivered":
         path = found.path
@@ -87,14 +87,14 @@ def check_route(dual: DualCube, t: int, k: int, variant: str) -> Route:
 
 
 def nonfaulty_others(dual: DualCube) -> Iterator[int]:
-    """The nonfaulty nodes but node 0, ascending."""
+    """Yield the nonfaulty nodes except node 0, in increasing order."""
     return (t for t in range(1, 2**dual.bits) if not dual.is_faulty(t))
 
 
 def reachable_distances(
     dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None
 ) -> dict[int, int]:
-    """Distance from ``start`` of the nodes that nonfaulty paths along ``dims`` reach, up to ``deepest`` or until ``goal``."""
+    """Return the distance from ``start`` of nodes that nonfaulty paths along ``dims`` reach, up to ``deepest`` or ``goal``."""
     seen, queue = {start: 0}, deque([start])
     while queue and goal not in seen:
         u = queue.popleft()
@@ -110,10 +110,10 @@ def reachable_distances(
 def tree_faults(
     n: int, k: int, bad: Callable[[list[int] | None, frozenset[int]], bool], most: int | None = None
 ) -> list[int] | None:
-    """Smallest fault set, of at most ``most`` nodes, for which the tree T_k(0) of reading B2 in Q_n is ``bad``; or None.
+    """Return a smallest fault set, of at most ``most`` nodes, for which the greedy tree T_k(0) in Q_n is ``bad``, or None.
 
-    ``bad`` sees the tree in insertion order (None when it cannot be constructed) and the faults.  Only faults that the
-    growing tree meets matter, so each set is built in the order in which it meets them: every minimal set is reached.
+    ``bad`` gets the tree of interpretation B2 in insertion order (None when it cannot be completed) and the faults.  A fault
+    matters only if the growing tree meets it, so faults are added in the order in which the tree meets them.
     """
     found: list[list[int]] = []
 
@@ -131,10 +131,10 @@ def tree_faults(
 
 
 def grow_tree(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> tuple[dict[int, int], bool]:
-    """A fault-free T_k(root), grown stage by stage, each node taking its highest or lowest free dimension; whether it is whole.
+    """Return a fault-free T_k(root) as a map node -> parent in insertion order, and whether it is complete.
 
-    Nodes with their parents, as they come in, up to where it stops.  With ``highest`` this is the tree of reading B2; the paper
-    leaves the choice open.
+    In each of k stages every node takes its highest or lowest free dimension; a node without one stops the tree.  With
+    ``highest`` this is the tree of interpretation B2; the paper leaves the choice open.
     """
     tree = {root: root}
     for _ in range(k):
@@ -148,15 +148,15 @@ def grow_tree(faults: Container[int], root: int, k: int, dims: int, highest: boo
 
 
 def complete_tree(faults: Container[int], root: int, k: int, dims: int, highest: bool) -> dict[int, int] | None:
-    """The tree of :func:`grow_tree`; None where it stops."""
+    """Return the tree of ``grow_tree``, or None where it is not complete."""
     tree, whole = grow_tree(faults, root, k, dims, highest)
     return tree if whole else None
 
 
 def hypercube_path(faults: Container[int], s: int, t: int, k: int, dims: int, highest: bool) -> list[int] | None:
-    """Hypercube_Routing's path from s to t (reading B5) with trees of :func:`complete_tree`; None where a step finds nothing.
+    """Return the path of Hypercube_Routing from s to t (interpretation B5), or None where one of its steps finds nothing.
 
-    ``dims`` are the dimensions of the cube; for k = 0 it is a shortest fault-free path.
+    ``dims`` are the dimensions of the cube, and ``complete_tree`` gives the trees.  For k = 0 the path is a shortest one.
     """
     if s == t:
         return [s]
@@ -188,7 +188,7 @@ def hypercube_path(faults: Container[int], s: int, t: int, k: int, dims: int, hi
 
 
 def nodes_along(root: int, dims: int) -> list[int]:
-    """The nodes of the cube of a node along some dimensions."""
+    """Return the nodes of the cube that contains ``root`` and has the dimensions ``dims``."""
     nodes = [root]
     for d in descending_bits(dims):
         nodes += [v ^ d for v in nodes]
@@ -196,7 +196,7 @@ def nodes_along(root: int, dims: int) -> list[int]:
 
 
 def shortest_path(faults: Container[int], s: int, t: int, dims: int) -> list[int] | None:
-    """A shortest fault-free path inside a cube."""
+    """Return a shortest fault-free path from s to t inside the cube of dimensions ``dims``, or None."""
     before, queue = {s: s}, deque([s])
     while queue and t not in before:
         u = queue.popleft()
@@ -213,13 +213,13 @@ def shortest_path(faults: Container[int], s: int, t: int, dims: int) -> list[int
 
 
 def is_k_safe(n: int, k: int, faults: frozenset[int]) -> bool:
-    """Whether Q_n with these faults is k-safe."""
+    """Return whether Q_n with these faults is k-safe: every node has at least k nonfaulty neighbours."""
     beside = Counter(v ^ 1 << i for v in faults for i in range(n))
     return n - max(beside.values(), default=0) >= k
 
 
 def saturated_faults(n: int, k: int, seed: int) -> frozenset[int]:
-    """Random faults of Q_n, node 0 not among them, to which none can be added without its being k-safe no longer."""
+    """Return random faults of Q_n without node 0, such that Q_n is k-safe and no longer so with any further fault."""
     beside: Counter[int] = Counter()
     faults = []
     for x in random.Random(f"{n} {k} {seed}").sample(range(1, 2**n), 2**n - 1):
@@ -231,10 +231,10 @@ def saturated_faults(n: int, k: int, seed: int) -> frozenset[int]:
 
 
 def build_tree_by_halves(faults: Container[int], root: int, k: int, dims: int) -> dict[int, int]:
-    """A fault-free T_k(root) in a k-safe cube of dimensions ``dims``, as each node's parent; the root is its own.
+    """Return a fault-free T_k(root) in a k-safe cube of dimensions ``dims``, as a map node -> parent; the root is its own parent.
 
-    Cut the cube along the dimension of a nonfaulty neighbour of the root: both halves are (k-1)-safe, and T_k is a T_(k-1)
-    of either end.  ``docs/proofs.md`` says why this is the paper's tree.
+    The cube is cut along the dimension of a nonfaulty neighbour of the root.  Both halves are (k-1)-safe, and T_k consists of a
+    T_(k-1) of either end.  ``docs/proofs.md`` shows that this is the paper's tree.
     """
     if k == 0:
         return {root: root}

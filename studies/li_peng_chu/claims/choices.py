@@ -1,6 +1,6 @@
-"""Algorithms 1 to 3 and Hypercube_Routing as printed, with every choice left open: any tree, any node of it, any path in a cube.
+"""The printed Algorithms 1 to 3 and Hypercube_Routing, with all possible choices of trees, nodes and paths tried.
 
-Where none of these leads on, the algorithm fails whatever is chosen: no reading is to blame.  For small clusters and k >= 1.
+An algorithm that reaches the target by none of them fails under every interpretation.  For small clusters and k >= 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .cases import reachable_distances
 def trees(
     dual: DualCube, root: int, k: int, within: frozenset[int] | None = None, dims: int | None = None
 ) -> Iterator[frozenset[int]]:
-    """Every fault-free T_k(root) in its cluster, or along ``dims``; with ``within``, a T_(k-1)(root), those that extend it."""
+    """Yield the nodes of every fault-free T_k(root) in its cluster or along ``dims``; with ``within``, only extensions of it."""
     if k == 0:
         yield frozenset([root])
         return
@@ -32,7 +32,7 @@ def trees(
 
 
 def exit_nodes(dual: DualCube, s: int, k: int) -> set[int]:
-    """The cross neighbours to which Algorithm 1 can lead from s."""
+    """Return the nodes of the other class that Algorithm 1 can reach from s over a cross edge."""
     out: set[int] = set()
     for tree in trees(dual, s, k - 1):
         first = {dual.cross(u) for u in tree if not dual.is_faulty(dual.cross(u))}
@@ -43,7 +43,7 @@ def exit_nodes(dual: DualCube, s: int, k: int) -> set[int]:
 
 
 def entry_nodes(dual: DualCube, s: int, t: int, k: int) -> set[int]:
-    """The nodes of the cluster of t to which Algorithm 2 can lead from s."""
+    """Return the nodes of the cluster of t that Algorithm 2 can reach from s."""
     out: set[int] = set()
     for tree in trees(dual, s, k - 1):
         leaving = [u for u in tree if not dual.is_faulty(dual.cross(u))]
@@ -64,7 +64,7 @@ def entry_nodes(dual: DualCube, s: int, t: int, k: int) -> set[int]:
 
 
 def is_route_possible(dual: DualCube, s: int, t: int, k: int) -> bool:
-    """Whether Algorithm 3 can lead from s to t."""
+    """Return whether Algorithm 3 can reach t from s."""
     if dual.class_of(s) != dual.class_of(t):
         return any(
             is_joined_in_cluster(dual, u, t) if dual.same_cluster(u, t) else _is_case_1_possible(dual, u, t, k)
@@ -82,13 +82,13 @@ def is_route_possible(dual: DualCube, s: int, t: int, k: int) -> bool:
 
 
 def _is_case_1_possible(dual: DualCube, s: int, t: int, k: int) -> bool:
-    """Different clusters of one class: from s, unless its cluster has fewer faults, which Algorithm 2 does not take."""
+    """Return whether Algorithm 2 joins two clusters of one class; it starts in the one that has at least as many faults."""
     a, b = (s, t) if faults_around(dual, s) >= faults_around(dual, t) else (t, s)
     return any(is_joined_in_cluster(dual, v, b) for v in entry_nodes(dual, a, b, k))
 
 
 def is_crossing_possible(dual: DualCube, s: int, t: int, k: int, dims: int) -> bool:
-    """Whether Hypercube_Routing can lead from s to t in the cube along ``dims``, cut along any dimension in which they differ."""
+    """Return whether Hypercube_Routing can reach t from s in the cube along ``dims``, whichever differing dimension is cut."""
     if s == t or k == 0:
         return t in reachable_distances(dual, s, dims, goal=t)
     inside = [v for v in dual.faulty_nodes if (v ^ s) & ~dims == 0]  # type: ignore[union-attr]
@@ -105,7 +105,7 @@ def is_crossing_possible(dual: DualCube, s: int, t: int, k: int, dims: int) -> b
 
 
 def _nodes_across(dual: DualCube, s: int, k: int, dims: int, d: int) -> set[int]:
-    """The nodes of the half across d to which a T_k(s) leads, or else one and a node next to it."""
+    """Return the nodes of the other half of the cube, cut along d, that some T_k(s) reaches, perhaps over its neighbour."""
     out: set[int] = set()
     for tree in trees(dual, s, k, dims=dims):
         here = {x for x in tree if (x ^ s) & d == 0}
@@ -116,7 +116,7 @@ def _nodes_across(dual: DualCube, s: int, k: int, dims: int, d: int) -> set[int]
 
 
 def is_joined_in_cluster(dual: DualCube, u: int, v: int) -> bool:
-    """Whether a fault-free path inside their cluster joins two nonfaulty nodes."""
+    """Return whether a fault-free path inside their cluster joins two nonfaulty nodes."""
     return v in reachable_distances(dual, u, dual.cluster_dims(u), goal=v)
 
 
@@ -125,18 +125,18 @@ def _nonfaulty_boundary(dual: DualCube, tree: frozenset[int]) -> list[int]:
 
 
 def _counterpart(dual: DualCube, u: int, t: int) -> int:
-    """The node of the cluster of t at the position of u."""
+    """Return the node of the cluster of t that has the same position as u."""
     inside = dual.cluster_dims(t)
     return (u & inside) | (t & ~inside)
 
 
 def has_edge(dual: DualCube, u: int, t: int, k: int) -> bool:
-    """Whether the virtual edge at u into the cluster of t is nonfaulty, as section 2 defines it."""
+    """Return whether the virtual edge from u into the cluster of t is nonfaulty by the definition of section 2."""
     v = _counterpart(dual, u, t)
     ends = (u, v, dual.cross(u), dual.cross(v))
     return not any(map(dual.is_faulty, ends)) and 2 * faults_around(dual, dual.cross(u)) < 2**k * (dual.m - k + 1)
 
 
 def faults_around(dual: DualCube, node: int) -> int:
-    """Faults in the cluster of a node."""
+    """Return the number of faults in the cluster of a node."""
     return sum(dual.same_cluster(node, fault) for fault in dual.faulty_nodes)  # type: ignore[union-attr]

@@ -1,7 +1,7 @@
-"""Claims of Li, Peng & Chu about Hypercube_Routing alone, the counts in Lemma 2's proof, the time bound, and a result it cites.
+"""Claims of Li, Peng & Chu on Hypercube_Routing, on the counts in the proof of Lemma 2, and on time; and a result they cite.
 
-A hypercube is the cluster of node 0 in a dual-cube whose other clusters have no faults: Algorithm 3 with k + 1 routes inside
-of it by Hypercube_Routing with k (reading B6, both ends in one cluster).
+A hypercube is the cluster of node 0 in a dual-cube whose other clusters have no faults.  Inside one cluster, Algorithm 3 with k +
+1 routes by Hypercube_Routing with k (interpretation B6).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .registry import dual_witness, registry
 
 CONDITIONS = "a k-safe n-cube with |F| < 2^k (n - k)"
 
-#: Cubes whose fault sets are all gone through: n and k.
+#: The cubes, as (n, k), of which all fault sets are tried.
 _ALL_TEXT = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
 
 
 def _cubes(chosen: tuple[int, int, str]) -> Iterator[tuple[int, int, frozenset[int]]]:
-    """n, k and faults within the conditions, node 0 nonfaulty: sets of Q_2, Q_3, Q_4, then random ones of Q_5 to Q_8."""
+    """Yield n, k and faults that meet the conditions, node 0 nonfaulty: all for Q_2 to Q_4, then random ones for Q_5 to Q_8."""
     largest, crowded, _ = chosen
     for n, k in _ALL_TEXT:
         most = min((n - k << k) - 1, largest)
@@ -63,7 +63,7 @@ CUBES = Cases(
 
 
 def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: str, **data: int) -> Witness:
-    """A witness in Q_n: what ``python`` gives, where ``cube`` stands for it."""
+    """Return an example in Q_n: the value of the expression ``python``, in which the name ``cube`` is the cube."""
     cube = Hypercube(n, faults)
     held = {"n": n, "faulty_nodes": sorted(faults), "k": k, **data}
     return Witness.of(f"Q_{n}, k = {k}: {words}", f"(lambda cube: {python})(fc.{cube.source()})", held)
@@ -79,7 +79,7 @@ def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: st
     group="hypercube",
 )
 def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
-    """A proof, tried on cases."""
+    """Test a proved statement on cases: a fault-free path joins 0 and every nonfaulty node."""
     near = reachable_distances(DualCube(n, faults), 0, 2**n - 1)
     missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
     if missed is None:
@@ -100,7 +100,7 @@ def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     group="hypercube",
 )
 def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
-    """A proof, tried on cases with every dimension."""
+    """Test a proved statement on cases: a short path leads from 0 into the other half of the cube, for every dimension."""
     near = reachable_distances(DualCube(n, faults), 0, 2**n - 1, k + 2)
     for i in range(n):
         if not any(v >> i & 1 for v in near):
@@ -118,7 +118,7 @@ def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     group="hypercube",
 )
 def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Witness | None:
-    """Faults of both halves along every dimension: the one with fewer is taken."""
+    """Check that the half with fewer faults has at most half of them, for every dimension."""
     for i in range(n):
         if 2 * min(sum(v >> i & 1 for v in faults), sum(not v >> i & 1 for v in faults)) > len(faults):
             python = f"sum(v >> {i} & 1 for v in cube.faulty_nodes)"
@@ -127,7 +127,7 @@ def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Witness | None
 
 
 def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome) -> Verdict:
-    """Shortest paths of the cases against d(s, t) and so many links more."""
+    """Compare the lengths of shortest fault-free paths with d(s, t) plus the bound ``most(k)``."""
     seen: dict[int, int] = {}
 
     def check(n: int, k: int, faults: frozenset[int]) -> Witness | None:
@@ -151,10 +151,10 @@ def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: 
     group="hypercube",
 )
 def hypercube_length(effort: Effort) -> Verdict:
-    """A proof with a constant, tried on cases: shortest paths."""
+    """Test a proved bound with its constant on the shortest fault-free paths of cases."""
     return _decide_excess(
         effort,
-        lambda k: 2 + k * (k + 5),  # 2, and twice j + 2 for j = 1, ..., k, there and back
+        lambda k: 2 + k * (k + 5),  # 2, and twice j + 2 for j = 1, ..., k (out and back)
         "proved for all n and k < n with 2 + k (k + 5): fewer than n faults leave one of n disjoint paths of at most "
         "d + 2 links (k = 0); else hypercube-half leads into the half with fewer faults, which is (k-1)-safe within "
         "the conditions, by at most k + 2 links that add as many to d at most (docs/proofs.md)",
@@ -172,7 +172,7 @@ def hypercube_length(effort: Effort) -> Verdict:
     group="hypercube",
 )
 def hypercube_recursion(effort: Effort) -> Verdict:
-    """What is proved has twice these increments, there and back; shortest paths are tried."""
+    """Test the increments of the recursion on shortest paths; the proved increments are twice as large, for out and back."""
     return _decide_excess(
         effort,
         lambda k: 2 + k * (k + 5) // 2,
@@ -200,8 +200,8 @@ def hypercube_recursion(effort: Effort) -> Verdict:
     fact="time",
 )
 def hypercube_time(n: int, k: int) -> Witness | None:
-    """The recursion's trees, grown: T_(k-i) in n - i dimensions, with the nodes next to it, against the fewest faults."""
-    least = fault_limit(n - 1, k - 1)  # with fewer faults a smaller k does
+    """Count the nodes of the recursion's trees T_(k-i) in n - i dimensions and next to them, and compare with 8 |F|."""
+    least = fault_limit(n - 1, k - 1)  # with fewer faults a smaller k suffices
     looked = "sum(len(t) + len(d.cluster_boundary(t)) for d, t in trees)"
     trees = f"[(d, d.binomial_tree(0, {k} - i)) for i in range({k}) for d in [fc.DualCube({n} - i)]]"
     words = f"Q_{n}, k = {k}: nodes of the recursion's trees and next to them, and 8 |F| for the fewest faults"
@@ -220,7 +220,7 @@ def hypercube_time(n: int, k: int) -> Witness | None:
     group="hypercube",
 )
 def hypercube_algorithm(effort: Effort) -> Verdict:
-    """Small and crowded cubes, and the one in which reading B2 stops; where two orders fail every choice, for k <= 2, k < n/2."""
+    """Count the routes found with two orders of dimensions; where both fail, for k <= 2 and k < n/2, try every choice."""
     routes = Counter[str]()
     for n, k, faults in effort.each([*CUBES.make_for(effort), (10, 4, frozenset(STOP_10_4))]):
         for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1, 5):
@@ -257,7 +257,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
     group="hypercube",
 )
 def hypercube_greedy(effort: Effort) -> Verdict:
-    """Small cubes to every t; then the cube where the tree of reading B2 stops."""
+    """Route to every node of small cubes, then in the cube in which the tree of interpretation B2 stops."""
     routes = 0
     for n, k, faults in effort.each(CUBES.make_for(effort)):
         if k + 1 <= n // 2:
@@ -311,7 +311,7 @@ def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
     fact="tree-neighbours",
 )
 def lemma_2_neighbours(effort: Effort) -> Verdict:
-    """The witness of tree-neighbours, with 2^k cross neighbours more."""
+    """Find the counterexample of the claim ``tree-neighbours``, and add the 2^k cross neighbours."""
     known = registry["tree-neighbours"].decide(effort).witness
     if known is None:
         return Verdict("undecided", "tree-neighbours has no witness")
@@ -339,7 +339,7 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     ),
 )
 def lemma_2_disjoint(effort: Effort) -> Verdict:
-    """Where the virtual edges (w' : v) end."""
+    """Find two virtual edges (w' : v) that end at the same node."""
     python = "(lambda d: [d.position(d.cross(w)) for w in d.cluster_boundary([d.cross(0)])])(fc.{})"
     for m in effort.each(range(2, effort.by_effort(7, 5))):
         effort.count_if_applicable()
@@ -379,8 +379,8 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
     fact="time",
 )
 def time_bound(m: int, k: int) -> Witness | None:
-    """T_k(0), grown among the fewest faults that need this k, one a cluster, with the nodes next to it."""
-    least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer a smaller k does
+    """Count the nodes of T_k(0) and next to it, with the fewest faults that need this k, one in each of that many clusters."""
+    least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer faults a smaller k suffices
     dual = DualCube(m, [c << m for c in range(1, least + 1)])
     check_agreement(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
     looked = f"[[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}] for t in [d.binomial_tree(0, {k})]][0]"
@@ -398,7 +398,7 @@ def time_bound(m: int, k: int) -> Witness | None:
     fact="time",
 )
 def time_bound_any_k(effort: Effort) -> Verdict:
-    """The tree T_(k-1)(s), which both algorithms find first, for k = m/2 without faults."""
+    """Compute the size of the tree T_(k-1)(s), which both algorithms find first, for k = m/2 without faults."""
     for m in effort.each(range(2, effort.by_effort(27, 19), 2)):
         effort.count_if_applicable()
         check_agreement(
@@ -412,11 +412,11 @@ def time_bound_any_k(effort: Effort) -> Verdict:
     )
 
 
-# ---------------------------------------------------------------- what is cited
+# ---------------------------------------------------------------- cited results
 
 
 def _is_connected(n: int, faults: list[int]) -> bool:
-    """Whether the nonfaulty nodes of Q_n are joined, by flooding all of them at once in words of 2^n bits."""
+    """Return whether the nonfaulty nodes of Q_n are connected; a set of nodes is an int of 2^n bits, and rounds grow one set."""
     nonfaulty: int = ((1 << 2**n) - 1) ^ set_of(faults)
     low = [lower_nodes(n, i) for i in range(n)]
     reached: int = nonfaulty & -nonfaulty
@@ -434,7 +434,7 @@ def _is_connected(n: int, faults: list[int]) -> bool:
     states="With 33% of its nodes faulty the 10-cube is still connected with probability 99%.",
 )
 def ten_cube_connected(effort: Effort) -> Verdict:
-    """Uniform sets of 338 of 1,024 nodes; 99 percent as rounded."""
+    """Estimate the probability of a connected Q_10 for uniform sets of 338 faults among 1,024 nodes."""
     share, stated = (
         inventory("li_peng_chu").value("ten-cube", name) / 100 for name in ("percent of nodes", "percent connected")
     )

@@ -1,8 +1,8 @@
-"""Claims of Li, Peng & Chu, "Binomial-Tree Fault Tolerant Routing in Dual-Cubes with Large Number of Faulty Nodes".
+"""Claims of Li, Peng & Chu on the dual-cube and its binomial trees.
 
-Here: the network and its trees.  Statements are in our words; what a reading adds stands in square brackets.  Every
-dual-cube maps onto itself with any node moved to label 0 and dimension order kept, so cases are searched with s = 0.  A smallest
-witness is the first in order of m, k, number of faults, faults, t.
+Statements are in our words, and square brackets mark what an interpretation adds.  Every dual-cube has an automorphism that moves
+any given node to label 0 and keeps the order of dimensions, so all cases have s = 0.  A smallest counterexample is the first in
+order of m, k, number of faults, faults, t.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .registry import dual_witness, registry
 
 
 def _distances(largest: int) -> Iterator[tuple[DualCube, int]]:
-    """Each node of a small dual-cube, and node 0 of a larger one."""
+    """Yield each node of the small dual-cubes, and node 0 of the larger ones."""
     for m in range(1, largest + 1):
         dual = DualCube(m)
         yield from ((dual, s) for s in (range(2**dual.bits) if m <= 3 else (0,)))
@@ -48,7 +48,7 @@ def _distances(largest: int) -> Iterator[tuple[DualCube, int]]:
     ours=True,
 )
 def distance(dual: DualCube, s: int) -> Witness | None:
-    """Breadth-first search without faults against Hamming distance, plus 2 between clusters of one class."""
+    """Compare fault-free distances with the Hamming distance, plus 2 for nodes in different clusters of one class."""
     for t, length in reachable_distances(dual, s, 2**dual.bits - 1).items():
         if length != dual.intact_distance(s, t):
             return dual_witness("d(s, t)", dual, f"fc.distance(fc.{dual.source()}, {s}, {t})", s=s, t=t)
@@ -56,7 +56,7 @@ def distance(dual: DualCube, s: int) -> Witness | None:
 
 
 def _cluster_pairs(largest: int) -> Iterator[tuple[DualCube, int, int]]:
-    """Nodes of two clusters of one class, one node of each cluster."""
+    """Yield pairs of nodes in two clusters of one class, one node of each cluster."""
     for m in range(1, largest + 1):
         dual = DualCube(m)
         firsts = [s for s in range(2**dual.bits) if dual.position(s) == 0]
@@ -79,7 +79,7 @@ def _cluster_pairs(largest: int) -> Iterator[tuple[DualCube, int, int]]:
     ),
 )
 def virtual_paths(dual: DualCube, s: int, t: int) -> Witness | None:
-    """All nodes that the paths of one cluster pair can use: u, v and the cluster of u'."""
+    """Check that the paths over the virtual edges between the clusters of s and t have no common nodes."""
     if _has_disjoint_paths(dual, s, t):
         return None
     python = f"(lambda d: [[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})])(fc.{dual.source()})"
@@ -87,7 +87,7 @@ def virtual_paths(dual: DualCube, s: int, t: int) -> Witness | None:
 
 
 def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
-    """Whether the virtual edges between two clusters have paths without common nodes, however these run."""
+    """Return whether the node sets that the paths can use, u, v and the cluster of u', are disjoint for all virtual edges."""
     dims = dual.cluster_dims(s)
     used: set[int] = set()
     for u in reachable_distances(dual, s, dims):
@@ -103,7 +103,7 @@ def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
 
 
 def _cubes(largest: int) -> Iterator[tuple[int, int, frozenset[int]]]:
-    """n, k and faults of a k-safe Q_n: all of Q_1, Q_2, Q_3, where tree-greedy stops, and random ones that take no more."""
+    """Yield n, k and faults of k-safe Q_n: all for n <= 3, ``STOP_8_4``, and random sets to which no fault can be added."""
     for n in (1, 2, 3):
         for size in range(2**n):
             for chosen in itertools.combinations(range(1, 2**n), size):
@@ -127,7 +127,7 @@ def _cubes(largest: int) -> Iterator[tuple[int, int, frozenset[int]]]:
     states="In a k-safe Q_n, 0 <= k <= n, every nonfaulty node is the root of some fault-free T_k.",
 )
 def tree_exists(n: int, k: int, faults: frozenset[int]) -> Witness | None:
-    """The proof's tree, built; where it fails, every other choice of children."""
+    """Build the tree of the proof; where that fails, try every other choice of children."""
     if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
         return None
     cube = DualCube(n, faults)
@@ -138,7 +138,7 @@ def tree_exists(n: int, k: int, faults: frozenset[int]) -> Witness | None:
 
 
 def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> bool:
-    """Whether nodes with their parents are a fault-free binomial tree of 2^k nodes in Q_n, rooted at 0."""
+    """Return whether the map node -> parent is a fault-free binomial tree of 2^k nodes in Q_n with root 0."""
     if len(parent) != 2**k or parent.keys() & faults or 0 not in parent:
         return False
     for leaf in parent:
@@ -162,7 +162,7 @@ def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> 
     fact="greedy-tree",
 )
 def tree_greedy(effort: Effort) -> Verdict:
-    """All fault sets that the tree can meet, for small n; at (8, 4), the next size, the fewest faults that stop it."""
+    """Find a fault set that stops the greedy tree: all sets that a tree can meet, for small n, then up to 6 faults for (8, 4)."""
     largest = effort.by_effort(full=7, quick=6)
 
     def stopping_check(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
@@ -209,7 +209,7 @@ def tree_greedy(effort: Effort) -> Verdict:
     ),
 )
 def tree_neighbours(effort: Effort) -> Verdict:
-    """The trees of reading B2 among all faults that they can meet, n <= 6; at (6, 3) the fewest faults that force a small one."""
+    """Count the neighbours of the trees of interpretation B2 among all faults that they can meet, n <= 6."""
 
     def small_boundary_check(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
         def has_small_boundary(tree: list[int] | None, _: frozenset[int]) -> bool:

@@ -1,7 +1,7 @@
-"""Claims of Li, Peng & Chu about routes in k-safe dual-cubes: lemmas, Algorithms 1-3, Theorem 1.
+"""Claims of Li, Peng & Chu on routes in k-safe dual-cubes: Lemmas 1 and 2, Algorithms 1 to 3, Theorem 1.
 
-What is proved (docs/proofs.md) is tried on cases besides.  Small dual-cubes are searched through all fault sets, larger
-ones by hunting: random fault sets close to s and t that just keep the cube k-safe.
+Statements that are proved (docs/proofs.md) are also tested.  Cases are all fault sets of small dual-cubes, and random fault sets
+of larger ones: close to s and t, with the cube just k-safe.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RANDOM_SIZES = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
 CONDITIONS = "0 <= k <= m/2, DC(m) being k-safe with |F| < 2^k (m - k + 1), and any nonfaulty s and t"
 
 
-#: What :func:`_small_cases` and :func:`_random_cases` give, in words; ``{}`` are the hunted cases of each size.
+#: Description of the cases of ``_small_cases`` and ``_random_cases``; ``{}`` is the number of random cases of each size.
 _RANGE_TEXT = (
     "all fault sets of DC(1) and DC(2), all k; {} hunted cases at each k of DC(3) to DC(6), and at DC(8), k = 4, with the faults "
     "that stop the greedy T_4(s)"
@@ -46,21 +46,21 @@ _RANGE_TEXT = (
 
 
 def _random_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
-    """Hunted cases with their k and t, so many of each size."""
+    """Yield random cases as (k, dual-cube, t), ``count`` of each size."""
     for m, k, always in [*((m, k, ()) for m, k in RANDOM_SIZES), (8, 4, STOP_8_4)]:
         for dual, t in random_cases(m, k, 1, count, always):
             yield k, dual, t
 
 
 def _small_cases() -> Iterator[tuple[int, DualCube]]:
-    """All small cases with their k."""
+    """Yield all small cases as (k, dual-cube)."""
     for m, k in SMALL:
         for dual in all_cases(m, k):
             yield k, dual
 
 
 def _cases(make: Callable[[int], Iterable[tuple[Any, ...]]], proof: str) -> Cases:
-    """Cases made of small and of hunted ones, after a proof."""
+    """Return cases that ``make`` builds from small and random dual-cubes, described after the text ``proof``."""
     return Cases(_RANGE_TEXT, make, RANDOM_CASES, RANDOM_CASES // 10).after(proof)
 
 
@@ -81,7 +81,7 @@ def _cases(make: Callable[[int], Iterable[tuple[Any, ...]]], proof: str) -> Case
     ),
 )
 def lemma_1(k: int, dual: DualCube) -> Witness | None:
-    """A proof, tried on cases."""
+    """Test a proved statement on cases: a path of k + 1 links leads from 0 to a node with a nonfaulty cross neighbour."""
     near = reachable_distances(dual, 0, dual.cluster_dims(0), k + 1)
     if any(not dual.is_faulty(dual.cross(u)) for u in near):
         return None
@@ -102,7 +102,7 @@ def lemma_1(k: int, dual: DualCube) -> Witness | None:
     ),
 )
 def lemma_2(effort: Effort) -> Verdict:
-    """Existence of a path over one virtual edge, in order of m, k and size."""
+    """Find a case in which no path leads over a single virtual edge, in order of m, k and number of faults."""
     for k, dual in effort.each(_small_cases(), "small dual-cubes"):
         for t in nonfaulty_others(dual):
             apart = effort.count_if_applicable(dual.class_of(t) == 0 and not dual.same_cluster(0, t))
@@ -125,7 +125,7 @@ def lemma_2(effort: Effort) -> Verdict:
 
 
 def _virtual_edges(count: int) -> Iterator[tuple[int, DualCube, int, int]]:
-    """k >= 1, a case and each virtual edge of the cluster of 0 that section 2 calls nonfaulty."""
+    """Yield k >= 1, a dual-cube and the ends of each virtual edge of the cluster of 0 that section 2 calls nonfaulty."""
     for k, dual, t in _other_cluster_cases(count):
         if k:
             for u, v in _virtual_edges_between(dual, t):
@@ -134,7 +134,7 @@ def _virtual_edges(count: int) -> Iterator[tuple[int, DualCube, int, int]]:
 
 
 def _other_cluster_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
-    """Cases with a node t in another cluster of the class of 0."""
+    """Yield cases as (k, dual-cube, t), with t in another cluster of the class of 0."""
     for k, dual in _small_cases():
         t = 1 << dual.m if dual.class_of(0) == 0 else 1
         yield k, dual, t
@@ -144,7 +144,7 @@ def _other_cluster_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
 
 
 def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
-    """All virtual edges between the clusters of 0 and of t."""
+    """Yield all virtual edges between the clusters of 0 and of t."""
     inside = dual.cluster_dims(0)
     return ((u, u | (t & ~inside)) for u in nodes_along(0, inside))
 
@@ -164,7 +164,7 @@ def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     group="virtual edges",
 )
 def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
-    """A proof, tried on cases: every nonfaulty virtual edge from the cluster of 0 into that of t."""
+    """Test a proved statement on cases: a fault-free path joins the cross neighbours of u and v inside their cluster."""
     inside = dual.cluster_dims(dual.cross(u))
     if dual.cross(v) in reachable_distances(dual, dual.cross(u), inside):
         return None
@@ -188,7 +188,7 @@ def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
     group="virtual edges",
 )
 def faulty_virtual_edges(k: int, dual: DualCube, t: int) -> Witness | None:
-    """Each faulty virtual edge has a fault at its ends, at theirs across, or in the cluster that it crosses; no fault has two."""
+    """Check that each faulty virtual edge has a fault at its ends, at their cross neighbours or in the cluster between them."""
     faulty = [u for u, _ in _virtual_edges_between(dual, t) if not has_edge(dual, u, t, max(k, 1))]
     named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty_nodes(dual)}
     if len(faulty) <= len(_faulty_nodes(dual)) and {dual.position(u) for u in faulty} <= named:
@@ -202,15 +202,15 @@ def faulty_virtual_edges(k: int, dual: DualCube, t: int) -> Witness | None:
 
 @dataclass
 class _Failures:
-    """How often a step fails, at one (m, k), and where first."""
+    """Number of cases in which an algorithm fails at one (m, k), and the first such case."""
 
     cases: int = 0
     failed: int = 0
     first: tuple[DualCube, int] | None = None
-    whatever: tuple[DualCube, int] | None = None  #: the first that no choice of trees and nodes helps
+    whatever: tuple[DualCube, int] | None = None  #: the first failure that no choice of trees and nodes avoids
 
     def count(self, dual: DualCube, t: int, k: int, failed: bool, helped: Callable[[], object]) -> None:
-        """Count a case; whether some choice of trees and nodes helps is not asked for k = 0."""
+        """Count a case; only for k >= 1 a failure is tried again with every choice, by ``helped``."""
         self.cases += 1
         self.failed += failed
         if failed and self.first is None:
@@ -221,7 +221,7 @@ class _Failures:
 
 @dataclass
 class _PrintedResults:
-    """What the printed algorithms do at one (m, k) for s = 0 and all t, or some: Algorithms 1, 2 and 3 by number."""
+    """Failures of the printed Algorithms 1, 2 and 3 at one (m, k), for s = 0 and all t, or ``some`` t."""
 
     some: bool
     of: dict[int, _Failures] = field(default_factory=lambda: {1: _Failures(), 2: _Failures(), 3: _Failures()})
@@ -229,10 +229,10 @@ class _PrintedResults:
 
 @functools.cache
 def _printed_results(quick: bool) -> dict[tuple[int, int], _PrintedResults]:
-    """All small cases routed from 0 to every t by the printed algorithms; with quick effort to two t of each kind in DC(2).
+    """Route from 0 to every t by the printed algorithms in all small cases; with quick effort to two t of each kind in DC(2).
 
-    Algorithm 1 is asked by a route to any node of the other class, Algorithm 2 by one to another cluster of the class of s
-    that has no more faults than that of s, as it demands.
+    Every route to the other class tests Algorithm 1.  A route to another cluster of the class of s tests Algorithm 2 if that
+    cluster has no more faults than the cluster of s, as the algorithm requires.
     """
     found = {}
     for m, k in SMALL:
@@ -243,7 +243,7 @@ def _printed_results(quick: bool) -> dict[tuple[int, int], _PrintedResults]:
 
 
 def _route_all(dual: DualCube, k: int, seen: _PrintedResults) -> None:
-    """Route from 0 to every nonfaulty node, or to the first two of each kind: in its cluster, in its class, in the other."""
+    """Route from 0 to every nonfaulty node, or to two of each kind: in its cluster, in its class, in the other class."""
     asked = False
     kinds = Counter[tuple[int, bool]]()
     for t in nonfaulty_others(dual):
@@ -267,7 +267,7 @@ def _faulty_nodes(dual: DualCube) -> frozenset[int]:
 
 
 def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
-    """A printed algorithm: refuted by the smallest case that no choice of trees and nodes helps, which takes k >= 1."""
+    """Decide a claim on a printed algorithm: the smallest case that fails for every choice, which needs k >= 1, refutes it."""
     shares, shown = [], list[Witness]()
     for (m, k), seen in _printed_results(effort.quick).items():
         part = seen.of[number]
@@ -310,7 +310,7 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
     group="printed",
 )
 def algorithm_1(effort: Effort) -> Verdict:
-    """All fault sets of DC(1) and DC(2)."""
+    """Run Algorithm 1 on all fault sets of DC(1) and DC(2)."""
     return _decide_printed(effort, 1, "fault sets")
 
 
@@ -326,7 +326,7 @@ def algorithm_1(effort: Effort) -> Verdict:
     group="printed",
 )
 def algorithm_2(effort: Effort) -> Verdict:
-    """All fault sets of DC(1) and DC(2), and all t of other clusters of the class of s."""
+    """Run Algorithm 2 on all fault sets of DC(1) and DC(2), for all t in other clusters of the class of s."""
     return _decide_printed(effort, 2, "fault sets and t in other clusters of the class of s with no more faults")
 
 
@@ -334,7 +334,7 @@ def algorithm_2(effort: Effort) -> Verdict:
 
 
 def _messages(count: int) -> Iterator[tuple[DualCube, int]]:
-    """Small cases, each with the first node that no path leads to from 0, or any; and hunted ones with their t."""
+    """Yield small cases, each with the first node t that no path reaches from 0, else any t, and random cases with their t."""
     for _, dual in _small_cases():
         near = reachable_distances(dual, 0, 2**dual.bits - 1)
         yield dual, next((t for t in nonfaulty_others(dual) if t not in near), next(nonfaulty_others(dual)))
@@ -352,7 +352,7 @@ def _messages(count: int) -> Iterator[tuple[DualCube, int]]:
     states=f"For {CONDITIONS}, a fault-free path leads from s to t.",
 )
 def theorem_1_path(dual: DualCube, t: int) -> Witness | None:
-    """A proof, tried on cases."""
+    """Test a proved statement on cases: a fault-free path joins 0 and t."""
     if distance(dual, 0, t) is not None:
         return None
     words = f"no path from {dual.label(0)} to {dual.label(t)}"
@@ -368,12 +368,12 @@ def theorem_1_path(dual: DualCube, t: int) -> Witness | None:
     group="printed",
 )
 def theorem_1_algorithm(effort: Effort) -> Verdict:
-    """All fault sets of DC(1) and DC(2), and all t."""
+    """Run Algorithm 3 on all fault sets of DC(1) and DC(2), for all t."""
     return _decide_printed(effort, 3, "fault sets and t")
 
 
 def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
-    """Small cases, in DC(2) with k = 1 for some t of every kind only, and hunted ones."""
+    """Yield small cases, with some t of every kind in DC(2) for k = 1, and random cases."""
     for k, dual in _small_cases():
         if len(_faulty_nodes(dual)) > effort.by_effort(3, 2):
             continue
@@ -399,7 +399,7 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     fact="greedy-tree",
 )
 def theorem_1_repaired(effort: Effort) -> Verdict:
-    """The repaired algorithms: small cases and the hunt, then the first size at which they need a tree T_4."""
+    """Route by the repaired algorithms in small and random cases, then in the smallest dual-cube where they need a tree T_4."""
 
     def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
         k, dual, t = case
@@ -434,7 +434,7 @@ def theorem_1_repaired(effort: Effort) -> Verdict:
     ),
 )
 def theorem_1_length(effort: Effort) -> Verdict:
-    """Shortest paths: k + 2 links out of the cluster, 1 and k + 1 over the virtual edge, and L(k) - d of Hypercube_Routing."""
+    """Compare shortest paths with the proof: k + 2 links out of the cluster, k + 2 for the virtual edge, the rest inside."""
     seen: dict[int, int] = {}
 
     def check(k: int, dual: DualCube, t: int, length: int) -> Witness | None:
@@ -457,7 +457,7 @@ def theorem_1_length(effort: Effort) -> Verdict:
 
 
 def _lengths(count: int) -> Iterator[tuple[int, DualCube, int, int]]:
-    """k, a case, a node t that a path leads to from 0, and the links of a shortest one."""
+    """Yield k, a dual-cube, a node t that a path reaches from 0, and the length of a shortest path."""
     for k, dual in _small_cases():
         yield from ((k, dual, t, length) for t, length in reachable_distances(dual, 0, 2**dual.bits - 1).items())
     for k, dual, t in _random_cases(count):

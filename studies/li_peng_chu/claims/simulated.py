@@ -1,4 +1,4 @@
-"""Claims of Li, Peng & Chu about the simulated algorithm, which the paper does not give: all rest on reading B7, and are ours."""
+"""Claims of Li, Peng & Chu on the simulated algorithm, which the paper does not print: all assume interpretation B7."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SIZES = range(5, 10)
 
 
 def _counts(m: int, rate: float, trials: int) -> Mapping[str, int]:
-    """Counters of the first trials of a point at seed 0."""
+    """Return the counters of the first ``trials`` trials of a point with seed 0."""
     return DUALCUBE_ROUTING.count({"m": m, "rate": rate}, trials).counts
 
 
 def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, Estimate]]:
-    """Trials a point, and success rates with limits at level 1e-6 at every published m."""
+    """Return the trials of each point, and its success rate with a confidence interval of level 1e-6, for every published m."""
     trials = effort.by_effort(full=10_000, quick=2_000)
     found = {}
     for m in SIZES:
@@ -37,7 +37,7 @@ def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, E
     ours=True,
 )
 def success_ninety(effort: Effort) -> Verdict:
-    """Intervals at level 1e-6 above 0.9 at every published m, at rates up to 0.299."""
+    """Check that confidence intervals of level 1e-6 lie above 0.9, for every published m and rates up to 0.299."""
     rates = [0.05, 0.1, 0.15, 0.2, 0.25, 0.29, 0.299]
     trials, found = _successes(effort, rates)
     above = [e for e in found.values() if e.low > printed_fraction("success-ninety", "percent delivered, above")]
@@ -59,7 +59,7 @@ def success_ninety(effort: Effort) -> Verdict:
     ours=True,
 )
 def success_fifty(effort: Effort) -> Verdict:
-    """Intervals at level 1e-6 against 0.5 over the published grid from rate 0.3 on."""
+    """Compare confidence intervals of level 1e-6 with 0.5, on the published grid from rate 0.3 on."""
     rates = [0.3, 0.35, 0.4, 0.45, 0.5]
     trials, found = _successes(effort, rates)
     half = printed_fraction("success-fifty", "percent delivered, above")
@@ -82,7 +82,7 @@ def success_fifty(effort: Effort) -> Verdict:
     ours=True,
 )
 def success_drop(effort: Effort) -> Verdict:
-    """Intervals at level 1e-6 of both falls, at every published m."""
+    """Compare the two decreases of the success rate by confidence intervals of level 1e-6, for every published m."""
     trials, found = _successes(effort, [0.1, 0.3, 0.5])
     falls, sure = [], 0
     for m in SIZES:
@@ -102,7 +102,7 @@ def success_drop(effort: Effort) -> Verdict:
     ours=True,
 )
 def paths_close(effort: Effort) -> Verdict:
-    """No threshold is printed: what was measured is reported."""
+    """Report the measured path lengths; the paper prints no threshold."""
     trials = effort.by_effort(full=2000, quick=500)
     ratios, shares = [], []
     for m in SIZES:

@@ -72,9 +72,7 @@ def large_cubes(effort: Effort) -> Verdict:
     ours=True,
 )
 def moebius_links(effort: Effort) -> Verdict:
-    """Check all sets of faulty links at n = 3 and 4: at every size moebius1 stays connected for at least as many as the
-    others.
-    """
+    """Check all sets of faulty links at n = 3 and 4: at every size moebius1 stays connected for at least as many as others."""
     for n in (3, 4):
         best = exact_survival("moebius1", n).links
         for name in ("hypercube", "crossed", "locally-twisted", "moebius0"):

@@ -1,1 +1,1 @@
-"""The claims of this package, decided by program; ``PAPER`` beside this folder lists the modules in order."""
+"""The claims of this package, decided by program; ``PAPER`` in the parent package lists the modules in order."""

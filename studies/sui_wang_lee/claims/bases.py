@@ -1,9 +1,9 @@
-"""The trees that the paper's missing Figures 4 to 6 could show, and Algorithm A from each of them (readings S6, S7, S12).
+"""All trees that the paper's missing Figures 4 to 6 could show, and Algorithm A applied to them (interpretations S6, S7, S12).
 
-Everything is canonical: source 0, faulty node 1^d 0^(n-d).  Trees are tuples of parents, -1 at the root and -2 where there
-is no node.  A base is a pair of trees of Q'_3, rooted at 1 and at 2, that keeps reading S6's invariants and has the heights
-that the paper prints: 2 and 3 for d = 2, else 3 and 3.  The trees of Q'_n come from the base with d - (n - 3) for its d, if
-that is 1 or more.
+The source is 0 and the faulty node 1^d 0^(n-d).  A tree is a tuple of the parents of nodes 0, 1, ...: -1 for the root, -2 for the
+faulty node.  A base is a pair of trees of Q'_3, rooted at 1 and 2, that keep the invariants of interpretation S6 and have the
+printed heights: 2 and 3 for d = 2, else 3 and 3.  The trees of Q'_n come from the base of distance d - (n - 3), if that is at
+least 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 Tree = tuple[int, ...]
 Trees = tuple[Tree, ...]
 
-#: Reading S7: the base that the library takes.
+#: The base trees that the library uses, by d (interpretation S7).
 S7: dict[int, Trees] = {
     1: ((1, -1, 3, 1, -2, 1, 7, 5), (2, 3, -1, 2, -2, 7, 2, 6)),
     2: ((1, -1, 3, 1, 5, 1, -2, 5), (2, 3, -1, 2, 0, 4, -2, 3)),
@@ -24,12 +24,12 @@ S7: dict[int, Trees] = {
 
 
 def faulty_node(n: int, d: int) -> int:
-    """1^d 0^(n-d)."""
+    """Return the node 1^d 0^(n-d)."""
     return (1 << n) - (1 << n - d)
 
 
 def depth(tree: Tree, v: int) -> int:
-    """Links from the root to a node of a tree; more than it has nodes where its links close a circle."""
+    """Return the number of links from the root to node ``v``; greater than the number of nodes if the parents form a cycle."""
     links = 0
     while tree[v] >= 0 and links <= len(tree):
         v = tree[v]
@@ -38,18 +38,18 @@ def depth(tree: Tree, v: int) -> int:
 
 
 def depths(tree: Tree) -> list[int] | None:
-    """Links from the root to each node of a tree, in the order of labels; None where its links close a circle."""
+    """Return the depth of each node of a tree, in the order of labels, or None if the parents form a cycle."""
     out = [depth(tree, v) for v, parent in enumerate(tree) if parent != -2]
     return None if max(out) > len(tree) else out
 
 
 def height(tree: Tree) -> int:
-    """The greatest depth of a tree."""
+    """Return the greatest depth in a tree."""
     return max(depths(tree) or [len(tree)])
 
 
 def reroot_trees(trees: Trees) -> Trees:
-    """Trees T_i, whose root's child is the source 0, with that link reversed."""
+    """Return the trees T_i with the link between the root and the source 0, its child, reversed: the source becomes the root."""
     out = []
     for i, tree in enumerate(trees):
         turned = list(tree)
@@ -59,12 +59,12 @@ def reroot_trees(trees: Trees) -> Trees:
 
 
 def arcs(tree: Tree) -> set[tuple[int, int]]:
-    """Directed links of a tree: parent and child."""
+    """Return the directed links (parent, child) of a tree."""
     return {(parent, v) for v, parent in enumerate(tree) if parent >= 0}
 
 
 def _spanning(root: int, fault: int) -> Iterator[Tree]:
-    """Trees of Q'_3 that span the nonfaulty nodes from ``root``, with 0 its child and no link from 0 to 1 or 2 (S6)."""
+    """Yield the trees that span the nonfaulty nodes of Q'_3 from ``root``; 0 is its child and not the parent of 1 or 2 (S6)."""
     others = [v for v in range(1, 8) if v not in (root, fault)]
     ways = [[v ^ 1 << k for k in range(3) if v ^ 1 << k != fault and (v ^ 1 << k or v == 4)] for v in others]
     for parents in itertools.product(*ways):
@@ -78,14 +78,14 @@ def _spanning(root: int, fault: int) -> Iterator[Tree]:
 
 @functools.cache
 def bases(d: int) -> tuple[Trees, ...]:
-    """All pairs for one d, in lexicographic order."""
+    """Return all bases for distance d, in lexicographic order."""
     wanted = (2 if d == 2 else 3, 3)
     first, second = ([t for t in _spanning(1 << i, faulty_node(3, d)) if height(t) == wanted[i]] for i in (0, 1))
     return tuple((one, other) for one in first for other in second if not arcs(one) & arcs(other))
 
 
 def pivoted_tree(n: int, i: int) -> Tree:
-    """Johnsson and Ho's tree i of Q_n with its first link reversed (readings S1 and S2)."""
+    """Return the tree i of Johnsson and Ho in Q_n with its first link reversed (interpretations S1 and S2)."""
     tree = [-1] * 2**n
     for v in range(1, 2**n):
         if not v >> i & 1:
@@ -99,7 +99,7 @@ def pivoted_tree(n: int, i: int) -> Tree:
 
 @functools.cache
 def algorithm_a(n: int, d: int, base: Trees | None) -> Trees:
-    """The n - 1 light trees of Q'_n, n >= 3; ``base`` is that of Q'_3 where Algorithm A goes down to it (case A)."""
+    """Return the n - 1 light trees of Q'_n, n >= 3; ``base`` has the trees of Q'_3 at which the recursion of case A ends."""
     if n == 3:
         return base or ()
     half = 2 ** (n - 1)
@@ -116,22 +116,22 @@ def algorithm_a(n: int, d: int, base: Trees | None) -> Trees:
 
 
 def _join_trees(low: Tree, high: Tree, at: int, half: int) -> Tree:
-    """Two trees of halves as one: the upper one's root hangs from its neighbour ``at``."""
+    """Return one tree from the trees of both halves: ``at`` becomes the parent of the root of the upper one."""
     above = [at if parent == -1 else parent if parent < 0 else parent | half for parent in high]
     return (*low, *above)
 
 
 def base_of(n: int, d: int, choice: dict[int, Trees]) -> Trees | None:
-    """Which of the chosen bases, by d, the trees of Q'_n at distance d come from; None in case B on the way."""
+    """Return the base in ``choice`` from which the trees of Q'_n at distance d come, or None if the recursion ends in case B."""
     return choice.get(d - (n - 3))
 
 
 def tree_heights(n: int, d: int, choice: dict[int, Trees]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Heights of the light trees from their pivots, and re-rooted at the source."""
+    """Return the heights of the light trees with their pivots as roots, and with the source as root."""
     trees = algorithm_a(n, d, base_of(n, d, choice))
     return tuple(map(height, trees)), tuple(map(height, reroot_trees(trees)))
 
 
 def enumerate_bases() -> Iterator[dict[int, Trees]]:
-    """Every base of Q'_3: one pair for each d."""
+    """Yield every choice of bases of Q'_3, one for each d."""
     return ({1: a, 2: b, 3: c} for a, b, c in itertools.product(*(bases(d) for d in (1, 2, 3))))

@@ -1,4 +1,4 @@
-"""Claims of Sui, Wang & Lee about broadcasting: Theorem 2, its optimality, and what is cited of others."""
+"""Claims of Sui, Wang & Lee on broadcasting: Theorem 2, its optimality, and cited results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .trees import cases, cube_at, cube_data_at, decide_over_bases, heights_witn
 
 
 def steps_on_trees(heights: tuple[int, ...], packets: int) -> int:
-    """Steps of packets dealt in turn to edge-disjoint trees of these heights."""
+    """Return the steps of a broadcast of packets that are dealt in turn to edge-disjoint trees of these heights."""
     k = len(heights)
     return max((packets - i + k - 1) // k - 1 + high for i, high in enumerate(heights) if i < packets)
 
@@ -36,7 +36,10 @@ def steps_on_trees(heights: tuple[int, ...], packets: int) -> int:
     group="light trees",
 )
 def theorem_2(effort: Effort) -> Verdict:
-    """Every distance, 4 n packets, base and order of dealing; with n - 1 packets more steps and formula both grow by one."""
+    """Compare the steps with the formula for every distance, base and order of dealing, and up to 4 n packets.
+
+    With n - 1 packets more, steps and formula both grow by one.
+    """
     for n, d, _, heights in cases(effort):
         cube = cube_at(n, d)
         for packets in (1, n):
@@ -78,7 +81,7 @@ def theorem_2(effort: Effort) -> Verdict:
 
 
 def _other_heights_witness(shown: Witness, packets: int) -> Witness:
-    """The same number of packets dealt to trees of other heights."""
+    """Return an example with the same number of packets on trees of other heights."""
     n = shown.data["n"]
     ends = f"max(({packets} - i + len(h) - 1) // len(h) - 1 + x for i, x in enumerate(h) if i < {packets})"
     words = f"steps of M = {packets} in Q'_{n} down the trees of another base, the tallest first"
@@ -88,7 +91,7 @@ def _other_heights_witness(shown: Witness, packets: int) -> Witness:
 
 
 def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | None:
-    """A schedule of so many steps, which replays; None where the search finds none."""
+    """Return an example: a schedule of at most ``steps`` steps that can be replayed, or None where the search finds none."""
     cube = cube_at(n, d)
     schedule = search_schedule(cube, 0, packets, steps)
     if schedule is None:
@@ -102,7 +105,7 @@ def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | Non
 
 
 def _bound(n: int, d: int, packets: int) -> int:
-    """Steps that no schedule can beat: what leaves the source last has as far to go as any, and see ``edst-broadcast``."""
+    """Return a lower bound on the steps of every schedule, from the packets that leave the source last."""
     graph = NonfaultyGraph(cube_at(n, d))
     out, layers = 0, list(graph.layers(1))
     for far, layer in enumerate(layers):
@@ -112,7 +115,7 @@ def _bound(n: int, d: int, packets: int) -> int:
     return out
 
 
-#: Why n + 1 is the least among n - 1 trees (reading S13).
+#: Proof that no set of n - 1 trees has a height below n + 1 (interpretation S13).
 _PROOF = (
     "among n - 1 edge-disjoint trees with the root s it is minimal for n >= 4, proved: s has n nonfaulty links at the "
     "most, so that n - 2 of the trees leave it by one link s -> s_i each, from where the antipode of s_i is n links "
@@ -121,7 +124,7 @@ _PROOF = (
 
 
 def _light_trees_witness(n: int) -> Witness:
-    """Heights of the light trees of Q'_n: the greatest cannot be less."""
+    """Return an example: the heights of the light trees of Q'_n, whose maximum cannot be lower."""
     return heights_witness(
         f"heights of the n - 1 trees of Q'_{n} rooted at s: among such trees {n + 1} is the least greatest", n, 1, False
     )
@@ -141,7 +144,7 @@ def _light_trees_witness(n: int) -> Witness:
     fact="minimal-latency",
 )
 def theorem_2_minimal(effort: Effort) -> Verdict:
-    """A search over schedules for the smallest n and M, and beside it the bound that no schedule can beat."""
+    """Search for shorter schedules for the smallest n and M, and compare with the lower bound."""
     most = effort.by_effort(full=8, quick=6)
     shorter, least, looked = [], 0, 0
     for packets, d in effort.each(itertools.product(range(1, most + 1), range(1, 5)), "schedules in Q'_4"):
@@ -165,7 +168,7 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
     if not shorter:
         return Verdict("holds", checked)
     first = _schedule_witness(*shorter[0])
-    # with as many packets as trees, so that no tree is idle
+    # as many packets as trees, so that no tree is idle
     busy = next((_schedule_witness(*case) for case in shorter if case[2] >= 6), None)
     if first is None:
         return Verdict("undecided", checked)
@@ -183,7 +186,7 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
     fact="minimal-latency",
 )
 def latency(effort: Effort) -> Verdict:
-    """A single packet sent over all links at once reaches every node in as many steps as the node is far."""
+    """Check that a packet sent over all links at once reaches every node after as many steps as its distance."""
     most = effort.by_effort(full=8, quick=5)
     shown = None
     for n, d in effort.each(((m, d) for m in range(4, most + 1) for d in range(1, m + 1)), "one packet"):
@@ -203,7 +206,7 @@ def latency(effort: Effort) -> Verdict:
 
 
 def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, int]]]]:
-    """(height, directed links) of every spanning tree of Q'_3 rooted at 0."""
+    """Yield the height and the directed links of every spanning tree of Q'_3 with root 0."""
     graph = NonfaultyGraph(cube_at(3, d))
     nodes = list(list_members(graph.nodes))
     links = [(v, v | 1 << k) for v in nodes for k in range(3) if not v >> k & 1 and graph.links[k] >> v & 1]
@@ -233,7 +236,7 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
     group="light trees",
 )
 def spanning_graph_height(effort: Effort) -> Verdict:
-    """Every pair of spanning trees of Q'_3, and every admissible base; above, the proof of reading S13."""
+    """Compare heights with those of every pair of spanning trees in Q'_3; for larger n the proof of S13 applies."""
     best = {}
     for d in (1, 2, 3):
         trees = list(_spanning_trees_of_q3(d))
@@ -247,7 +250,7 @@ def spanning_graph_height(effort: Effort) -> Verdict:
     return replace(found, checked=checked)
 
 
-# ---------------------------------------------------------------- what is cited
+# ---------------------------------------------------------------- cited results
 
 
 @registry.claim(
@@ -256,7 +259,7 @@ def spanning_graph_height(effort: Effort) -> Verdict:
     states="The largest diameter of what is left of Q_n without n - 1 nodes is n + 1, n >= 3.",
 )
 def latifi(effort: Effort) -> Verdict:
-    """All sets of n - 1 faulty nodes up to translation: diameters of what is left."""
+    """Compute the diameters of Q_n without n - 1 faulty nodes, for all fault sets up to translation."""
     most = effort.by_effort(full=5, quick=4)
     attained = []
     for n in range(3, most + 1):
@@ -290,7 +293,7 @@ def latifi(effort: Effort) -> Verdict:
     states="Dealt to Johnsson and Ho's n trees of Q_n, n >= 2, M >= 1 packets take ceil(M/n) + n steps.",
 )
 def johnsson_ho(n: int, packets: int) -> Witness | None:
-    """Steps on the n trees without a fault; by translation one source does."""
+    """Count the steps on the n trees without fault; one source suffices because of translations."""
     if broadcast_packets(Hypercube(n), 0, packets) == printed_steps(n, 0, packets):
         return None
     python = f"fc.broadcast_packets(fc.Hypercube({n}), 0, packets={packets})"

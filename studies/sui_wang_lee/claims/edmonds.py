@@ -1,6 +1,6 @@
-"""Our claims about trees beyond one fault: where Edmonds' number lambda is less than the smallest degree delta.
+"""Our claims on trees with several faults: where Edmonds' number lambda is less than the smallest degree delta.
 
-A fault set is decided by the compiled kernel; witnesses replay by the one-instance functions.
+The compiled kernel decides all fault sets; an example can be checked with the functions for one instance.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from fastcube.networks.hypercube import Hypercube
 
 from .registry import registry
 
-#: Fault sets that the kernel is handed at a time.
+#: Number of fault sets in one call of the kernel.
 _CHUNK = 1 << 16
 
-#: (lambda, delta) in a witness's expression, of which ``c`` is the cube.
+#: Expression for (lambda, delta) of the cube ``c``.
 PAIR = (
     "[fc.max_spanning_trees(c), min(sum(not c.is_faulty(w) and not c.is_faulty_link(v, w) for w in c.neighbours(v)) "
     "for v in range(2**c.n) if not c.is_faulty(v))]"
@@ -33,7 +33,7 @@ PAIR = (
 
 @dataclass(frozen=True)
 class Kind:
-    """What is faulty: nodes, links, or at least one of each."""
+    """Which elements are faulty: nodes, links, or at least one of each."""
 
     name: str
     nodes: bool
@@ -44,7 +44,7 @@ NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Ki
 
 
 def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
-    """Fault sets of a size, all up to symmetry: node 0 is faulty where any is, else the link of node 0 in dimension 0."""
+    """Yield all fault sets of a size up to symmetry: with node 0 if nodes are faulty, else with its link of dimension 0."""
     if not kind.nodes:
         first, *others = links_of(n)
         for chosen in itertools.combinations(others, size - 1):
@@ -58,7 +58,7 @@ def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...],
 
 
 def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]) -> NDArray[np.int64]:
-    """(lambda, delta) of fault sets that have as many nodes and links each."""
+    """Return lambda and delta of fault sets that all have the same numbers of nodes and links, as an array (sets, 2)."""
     from fastcube.kernels.spanning.connectivity import edge_connectivities
 
     listed = list(sets)
@@ -72,7 +72,7 @@ def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], .
 
 
 def first_fault_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
-    """The first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta."""
+    """Return the first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta; None for no such set."""
     effort.step(f"Q_{n}, {size} faulty {kind.name}")
     least, connected, looked = _search_first_sets(n, kind, size)
     effort.applied += looked
@@ -81,7 +81,7 @@ def first_fault_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hyp
 
 @functools.cache
 def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
-    """Both sets, and how many were looked at."""
+    """Return the two fault sets of ``first_fault_sets``, and the number of sets tried."""
     found: list[Hypercube | None] = [None, None]
     looked = 0
     for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
@@ -111,7 +111,7 @@ def _witness(cube: Hypercube) -> Witness:
     group="edmonds",
 )
 def few_faulty_nodes(effort: Effort) -> Verdict:
-    """All such sets, up to translation."""
+    """Try all sets of at most n - 1 faulty nodes, up to translation."""
     most = effort.by_effort(full=6, quick=5)
     for n in range(1, most + 1):
         for f in range(1, min(n - 1, 2**n - 2) + 1):
@@ -128,15 +128,16 @@ def _claim_smallest(
     quick: dict[int, int],
     formula: dict[int, int],
 ) -> None:
-    """Enter a claim about the smallest sets of a kind, and whether lambda >= 1 is wanted.
+    """Register a claim about the size of the smallest fault sets of a kind with lambda < delta.
 
-    For each n all sets are looked at up to a size, of which those at ``formula[n]`` are the first to do it.
+    ``wanted`` is the kind, and whether only sets with lambda >= 1 count.  For each n all sets are tried up to the size in
+    ``full`` or ``quick``; the claim is that the smallest have the size ``formula[n]``.
     """
     kind, connected = wanted
 
     @registry.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
     def decide_smallest(effort: Effort) -> Verdict:
-        """All fault sets in order of n and size, up to symmetry."""
+        """Try all fault sets in order of n and size, up to symmetry."""
         first, told = None, []
         for n, most in effort.by_effort(full, quick).items():
             found = None
@@ -165,7 +166,7 @@ def _square_boundary(n: int) -> int:
 
 
 def _subcube_boundary(n: int, least: int) -> int:
-    """Links around a subcube of ``least`` dimensions m or more but m - 1 of them, the fewest."""
+    """Return the number of links around a subcube of at least ``least`` dimensions, minus (dimensions - 1), at its minimum."""
     return min((n - m << m) - (m - 1) for m in range(least, n))
 
 
@@ -174,7 +175,7 @@ _claim_smallest(
     "The smallest sets of faulty nodes with lambda < delta have 2(n - 1) nodes, n >= 3: the neighbours of the two ends of "
     "a link.",
     (NODES, False),
-    full={2: 2, 3: 4, 4: 6, 5: 8},  # Q_2 has none at all
+    full={2: 2, 3: 4, 4: 6, 5: 8},  # Q_2 has no such set
     quick={2: 2, 3: 4, 4: 6},
     formula={n: _edge_boundary(n) for n in range(3, 6)},
 )
@@ -183,7 +184,7 @@ _claim_smallest(
     "The smallest sets of faulty nodes with 1 <= lambda < delta have 4(n - 2) - 1 nodes, n >= 4: the neighbours of a "
     "square but one.",
     (NODES, True),
-    full={3: 6, 4: 7, 5: 9},  # Q_3 has none at all; in Q_5 sets of 10 nodes are too many to go through
+    full={3: 6, 4: 7, 5: 9},  # Q_3 has no such set; Q_5 has too many sets of 10 nodes to try
     quick={3: 6, 4: 7, 5: 5},
     formula={n: _square_boundary(n) for n in (4, 5)},
 )

@@ -1,4 +1,4 @@
-"""Schedules of a broadcast, searched for short ones; ``fc.schedule_steps`` carries one out."""
+"""Search for short broadcast schedules; ``fc.schedule_steps`` executes them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from fastcube.networks.hypercube import Hypercube
 def search_schedule(
     cube: Hypercube, s: int, packets: int, steps: int, tries: int = 300
 ) -> list[list[list[int]]] | None:
-    """A schedule of at most ``steps`` steps, or None where so many greedy attempts find none.
+    """Return a schedule of at most ``steps`` steps, or None where ``tries`` randomised greedy attempts find none.
 
-    Every link of a node carries, in random order, one of the packets that the node at its end lacks and fewest
-    nodes hold, more or less.
+    In each step a node uses its links in random order, each for a packet that the neighbour lacks and that few nodes hold.
     """
     for seed in range(tries):
         found = _attempt_schedule(cube, s, packets, steps, random.Random(seed))

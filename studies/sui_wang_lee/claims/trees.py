@@ -1,7 +1,7 @@
-"""Claims of Sui, Wang & Lee, "Broadcasting on Faulty Hypercubes", about the trees: Lemmas 1-6 and Theorem 1.
+"""Claims of Sui, Wang & Lee on the trees: Lemmas 1 to 6 and Theorem 1.
 
-Trees are those of readings S1-S9; where the base trees of Q'_3 decide, which the paper draws in figures that our text lacks, all
-admissible ones are tried (``bases.py``).  What is found at distance d is found for every source and every faulty node.
+The trees follow interpretations S1 to S9.  The paper draws the base trees of Q'_3 in figures that our text lacks; where a result
+depends on them, all admissible ones are tried (``bases.py``).  Results at distance d hold for every source and faulty node.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from .bases import (
 )
 from .registry import registry
 
-#: Heights of trees in a witness's expression, of which ``{}`` are the trees as lists of parents.
+#: Expression for the heights of trees; ``{}`` is a list of trees, each a list of parents.
 HEIGHTS = (
     "(lambda depth: [max(depth(t, v, depth) for v in range(len(t)) if t[v] != -2) for t in {}])"
     "(lambda t, v, depth: 0 if t[v] < 0 else 1 + depth(t, t[v], depth))"
 )
 
-#: Directed links of such trees, and different ones among them.
+#: Expression for the number of directed links of such trees, and the number of different ones.
 ARCS = "(lambda arcs: [len(arcs), len(set(arcs))])([(p, v) for t in {} for v, p in enumerate(t) if p >= 0])"
 
 
 class NoLightTreesError(DisagreementError):
-    """Around one source and faulty node the light trees do not span, or share a directed link."""
+    """For one source and faulty node the light trees do not span the cube, or share a directed link."""
 
     def __init__(self, n: int, s: int, f: int, pivoted: bool) -> None:
         super().__init__(f"the light trees of Q_{n} around {s}, {f} faulty, are no edge-disjoint spanning trees")
@@ -58,11 +58,11 @@ class NoLightTreesError(DisagreementError):
 
 @functools.cache
 def shapes(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """For each d the heights of the light trees, from their pivots and re-rooted: over all sources and faulty nodes.
+    """Return for each d the heights of the light trees, with pivots and with the source as roots; over all sources and faulty
+    nodes.
 
-    Those around source 0 must be those of the trees that the library lists.
-
-    Raises NoLightTreesError where trees do not span or share a directed link, DisagreementError where they depend on more than d.
+    The trees around source 0 must be those that the library lists.  Raises NoLightTreesError where trees do not span the cube or
+    share a directed link, DisagreementError where heights depend on more than d.
     """
     from fastcube.kernels.spanning.broadcast import light_heights
 
@@ -89,7 +89,7 @@ def shapes(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def _light_tree_heights(n: int, f: int, pivoted: bool) -> list[int]:
-    """Heights of the light trees around source 0; NoLightTreesError unless they span from their roots and are edge-disjoint."""
+    """Return the heights of the light trees around source 0, after a check that they span the cube and are edge-disjoint."""
     trees = [tuple(tree) for tree in light_trees(Hypercube(n, [f]), 0, pivoted=pivoted).tolist()]
     links = [arc for tree in trees for arc in arcs(tree)]
     roots = {v for tree in trees for v, parent in enumerate(tree) if parent == -1}
@@ -101,33 +101,33 @@ def _light_tree_heights(n: int, f: int, pivoted: bool) -> list[int]:
 
 
 def cases(effort: Effort, least: int = 3) -> Iterator[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:
-    """(n, d, heights from the pivots, heights re-rooted) for n up to 8, or 5 in a quick look."""
+    """Yield n, d, the heights with pivots as roots, and with the source as root, for n up to ``largest_dimension``."""
     for n in range(least, largest_dimension(effort) + 1):
         for d, (pivots, heights) in effort.each(shapes(n).items(), f"Q'_{n}"):
             yield n, d, pivots, heights
 
 
-#: The largest n looked at.
+#: The largest n tried, with full and with quick effort.
 LARGEST_FULL, LARGEST_QUICK = 8, 5
 
 
 def largest_dimension(effort: Effort) -> int:
-    """The largest n looked at."""
+    """Return the largest n tried."""
     return effort.by_effort(LARGEST_FULL, LARGEST_QUICK)
 
 
 def cube_at(n: int, d: int) -> Hypercube:
-    """Q_n with the faulty node 1^d 0^(n-d)."""
+    """Return Q_n with the faulty node 1^d 0^(n-d)."""
     return Hypercube(n, [faulty_node(n, d)])
 
 
 def cube_data_at(n: int, d: int, **more: object) -> dict[str, object]:
-    """The same and the source 0 as a witness's data, with what is given besides."""
+    """Return the data of an example in that cube with source 0, with further entries ``more``."""
     return {"n": n, "faulty_nodes": [faulty_node(n, d)], "source": 0, **more}
 
 
 def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
-    """The heights of the light trees around source 0."""
+    """Return an example: the heights of the light trees around source 0."""
     cube = cube_at(n, d)
     made = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
     trees = light_trees(cube, 0, pivoted=pivoted).tolist()
@@ -135,7 +135,7 @@ def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
 
 
 def checked_range(effort: Effort, least: int = 3) -> str:
-    """The range that :func:`cases` goes through."""
+    """Return a description of the range of ``cases``."""
     return f"every source and every faulty node of Q_{least}, ..., Q_{largest_dimension(effort)}"
 
 
@@ -155,7 +155,7 @@ def checked_range(effort: Effort, least: int = 3) -> str:
     definition=True,
 )
 def lemma_1(cube: Hypercube, x: int) -> Witness | None:
-    """Every x: one image a node, and neighbours go to neighbours."""
+    """Check that v -> v xor x maps nodes one-to-one and neighbours to neighbours."""
     image = [x ^ y for y in range(2**cube.n)]
     linked = all(cube.is_link(image[y], image[z]) for y in range(2**cube.n) for z in cube.neighbours(y))
     if image[x] == 0 and len(set(image)) == 2**cube.n and linked:
@@ -175,7 +175,7 @@ def lemma_1(cube: Hypercube, x: int) -> Witness | None:
     definition=True,
 )
 def lemma_2(effort: Effort) -> Verdict:
-    """The printed permutation, and S4's of every f."""
+    """Check the printed permutation, and that of interpretation S4 for every f."""
     most = effort.by_effort(full=10, quick=6)
 
     def wrong(case: tuple[int, int]) -> Witness | None:
@@ -209,7 +209,7 @@ def lemma_2(effort: Effort) -> Verdict:
     group="light trees",
 )
 def lemma_3(effort: Effort) -> Verdict:
-    """All sources and faulty nodes of Q_3; and how many pairs would do, with the heights that are printed."""
+    """Build the trees for all sources and faulty nodes of Q_3, and count the pairs of trees that have the printed heights."""
     try:
         shapes(3)
     except NoLightTreesError as error:
@@ -231,7 +231,7 @@ def lemma_3(effort: Effort) -> Verdict:
     group="light trees",
 )
 def lemma_4(effort: Effort) -> Verdict:
-    """All sources and faulty nodes; that the re-rooted trees are edge-disjoint too is checked with it."""
+    """Build the trees for all sources and faulty nodes; the trees with the source as root must be edge-disjoint as well."""
     try:
         check_agreement(
             [n for n, _, pivots, _ in cases(effort, 2) if len(pivots) != n - 1], [], "n without n - 1 light trees"
@@ -243,7 +243,7 @@ def lemma_4(effort: Effort) -> Verdict:
 
 
 def _canonical(least: int, most: int) -> Iterator[tuple[int, int, Trees]]:
-    """(n, d, light trees from their pivots) around source 0, as the library gives them, which must be Algorithm A's from S7."""
+    """Yield n, d and the library's light trees around source 0, after a check that Algorithm A makes the same from base S7."""
     for n in range(least, most + 1):
         for d in range(1, n + 1):
             made = light_trees(cube_at(n, d), 0, pivoted=True).tolist()
@@ -273,9 +273,9 @@ def _canonical_cases(least: int) -> Cases:
     group="light trees",
 )
 def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
-    """Where each of the links of the sets L2, L3 and L4 is used, for source 0."""
+    """Check which tree uses each link of the sets L2, L3 and L4, for source 0."""
     top, owner = 1 << (n - 1), {arc: i for i, tree in enumerate(trees) for arc in arcs(tree)}
-    below = n - 2 if d > 1 else n - 1  # trees that step 3 of case A, or 4 of case B, joins
+    below = n - 2 if d > 1 else n - 1  # number of trees that step 3 of case A, or step 4 of case B, joins
     wanted = {(1 << i, top | 1 << i): i for i in range(below)}
     if d > 1:
         wanted |= {(top, top | 1 << i): n - 2 for i in range(n - 2)} | {(top | 1 << i, top): i for i in range(n - 2)}
@@ -301,7 +301,7 @@ def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
     group="light trees",
 )
 def deepest_node(n: int, d: int, trees: Trees) -> Witness | None:
-    """Depths in all trees, for source 0."""
+    """Compare the depths of a node in all trees, for source 0."""
     for i, tree in enumerate(trees):
         far = 2**n - 1 ^ 1 << i
         if tree[far] != -2:
@@ -320,7 +320,7 @@ def deepest_node(n: int, d: int, trees: Trees) -> Witness | None:
     definition=True,
 )
 def min_indegree(n: int) -> Witness | None:
-    """Nonfaulty neighbours of every node; by translation one faulty node does."""
+    """Compute the least number of nonfaulty neighbours; one faulty node suffices because of translations."""
     python = "min(sum(w != 0 for w in c.neighbours(v)) for v in range(1, 2**c.n))"
     found = cube_witness(f"least degree of Q'_{n}", Hypercube(n, [0]), python)
     return None if found.value == n - 1 else found
@@ -333,7 +333,7 @@ def min_indegree(n: int) -> Witness | None:
     states="The n pivoted trees of Q_n, n >= 1, have no directed link in common.",
 )
 def pivoted(n: int) -> Witness | None:
-    """Parents of one node differ from tree to tree; by translation one source does."""
+    """Check that every node has different parents in the trees; one source suffices because of translations."""
     trees = np.sort(light_trees(Hypercube(n), 0, pivoted=True), axis=0)
     if ((trees[1:] != trees[:-1]) | (trees[1:] == -1)).all():
         return None
@@ -346,15 +346,16 @@ def pivoted(n: int) -> Witness | None:
 
 @dataclass(frozen=True)
 class Heights:
-    """The sizes and distances of the light trees; a check takes (n, d, heights from the pivots) and says what is wrong.
-
-    It says None where the statement does not apply, and nothing where the heights are right.
-    """
+    """Cases of the claims on heights of the light trees: every distance d in Q_n, n >= ``least``."""
 
     least: int
 
     def decide(self, effort: Effort, check: Callable[[int, int, tuple[int, ...]], str | None]) -> Verdict:
-        """Refuted by the first (n, d) whose heights are wrong."""
+        """Refute by the first (n, d) for which ``check`` returns a description of wrong heights.
+
+        ``check`` gets n, d and the heights with pivots as roots.  It returns "" for right heights, None where the claim does not
+        apply.
+        """
         text = checked_range(effort, self.least)
         for n, d, pivots, _ in cases(effort, self.least):
             found = check(n, d, pivots)
@@ -378,7 +379,7 @@ def _difference(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     group="light trees",
 )
 def lemma_5_case_a(n: int, d: int, heights: tuple[int, ...]) -> str | None:
-    """Heights in order of n, then d."""
+    """Check the sorted heights for d >= 2."""
     if d < 2:
         return None
     return "" if sorted(heights) == [n - 1] + [n] * (n - 2) else f"heights of the light trees of Q'_{n}, H(f,s) = {d}"
@@ -392,7 +393,7 @@ def lemma_5_case_a(n: int, d: int, heights: tuple[int, ...]) -> str | None:
     group="light trees",
 )
 def lemma_5_case_b(n: int, d: int, heights: tuple[int, ...]) -> str | None:
-    """Heights at d = 1."""
+    """Check the heights for d = 1."""
     return _difference(heights, (n,) * (n - 1)) if d == 1 else None
 
 
@@ -404,7 +405,7 @@ def lemma_5_case_b(n: int, d: int, heights: tuple[int, ...]) -> str | None:
     group="light trees",
 )
 def lemma_5_optimal(n: int, d: int, heights: tuple[int, ...]) -> str:
-    """Heights against eccentricities of the roots."""
+    """Compare the heights with the eccentricities of the roots."""
     graph = NonfaultyGraph(cube_at(n, d))
     return _difference(heights, tuple(len(list(graph.layers(1 << (1 << i)))) - 1 for i in range(n - 1)))
 
@@ -420,15 +421,15 @@ def lemma_5_optimal(n: int, d: int, heights: tuple[int, ...]) -> str:
     group="light trees",
 )
 def lemma_5_last(n: int, d: int, heights: tuple[int, ...]) -> str:
-    """Heights of every tree."""
+    """Compare the heights of all trees with the printed ones."""
     return _difference(heights, ((n - 1 if d == n - 1 else n), *(n,) * (n - 2)))
 
 
 def decide_over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]], bool]) -> Verdict:
-    """A statement on the heights of the re-rooted trees of Q'_n at distance d, for every admissible base of Q'_3.
+    """Decide a statement on the heights of the trees with the source as root in Q'_n, for every admissible base of Q'_3.
 
-    It holds, is refuted, or depends on the base: then the first (n, d) at which it fails is shown, and the trees of another base
-    with which it holds there and everywhere.
+    The verdict "depends" shows the first (n, d) at which the statement fails, and the trees of another base for which it always
+    holds.
     """
     most = effort.by_effort(full=6, quick=5)
     held, failed = list[dict[int, Trees]](), list[tuple[int, int, dict[int, Trees]]]()
@@ -470,7 +471,7 @@ _BASES = "Figures 4 to 6, which draw the base trees of Q'_3, are not in our text
     group="light trees",
 )
 def lemma_6(effort: Effort) -> Verdict:
-    """Greatest heights, for every admissible base."""
+    """Compare the greatest height with n + 1, for every admissible base."""
     return decide_over_bases(effort, lambda n, d, heights: max(heights) == n + 1)
 
 
@@ -483,7 +484,7 @@ def lemma_6(effort: Effort) -> Verdict:
     group="light trees",
 )
 def n_2_tall_trees(effort: Effort) -> Verdict:
-    """Heights of the re-rooted trees, for every admissible base."""
+    """Count the trees of height n + 1 with the source as root, for every admissible base."""
     return decide_over_bases(effort, lambda n, d, heights: heights.count(n + 1) >= n - 2)
 
 
@@ -497,7 +498,7 @@ def n_2_tall_trees(effort: Effort) -> Verdict:
     states="Q'_n, n >= 2, has no more than n - 1 spanning trees with one root and without a common directed link [and so many].",
 )
 def theorem_1_common_root(n: int) -> Witness | None:
-    """Edmonds' number does not depend on the root; by translation one faulty node does."""
+    """Compute Edmonds' number, which is the same for every root; one faulty node suffices because of translations."""
     cut = NonfaultyGraph(Hypercube(n, [0])).smallest_cut()[0]
     if cut == n - 1:
         return None
@@ -506,7 +507,7 @@ def theorem_1_common_root(n: int) -> Witness | None:
 
 
 def trees_without_root(n: int, f: int) -> str:
-    """Python text: Johnsson and Ho's trees around f without f itself, which is the parent of one node in each."""
+    """Return an expression for Johnsson and Ho's trees around f without f, which has a single child in each tree."""
     return (
         f"[[-2 if v == {f} else -1 if p == {f} else p for v, p in enumerate(t)] "
         f"for t in fc.spanning_trees(fc.Hypercube({n}), {f}).tolist()]"
@@ -524,7 +525,7 @@ def trees_without_root(n: int, f: int) -> str:
     ),
 )
 def theorem_1_any_roots(effort: Effort) -> Verdict:
-    """The faulty node has one child in each of the n trees around it: its neighbour, the root of what is left."""
+    """Remove the faulty node from the n trees around it: its only child becomes the root of each."""
     import fastcube
 
     most = effort.by_effort(full=12, quick=8)

@@ -63,9 +63,7 @@ def marked_nodes(n: int, faulty: Bools) -> tuple[Bools, Ints]:
 
 
 def safety_levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
-    """Return safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin with ``first``, or
-    n.
-    """
+    """Return safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin at ``first``/n."""
     own = np.where(faulty, 0, n if first is None else first).astype(np.int8)
     rounds = np.zeros(len(faulty), np.int8)
     ranks = np.arange(n, dtype=np.int8)

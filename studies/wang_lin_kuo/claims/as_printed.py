@@ -1,4 +1,4 @@
-"""Figures 15 and 16 by their letter: what they leave open, and what they leave out."""
+"""Figures 15 and 16 exactly as printed, with the choices that they leave open."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from fastcube.algorithms.partition import Supercube
 
-#: Which buddy takes a message on where the node across an external link is faulty: (node, faulty node) to buddy.
+#: Map (node, faulty node) -> buddy that passes a message on where the node across an external link is faulty.
 Buddies = Mapping[tuple[int, int], int]
 
 
 def buddy_choices(net: Supercube) -> Iterator[Buddies]:
-    """Every choice among the nonfaulty buddies (reading A6 takes the one across the lowest internal dimension)."""
+    """Yield every choice among the nonfaulty buddies (interpretation A6 takes the one across the lowest internal dimension)."""
     detours = {}
     for v in range(2**net.n):
         for bit in net.external:
@@ -23,7 +23,7 @@ def buddy_choices(net: Supercube) -> Iterator[Buddies]:
 
 
 def buddy_rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
-    """The nonfaulty buddy across the lowest internal dimension (reading A6) or the highest, for D_H and D_L each by itself."""
+    """Return the rules that take the lowest internal dimension with a nonfaulty buddy (A6) or the highest, in D_H and in D_L."""
     order = {"lowest": (net.low, net.high), "highest": (net.high, net.low)}
     out: dict[tuple[str, str], Buddies] = {}
     for upwards, downwards in itertools.product(order, repeat=2):
@@ -36,7 +36,7 @@ def buddy_rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
 
 
 def message_channels(net: Supercube, s: int, t: int, path: str, choice: Buddies) -> list[tuple[int, int]]:
-    """The channels of a message to one destination: R inside of a supernode, R' between them (Figures 14 and 15)."""
+    """Return the channels of a message to one destination: by R inside a supernode, by R' between them (Figures 14 and 15)."""
     channels, v, there = [], s, net.label(t)
     while v != t:
         here = net.label(v)
@@ -56,7 +56,7 @@ def message_channels(net: Supercube, s: int, t: int, path: str, choice: Buddies)
 
 
 def channel_dependencies(net: Supercube, path: str, choice: Buddies) -> dict[tuple[int, int], set[tuple[int, int]]]:
-    """Which channel waits for which in messages to one destination each, from and to all nonfaulty nodes."""
+    """Map each channel to those that messages with one destination request while they hold it, for all nonfaulty pairs."""
     arcs: dict[tuple[int, int], set[tuple[int, int]]] = {}
     nonfaulty = [v for v in range(2**net.n) if v not in net.faults]
     for s, t in itertools.permutations(nonfaulty, 2):
@@ -69,7 +69,7 @@ def channel_dependencies(net: Supercube, path: str, choice: Buddies) -> dict[tup
 
 
 def has_cycle(net: Supercube, path: str, choice: Buddies) -> bool:
-    """Whether channels wait in a circle: then as many messages, each from the tail of its channel, stop for ever."""
+    """Return whether the channels have a dependency cycle: as many messages, each from the tail of its channel, then deadlock."""
     arcs = channel_dependencies(net, path, choice)
     while free := [channel for channel, onward in arcs.items() if not onward & arcs.keys()]:
         for channel in free:
@@ -78,7 +78,7 @@ def has_cycle(net: Supercube, path: str, choice: Buddies) -> bool:
 
 
 def split_in_supernode(net: Supercube, s: int, wanted: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
-    """Step 2 of Figure 16 by its letter: (buddy, destinations) of each message for the source's own supernode."""
+    """Return (buddy, destinations) of each message of step 2 in Figure 16, exactly as printed, for the source's own supernode."""
     channels = {net.within(s, d) for d in wanted}
     among = [b for b in (s ^ net.low, s ^ net.high) if b in wanted]
     if len(channels) == 1:

@@ -1,4 +1,4 @@
-"""Claims of section 5: how many channels a multicast takes, in the best, the worst and the average case."""
+"""Claims of section 5: how many channels a multicast uses in the best, the worst and the average case."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..channels import MULTICAST, table_3, trial_deviation
 from .partition import cube_data, cut_cubes
 from .registry import example_verdict, registry
 
-# Deviations of a mean of 10 by which the paper's figure must lie away from a reading's mean to refute it.
+# A printed mean of 10 is rejected when it differs by this many of its standard deviations from the measured mean.
 _FAR_STDERRS = 6.0
 
-# Deviations within which the paper's figure is taken for a reading's.
+# A printed mean of 10 is said to agree when it differs by at most this many standard deviations.
 _NEAR_STDERRS = 2.0
 
 _READINGS = {"channels": "by shortcuts", "hamilton": "along the Hamilton path"}
@@ -32,7 +32,7 @@ _CHANNELS = 10 * 2**10
     states="A multicast to one neighbour of its source takes one channel in Q_n, n >= 2, and none takes fewer.",
 )
 def best_case(effort: Effort) -> Verdict:
-    """One multicast; fewer than one channel reach nobody."""
+    """Run one multicast with one channel; with no channel nothing is delivered."""
     witness = Witness.of("one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4})
     return example_verdict(effort, witness, 1, "the case named; with no channel nothing is delivered")
 
@@ -46,7 +46,7 @@ def best_case(effort: Effort) -> Verdict:
     ),
 )
 def worst_case(effort: Effort) -> Verdict:
-    """All multicasts of Q_3 with all faults and pairs; to everyone without faults in larger cubes."""
+    """Try all multicasts of Q_3 with all faults and pairs, and multicasts to all nodes of larger cubes without faults."""
     step = effort.by_effort(full=1, quick=9)
     for f in range(3):
         for cube, net in effort.each(itertools.islice(cut_cubes(3, f), 0, None, step), "Q_3"):
@@ -76,7 +76,7 @@ def worst_case(effort: Effort) -> Verdict:
 
 def _claim_table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
     def decide_table_2(effort: Effort) -> Verdict:
-        """The worst case's share; half a unit of the last digit, and a tie rounded either way."""
+        """Compare the fraction of channels in the worst case with the printed one, to half a unit of its last digit."""
         effort.count_if_applicable()
         digits = len(printed.partition(".")[2])
         python = f"100 * fc.multicast(fc.Hypercube({n}), 0, range(1, 2**{n})).N / ({n} * 2**{n})"
@@ -120,7 +120,7 @@ def _mean(tally: Tally, counter: str) -> float:
 
 
 def _is_far_expression(printed: float, counter: str, f: int, destinations: int) -> str:
-    """An expression: whether a printed mean of 10 is too far from a count's mean, as [True] or [False]."""
+    """Return an expression, [True] or [False]: whether a printed mean of 10 is too far from a measured mean."""
     run = f'fc.run("multicast", n=10, f={f}, destinations={destinations}, trials=5000)'
     mean = f'(c["{counter}"] / c["partitioned"])'
     square = f'c["{counter}_{counter}"] / c["partitioned"]'
@@ -130,7 +130,7 @@ def _is_far_expression(printed: float, counter: str, f: int, destinations: int) 
     )
 
 
-#: What is told of a printed N that agrees.
+#: Note on a printed N that agrees.
 _COINCIDENCE_TEXT = (
     "; the printed N less the destinations is near 130 in every row (table-3-pattern), and the shortcuts' mean "
     "happens to cross that here: no confirmation"
@@ -139,7 +139,7 @@ _COINCIDENCE_TEXT = (
 
 def _claim_table_3_row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
     def decide_row(effort: Effort) -> Verdict:
-        """Random multicasts at the row's point, by both readings."""
+        """Run random multicasts at the point of the row, by both interpretations."""
         f, destinations, printed = int(row["f"]), int(row["destinations"]), row["N"]
         tally = _measure_multicasts(effort, f, destinations)
         told, away, means = [], [], []
@@ -193,7 +193,7 @@ for _printed_row in table_3():
     definition=True,
 )
 def table_3_pattern(effort: Effort) -> Verdict:
-    """As printed: as if 130 were added to the destinations, whatever their number; neither reading counts so."""
+    """Subtract the destinations from the printed N: the difference is about 130 in every row, unlike both interpretations."""
     rows = [[int(row["destinations"]), int(row["N"])] for row in effort.each(table_3())]
     effort.applied += len(rows)
     shown = Witness.of("N less the destinations, row by row", f"[n - d for d, n in {rows}]", {"n": 10})
@@ -212,7 +212,7 @@ def table_3_pattern(effort: Effort) -> Verdict:
     group="table 3",
 )
 def fault_overhead(effort: Effort) -> Verdict:
-    """The difference of the shares, on the same multicasts."""
+    """Compute the difference of the fractions of channels with and without faults, on the same multicasts."""
     largest = 0.0
     for row in table_3():
         if row["f"]:
@@ -238,7 +238,7 @@ def fault_overhead(effort: Effort) -> Verdict:
     group="table 3",
 )
 def fault_overhead_relative(effort: Effort) -> Verdict:
-    """The ratio of the totals, on the same multicasts."""
+    """Compute the ratio of the total channels with and without faults, on the same multicasts."""
     point = "n=10, f=8, destinations=16"
     over = 1 + inventory("wang_lin_kuo").value("fault-overhead") / 100
     python = f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["fault_ratio"].low > {over}'
@@ -261,7 +261,7 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
     group="table 3",
 )
 def at_most_2_62_percent(effort: Effort) -> Verdict:
-    """128 destinations without faults."""
+    """Run multicasts to 128 destinations without faults."""
     point = "n=10, f=0, destinations=128"
     percent = inventory("wang_lin_kuo").value("channel-percentage")
     python = (

@@ -1,4 +1,4 @@
-"""Claims about deadlock: Theorem 2 under three readings, and a second virtual channel as its repair under the same three."""
+"""Claims on deadlock: Theorem 2 under three interpretations, and its repair by a second virtual channel under the same three."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from .as_printed import buddy_choices, buddy_rules, has_cycle
 from .partition import cube_data
 from .registry import registry
 
-#: Two multicasts that stop in Q_3 without a fault, with one virtual channel or two.  At 110 the first, and at 111
-#: the second, needs the
-#: channel inside the supernode and a branch at once.
+#: Two multicasts that deadlock in Q_3 without a fault, with one virtual channel or two.  The first needs at 110, the second at
+#: 111, the channel inside the supernode and a branch at the same time.
 BRANCHES: tuple[Message, ...] = ((2, [4, 5]), (3, [4, 5]))
 
 _THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one another for ever in Q_n, n >= 3"
 
 
 def _deadlock_witness(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
-    """The witness that messages stop in the simulation."""
+    """Return an example: messages that deadlock in the simulation."""
     sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
     python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
     return Witness.of(f"{len(messages)} messages that stop: {sent}", python, cube_data(cube) | {"messages": messages})
 
 
-#: A path, and which buddy D_H takes and which D_L: a way to fill what Figure 15 leaves open.
+#: A path, and the rules by which D_H and D_L choose a buddy, which Figure 15 leaves open.
 PathRule = tuple[str, tuple[str, str]]
 
 _PATH_RULES = 8
@@ -42,9 +41,9 @@ _PATH_RULES = 8
 def _first_cycles(
     effort: Effort, unicast: bool
 ) -> tuple[tuple[Hypercube, Pair, list[Channel]] | None, dict[PathRule, Hypercube]]:
-    """The first fault set with a cycle by reading A6, and by each way.
+    """Return the first fault set with a cycle under interpretation A6, and the first under each rule.
 
-    Sets of at most n - 1 faults of Q_3 and Q_4 by n and size, until every way has a cycle.
+    The sets have at most n - 1 faults of Q_3 and Q_4, in order of n and size, until every rule has a cycle.
     """
     first, by = None, dict[PathRule, Hypercube]()
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
@@ -68,7 +67,7 @@ def _first_cycles(
 
 
 def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
-    """The first fault set with a cycle, the fewest messages found that stop on it, and what becomes of other buddies."""
+    """Find the first fault set with a cycle and the fewest messages that deadlock on it, and try the other rules for buddies."""
     first, by = _first_cycles(effort, unicast)
     if first is None:
         return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
@@ -116,7 +115,7 @@ def _faults_text(cube: Hypercube) -> str:
     group="cycles",
 )
 def theorem_2_unicast(effort: Effort) -> Verdict:
-    """The smallest cube and fault set with a cycle, and messages on it."""
+    """Find the smallest cube and fault set with a cycle, and messages that deadlock on it."""
     return _smallest_cycle(effort, True)
 
 
@@ -132,12 +131,12 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     group="cycles",
 )
 def theorem_2_graph(effort: Effort) -> Verdict:
-    """The smallest cube and fault set with a cycle."""
+    """Find the smallest cube and fault set with a cycle."""
     return _smallest_cycle(effort, False)
 
 
 def _decide_replication(effort: Effort, copies: int) -> Verdict:
-    """Nothing stops with fewer destinations: all pairs of multicasts of the fault-free Q_3 with at most three between them."""
+    """Simulate all pairs of multicasts with at most three destinations together in Q_3 without fault, then ``BRANCHES``."""
     cube = Hypercube(3)
     from fastcube.algorithms.wormhole import simulate_wormhole
 
@@ -181,7 +180,7 @@ def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
     group="replication",
 )
 def theorem_2_replication(effort: Effort) -> Verdict:
-    """Pairs of multicasts of Q_3 by the number of their destinations."""
+    """Simulate pairs of multicasts in Q_3, in order of the number of their destinations."""
     return _decide_replication(effort, 1)
 
 
@@ -189,7 +188,7 @@ def theorem_2_replication(effort: Effort) -> Verdict:
 
 
 def _cut_cubes(chosen: tuple[tuple[int, ...], int, str]) -> Iterator[tuple[Hypercube]]:
-    """Fault sets with a partition: all of small cubes, and random ones to n = 8."""
+    """Yield cubes whose faults admit a partition: all fault sets of small cubes, and random ones up to n = 8."""
     from fastcube.kernels.partition.dispatch import most_faults
 
     small, many, _ = chosen
@@ -244,7 +243,7 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
     group="repair",
 )
 def repair_unicast(effort: Effort) -> Verdict:
-    """No cycle, hence no deadlock of messages that never split (Dally & Seitz 1987); and what it costs."""
+    """Search for a cycle; without one, messages that never split cannot deadlock (Dally & Seitz 1987).  Also measure the cost."""
     verdict = CUT_CUBES.decide(effort, lambda cube: _find_cycle(cube, True))
     tally = MULTICAST.count({"n": 10, "f": 8, "destinations": 128}, effort.by_effort(full=20_000, quick=2_000))
     price = int(tally.counts["separate"]) / int(tally.counts["channels"])
@@ -266,7 +265,7 @@ def repair_unicast(effort: Effort) -> Verdict:
     group="repair",
 )
 def repair_graph(cube: Hypercube) -> Witness | None:
-    """No cycle."""
+    """Search for a cycle of the dependency graph with two virtual channels."""
     return _find_cycle(cube, False)
 
 
@@ -285,5 +284,5 @@ def repair_graph(cube: Hypercube) -> Witness | None:
     group="replication",
 )
 def repair_replication(effort: Effort) -> Verdict:
-    """Pairs of multicasts of Q_3 by the number of their destinations."""
+    """Simulate pairs of multicasts in Q_3, in order of the number of their destinations, with two virtual channels."""
     return _decide_replication(effort, 2)

@@ -1,4 +1,4 @@
-"""Worked examples of Wang, Lin & Kuo: partitions, routing inside of supernodes and among them, and the multicast of Figure 18."""
+"""Examples for Wang, Lin & Kuo: partitions, routing inside supernodes and between them, and the multicast of Figure 18."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .partition import DESTINATIONS_18, FIGURE_18, SECTION_5_3, SOURCE_18
 
 
 def _multicast_drawing(cube: Hypercube, s: int, destinations: list[int], caption: str) -> Drawing:
-    """A multicast with P = {0, 1}: the label of its supernode in each node, the number of the channel beside each arrow."""
+    """Draw a multicast with P = {0, 1}: in each node the label of its supernode, at each arrow the number of the channel."""
     faulty = tuple(sorted(int(v) for v in cube.faulty_nodes))  # type: ignore[union-attr]
     net = Supercube(cube.n, frozenset(faulty), (0, 1))
     inside = {v: str(net.label(v)) for v in range(2**cube.n)}
@@ -24,13 +24,13 @@ def _multicast_drawing(cube: Hypercube, s: int, destinations: list[int], caption
 
 
 def isolation() -> Example:
-    """The n neighbours of a node."""
+    """Return the example of a node that loses its connections when all n neighbours are faulty."""
     words = "links from 000 to 111 with two of the neighbours of 000 faulty, and with all three: isolated"
     return Example(words, "[fc.distance(fc.Hypercube(3, F), 0, 7) for F in ([1, 2], [1, 2, 4])]", [3, None])
 
 
 def figure_2() -> Example:
-    """The example of section 3.1."""
+    """Return the example of section 3.1."""
     faults = "(0b000000, 0b100001, 0b111000, 0b000100)"
     cut = f"[len({{v & ~mask for v in {faults}}}) for mask in (0b100001, 0b000011)]"
     words = "the pair that Figure 2 finds in Q_6, and how many 2-cubes hold the 4 faults with P = {0, 5} and P = {0, 1}"
@@ -39,7 +39,7 @@ def figure_2() -> Example:
 
 
 def figure_3() -> Example:
-    """Two hops: by the buddy."""
+    """Return the example of a detour of two hops over the buddy."""
     python = "[list(channel) for channel in fc.multicast(fc.Hypercube(3, [4]), 0, [5], partition=(0, 1)).channels]"
     words = "from 000 into 1**: its neighbour 100 is faulty, so that its buddy 001 sends on, two hops"
     drawn = _multicast_drawing(Hypercube(3, [4]), 0, [5], "labels of the supernodes 0** and 1**")
@@ -47,7 +47,7 @@ def figure_3() -> Example:
 
 
 def figure_4() -> Example:
-    """The channels of Q_3; which two nodes of the figure are faulty is not told."""
+    """Return the example of the channels of Q_3; the paper does not say which two nodes of the figure are faulty."""
     channels = "[(v >> 2, w >> 2) for v in range(8) for w in fc.Hypercube(3).neighbours(v)]"
     words = (
         "channels of Q_3 from lower to higher labels, from higher to lower ones, and inside of supernodes, P = {0, 1}"
@@ -57,7 +57,7 @@ def figure_4() -> Example:
 
 
 def figure_5() -> Example:
-    """A message along the Hamilton path meets the labels in their order."""
+    """Return the example of a message along the Hamilton path, which meets the labels in order."""
     cube = "fc.Hypercube(4, [0b0001, 0b0111, 0b1101])"
     call = f"fc.multicast({cube}, 0, [8], partition=(0, 1), path='hamilton')"
     words = "the supernodes with labels 0, 1, 2, 3 by their external digits, as a message along the Hamilton path visits them"
@@ -72,7 +72,7 @@ def figure_5() -> Example:
 
 
 def figure_8() -> Example:
-    """A minimal path inside of a supernode turns; each channel is followed by one other."""
+    """Return the example of the turns of a minimal path in a supernode: each channel is followed by only one other."""
     turns = "{frozenset([(u, v), (v, u ^ 3), (u ^ 3, v ^ 3), (v ^ 3, u)]) for u in range(4) for v in (u ^ 1, u ^ 2)}"
     words = "cycles of channels in a supernode with any minimal path, and a shortest cycle after two turns are inhibited: none"
     return Example(words, f"[len({turns}), fc.dependency_cycle(fc.Hypercube(2), partition=(0, 1))]", [2, None])
@@ -88,14 +88,14 @@ def _supernode_example(
 
 
 def figure_9() -> Example:
-    """Node 01 is never between two others; 01 and 10 are left by the lowest dimension first (Figure 11)."""
+    """Return the example of paths in a supernode: none passes node 01, and from 01 and 10 the lowest dimension is first."""
     value = [[[0, 2], [2, 3]], [[3, 2], [2, 0]], [[1, 0], [0, 2]], [[2, 3], [3, 1]]]
     words = "00 to 11, 11 to 00, 01 to 10 and 10 to 01 in a supernode without faults"
     return _supernode_example([], ((0, 3), (3, 0), (1, 2), (2, 1)), words, value)
 
 
 def figure_10() -> Example:
-    """f_1 and the e-cube path that follows it."""
+    """Return the example of f_1 and the e-cube path that follows it."""
     first = "[(v & -v).bit_length() - 1 if v else 4 for v in (0b1100, 0b0001, 0b0000)]"
     path = "[1] + [1 ^ (1 ^ 14) & (2 << k) - 1 for k in range(4) if (1 ^ 14) >> k & 1]"
     hops = "{fc.Hypercube(4).intact_distance(u, v) for u, v in zip(p, p[1:])}"
@@ -105,7 +105,7 @@ def figure_10() -> Example:
 
 
 def figure_13() -> Example:
-    """Around the faulty node."""
+    """Return the example of paths in a supernode around its faulty node."""
     value = [[[0, 2], [2, 3]], [[3, 2], [2, 0]], [[0, 2]]]
     return _supernode_example(
         [1], ((0, 3), (3, 0), (0, 2)), "00 to 11, 11 to 00 and 00 to 10 in a supernode whose node 01 is faulty", value
@@ -113,7 +113,7 @@ def figure_13() -> Example:
 
 
 def figure_15() -> Example:
-    """R' takes shortcuts (reading A5)."""
+    """Return the example of R', which takes shortcuts (interpretation A5)."""
     call = "fc.multicast(fc.Hypercube(5), 12, [17], partition=(0, 1), path=path).channels"
     words = "01100 to 10001 in Q_5: the channels that R' takes by its letter, and along the Hamilton path"
     value = [
@@ -128,7 +128,7 @@ _CALL_18 = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18}, {list(DESTINATIO
 
 
 def figure_18() -> Example:
-    """Section 4.3."""
+    """Return the example of the multicast of section 4.3."""
     value = [
         [12, 8], [12, 13], [8, 10], [8, 24], [13, 5], [24, 28], [5, 7],
         [5, 1], [28, 29], [28, 20], [1, 0], [20, 16], [0, 2], [16, 17],
@@ -138,7 +138,7 @@ def figure_18() -> Example:
 
 
 def figure_19() -> Example:
-    """The count and the orders of section 4.3."""
+    """Return the example of the channel count and the orders of supernodes in section 4.3."""
     order = "[list(dict.fromkeys(format(u.v >> 2, '03b') for u in m.uses if u.kind == k)) for k in 'LH']"
     words = "N; the supernodes that D_L and D_H enter after 011**, in their order, by their external digits"
     value = [14, [["011", "001", "000"], ["010", "110", "111", "101", "100"]]]
@@ -149,7 +149,7 @@ def figure_19() -> Example:
 
 
 def table_1() -> Example:
-    """Best case, worst case, limit."""
+    """Return the example of channel counts: best case, worst case, and the limit of the fraction."""
     best = "fc.multicast(fc.Hypercube(4), 0, [1]).N"
     worst = "[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in (2, 3, 4, 5)]"
     words = "N in the best case; 2^n - 1 in the worst, n = 2, ..., 5; and n times its share of n 2^n channels at n = 10, 20, 40"
@@ -159,7 +159,7 @@ def table_1() -> Example:
 
 
 def section_5_3() -> Example:
-    """Eight faults, 2^(n-2): one in every 2-cube."""
+    """Return the example of eight faults, 2^(n-2): one in every 2-cube."""
     cube = f"fc.{SECTION_5_3.source()}"
     wanted = list(DESTINATIONS_18)
     reached = f"sorted(fc.multicast({cube}, {SOURCE_18}, {wanted}, partition=(0, 1)).delivered) == {sorted(wanted)}"

@@ -1,6 +1,6 @@
-"""Claims of the paper about 2-partitions and about routing among supernodes (sections 3 and 4).
+"""Claims of Wang, Lin & Kuo on 2-partitions and on routing between supernodes (sections 3 and 4).
 
-Statements are in our words; what a reading (A1-A16) adds stands in square brackets.
+Statements are in our words, and square brackets mark what an interpretation (A1 to A16) adds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SOURCE_18 = 0b01100
 DESTINATIONS_18 = (0b00010, 0b00101, 0b00111, 0b01000, 0b01010, 0b11000, 0b11101, 0b10100, 0b10001)
 SECTION_5_3 = Hypercube(5, [0b00011, 0b00100, 0b01110, 0b01001, 0b11010, 0b11110, 0b10101, 0b10011])
 
-#: Why Figure 2 never fails with so few faults.
+#: Proof that Figure 2 never fails with so few faults.
 PROOF = (
     "for every n: choose one pair of faults that meet on each dimension with a conflict; these pairs are a forest on "
     "the faults, because a circle in a hypercube uses each dimension twice, so at most f - 1 dimensions have one: "
@@ -34,12 +34,12 @@ PROOF = (
 
 
 def cube_data(cube: Hypercube) -> dict[str, object]:
-    """A cube and its faults, for programs."""
+    """Return n and the faults of a cube as the data of an example."""
     return {"n": cube.n, "faulty_nodes": sorted(cube.faulty_nodes)}  # type: ignore[arg-type]
 
 
 def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
-    """All sets of f faults of Q_n with all their fault-tolerant pairs."""
+    """Yield all sets of f faults of Q_n with each of their fault-tolerant pairs."""
     for faults in itertools.combinations(range(2**n), f):
         for pair in itertools.combinations(range(n), 2):
             if find_conflict(faults, 1 << pair[0] | 1 << pair[1]) is None:
@@ -58,7 +58,7 @@ def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
     ),
 )
 def example_3_1(effort: Effort) -> Verdict:
-    """The two pairs."""
+    """Count the 2-cubes that contain a fault, for both pairs of dimensions."""
     python = "[[len({v & ~mask for v in cube.faulty_nodes}) for mask in (0b100001, 0b000011)] for cube in [fc.%s]]"
     words = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
     found = Witness.of(words, python % EXAMPLE.source(), cube_data(EXAMPLE)).with_form("{0[0]} and {0[1]}")
@@ -72,7 +72,7 @@ def example_3_1(effort: Effort) -> Verdict:
     group="partitions",
 )
 def lemma_1(effort: Effort) -> Verdict:
-    """Counts over all fault sets, and a search through those of small cubes."""
+    """Count over all fault sets, and search for a pair in each fault set of the small cubes."""
     return _decide_always_found(effort, 0)
 
 
@@ -86,12 +86,12 @@ def lemma_1(effort: Effort) -> Verdict:
     group="partitions",
 )
 def figure_2_finds(effort: Effort) -> Verdict:
-    """Counts over all fault sets, and a search through those of small cubes."""
+    """Count over all fault sets, and run Figure 2 on each fault set of the small cubes."""
     return _decide_always_found(effort, 1)
 
 
 def _is_pair_found(cube: Hypercube, exhaustive: bool) -> bool:
-    """Whether a pair is found along which no 2-cube has two faults; by Figure 2's search it must be that of its steps."""
+    """Return whether a pair of dimensions is found that leaves at most one fault in every 2-cube; check it against the steps."""
     pair = two_partition(cube, exhaustive)
     faults: frozenset[int] = cube.faulty_nodes  # type: ignore[assignment]
     if not exhaustive:
@@ -102,7 +102,7 @@ def _is_pair_found(cube: Hypercube, exhaustive: bool) -> bool:
 
 
 def _decide_always_found(effort: Effort, which: int) -> Verdict:
-    """Refuted by the first set without a pair; counts and search must agree wherever both are made."""
+    """Decide by the first fault set without a pair; the counts and the search must agree where both are made."""
     largest = effort.by_effort(full=6, quick=5)
     for n in effort.each(range(2, largest + 1), "Q_n"):
         for f, row in enumerate(partition.partition_counts(n, n - 1)):
@@ -136,7 +136,7 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
     ),
 )
 def figure_2_printed(effort: Effort) -> Verdict:
-    """Fault sets in order of n and size."""
+    """Run the printed Figure 2 on fault sets, in order of n and size."""
     found: list[Witness] = []
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
@@ -163,7 +163,7 @@ def figure_2_printed(effort: Effort) -> Verdict:
     correction="O(n) passes, each over f words: O(n f), which is O(n^2) for n - 1 faults.",
 )
 def figure_2_complexity(effort: Effort) -> Verdict:
-    """Node 0 and its neighbours across all but the last two dimensions, each of which has a conflict: n - 1 faults."""
+    """Count the steps for node 0 and its neighbours across all but the last two dimensions: each has a conflict."""
     sizes = (4, 8, 16, 32, 62)
     faults = "[0, *(1 << i for i in range(n - 2))]"
     words = Witness.of(
@@ -184,7 +184,7 @@ def figure_2_complexity(effort: Effort) -> Verdict:
 
 
 def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int, int]]:
-    """Nonfaulty nodes whose neighbour across an external link is faulty, in order of n and of the number of faults."""
+    """Yield nonfaulty nodes with a faulty neighbour across an external link, in order of n and of the number of faults."""
     for n in range(3, largest + 1):
         for f in range(min(n, 2 ** (n - 2) + 1)):
             for cube, net in cut_cubes(n, f):
@@ -209,7 +209,7 @@ def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int
     ),
 )
 def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Witness | None:
-    """Every fault set, pair, node and external dimension."""
+    """Check that some buddy and its external neighbour are nonfaulty, for every fault set, pair, node and external dimension."""
     buddies = (x ^ net.low, x ^ net.high)
     if any(b not in net.faults and b ^ bit not in net.faults for b in buddies):
         return None
@@ -230,7 +230,7 @@ def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Witness | No
     ),
 )
 def hamilton_path(n: int) -> Witness | None:
-    """Supernodes in the order of their labels."""
+    """Check that the supernodes in the order of their labels form a path."""
     net = Supercube(n, frozenset(), (0, 1))
     by_label = sorted(range(0, 2**n, 4), key=net.label)
     numbered = [net.label(v) for v in by_label] == list(range(2 ** (n - 2)))
@@ -241,7 +241,7 @@ def hamilton_path(n: int) -> Witness | None:
 
 
 def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
-    """Hops of R from v to u in one supernode; 99 when it does not arrive or meets a fault."""
+    """Return the hops of R from v to u in one supernode; 99 when it does not arrive or meets a fault."""
     for hops in range(5):
         if v == u:
             return hops
@@ -258,7 +258,7 @@ def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
     states="R takes a shortest way between any two nodes of a fault-free supernode, though it never turns at 01.",
 )
 def still_minimal(v: int, u: int) -> Witness | None:
-    """All pairs of places."""
+    """Check the paths between all pairs of nodes of a supernode without fault."""
     net = Supercube(2, frozenset(), (0, 1))
     if _hops_in_supernode(net, v, u) == (v ^ u).bit_count() and not net.within(v, u) == 0b01 != u:
         return None
@@ -275,7 +275,7 @@ def still_minimal(v: int, u: int) -> Witness | None:
     states="Figure 13 takes two hops at the most between any two nonfaulty nodes of a supernode with one fault.",
 )
 def two_hops_inside(fault: int, v: int, u: int) -> Witness | None:
-    """All places of the fault, all pairs of nonfaulty places."""
+    """Check the paths between all pairs of nonfaulty nodes of a supernode, for every place of the fault."""
     if _hops_in_supernode(Supercube(2, frozenset([fault]), (0, 1)), v, u) <= 2:
         return None
     cube = Hypercube(2, [fault])
@@ -295,7 +295,7 @@ def two_hops_inside(fault: int, v: int, u: int) -> Witness | None:
     ),
 )
 def no_cycle_inside(cube: Hypercube) -> Witness | None:
-    """Q_2 is one supernode: without a fault, and with one at each place."""
+    """Search for a cycle in Q_2, which is one supernode, without a fault and with one at each place."""
     if dependency_cycle(cube) is None:
         return None
     return Witness.of("a cycle", f"fc.dependency_cycle(fc.{cube.source()}) is not None", cube_data(cube))
@@ -315,7 +315,7 @@ def no_cycle_inside(cube: Hypercube) -> Witness | None:
     definition=True,
 )
 def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
-    """The external channels of D_H and D_L of multicasts to everyone and, where a shortcut is longest, to each node alone."""
+    """Compare the external channels of D_H and D_L: multicasts to all nodes, and to single nodes with at most one fault."""
     nonfaulty = [v for v in range(2**cube.n) if v not in net.faults]
     used: dict[str, set[tuple[int, int]]] = {"H": set(), "L": set(), "E": set()}
     alone = [{w} for w in nonfaulty] if len(net.faults) <= 1 else []
@@ -344,7 +344,7 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
     ),
 )
 def figures_16_17_printed(effort: Effort) -> Verdict:
-    """Every source and destination set of Q_2, without a fault and with one, by size."""
+    """Try every source and destination set of Q_2 by size, without a fault and with one."""
     for faults in ((), (0,), (1,), (2,), (3,)):
         net = Supercube(2, frozenset(faults), (0, 1))
         nonfaulty = [v for v in range(4) if v not in faults]
@@ -363,7 +363,7 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
 
 
 def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
-    """Step 2 of Figure 16 by its letter, written out: the library follows A7, and gives R alone, for one destination a time."""
+    """Return an example of step 2 of Figure 16 as printed, next to R for each single destination, which the library uses (A7)."""
     python = (
         f"(lambda R, b: [[R[0], {list(wanted)}]] if len(set(R)) == 1 else [[b[0], [b[0]]], [b[1], [d for d in "
         f"{list(wanted)} if d != b[0]]]] if len(b) == 2 else [])([fc.multicast(fc.{cube.source()}, {s}, "
@@ -388,7 +388,7 @@ def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
     ),
 )
 def example_4_3(effort: Effort) -> Verdict:
-    """The figure's multicast."""
+    """Run the multicast of the figure, and compare N and the orders of supernodes."""
     cast = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
     order = "[list(dict.fromkeys(x >> 2 for u in m.uses if u.kind == k for x in (u.u, u.v))) for k in 'HL']"
     python = f"(lambda m: [m.N, {order}])({cast})"
@@ -408,7 +408,7 @@ def example_4_3(effort: Effort) -> Verdict:
     ),
 )
 def example_5_3(effort: Effort) -> Verdict:
-    """The eight faults, Figure 18's source and destinations, and all other nonfaulty nodes."""
+    """Run the multicast of Figure 18 and one to all other nonfaulty nodes, among the eight faults of the example."""
     wanted = sorted(DESTINATIONS_18)
     others = [v for v in range(32) if not SECTION_5_3.is_faulty(v) and v != SOURCE_18]
     cast = f"fc.multicast(fc.{SECTION_5_3.source()}, {SOURCE_18:#07b}, wanted, (0, 1))"
@@ -421,7 +421,7 @@ def example_5_3(effort: Effort) -> Verdict:
 
 
 def _multicasts_among_four(every_set: int, every_source: int) -> Iterator[tuple[Hypercube, Supercube, int, set[int]]]:
-    """Source and destinations of multicasts of Q_4 with four faults: to everyone, and to two nodes alone."""
+    """Yield multicasts of Q_4 with four faults: the source, and as destinations all nodes or each of two nodes."""
     for cube, net in itertools.islice(cut_cubes(4, 4), 0, None, every_set):
         nonfaulty = [v for v in range(16) if v not in net.faults]
         for s in nonfaulty[::every_source]:
@@ -445,7 +445,7 @@ def _multicasts_among_four(every_set: int, every_source: int) -> Iterator[tuple[
     ),
 )
 def beyond_n_1(cube: Hypercube, net: Supercube, s: int, wanted: set[int]) -> Witness | None:
-    """Sets of four faults of Q_4 with all their pairs, to everyone and to each of two nodes alone, past no fault."""
+    """Check that a multicast among four faults of Q_4 reaches its destinations and meets no fault, for all pairs."""
     cast = multicast(cube, s, wanted, net.partition)
     if cast.delivered == wanted and not any(v in net.faults for _, v in cast.channels):
         return None

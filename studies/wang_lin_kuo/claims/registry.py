@@ -1,4 +1,4 @@
-"""The registry of the claims of Wang, Lin & Kuo, and helpers that make counterexamples and verdicts."""
+"""The registry of the claims of Wang, Lin & Kuo, and a helper that decides claims by examples."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ registry = ClaimRegistry("wang_lin_kuo")
 
 
 def example_verdict(effort: Effort, found: Witness, wanted: object, checked: str) -> Verdict:
-    """Whether what a worked example's line gives is what is printed; the example is the one case."""
+    """Return the verdict on a worked example: "holds" if the found value is the printed one, else "refuted"."""
     effort.count_if_applicable()
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
