@@ -1,8 +1,8 @@
-"""The command line.  Each command lives in a module of its own and is imported when it is called.
+"""The command line.  Each command is in its own module, which is imported when the command is called.
 
-Data goes to standard output, talk to standard error.  Exit 0: done; 1: ``status`` found trials missing, ``diff`` a
-difference, or deciding a claim failed; 2: usage or bad input, one line, no traceback; 75: in order, work remains, run
-again; 129, 130 and 143: interrupted, checkpoint written.
+Data goes to standard output, messages to standard error.  Exit statuses: 0, done; 1, ``status`` found missing trials, ``diff`` a
+difference, or a claim could not be decided; 2, wrong usage or bad input, with one line and no traceback; 75, work remains, run
+again; 129, 130 and 143, interrupted after a checkpoint.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ import click
 from ..errors import FastcubeError, plain_text, suggest_name
 from ..running.signals import WORK_REMAINS, own_process
 
-#: One line of help a command, here so that ``--help`` imports none of them.
+#: The line of each command in the help, here so that ``--help`` imports no command.
 COMMANDS = {
-    "list": "Studies, with their source and grids.",
-    "run": "Run a study; resume it when its output exists.",
+    "list": "List the studies, or show everything about one.",
+    "run": "Run a study, or resume it if its output exists.",
     "show": "Print results as a table, CSV or JSON.",
-    "plot": "Draw the paper's figure from results.",
-    "reliability": "A network's reliability polynomial, from a survival file.",
-    "diff": "Two results beside each other: what differs by more than chance.",
+    "plot": "Plot a study's figure from results.",
+    "reliability": "Print the probability that a network stays connected.",
+    "diff": "Compare two results files of one study.",
     "merge": "Add results of disjoint trials, exactly.",
-    "status": "Trials done, wanted and missing; what to resubmit.",
+    "status": "Show the trials done and missing, and the shards to resubmit.",
     "replay": "Show one trial in full.",
-    "reproduce": "Everything that the papers print, measured, in one report.",
-    "faults": "Write trials' own fault sets as CSV.",
+    "reproduce": "Measure and decide everything that the papers print.",
+    "faults": "Write the fault sets of trials as CSV.",
     "evaluate": "Run a study's algorithm on fault sets from CSV.",
-    "claims": "The papers' claims, decided by code.",
-    "slurm": "Print a job-array script (does not submit).",
+    "claims": "Decide the papers' claims by code.",
+    "slurm": "Print a Slurm job script, without submitting it.",
     "warmup": "Compile a study's kernels ahead of a job array.",
-    "info": "Environment and cache folder; identity and digest of a file.",
-    "cite": "BibTeX of fastcube, and of the paper of a study.",
-    "new": "Write a study of your own to begin with, and its test.",
-    "bench": "Our kernels against what a user would write instead.",
+    "info": "Show the environment, or a file's identity and digest.",
+    "cite": "Print BibTeX entries of fastcube and of a study's paper.",
+    "new": "Write a study of your own to start from, and its test.",
+    "bench": "Compare the speed of the kernels with baselines.",
 }
 
 
 class _Commands(click.Group):
-    """A group that knows its commands by name and loads them on call."""
+    """A group that knows the names of its commands and imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS]  # `list` is here the module of that command, once it is loaded
+        return [*COMMANDS]  # ``list`` would be the module of that command, once it is imported
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] == "help":  # as git, cargo and gh have it
+        if args[0] == "help":  # as in git, cargo and gh
             args = [*args[1:2], "--help"]
             if len(args) == 1:
                 click.echo(ctx.get_help(), color=ctx.color)
@@ -85,7 +85,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 def verbosity_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option ``-v``, with its help."""
+    """Return the option ``-v`` with this help."""
     return click.option(
         "-v",
         "--verbose",
@@ -97,8 +97,10 @@ def verbosity_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., 
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
-@verbosity_option("Say what happens, -vv in detail: the logger `fastcube` of Python's logging.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+@verbosity_option("Log messages of the `fastcube` logger; -vv in detail.")
 @click.pass_context
 def group(ctx: click.Context) -> None:
     """Run reproducible Monte Carlo studies of faulty hypercube networks."""
@@ -107,7 +109,7 @@ def group(ctx: click.Context) -> None:
 
 
 def configure_logging(count: int) -> None:
-    """Let the ``fastcube`` logger speak on standard error: INFO for 1, DEBUG from 2 on; 0 leaves it as it is."""
+    """Show the ``fastcube`` logger's messages on standard error: INFO for 1, DEBUG from 2 on; 0 changes nothing."""
     if not count:
         return
     import logging
@@ -118,12 +120,12 @@ def configure_logging(count: int) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s  %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"))
         handler.of_command_line = True  # type: ignore[attr-defined]
-        handler.handleError = lambda record: None  # type: ignore[method-assign]  # a log that cannot be written stops nothing
+        handler.handleError = lambda record: None  # type: ignore[method-assign]  # a failed log message must stop nothing
         logger.addHandler(handler)
 
 
 def is_logging_on() -> bool:
-    """Whether ``-v`` was given: a bar that is rewritten would be broken by its lines."""
+    """Whether ``-v`` was given, so that log messages would break a rewritten progress bar."""
     if "logging" not in sys.modules:
         return False
     import logging
@@ -132,9 +134,9 @@ def is_logging_on() -> bool:
 
 
 def print_message(text: str) -> None:
-    """Talk: to standard error, names that do not print as Python writes them.
+    """Print a message to standard error, with unprintable characters escaped.
 
-    Work is not lost, nor another exit status given, where that takes none.
+    If standard error cannot be written, nothing is lost and the exit status stays the same.
     """
     shown = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
     with contextlib.suppress(OSError):
@@ -142,29 +144,29 @@ def print_message(text: str) -> None:
 
 
 def line_width(otherwise: int = 120) -> int:
-    """Characters of a line of standard output: the terminal's (or $COLUMNS), ``otherwise`` where it is none."""
+    """Return the line width of standard output in characters: the terminal's (or $COLUMNS), else ``otherwise``."""
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return max(20, shutil.get_terminal_size().columns)
     return otherwise
 
 
 def colour_text(text: str, colour: str) -> str:
-    """The text, in a colour on a terminal that has colours; never where $NO_COLOR is set.  The words say it too."""
+    """Return the text in a colour, if the terminal has colours and $NO_COLOR is not set.  The words must suffice without."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
     return text if plain else click.style(text, fg=colour, bold=True)
 
 
 def exit_process(code: int) -> NoReturn:
-    """End the process now with this exit code, without waiting for work that was left behind."""
+    """End the process at once with this exit status, without waiting for unfinished work."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
 def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
-    """Say why a command stops, what is ``kept`` and how to go on, and exit.
+    """Print why a command stops, what is ``kept`` and how to continue, and exit.
 
-    The advice is the command line as it was typed, without ``--force``, unless ``again`` is given.
+    The command to continue with is the present one as typed, without ``--force``, unless ``again`` is given.
     """
     from ..results.provenance import remove_force
 
@@ -179,14 +181,14 @@ def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Entry point; a user's mistake ends in one line on standard error and exit status 2."""
+    """Run the command line.  A user's mistake ends in one line on standard error and exit status 2."""
     if "_FASTCUBE_COMPLETE" in os.environ:
-        from . import completion  # noqa: F401  (its shells take the place of click's)
+        from . import completion  # noqa: F401  (its classes of shells replace those of click)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the shell (>&-): its number would go to the next file that is opened
+        if getattr(sys, name) is None:  # closed by the shell (>&-), so its number would go to the next file opened
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
-    warnings.showwarning = _say_warning  # one line, without the place in our code
-    # no threads for linear algebra, whose start takes a tenth of a short command's time
+    warnings.showwarning = _say_warning  # one line, without the place in fastcube's code
+    # no threads for linear algebra: starting them takes a tenth of a short command's time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         if "NUMBA_NUM_THREADS" in os.environ:
@@ -197,7 +199,7 @@ def main(arguments: list[str] | None = None) -> Any:
             code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        # click repeats what was typed, however long: each word of it as a message takes it
+        # click repeats the user's words at any length, so each word is shortened
         words = " ".join(plain_text(word) for word in error.format_message().split())
         if isinstance(error, click.MissingParameter) and error.ctx is not None:
             words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h tells more"
@@ -206,10 +208,10 @@ def main(arguments: list[str] | None = None) -> Any:
     except FastcubeError as error:
         print_message(f"fastcube: {error}")
         sys.exit(2)
-    except BrokenPipeError:  # the reader of our output has gone, as in `fastcube show ... | head`
+    except BrokenPipeError:  # the reader of the output has ended, as in `fastcube show ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # our own output: a full disk behind standard output
+    except OSError as error:  # standard output cannot be written, as on a full disk
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         print_message(f"fastcube: output cannot be written: {error.strerror or error}")
         sys.exit(2)

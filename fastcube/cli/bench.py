@@ -8,17 +8,17 @@ import click
 
 from ..errors import ParameterError
 
-#: Characters of a line's numbers.
+#: Width of a line's numbers, in characters.
 _NUMBERS = 38
 
 
 @click.command("bench")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """Our kernels against what a user would write instead, on this machine, one core each.
+    """Compare the speed of the kernels with baselines, code as a user might write it, on one core of this machine.
 
-    NAME picks the comparisons whose name or baseline holds it.  Comparisons with a library that is not installed are
-    left out and named.
+    NAME selects the comparisons whose name or baseline contains it.  Comparisons with a library that is not installed are
+    skipped and named.
     """
     from ..measure.paper import installed_benchmarks
     from ..results.provenance import cpu_name
@@ -29,7 +29,7 @@ def command(name: str | None) -> None:
         raise ParameterError(f"no benchmark holds {name}; see `fastcube bench` for all of them")
     names = [f"{benchmark.name}, {benchmark.baseline}" for benchmark in chosen]
     longest = max(map(len, names))
-    narrow = line_width() < longest + _NUMBERS  # then the numbers stand under their name
+    narrow = line_width() < longest + _NUMBERS  # then the numbers are printed under the name
 
     def print_row(label: str, numbers: str) -> None:
         if narrow and label:

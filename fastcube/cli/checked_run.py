@@ -1,4 +1,4 @@
-"""One checked run of ``fastcube run``: everything that can be refused is refused before its first trial."""
+"""A run of ``fastcube run`` with all checks that can be made before its first trial."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
-    """Every task of an array would compute the same trials; say what each should be given instead."""
+    """Raise ParameterError in a task of an array without a shard: all tasks would compute the same trials."""
     if "SLURM_ARRAY_TASK_ID" not in os.environ or goal.shard is not None:
         return
     part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {name}-"$SLURM_ARRAY_TASK_ID".h5'
@@ -25,7 +25,7 @@ def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
 
 
 def check_single_task(runs: list[CheckedRun], study: str) -> None:
-    """Every task of a step would compute the same trials; say what each should be given instead."""
+    """Raise ParameterError in a step of several tasks without shards: all tasks would compute the same trials."""
     from ..running.engines import launched_tasks
 
     launched = launched_tasks()
@@ -44,7 +44,7 @@ def check_single_task(runs: list[CheckedRun], study: str) -> None:
 
 
 def _check_slurm_restart(force: bool) -> None:
-    """Refuse ``--force`` in a job that Slurm has started again: it would throw away what the job has done."""
+    """Refuse ``--force`` in a job that Slurm has restarted, because it would discard the results of the job."""
     if force and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
         raise ParameterError(
             "force must be left out of a job script: Slurm has started this job again, and its work stays"
@@ -53,7 +53,7 @@ def _check_slurm_restart(force: bool) -> None:
 
 @dataclass
 class CheckedRun:
-    """One run, checked: all that can be refused before the first trial was."""
+    """One run whose options have all been checked."""
 
     study: Study
     goal: Goal
@@ -63,7 +63,7 @@ class CheckedRun:
     options: dict[str, Any]
 
     def plan(self) -> None:
-        """Print what it would do."""
+        """Print the plan of the run without executing it."""
         from ..running.driver import check_run
         from ..running.engines import open_engine
         from .dry_run import show_plan
@@ -75,9 +75,9 @@ class CheckedRun:
         show_plan(self)
 
     def run(self) -> None:
-        """Run it and print its table; where work remains, or a signal comes, the process ends.
+        """Run and print the table of estimates.  If work remains, or after a signal, end the process.
 
-        A run that --max-seconds stops has its table and notes too.
+        A run that --max-seconds stops prints its table and notes too.
         """
         from ..plot import draw_figure
         from ..results.table import as_table
@@ -128,7 +128,7 @@ class CheckedRun:
 
 
 def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
-    """A run from the command's parameters.  Raises ParameterError."""
+    """Return a checked run from the command's parameters.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import make_goal
     from ..measure.grid import build_points

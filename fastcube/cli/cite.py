@@ -10,7 +10,7 @@ from . import completion, print_message
 @click.command("cite")
 @click.argument("study", required=False, shell_complete=completion.complete_studies)
 def command(study: str | None) -> None:
-    """Print BibTeX of fastcube, and of the papers, networks, routing rules and methods of STUDY."""
+    """Print BibTeX entries of fastcube, and of the papers, networks, routing rules and methods of STUDY."""
     from ..audit import citing
     from ..measure import paper, registry
 

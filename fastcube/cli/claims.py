@@ -27,12 +27,12 @@ _COLOURS = {
 
 FORMATS = ("text", "json", "markdown")
 
-#: In the place of a paper's name: those of all papers and questions.
+#: The argument that stands for all papers and questions.
 ALL_PAPERS = "all"
 
 
 def _duration_text(seconds: float) -> str:
-    """A time that was measured elsewhere, for people: two digits of it would be too many."""
+    """Return a duration as text with one or two digits, because it was measured on another machine."""
     if seconds < 5:
         return "seconds"
     if seconds < 60:
@@ -41,7 +41,7 @@ def _duration_text(seconds: float) -> str:
 
 
 def _wall_seconds(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float], workers: int) -> float:
-    """Seconds that deciding takes side by side: no less than the longest claim or group of one process."""
+    """Return the seconds that parallel deciding takes: at least the longest claim or group of claims of one process."""
     groups: dict[tuple[str, str], float] = {}
     for claim in claims:
         groups[claim.together] = groups.get(claim.together, 0.0) + costs[claim.key]
@@ -49,7 +49,7 @@ def _wall_seconds(claims: Sequence[Claim], costs: Mapping[tuple[str, str], float
 
 
 def _list_claims(style: str, workers: int) -> None:
-    """What can be decided: papers, numbers of claims, how long deciding takes here, and what is kept of it."""
+    """Print the papers, their numbers of claims, the time for deciding them here, and the number of cached verdicts."""
     from ..audit import registries
     from ..audit.deciding import cached_verdicts
     from ..audit.report.plan import claim_seconds
@@ -88,7 +88,7 @@ def _list_claims(style: str, workers: int) -> None:
 
 
 def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The paper's claims."""
+    """Return the ids of the paper's claims."""
     from ..audit.registries import stated
     from ..measure.paper import PAPERS, installed_paper
 
@@ -100,7 +100,7 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
 @click.command("claims")
 @click.argument("paper", required=False, shell_complete=completion.complete_papers)
 @click.argument("name", metavar="[ID]", required=False, shell_complete=_complete_claims)
-@click.option("--quick", is_flag=True, help="Smaller ranges: two minutes of CPU for all five papers.")
+@click.option("--quick", is_flag=True, help="Smaller ranges, with two minutes of CPU for all five papers.")
 @click.option(
     "--format",
     "style",
@@ -108,19 +108,23 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     metavar="F",
     shell_complete=completion.complete_words(*FORMATS),
     show_default=True,
-    help="text, json, or markdown, with the papers' misprints.",
+    help="Output format: text, json, or markdown (with the papers' misprints).",
 )
 @click.option(
     "--only",
     metavar="OUTCOME",
     shell_complete=completion.complete_words(*_COLOURS),
-    help="Show these alone, by commas: holds, refuted, misprint, depends (on the reading), unreproduced, undecided.",
+    help="Outcomes to show, separated by commas: holds, refuted, misprint, depends (on the interpretation), unreproduced, "
+    "undecided; by default all.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Claims at once; by default what affinity and Slurm allow."
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of claims at once; by default the CPUs that affinity and Slurm allow.",
 )
 @options.progress
-@click.option("--force", is_flag=True, help="Decide anew what is in the cache.")
+@click.option("--force", is_flag=True, help="No use of cached verdicts.")
 def command(
     paper: str | None,
     name: str | None,
@@ -131,15 +135,15 @@ def command(
     progress: str,
     force: bool,
 ) -> int:
-    """Decide the papers' claims by code, here and now.  Without a paper: list how many there are, and how long they take.
+    """Decide the papers' claims by code.  Without PAPER, list the papers with their numbers of claims and the time needed.
 
-    A claim holds in the range that is named, is refuted with its smallest witness, is a misprint that the paper itself
-    corrects, depends on the reading, is a number that is not reproduced, or is not decided.
+    The outcome of a claim: it holds in the stated range, is refuted by a smallest counterexample, is a misprint that the paper
+    itself corrects, depends on the interpretation, is a number that is not reproduced, or is not decided.
 
-    Those of one PAPER (or of a Python file with a ClaimRegistry), of `all`, or the one called ID.  Verdicts are kept in the
-    cache folder for as long as no source of the package changes.  A witness is a Python expression in the names of
-    `import fastcube as fc`, with the value it gives.  A claim marked [ours] is a repair, a case of a vague remark, or
-    about an algorithm that the paper does not give.
+    PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim.  Verdicts are cached until a source
+    file of the package changes.  A witness, that is a counterexample or an example, is a Python expression in the names of
+    `import fastcube as fc`, with its value.  A claim marked [ours] is a repair, a case of a vague remark, or about an
+    algorithm that the paper does not give.
     """
     from ..audit import registries
     from ..audit.claims import OUTCOMES

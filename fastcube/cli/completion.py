@@ -1,7 +1,7 @@
-"""What TAB offers: names of studies, grids, axes, statistics, papers and claims, as the registry has them; files by the shell.
+"""Completion by TAB: names of studies, grids, axes, statistics, papers and claims; the shell completes file names.
 
-A press of TAB is a process of its own.  Names of studies and papers come from entry points, without any import; grids, axes and
-statistics from the one study that the line names.
+Each completion is a new process.  Names of studies and papers come from entry points, without any import.  Names of grids, axes
+and statistics come from the study in the command line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionIte
 
 
 def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Files, which the shell lists."""
+    """Let the shell complete a file name."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -32,25 +32,25 @@ def matching_items(
 
 
 def complete_words(*names: str) -> _Completer:
-    """Offers some words."""
+    """Return a completer that offers these words."""
     return lambda ctx, param, incomplete: matching_items(names, incomplete)
 
 
 def _study_items(ctx: click.Context, what: str) -> dict[str, str]:
-    """Names of these parts of the installed study that the line names, with what they are; none for a file or another name."""
+    """Return names and descriptions of a study's grids, axes or statistics; none if the line names no installed study."""
     from ..measure import registry
 
     known = registry.STUDIES.points
     given = [ctx.params.get("study"), ctx.params.get("file"), *(ctx.params.get("studies") or ()), *ctx.args]
-    # an option without its value, which is being typed, ends click's parsing: the words before it are in ctx.args
+    # click stops parsing at an option whose value is still being typed, and leaves the words before it in ctx.args
     study = next((registry.study(word) for word in given if word in known), None)
     return {part.name: getattr(part, "description", "") for part in getattr(study, what, ())}
 
 
 def complete_studies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Studies by name; files, which may hold studies or results, where none begins so.
+    """Return the names of studies, or else files, which may contain studies or results.
 
-    Titles, for shells that show them: only the matching studies are imported.
+    Shells that show descriptions also get titles, for which only the matching studies are imported.
     """
     from ..measure.installed import GROUP, find_entry_points
 
@@ -66,17 +66,17 @@ def complete_studies(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def complete_grids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The study's grids."""
+    """Return the names of the study's grids."""
     return matching_items(_study_items(ctx, "grids"), incomplete)
 
 
 def complete_axes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The study's axes, each with ``=``."""
+    """Return the names of the study's axes, each followed by ``=``."""
     return matching_items(_study_items(ctx, "axes"), incomplete, "=")
 
 
 def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The next axis of a point such as ``n=10,f=``."""
+    """Return completions with the next axis of a point such as ``n=10,f=``."""
     before, comma, last = incomplete.rpartition(",")
     given = {part.partition("=")[0] for part in before.split(",")}
     some = {name: what for name, what in _study_items(ctx, "axes").items() if name not in given}
@@ -84,25 +84,25 @@ def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """The study's statistics."""
+    """Return the names of the study's statistics."""
     return matching_items(_study_items(ctx, "statistics"), incomplete)
 
 
 def complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Papers that have claims; files where none begins so."""
+    """Return the names of papers and questions, or else files."""
     from ..measure.paper import PAPERS
 
     return matching_items(PAPERS.points, incomplete) or complete_files(ctx, param, incomplete)
 
 
 class _SafeCompletion:
-    """What a shell's class lacks: where anything fails, as in an environment that no shell made, nothing is offered.
+    """A shell's class that offers nothing if an error occurs, as in an environment that no shell has prepared.
 
-    A traceback would land in the line being typed.  What is offered can be encoded.
+    A traceback would appear in the line that the user is typing.  The completions can always be encoded.
     """
 
     def complete(self) -> str:
-        """The completions, as the shell's script takes them."""
+        """Return the completions in the form of the shell's script."""
         try:
             text: str = super().complete()  # type: ignore[misc]
         except Exception:
@@ -111,7 +111,7 @@ class _SafeCompletion:
 
 
 class _Bash(_SafeCompletion, BashComplete):
-    """Bash, without the blank that would part ``n=`` from its values."""
+    """Bash, without the space that would separate ``n=`` from its values."""
 
     source_template = BashComplete.source_template.replace(
         "COMPREPLY+=($value)", "COMPREPLY+=($value)\n            [[ $value == *[=:] ]] && compopt -o nospace"
@@ -119,7 +119,7 @@ class _Bash(_SafeCompletion, BashComplete):
 
 
 class _Zsh(_SafeCompletion, ZshComplete):
-    """Zsh, likewise."""
+    """Zsh, without the space that would separate ``n=`` from its values."""
 
     source_template = ZshComplete.source_template.replace(
         "_describe -V unsorted completions_with_descriptions -U",
@@ -129,7 +129,7 @@ class _Zsh(_SafeCompletion, ZshComplete):
 
 
 class _Fish(_SafeCompletion, FishComplete):
-    """Fish, as click has it."""
+    """Fish, as click supports it."""
 
 
 add_completion_class(_Fish)

@@ -11,7 +11,7 @@ from . import completion, options
 if TYPE_CHECKING:
     from ..measure.estimate import Estimate
 
-#: Points that a line names at most.
+#: Largest number of points named on a line.
 _MAX_NAMED = 5
 
 
@@ -21,9 +21,9 @@ _MAX_NAMED = 5
 @options.file
 @click.pass_context
 def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: str | None) -> None:
-    """Compare two results files of one study: points, trials, estimates that differ by more than their intervals.
+    """Compare two results files of one study: points, trials, and estimates whose intervals do not overlap.
 
-    Files of other seeds, goals and revisions can be compared.  Exit status 1 where anything differs, as of diff.
+    The files may have different seeds, goals and revisions.  The exit status is 1 if anything differs, as with diff.
     """
     from ..results.comparing import compare_results
 
@@ -51,13 +51,13 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
 
 
 def _name_points(points: tuple[str, ...]) -> str:
-    """How many points, and the first of them."""
+    """Return the number of points and the names of the first points."""
     more = f"; and {len(points) - _MAX_NAMED:,} more" if len(points) > _MAX_NAMED else ""
     return f"{len(points):,} point{'s' * (len(points) != 1)} ({'; '.join(points[:_MAX_NAMED])}{more})"
 
 
 def _difference_table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
-    """Point, statistic and both estimates, a line each."""
+    """Print point, statistic and both estimates, one line each."""
     from ..results.rounding import estimate_text
     from ..results.table import fit_columns
 

@@ -1,4 +1,4 @@
-"""What ``fastcube run --dry-run`` prints: points, trials, time and file size, with nothing run but a measurement."""
+"""The plan that ``fastcube run --dry-run`` prints: points, trials, time and file size, after a short measurement."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def _targets_text(goal: Goal) -> str:
-    """When an adaptive run stops, in words."""
+    """Return as text when an adaptive run stops."""
     parts = [f"{name} {value}" for name in ("precision", "relative", "events") if (value := getattr(goal, name))]
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 
 
 def _trials_left(held: Mapping[Any, Tally], point: Mapping[str, Value], goal: Goal) -> int:
-    """Trials of a point that the file does not hold yet."""
+    """Return the number of trials of a point that the file lacks."""
     key = tuple(point.values())
     return count_trials(missing_trials(held[key].ranges if key in held else (), *goal.bounds(point)))
 
 
 def show_plan(run: CheckedRun) -> None:
-    """Print what the run would do.  Raises as the run would for an output that cannot be written or is of another study."""
+    """Print the plan of a run.  Raises the errors of the run for an output that is not writable or of another study."""
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
@@ -46,7 +46,7 @@ def show_plan(run: CheckedRun) -> None:
     if kernels_to_compile(study, points):
         print_message("fastcube: compiling, once: some seconds each kernel")
     check_set_ups(study, points)
-    # no more trials than the run has, so that the plan of a short run costs no more than the run
+    # at most the trials of the run, so that planning a short run does not take longer than the run
     left = [] if goal.adaptive else [_trials_left(held, point, goal) for point in points]
     seconds = measured_seconds(study, points, most=left)
     cores = (workers or available_cpus()) if engine == "threads" else 1

@@ -12,11 +12,11 @@ from . import completion
 
 @click.command("evaluate")
 @click.argument("file", shell_complete=completion.complete_files)
-@click.option("--study", required=True, metavar="STUDY", help="survival, unsafe-fraction or find-tree.")
+@click.option("--study", required=True, metavar="STUDY", help="Study: survival, unsafe-fraction or find-tree.")
 def command(file: str, study: str) -> None:
-    """Run a study's algorithm on fault sets of your own, read from CSV, and write its results as CSV.
+    """Run a study's algorithm on fault sets from a CSV file, and write the results as CSV.
 
-    The format is that of `fastcube faults`: columns n, network, trial, faulty_nodes (labels) and faulty_links (u-v).
+    The format is that of `fastcube faults`, with columns n, network, trial, faulty_nodes (labels) and faulty_links (u-v).
     """
     from ..measure.given_faults import iter_evaluations
     from ..running.progress import Progress

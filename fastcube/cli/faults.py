@@ -14,13 +14,13 @@ from . import completion, options
 @click.command("faults")
 @click.argument("study", shell_complete=completion.complete_studies)
 @options.points
-@click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
-@click.option("--first", default="0", metavar="T", show_default=True, help="The first trial.")
-@click.option("--stop", required=True, metavar="T", help="The trial after the last.")
+@click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
+@click.option("--first", default="0", metavar="T", show_default=True, help="Index of the first trial.")
+@click.option("--stop", required=True, metavar="T", help="Index of the last trial, plus 1.")
 def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, first: str, stop: str) -> None:
-    """Write trials' own fault sets as CSV, for other simulators: what a run counts and replay shows.
+    """Write the fault sets of trials as CSV, for other simulators, as a run samples them.
 
-    A row a trial: the axes, trial, faulty_nodes (labels), faulty_links (u-v) and what else is drawn, such as source and
+    Each row is one trial: the axes, trial, faulty_nodes (labels), faulty_links (u-v) and other samples, such as source and
     destination.
     """
     from ..measure import registry

@@ -33,9 +33,9 @@ def _environment() -> None:
 
 @click.command("info")
 @click.argument("file", required=False, shell_complete=completion.complete_files)
-@click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote.")
+@click.option("--unchecked", is_flag=True, help="No test of the checksum, which other programs do not write.")
 def command(file: str | None, unchecked: bool) -> None:
-    """Without FILE, the environment; with it, the identity and digest of a results file."""
+    """Show the environment and the cache folder, or with FILE the identity and digest of a results file."""
     if file is None:
         _environment()
         return

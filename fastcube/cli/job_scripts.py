@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Restarts after which a run that counted no trial is not requeued again.
+#: Number of restarts after which a run that counted no trials is not requeued.
 MOST_IDLE_RESTARTS = 3
 
 _HEAD = """\
@@ -112,7 +112,7 @@ for second in $(seq 120); do [ -s "$scheduler" ] || sleep 1; done
 
 @dataclass
 class WarmUp:
-    """A study whose kernels are compiled beforehand, and its options of points."""
+    """A study whose kernels are compiled in advance, with the options of its points."""
 
     study: str
     points: str
@@ -120,16 +120,16 @@ class WarmUp:
 
 @dataclass
 class Job:
-    """What a job script is about.  All texts but ``directives`` and ``setup`` are quoted for the shell where they are used.
+    """The content of a job script.  All texts but ``directives`` and ``setup`` are quoted for the shell where they are used.
 
     Attributes
     ----------
     run : str
         Options of ``fastcube run`` after the study, without shard and output.
     outputs : list of str
-        Results files without ``.h5``, quoted by nobody yet; shards add ``-I``.
+        Results files without ``.h5``, not yet quoted; a shard's file gets ``-I``.
     names_output : bool
-        Whether ``-o`` is given: a sweep's runs have outputs of their own.
+        Whether ``-o`` is given.  The runs of a sweep have separate outputs.
     """
 
     study: str
@@ -150,11 +150,11 @@ class Job:
 
     @property
     def fastcube(self) -> str:
-        """The command line's program, which imports nothing from the working folder."""
+        """The command that starts fastcube without importing anything from the working folder."""
         return f"{self.python} -P -m fastcube"
 
     def format_head(self, comments: list[str], resources: list[str], log: str) -> str:
-        """The lines that sbatch reads."""
+        """Return the lines that sbatch reads."""
         wanted = [*resources, *([f"--cpus-per-task={self.cpus}"] if self.cpus else []), self.memory]
         return _HEAD.format(
             comment="\n".join(f"# {line}" for line in (*comments, *self.comments)),
@@ -167,23 +167,23 @@ class Job:
         )
 
     def format_environment(self) -> str:
-        """The lines that set modules, threads and the cache folder."""
+        """Return the lines that set modules, threads and the cache folder."""
         folder = Path(self.outputs[0]).parent / "fastcube-cache"
         place = shlex.quote(str(folder))
         shared = place if folder.is_absolute() else f'"$PWD"/{place}'
         return _ENVIRONMENT.format(setup="".join(f"{line}\n" for line in self.setup), shared=shared)
 
     def format_warm_up(self) -> list[str]:
-        """The commands that compile all kernels."""
+        """Return the commands that compile all kernels."""
         return [f"{self.fastcube} warmup {one.study}{one.points}" for one in self.warm_ups]
 
     def format_end(self, job: str) -> str:
-        """The lines that requeue, say how it ended and exit."""
+        """Return the lines that requeue the job, print how it ended, and exit."""
         return _END.format(job=job, most_idle=MOST_IDLE_RESTARTS)
 
 
 def array_script(job: Job, array: int, tasks: int, at_once: int | None) -> str:
-    """An array of ``tasks`` tasks that share ``array`` shards, with its warm-up and its merge."""
+    """Return the script of an array of ``tasks`` tasks that share ``array`` shards, with its warm-up and its merge."""
     each = "one task each" if tasks == array else f"{tasks} tasks"
     throttle = "" if at_once is None else f"%{at_once}"
     head = job.format_head(
@@ -229,14 +229,14 @@ def _one_driver(job: Job, engine: str, comment: str, ranks: int, before: str, la
 
 
 def mpi_script(job: Job, ranks: int) -> str:
-    """One MPI program; rank 0 drives, the others compute."""
+    """Return the script of one MPI program: rank 0 drives, the others compute."""
     launch = f"mpiexec -n {ranks} {job.python} -P -m mpi4py.futures -m fastcube"
     comment = f"{job.study}: {job.trials} of each point on {ranks} MPI ranks, of which one drives."
     return _one_driver(job, "mpi", comment, ranks, "", launch)
 
 
 def dask_script(job: Job, ranks: int) -> str:
-    """A Dask scheduler and its workers in one allocation, and the driver."""
+    """Return the script of a driver, a Dask scheduler and its workers in one allocation."""
     before = _DASK.format(name=job.name, python=job.python, ranks=ranks, cpus=job.cpus or 1)
     comment = f"{job.study}: {job.trials} of each point on {ranks} Dask workers."
     return _one_driver(job, 'dask:"$scheduler"', comment, ranks, before, job.fastcube)

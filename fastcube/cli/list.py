@@ -24,17 +24,17 @@ def _grid_text(study: Study, grid: Grid) -> str:
 
 
 def _fold_line(label: str, text: str, margin: int = 16) -> None:
-    """A label and a text, folded to the width of the terminal under its own first character."""
+    """Print a label and a text, folded to the width of the terminal below the first character of the text."""
     import textwrap
 
-    whole = text.replace(" = ", "\0=\0")  # not to be parted from its value
+    whole = text.replace(" = ", "\0=\0")  # keeps a name and its value on one line
     first, *rest = textwrap.wrap(whole, max(20, line_width() - margin), break_on_hyphens=False) or [""]
     click.echo(
         "\n".join([f"    {label:<{margin - 5}} {first}", *(" " * margin + more for more in rest)]).replace("\0", " ")
     )
 
 
-#: What is said of a swept axis.
+#: The remark on a swept axis.
 _SWEPT = "; points that differ in it alone share their trials"
 
 
@@ -85,7 +85,7 @@ def _range_text(axis: Axis | Choice) -> str:
 
 
 def _time_text(study: Study, grid: Grid) -> str:
-    """What the grid takes, measured now where its kernels are compiled."""
+    """Return the time that a grid takes, measured now if its kernels are compiled."""
     from ..results.provenance import available_cpus
     from ..running.engines import kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
@@ -122,12 +122,12 @@ def _print_study(study: Study) -> None:
 
 @click.command("list")
 @click.argument("study", required=False, shell_complete=completion.complete_studies)
-@click.option("--json", "as_json", is_flag=True, help="Names, axes, statistics and grids for programs.")
+@click.option("--json", "as_json", is_flag=True, help="JSON output: names, axes, statistics and grids.")
 def command(study: str | None, as_json: bool) -> None:
-    """Studies that can be run, a line each; of one STUDY everything.
+    """List the studies, one line each.  With STUDY, show the study in full.
 
-    That is its axes with their ranges, statistics with their definitions, and grids with the time that they take, measured
-    here and now.
+    STUDY's axes are shown with their ranges, its statistics with their definitions, and its grids with the time that they
+    take, measured now on this machine.
     """
     import textwrap
 

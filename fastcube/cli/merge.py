@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
-    """Raise FastcubeError when the output holds trials of its own: replacing it would lose them."""
+    """Raise ParameterError if the output has trials that the merge lacks, because replacing it would lose them."""
     from ..measure.study import point_text
     from ..measure.tally import missing_trials
 
@@ -36,10 +36,10 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
     required=True,
     metavar="FILE",
     shell_complete=completion.complete_files,
-    help="Results file to write.",
+    help="Results file of the sum.",
 )
 def command(shards: tuple[str, ...], output: str) -> None:
-    """Add the results of disjoint trials of one study and seed; exact, in any order and nesting."""
+    """Add the results of disjoint trials of one study and seed.  The sum is exact, in any order."""
     from ..results.combining import merge_files as merge
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus

@@ -1,4 +1,4 @@
-"""``fastcube new``: the templates are in ``cli/templates``; NAME, MODULE, RUN and PATH in them stand for what they say."""
+"""``fastcube new``: fills the templates in ``cli/templates``, which contain the placeholders NAME, MODULE, RUN and PATH."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 from ..errors import ParameterError, ResultFileError, plain_text
 from . import print_message
 
-#: What is written, each from its template.
+#: The files to write, each with its template.
 _FILE = {"{name}.py": "study.py", "test_{name}.py": "test_study.py"}
 _PACKAGE = {
     "{name}/pyproject.toml": "pyproject.toml",
@@ -25,7 +25,7 @@ _PACKAGE = {
 
 
 def _check_name(name: str) -> None:
-    """Raise ParameterError unless a module, a study and a package may be called so."""
+    """Raise ParameterError unless the name is valid and free for a module, a study and a package."""
     from ..measure.registry import STUDIES
 
     shown = plain_text(name, 60)
@@ -49,11 +49,15 @@ def _fill_template(template: str, words: dict[str, str]) -> str:
 
 @click.command("new")
 @click.argument("name")
-@click.option("--package", is_flag=True, help="A folder that pip installs, with the study in `fastcube list`.")
+@click.option(
+    "--package",
+    is_flag=True,
+    help="A package for pip instead of a file; once installed, `fastcube list` shows the study.",
+)
 def command(name: str, package: bool) -> None:
-    """Write a study that runs, NAME.py, and its test, test_NAME.py, to be changed into your own.
+    """Write a study that runs, NAME.py, and its test, test_NAME.py, as a start for your own study.
 
-    Nothing is overwritten.
+    Existing files are never overwritten.
     """
     _check_name(name)
     targets = {Path(path.format(name=name)): template for path, template in (_PACKAGE if package else _FILE).items()}

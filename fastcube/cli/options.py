@@ -1,4 +1,4 @@
-"""Options that several commands share: which points, how many trials."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Decorated = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _combine_options(*some: Decorated) -> Decorated:
-    """The options in this order, as one decorator."""
+    """Return one decorator that adds these options in this order."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(some):
@@ -30,7 +30,7 @@ def _combine_options(*some: Decorated) -> Decorated:
     return decorate
 
 
-#: Which points; values are collected as text by axis.
+#: The options that select points; their values are collected as text by axis.
 points = _combine_options(
     click.option(
         "--set",
@@ -38,31 +38,31 @@ points = _combine_options(
         multiple=True,
         metavar="AXIS=VALUES",
         shell_complete=completion.complete_axes,
-        help="Values of an axis: one, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
+        help="Values of an axis: a value, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
     ),
     click.option(
         "--grid",
         metavar="NAME",
         shell_complete=completion.complete_grids,
-        help="Another grid than the study's first (see `fastcube list`).",
+        help="Grid of the study; by default its first (see `fastcube list STUDY`).",
     ),
 )
 
-#: Of commands that read results.
+#: The options of commands that read results.
 file = _combine_options(
-    click.option("--unchecked", is_flag=True, help="Read a file that another program rewrote."),
+    click.option("--unchecked", is_flag=True, help="No test of the checksum, which other programs do not write."),
     click.option(
         "--study",
         metavar="FILE.py",
         shell_complete=completion.complete_files,
-        help="File of the study, for its own notes, figure and replay.",
+        help="File with the study's code, for its notes, figure and replay.",
     ),
 )
 
 
 @contextlib.contextmanager
 def suggest_unchecked() -> Iterator[None]:
-    """Name the option ``--unchecked`` where a file lacks its checksum; for the commands that have the option."""
+    """Mention the option ``--unchecked`` in errors about a missing checksum; for commands with this option."""
     from ..results.untrusted_hdf5 import MissingChecksumError
 
     try:
@@ -71,24 +71,36 @@ def suggest_unchecked() -> Iterator[None]:
         raise ResultFileError(f"{error} (--unchecked reads it all the same)") from None
 
 
-#: Some of a file's points.
+#: The option that selects some of a file's points.
 where_option = click.option(
-    "--where", multiple=True, metavar="AXIS=VALUES", help="These points, as in run --set.  Repeat for other axes."
+    "--where",
+    multiple=True,
+    metavar="AXIS=VALUES",
+    help="Values of an axis to select, as in run --set; by default all.  Repeat for other axes.",
 )
 
-#: When a point is done.
-goal = _combine_options(
-    click.option("--trials", metavar="T", help="Trials a point, such as 1e6."),
-    click.option("--precision", metavar="W", help="Stop at this half-width of the target's 95% interval."),
-    click.option("--relative", metavar="R", help="The same as a share of the estimate, such as 1%."),
-    click.option("--events", metavar="K", help="Stop at this many trials with a nonzero target."),
+#: The targets of a run, which ``status`` takes too.
+targets = _combine_options(
+    click.option("--precision", metavar="W", help="Half-width of the target's 95% interval to reach."),
+    click.option("--relative", metavar="R", help="Half-width to reach as a fraction of the estimate, such as 1%."),
+    click.option("--events", metavar="K", help="Number of trials with a nonzero target to reach."),
     click.option(
         "--target",
         metavar="STAT",
         shell_complete=completion.complete_statistics,
-        help="Statistic that these refer to; by default the study's first.",
+        help="Statistic for --precision, --relative and --events; by default the study's first.",
     ),
-    click.option("--shard", metavar="I/N", help="Compute part I of N only, 0 <= I < N."),
+)
+
+#: The options that determine when a point is done.
+goal = _combine_options(
+    click.option(
+        "--trials",
+        metavar="T",
+        help="Number of trials per point, such as 1e6; by default the grid's, or as the target needs.",
+    ),
+    targets,
+    click.option("--shard", metavar="I/N", help="Part I of N of the trials, 0 <= I < N; by default all trials."),
 )
 
 progress = click.option(
@@ -97,21 +109,29 @@ progress = click.option(
     metavar="P",
     show_default=True,
     shell_complete=completion.complete_words("auto", "bar", "lines", "none"),
-    help="auto, bar, lines or none.",
+    help="Style of progress reports: auto, bar, lines or none.",
 )
 
-#: Of commands that compute, and how long they may.
+#: The options of commands that compute.
 workers = click.option(
-    "--workers", type=int, metavar="N", help="Items at once; by default what affinity and Slurm allow."
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Number of work units at once; by default the CPUs that affinity and Slurm allow.",
 )
-max_seconds = click.option("--max-seconds", type=float, metavar="S", help="Stop after this time with exit status 75.")
+max_seconds = click.option(
+    "--max-seconds",
+    type=float,
+    metavar="S",
+    help="Time limit in seconds, after which the exit status is 75; by default none.",
+)
 
-#: ``-v``, also after the command's name.
-verbose = verbosity_option("Say what happens with cache, kernels, workers and checkpoints; -vv each item of work.")
+#: ``-v`` after the command's name.
+verbose = verbosity_option("Log messages on cache, kernels, workers and checkpoints; -vv also on each work unit.")
 
 
 def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
-    """``n=5:12`` and so on as a mapping; several for one axis join up.  Raises ParameterError, which names the option."""
+    """Return ``n=5:12`` and so on as a mapping; values of one axis are joined.  Raises ParameterError with the option's name."""
     out: dict[str, str] = {}
     for text in given:
         name, equals, values = text.partition("=")
@@ -122,9 +142,9 @@ def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
 
 
 def read_results(path: str, unchecked: bool, study: str | None = None, points: tuple[str, ...] = ()) -> Results:
-    """Results from a file, with the study that the user names: its code runs, none that the file names.
+    """Return the results in a file, with the study that the user names; code named by the file is never run.
 
-    ``points`` is what ``--where`` was given.
+    ``points`` is the value of ``--where``.
     """
     from ..measure import registry
     from ..results.reading import open_results
@@ -137,6 +157,6 @@ def read_results(path: str, unchecked: bool, study: str | None = None, points: t
 
 
 def default_name(study: Study, grid: str | None) -> str:
-    """What a run's file is called without ``.h5``: the study, and the grid unless it is the first."""
+    """Return the default name of a run's file without ``.h5``: the study, and the grid unless it is the first."""
     name = study.grid(grid).name
     return study.name if name == study.grids[0].name else f"{study.name}-{name}"

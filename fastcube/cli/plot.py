@@ -17,19 +17,23 @@ from . import completion, options, print_message
     "--output",
     metavar="FIG",
     shell_complete=completion.complete_files,
-    help="Figure: .png, .svg or .pdf; by default the first FILE with .png for its ending.",
+    help="Figure file, .png, .svg or .pdf; by default the name of the first FILE with .png.",
 )
-@click.option("--stat", metavar="A,B", help="These statistics on one pair of axes; by default the study's own figure.")
-@click.option("--x", metavar="AXIS", help="Along this axis; by default that of most values.")
-@click.option("--by", metavar="AXIS", help="A line for each value of this axis.")
-@click.option("--log", is_flag=True, help="A logarithmic scale.")
-@click.option("--width", metavar="W", default="screen", help="3.3in, 7in (2.5 to 20 on paper), or screen, the default.")
+@click.option("--stat", metavar="A,B", help="Statistics for one pair of axes; by default the study's own figure.")
+@click.option("--x", metavar="AXIS", help="Axis of the study along x; by default the axis with most values.")
+@click.option("--by", metavar="AXIS", help="Axis of the study with one line per value.")
+@click.option("--log", is_flag=True, help="Logarithmic y scale; by default if the data span two decades.")
 @click.option(
-    "--height", metavar="H", help="4in (1.5 to 40); by default as the panels need, in a column at most 4.5in."
+    "--width", metavar="W", default="screen", help="Width in inches, such as 3.3in (2.5 to 20), or screen, the default."
 )
-@click.option("--style", type=click.Choice(["paper", "screen", "dark"]), help="By default paper for a width in inches.")
-@click.option("--panel", metavar="K,L", help="These panels of the study's figure alone, numbered from 1.")
-@click.option("--title", metavar="TEXT", help="In place of the figure's title; none for no title.")
+@click.option("--height", metavar="H", help="Height in inches, such as 4in (1.5 to 40); by default as the panels need.")
+@click.option(
+    "--style",
+    type=click.Choice(["paper", "screen", "dark"]),
+    help="Style; by default paper for a width in inches, else screen.",
+)
+@click.option("--panel", metavar="K,L", help="Numbers of the panels to plot, from 1; by default all.")
+@click.option("--title", metavar="TEXT", help="Title of the figure, or none for no title; by default the study's.")
 @options.where_option
 @options.file
 def command(
@@ -48,10 +52,10 @@ def command(
     unchecked: bool,
     study: str | None,
 ) -> None:
-    """Draw the paper's figure from a results file; the plain one where the study's code is not here.
+    """Plot the study's figure from results files, or a plain figure if the study's code is not available.
 
-    With --stat, --x, --by or --log: statistics of your choice on one pair of axes, with 95% intervals.  Several files are
-    drawn on one pair of axes.
+    With --stat, --x, --by or --log, plot chosen statistics on one pair of axes, with 95% intervals.  Several files share one
+    pair of axes.
     """
     from ..measure.registry import code_of
     from ..plot import check_target, draw_figure
@@ -74,7 +78,7 @@ def command(
 
 
 def _read_panels(text: str | None) -> list[int]:
-    """The numbers of ``1,3``."""
+    """Return the numbers of a text such as ``1,3``."""
     try:
         numbers = [int(part) for part in (text or "").split(",") if text]
     except ValueError:

@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option("--rate", required=True, metavar="P,P,...", help="Failure rates: values, or ranges lo:hi:step.")
 @click.option(
-    "--plot", "figure", metavar="FIG", shell_complete=completion.complete_files, help="The polynomials as a figure."
+    "--plot",
+    "figure",
+    metavar="FIG",
+    shell_complete=completion.complete_files,
+    help="File for a figure of the polynomials; by default no figure.",
 )
 @options.file
 def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:
-    """Probability that a network stays connected at a failure rate, from a survival-curve or survival file over all f.
+    """Print the probability that a network stays connected at failure rates, from a survival-curve or survival file over all f.
 
-    A network at a rate is a line: the probability with its 95% interval, valid at any number of trials for survival-curve.  For
-    survival the interval is normal, asymptotic, and the difference to the hypercube, on the same faults, stands beside it.
-    Numbers of failures that the file lacks widen it.
+    Each line has a network, a rate, and the probability with its 95% interval, which for survival-curve holds for any number of
+    trials.  For survival the interval is normal, asymptotic, and the line also has the difference from the hypercube on the same
+    faults.  Numbers of failures that the file lacks make the interval wider.
     """
     from ..measure.grid import parse_values
     from ..measure.study import Axis
@@ -72,7 +76,7 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
 
 
 def _format_reliability(e: Estimate, least: float) -> str:
-    """The estimate, its limits alone where what the file lacks is most of the interval, or that these say nothing."""
+    """Return the estimate; its limits alone if missing numbers of failures dominate the interval; or "not known"."""
     from ..results.reliability import has_narrow_interval
     from ..results.rounding import estimate_text
 

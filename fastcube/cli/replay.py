@@ -17,18 +17,18 @@ from . import completion, options
     multiple=True,
     metavar="n=10,f=5",
     shell_complete=completion.complete_point,
-    help="The point; an axis that has one value in FILE may be left out.",
+    help="The point; an axis with a single value in FILE may be left out.",
 )
-@click.option("--trial", required=True, metavar="T", help="The trial's index.")
-@click.option("--seed", metavar="S", help="Seed, when FILE is the name of a study; by default 0.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON only.")
+@click.option("--trial", required=True, metavar="T", help="Index of the trial.")
+@click.option("--seed", metavar="S", help="Seed, if FILE is the name of a study; by default 0.")
+@click.option("--json", "as_json", is_flag=True, help="JSON output only.")
 @options.file
 def command(
     file: str, point: tuple[str, ...], trial: str, seed: str | None, as_json: bool, unchecked: bool, study: str | None
 ) -> None:
-    """Show one trial in full: the fault set and what the algorithm did, in words and as JSON.
+    """Show one trial in full: the fault set and the steps of the algorithm, as text and as JSON.
 
-    FILE is a results file, or the name of a study: a trial needs no results, only study, seed, point and index.
+    FILE is a results file or the name of a study, because a trial depends only on study, seed, point and index.
     """
     from ..measure import registry
     from ..measure.goal import MOST_TRIALS

@@ -16,21 +16,21 @@ from . import completion, exit_unfinished, options, print_message
     metavar="FOLDER",
     required=True,
     shell_complete=completion.complete_files,
-    help="Folder of the report; made, or gone on with.",
+    help="Folder of the report, new or to be continued.",
 )
-@click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges: some 5 minutes instead of 20.")
+@click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges, some 5 minutes instead of 20.")
 @click.option(
     "--paper",
     "papers",
     multiple=True,
     metavar="NAME",
     shell_complete=completion.complete_papers,
-    help="One paper only, such as lee_hayes; may be repeated.",
+    help="Paper to report, such as lee_hayes; by default all.  Repeat for other papers.",
 )
 @options.workers
 @options.max_seconds
 @options.progress
-@click.option("--force", is_flag=True, help="Make everything anew.")
+@click.option("--force", is_flag=True, help="No use of finished parts in the folder.")
 def command(
     output: str,
     quick: bool,
@@ -40,10 +40,10 @@ def command(
     progress: str,
     force: bool,
 ) -> int:
-    """Measure and decide everything that five papers print, and put it beside their words: FOLDER/report.html.
+    """Measure and decide everything that five papers print, and write it next to their statements into FOLDER/report.html.
 
-    One HTML file with plots, verdicts and the smallest witnesses, which needs no network.  Run the same command again to
-    go on; a full run continues a quick one's trials.
+    The report is one HTML file with plots, verdicts and smallest counterexamples, and can be read offline.  Run the same
+    command again to continue.  A full run continues the trials of a quick run.
     """
     from ..audit.report import build_maker, prepare
 
@@ -53,7 +53,7 @@ def command(
     if code:
         exit_unfinished(code, f"what is done is in {output}")
     from ..audit.report.agreement import VERDICT_LABELS
-    from ..audit.report.content import content  # asks for the extra, of which prepare() has told
+    from ..audit.report.content import content  # needs Jinja2, which prepare() has checked
 
     for paper in content(maker.plan, maker.folder)["papers"]:
         counts = Counter(VERDICT_LABELS[item["verdict"]][0] for item in paper["items"])

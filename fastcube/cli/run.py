@@ -17,11 +17,11 @@ from .checked_run import CheckedRun, check_single_task, prepare_run
     "--output",
     metavar="FILE.h5",
     shell_complete=completion.complete_files,
-    help="Results file; by default STUDY.h5, STUDY-NAME.h5 for --grid NAME.",
+    help="Results file; by default STUDY.h5, or STUDY-NAME.h5 for --grid NAME.",
 )
 @options.points
 @options.goal
-@click.option("--seed", default="0", metavar="S", show_default=True, help="0 .. 2^63 - 1.")
+@click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
 @options.workers
 @click.option(
     "--engine",
@@ -29,7 +29,7 @@ from .checked_run import CheckedRun, check_single_task, prepare_run
     metavar="E",
     show_default=True,
     shell_complete=completion.complete_words("threads", "mpi", "dask:"),
-    help="threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
+    help="Engine: threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
 )
 @options.max_seconds
 @click.option(
@@ -37,17 +37,20 @@ from .checked_run import CheckedRun, check_single_task, prepare_run
 )
 @options.progress
 @click.option(
-    "--plot", metavar="FILE", shell_complete=completion.complete_files, help="Also draw the figure (.png, .svg, .pdf)."
+    "--plot",
+    metavar="FILE",
+    shell_complete=completion.complete_files,
+    help="File for the study's figure (.png, .svg, .pdf); by default no figure.",
 )
-@click.option("--force", is_flag=True, help="Start afresh and replace the results file.")
-@click.option("--dry-run", is_flag=True, help="Say points, trials, time and file size, and run nothing.")
+@click.option("--force", is_flag=True, help="Fresh start that replaces the results file.")
+@click.option("--dry-run", is_flag=True, help="Only a plan: points, trials, time and file size.")
 @options.verbose
 @click.pass_context
 def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
-    """Run a study: its name (see `fastcube list`), a Python file that holds one, or the runs of a TOML file.
+    """Run a study: its name (see `fastcube list`), a Python file that contains one, or a TOML file of several runs.
 
-    Prints the table of estimates with 95% intervals.  Run the same command again to resume; more trials, other
-    points or a tighter target extend what the output holds.
+    Prints the table of estimates with 95% intervals.  A point stops at the first target reached: trials, precision, relative
+    precision or events.  Run the same command again to resume.  More trials, other points or a tighter target extend the output.
     """
     runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
     check_single_task(runs, study)
@@ -62,7 +65,7 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
 
 
 def prepare_sweep(ctx: click.Context, path: str) -> list[CheckedRun]:
-    """The runs of a sweep file, all checked, outputs too, before the first begins.  Raises ParameterError, ResultFileError."""
+    """Return the runs of a sweep file, all checked, including their outputs.  Raises ParameterError, ResultFileError."""
     from ..results.output import OutputFile
     from ..results.results import Results
 

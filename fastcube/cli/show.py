@@ -10,8 +10,17 @@ from .status import missing_shards_text
 
 @click.command("show")
 @click.argument("file", shell_complete=completion.complete_files)
-@click.option("--format", "style", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
-@click.option("--stat", metavar="A,B", help="These statistics, in this order; by default those that the study shows.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="Output format.",
+)
+@click.option(
+    "--stat", metavar="A,B", help="Statistics to print, in this order; by default those that the study shows."
+)
 @options.where_option
 @options.file
 def command(

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
 
-#: Seconds that a task must have besides the margin: Slurm looks at time limits once a minute, and a cold start compiles.
+#: Least seconds of a task besides the margin: Slurm checks time limits once a minute, and a first start compiles.
 _LEAST_SECONDS = 120
 
-#: Options of sbatch that the script sets, and what to use instead.
+#: Options of sbatch that the script sets itself, and the options to use instead.
 _OWNED = {
     "array": "--array and --at-once",
     "cpus-per-task": "--cpus",
@@ -44,12 +44,12 @@ _OWNED = {
 }
 _SHORT = {"a": "array", "c": "cpus-per-task", "J": "job-name", "n": "ntasks", "o": "output", "t": "time"}
 
-#: Tasks that an array may have at most sites (Slurm's MaxArraySize is 1001 unless a site raises it).
+#: Largest number of tasks of an array at most sites (Slurm's MaxArraySize is 1001 by default).
 _USUAL_ARRAY = 1000
 
 
 def _check_directives(directives: tuple[str, ...]) -> None:
-    """Raise ParameterError for what is no option of sbatch, or one that the script sets itself."""
+    """Raise ParameterError for a text that is not an option of sbatch, or for an option that the script sets itself."""
     for text in directives:
         if not text.startswith("-"):
             raise ParameterError(
@@ -62,7 +62,7 @@ def _check_directives(directives: tuple[str, ...]) -> None:
         for word in words:
             if word.startswith("--"):
                 name = word[2:].partition("=")[0]
-                # sbatch takes the beginning of a name for the name
+                # sbatch accepts abbreviated names of options
                 owned = (
                     name if name in _OWNED else next((o for o in _OWNED if len(name) > 2 and o.startswith(name)), "")
                 )
@@ -73,7 +73,7 @@ def _check_directives(directives: tuple[str, ...]) -> None:
 
 
 def _parse_time_limit(time: str) -> int:
-    """A time limit as Slurm takes it, in seconds.  Raises ParameterError."""
+    """Return a time limit in Slurm's format in seconds.  Raises ParameterError."""
     if not _TIME.fullmatch(time):
         raise ParameterError(
             f"time must be minutes, [hours:]minutes:seconds or days-hours[:minutes[:seconds]], got {time}"
@@ -91,46 +91,62 @@ def _parse_time_limit(time: str) -> int:
 
 @click.command("slurm")
 @click.argument("study", shell_complete=completion.complete_studies)
-@click.option("--array", type=int, metavar="N", help="Number of shards; each is one task unless --tasks is given.")
-@click.option(
-    "--tasks", type=int, metavar="K", help="Number of tasks, each of which takes every K-th shard; by default N."
-)
+@click.option("--array", type=int, metavar="N", help="Number of shards; one task per shard unless --tasks is given.")
+@click.option("--tasks", type=int, metavar="K", help="Number of tasks, each with every K-th shard; by default N.")
 @click.option(
     "--engine",
     type=click.Choice(["threads", "mpi", "dask"]),
     default="threads",
     show_default=True,
-    help="An array of tasks with threads, or one job with MPI or Dask.",
+    help="Engine: an array of tasks with threads, or one job with MPI or Dask.",
 )
 @click.option("--ranks", type=int, metavar="R", help="Number of MPI ranks, or of Dask workers.")
-@click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, as Slurm takes it.")
+@click.option("--time", default="01:00:00", show_default=True, help="Time limit of a task, in Slurm's format.")
 @click.option(
     "--cpus",
     type=int,
     metavar="C",
-    help="Processors of a task; as many worker threads.  [default: 1, or the whole node]",
+    help="Number of processors and worker threads of a task.  [default: 1, or the whole node]",
 )
 @click.option(
-    "--mem", metavar="SIZE", help="Memory of a task, such as 2G; by default a quarter more than was measured."
-)
-@click.option("--at-once", type=int, metavar="K", help="Run at most K tasks at a time.")
-@click.option(
-    "--margin", type=int, default=60, show_default=True, metavar="S", help="Seconds before the time limit to stop in."
+    "--mem", metavar="SIZE", help="Memory of a task, such as 2G; by default the measured memory plus a quarter."
 )
 @click.option(
-    "--sbatch", multiple=True, metavar="OPTION", help="Further line for sbatch, such as --account=physics.  Repeat."
+    "--at-once", type=int, metavar="K", help="Largest number of tasks that run at a time; by default no limit."
 )
 @click.option(
-    "--setup", multiple=True, metavar="LINE", help='Line of the shell to begin with, "module load python".  Repeat.'
+    "--margin",
+    type=int,
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="Seconds before the time limit at which to stop.",
 )
-@click.option("--python", metavar="PATH", help="Python that runs fastcube; by default the one that prints the script.")
-@click.option("--trials", metavar="T", help="Trials a point, such as 1e9.")
+@click.option(
+    "--sbatch",
+    multiple=True,
+    metavar="OPTION",
+    help="Further option of sbatch, such as --account=physics.  Repeat for others.",
+)
+@click.option(
+    "--setup",
+    multiple=True,
+    metavar="LINE",
+    help='Shell command to begin with, such as "module load python".  Repeat for others.',
+)
+@click.option("--python", metavar="PATH", help="Path of the Python that runs fastcube; by default the present Python.")
+@click.option("--trials", metavar="T", help="Number of trials per point, such as 1e9; by default the grid's.")
 @click.option("--precision", "--relative", "--events", "target", hidden=True)
 @options.points
-@click.option("--seed", default="0", metavar="S", show_default=True)
-@click.option("-o", "--output", metavar="NAME", help="Shards are NAME-I.h5; by default STUDY, or STUDY-GRID.")
+@click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="NAME",
+    help="Beginning of the names of results files, NAME-I.h5; by default STUDY, or STUDY-GRID.",
+)
 def command(study: str, **given: Any) -> None:
-    """Print a job script for a study or a TOML file of runs: checkpointed, requeued, safe to resubmit in part."""
+    """Print a job script for a study or a TOML file of runs, with checkpoints and requeueing; parts can be resubmitted."""
     if given["target"] is not None:
         raise ParameterError(
             "a job needs a number of trials: `fastcube status FILE --relative 1%` says how many to ask for"
@@ -210,14 +226,14 @@ def _check_sizes(given: dict[str, Any]) -> None:
 
 
 def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None) -> str:
-    """The option of sbatch that asks for memory."""
+    """Return the option of sbatch that requests memory."""
     from ..results.memory import is_measured, needed_memory
 
     of_ranks = given["engine"] != "threads"
     if given["mem"] is not None:
         return f"--mem-per-cpu={given['mem']}" if of_ranks else f"--mem={given['mem']}"
     if cpus is None:
-        return "--mem=0"  # the whole node's
+        return "--mem=0"  # all memory of the node
     workers = 1 if given["engine"] == "mpi" else cpus
     need = max(needed_memory(study.name, workers) for study in studies)
     for study in studies:
@@ -229,7 +245,7 @@ def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None
 
 
 def _cost_comments(measured: list[Measured], given: dict[str, Any], cpus: int | None) -> list[str]:
-    """What the job takes, measured here and now; a warning where it is more than the time limit."""
+    """Return comments with the cost of the job, measured here and now; print a warning if it exceeds the time limit."""
     from ..running.engines import check_set_ups, kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
 
@@ -263,9 +279,9 @@ def _job_name(text: str) -> str:
 
 
 def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Measured]]:
-    """The script's values for the runs of a sweep file, each checked.
+    """Return the script's values for the runs of a sweep file, each checked.
 
-    Raises ParameterError, also where an option that each run has of its own was given beside the file.
+    Raises ParameterError, also if an option that belongs to the single runs is given on the command line.
     """
     from .run import command as run_command
     from .run import prepare_sweep
@@ -298,7 +314,7 @@ def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], lis
 
 
 def _full_name(typed: str, study: Study) -> str:
-    """How a job finds a study: by its name, or by the whole path of its file and its name there."""
+    """Return the name by which a job finds a study: its name, or the full path of its file with its name there."""
     if study.path is None:
         return shlex.quote(typed)
     return shlex.quote(study.path if typed.endswith(".py") else f"{study.path}:{typed.rpartition(':')[2]}")
@@ -310,7 +326,7 @@ def _point_options(given: dict[str, Any]) -> str:
 
 
 def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Measured]]:
-    """The script's values for one study.  Raises ParameterError."""
+    """Return the script's values for one study.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import make_goal
     from ..measure.grid import build_points

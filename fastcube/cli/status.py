@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def array_list(tasks: Sequence[int]) -> str:
-    """Task numbers as Slurm's ``--array=`` takes them: ``0-2,7``."""
+    """Return task numbers in the form of Slurm's ``--array=``: ``0-2,7``."""
     from ..measure.tally import fuse_ranges
 
     runs = fuse_ranges((task, task + 1) for task in tasks)
@@ -33,14 +33,14 @@ def array_list(tasks: Sequence[int]) -> str:
 
 
 def _trials_wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
-    """Trials of a point that all files together should hold; None when a target decides."""
+    """Return the trials of a point that all files together should have, or None if a target decides."""
     if any(goal.adaptive for goal in goals):
         return None
     return max(0 if goal.trials is None else goal.trials_at(point) for goal in goals)
 
 
 def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tally) -> bool:
-    """Whether a run with this goal would count no more trials of a point."""
+    """Whether a run with this goal would count no further trials of a point."""
     from ..measure.tally import missing_trials
 
     wanted = goal.trials or 0
@@ -51,14 +51,14 @@ def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tall
 
 
 def _record_entry(entry: Any, *names: str) -> Any:
-    """What stands in a run's record under these names; None where it does not, for a file may hold anything there."""
+    """Return the entry of a run's record under nested names, or None; a file may contain anything there."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
     return entry
 
 
 def _merged_files(history: Sequence[Any]) -> Iterator[Any]:
-    """The records of the files that were merged, and of those that these were merged from."""
+    """Yield the records of the merged files, and of the files that these were merged from."""
     waiting = [*history]
     while waiting:
         merged = _record_entry(waiting.pop(), "resources", "merged")
@@ -69,7 +69,7 @@ def _merged_files(history: Sequence[Any]) -> Iterator[Any]:
 
 
 def _shard_total(file: Any) -> int:
-    """Of how many shards a merged file was one by its record; 0 for none."""
+    """Return the number of shards of a merged file's run, by its record; 0 if it was no shard."""
     from ..measure.goal import MOST_SHARDS
 
     match _record_entry(file, "shard"):
@@ -79,12 +79,12 @@ def _shard_total(file: Any) -> int:
 
 
 def _shard_count(part: Results) -> int:
-    """Of how many shards a file is one, or was merged; 0 for none."""
+    """Return the number of shards, if the file is a shard or was merged from shards; else 0."""
     return part.goal.shard[1] if part.goal.shard else max(map(_shard_total, _merged_files(part.history)), default=0)
 
 
 def _resume_command(part: Results) -> str | None:
-    """The command line of the last run, when that is known to go on with it."""
+    """Return the command line of the last run, if it is known that it continues the run, else None."""
     last = part.history[-1] if part.history else None
     command = _record_entry(last, "parameters", "command")
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
@@ -96,9 +96,9 @@ def _resume_command(part: Results) -> str | None:
 
 
 def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int], int] | None:
-    """Number of shards, those of which any trial is missing, and how many trials are; None when no file is a shard.
+    """Return the number of shards, the shards with missing trials, and the number of these trials; None without shards.
 
-    Only the ranges count, so merged files and shards of a coarser partition are seen for what they hold.
+    Only ranges of trials count, so merged files and shards of a coarser partition are recognised by their content.
     """
     from ..measure.tally import missing_trials
 
@@ -124,7 +124,7 @@ def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, l
 
 
 def missing_shards_text(results: Results) -> str:
-    """Which shards results of shards lack, and how many trials; empty where they lack none or are no shards."""
+    """Return a text on missing shards and trials; empty if none are missing or the results are not from shards."""
     found = _incomplete_shards([results], results)
     if found is None or not found[1]:
         return ""
@@ -134,7 +134,7 @@ def missing_shards_text(results: Results) -> str:
 
 
 def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
-    """Trials that would reach the goal's targets at the variance seen so far; None when it cannot be told."""
+    """Return the trials that would reach the goal's targets at the present variance, or None if unknown."""
     statistic = results.study.target(goal.target)
     if not tally.trials or not statistic.defined(point):
         return None
@@ -150,26 +150,28 @@ def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tal
 
 
 def _keep_single_file(name: str | Path, part: FileContents) -> Results:
-    """What is kept of one file."""
+    """Return the data that ``status`` keeps of a single file."""
     return part.about
 
 
 def _keep_shard(name: str | Path, part: FileContents) -> Results:
-    """What is kept of one file of many: a shard is told by its goal, and the histories of 10,000 are 100 MB."""
+    """Return the data kept of one file of many: a shard without its history; 10,000 histories would take 100 MB."""
     return replace(part.about, history=[]) if part.about.goal.shard else part.about
 
 
 @click.command("status")
 @click.argument("files", nargs=-1, required=True, shell_complete=completion.complete_files)
-@options.goal
-@click.option("--unchecked", is_flag=True, help="Read files that another program rewrote.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@options.targets
+@click.option("--trials", hidden=True)  # accepted as in run, without effect
+@click.option("--shard", hidden=True)
+@click.option("--unchecked", is_flag=True, help="No test of the checksums, which other programs do not write.")
+@click.option("--json", "as_json", is_flag=True, help="JSON output instead of a table.")
 def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> int:
-    """Per point: trials done, wanted and missing, and the interval reached; which shards to resubmit.
+    """Show for each point the trials done, wanted and missing, and the interval reached; and the shards to resubmit.
 
-    With a target (--precision, --relative, --events) also the trials that would reach it.
+    With a target (--precision, --relative, --events) also show the number of trials that would reach it.
 
-    Exit status: 0 when all is complete, 1 when any trial is missing or a run's target is not reached, 2 after an error.
+    Exit status: 0 if all is complete, 1 if trials are missing or a run's target is not reached, 2 after an error.
     """
     from ..measure.goal import make_goal
     from ..measure.tally import count_trials, missing_trials

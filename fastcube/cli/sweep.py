@@ -1,7 +1,6 @@
-"""A sweep: several runs in a TOML file, each a table ``[[run]]`` of the options of ``fastcube run`` under their own names.
+"""Sweeps: several runs in a TOML file, each a table ``[[run]]`` with the options of ``fastcube run`` under their names.
 
-A table becomes the words of a command line and is read as those are, so that a file can say what a command line can, and
-nothing else.
+A table is turned into a command line and parsed like one, so a file can express exactly what a command line can.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from click.core import ParameterSource
 
 from ..errors import ParameterError, check_path, plain_text, short_repr, suggest_name
 
-#: Options of the whole command, not of a run.  A file that said ``force`` would throw work away whenever it is resumed.
+#: Options of the whole command, not of a run.  A file with ``force`` would discard results whenever it is resumed.
 _NOT_IN_TABLES = {"help", "verbose", "dry-run", "force"}
 
-#: Bytes of a sweep file at most, and dots on one of its lines: reading a dotted key takes their square.
+#: Largest size of a sweep file in bytes, and most dots on one line: the time to read a dotted key is quadratic in its dots.
 _MOST_BYTES, _MOST_DOTS = 2**20, 3000
-#: Options that a sweep's runs have each of their own.
+#: Options whose values differ between the runs of a sweep.
 _PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
 
 
 def is_sweep(study: str) -> bool:
-    """Whether what stands for a study is the name of a sweep file."""
+    """Whether the argument for a study is the name of a sweep file."""
     return study.endswith(".toml")
 
 
@@ -40,7 +39,7 @@ def _option_text(where: str, value: Any) -> str:
 
 
 def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
-    """The command line that a table stands for."""
+    """Return the command line that a table stands for."""
     if not isinstance(table.get("study"), str):
         raise ParameterError(
             f"study of {where} must be the name of a study or a file, got {short_repr(table.get('study'))}"
@@ -66,9 +65,9 @@ def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, boo
 
 
 def parse_runs(path: str, command: click.Command, given: click.Context) -> list[dict[str, Any]]:
-    """The parameters of each run of a sweep file; options that were given on the command line stand in place of the file's.
+    """Return the parameters of each run of a sweep file; options on the command line override the file's.
 
-    With ``--shard I/N`` there each output is ``NAME-I.h5``.  Raises ParameterError.
+    With ``--shard I/N`` each output is ``NAME-I.h5``.  Raises ParameterError.
     """
     typed = {
         name: value
@@ -106,7 +105,7 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
         raise
     except RecursionError:
         raise ParameterError(f"{plain_text(path)} is nested too deeply") from None
-    except ValueError as error:  # no UTF-8, no TOML
+    except ValueError as error:  # not UTF-8, or not TOML
         raise ParameterError(f"{plain_text(path)} is not TOML: {plain_text(str(error))}") from None
     runs = whole.get("run")
     if set(whole) != {"run"} or not isinstance(runs, list) or not runs or not all(isinstance(t, dict) for t in runs):
@@ -116,7 +115,7 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
 
 
 def shard_name(output: str, shard: str) -> str:
-    """The output of a shard: ``NAME-I.h5``."""
+    """Return the output of a shard: ``NAME-I.h5``."""
     path = Path(output)
     if path.name in {"", ".."}:
         raise ParameterError(f"output must be the name of a file, got {plain_text(output)}")
@@ -124,7 +123,7 @@ def shard_name(output: str, shard: str) -> str:
 
 
 def check_outputs(outputs: list[str]) -> None:
-    """Raise ParameterError where two runs would write one file."""
+    """Raise ParameterError if two runs have the same output."""
     for i, name in enumerate(outputs):
         if Path(name).resolve() in {Path(other).resolve() for other in outputs[:i]}:
             raise ParameterError(f"output must be different for each run, got {plain_text(name)} twice")

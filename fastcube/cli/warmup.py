@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 @click.argument("studies", nargs=-1, shell_complete=completion.complete_studies)
 @options.points
 @click.option(
-    "--into", metavar="DIR", help="A folder to copy the machine code to, for FASTCUBE_CACHE_PATH of other users."
+    "--into", metavar="DIR", help="Folder for a copy of the machine code, for FASTCUBE_CACHE_PATH of other users."
 )
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, into: str | None) -> None:
-    """Compile the kernels of studies (all by default) at their default points, or those set, and say how long it took."""
+    """Compile the kernels of studies (by default all), at their default points or at the given points, and print the time."""
     from ..kernels.machine.cache import cache_folder
     from ..measure import registry
     from ..measure.grid import build_points
@@ -49,7 +49,7 @@ def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, i
 
 
 def _check_root(into: str) -> Path:
-    """The folder that is copied to.  Raises ParameterError for a place whose content nobody would load."""
+    """Return the folder to copy to.  Raises ParameterError for a folder that other users would not load code from."""
     from ..kernels.machine.cache_roots import explain_distrust
 
     root = Path(os.path.realpath(into))
@@ -67,7 +67,7 @@ def _check_root(into: str) -> Path:
 
 
 def _copy_kernel(kernel: Kernel, root: Path) -> None:
-    """Copy a kernel's machine code to a folder of caches.  Raises FastcubeError where it is not stored, or cannot be written."""
+    """Copy a kernel's machine code to a cache folder.  Raises FastcubeError if it is not cached or cannot be written."""
     entry = kernel.stored
     if entry is None:
         raise FastcubeError(
