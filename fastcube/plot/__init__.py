@@ -1,23 +1,23 @@
-"""Figures of results, with matplotlib where it is installed (extra ``fastcube[plot]``).
+"""Plot results with matplotlib, if it is installed (extra ``fastcube[plot]``).
 
-A study's ``figure(results, sheet)`` says what to draw; everything else is decided here, alike for all studies::
+A study's ``figure(results, sheet)`` says what to plot.  This package decides everything else, the same for all studies::
 
     def figure(results, sheet):
-        left, right = sheet.panels(2)                            # or panel = sheet.panel(); stacked: sheet.panels(rows=2)
-        left.lines(results, "success", x="rate", by="m")         # a line for each m, intervals shaded
+        left, right = sheet.panels(2)                            # or panel = sheet.panel(); one above the other: panels(rows=2)
+        left.lines(results, "success", x="rate", by="m")         # one line per m, with shaded intervals
         left.add_statement(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
         left.reference(lambda point: 1 - 2 * point["rate"] ** (point["m"] + 1), "closed form 1 - 2 p^(m+1)")   # dotted
-        left.set_labels(title="Figure 1: pairs that the route joins")
-        right.compare(results, {"ROUTE": "lost_route", "ROUTE1": "lost_route1"}, x="f", at={"n": 10})   # a line a statistic
-        right.set_labels(y="share of messages lost", title="n = 10")
-        sheet.title("What both panels are about")
+        left.set_labels(title="Figure 1: pairs that the route connects")
+        right.compare(results, {"ROUTE": "lost_route", "ROUTE1": "lost_route1"}, x="f", at={"n": 10})   # one line per statistic
+        right.set_labels(y="fraction of messages lost", title="n = 10")
+        sheet.title("Title of the whole figure")
 
-Also ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published values,
-``panel.curve`` for other curves, ``panel.limits(bottom=0)``, ``panel.scale = "linear"`` (or ``"log"``; by default
-logarithmic where data span two decades), ``panel.shares`` for a distribution, and ``panel.axes``, which are matplotlib's.
-On a logarithmic scale a point at which nothing was seen is a bar at its 95% upper limit with an arrow down from it.  Labels
-and titles are written as in tables (``Q_n``, ``2^n``, ``floor(n/2)``, ``<=``) and set as mathematics, letters that stand
-alone in italics; by default the axes say what the study says of axis and statistic.
+Further methods: ``panel.series(label, [(x, estimate), ...])`` for lines of any source, ``panel.marks`` for exact or published
+values, ``panel.curve`` for other curves, ``panel.limits(bottom=0)``, and ``panel.shares`` for a distribution.  ``panel.scale`` is
+"linear" or "log"; by default it is logarithmic if the data span two decades.  ``panel.axes`` are the matplotlib axes.
+On a logarithmic scale a point without events is a bar at its 95% upper limit with an arrow pointing down.  Labels
+and titles are written as in tables (``Q_n``, ``2^n``, ``floor(n/2)``, ``<=``) and typeset as mathematics, single letters in
+italics.  By default the axes have the study's descriptions of axis and statistic.
 """
 
 from __future__ import annotations
@@ -51,23 +51,23 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 
 
-#: How a picture begins; an SVG may begin in several ways.
+#: The first bytes of a picture; an SVG may begin in several ways.
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"%PDF-")
 
 
-#: Ground and letters of a dark page.
+#: Background and text colours for a dark page.
 _DARK: dict[Any, Any] = {
     **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "#111111"),
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#dddddd"),
 }
 
-#: Publishers refuse fonts of Type 3, matplotlib's default; these are TrueType.
+#: Publishers refuse Type 3 fonts, matplotlib's default; these are TrueType fonts.
 _TRUETYPE: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}
 
 
 @contextlib.contextmanager
 def default_style(style: str | None = None) -> Iterator[None]:
-    """Draw as matplotlib does by default, on a dark ground or not, whatever settings a user's files and session have."""
+    """Use matplotlib's default settings, perhaps on a dark background, whatever settings the user's files and session have."""
     import matplotlib as mpl
 
     with mpl.rc_context():
@@ -77,7 +77,7 @@ def default_style(style: str | None = None) -> Iterator[None]:
 
 
 def _find_target(path: Path) -> Path:
-    """The file that a figure goes to: a link stays one.  Raises ResultFileError where it holds anything but a picture."""
+    """Return the file of a figure, with links resolved.  Raises ResultFileError if the file holds anything but a picture."""
     target = Path(os.path.realpath(path))
     if target.exists():
         if not target.is_file():
@@ -92,7 +92,7 @@ def _find_target(path: Path) -> Path:
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a figure in one step, so that the old file stays after any failure.  Raises ResultFileError."""
+    """Write a figure in one step; after a failure the old file is unchanged.  Raises ResultFileError."""
     path, image = Path(path), io.BytesIO()
     try:
         target = _find_target(path)
@@ -100,15 +100,16 @@ def save_figure(figure: Any, path: str | Path) -> None:
         replace_file(target, image.getvalue())
     except ResultFileError:
         raise
-    except Exception as error:  # whatever matplotlib raises
+    except Exception as error:  # matplotlib raises many types
         why = error_reason(error) if isinstance(error, OSError) else f"{type(error).__name__}: {plain_text(str(error))}"
         raise ResultFileError(f"plot {path} cannot be written: {why}") from error
 
 
 def check_target(path: str | Path) -> None:
-    """Raise before anything is computed.
+    """Check, before anything is computed, that a figure can be written.
 
-    MissingDependencyError without matplotlib, ParameterError for another format, ResultFileError for a file that is no picture.
+    Raises MissingDependencyError without matplotlib, ParameterError for another format, ResultFileError for a file that is not a
+    picture.
     """
     path = check_path("path", path)
     if path.suffix.lower() not in FORMATS:
@@ -125,21 +126,21 @@ def check_target(path: str | Path) -> None:
 
 
 def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube[plot]'") -> None:
-    """Raise MissingDependencyError, with ``need``, where matplotlib is not installed; also where it cannot be imported."""
+    """Raise MissingDependencyError, with ``need``, if matplotlib is not installed; also if it cannot be imported."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise MissingDependencyError(need) from None
-    except Exception as error:  # MPLBACKEND names no backend, or a matplotlibrc is no text
+    except Exception as error:  # MPLBACKEND does not name a backend, or a matplotlibrc file is not text
         raise MissingDependencyError(f"matplotlib cannot be imported: {plain_text(str(error), 120)}") from error
 
 
-#: Most panels of a plain figure, and most lines of a distribution in it.
+#: Largest number of panels of a plain figure, and of lines of a distribution in it.
 _PANELS, _LINES = 4, 7
 
 
 def _select_points(results: Results) -> Sequence[Point]:
-    """Points to show distributions at: along the axis of most values, evenly, the other axes at their largest value."""
+    """Return points for distributions: evenly along the axis with most values, with the other axes at their largest value."""
     points = [point for point, tally in results if tally.trials]
     if not points:
         return []
@@ -152,7 +153,7 @@ def _select_points(results: Results) -> Sequence[Point]:
 
 
 def default_figure(results: Results, sheet: Sheet) -> None:
-    """The figure of a study without one of its own: the statistics that its table shows, and its distributions."""
+    """Plot the plain figure: the statistics in the study's table, and its distributions."""
     from .panel import held_values
     from .words import key_text
 
@@ -176,14 +177,14 @@ def default_figure(results: Results, sheet: Sheet) -> None:
 
 
 def study_figure(results: Results, sheet: Sheet) -> None:
-    """The figure of the results' grid or study, where they have one of their own, else the plain one."""
+    """Plot the figure of the grid or the study, or the plain figure if there is none."""
     code = code_of(results.study)
     own = None if code is None else code.grid_of(results).figure or code.figure
     (own or default_figure)(results, sheet)
 
 
 def _prefix(results: Results) -> str:
-    """The study, and the values of all axes that have one value."""
+    """Return the name of the study and the values of all axes with a single value, as text."""
     from .panel import held_values
     from .words import key_text
 
@@ -203,16 +204,16 @@ def draw_figure(
     panels: Sequence[int] = (),
     **layout: Any,
 ) -> Any:
-    """Draw the study's figure, on ``axes`` (as many as it has panels) or a new figure; write it to ``path`` when given.
+    """Plot the study's figure, on ``axes`` (as many as it has panels) or a new figure, and write it to ``path`` if given.
 
-    Where statistics, ``x``, ``by`` or ``log`` are given, these on one pair of axes instead; several results always share one.
-    ``layout`` is as :class:`fastcube.plot.sheet.Sheet` has it: width, height, style, title and legend.
+    If statistics, ``x``, ``by`` or ``log`` are given, plot these on one pair of axes instead.  Several results always share one.
+    ``layout`` are the parameters width, height, style, title and legend of ``fastcube.plot.sheet.Sheet``.
 
-    A new figure is drawn under matplotlib's defaults; the caller's axes keep the caller's settings.  Where a column has no room
-    for all panels, the first are drawn and a warning names the others.
+    A new figure is drawn with matplotlib's default settings; the caller's axes keep the caller's settings.  If a column has no
+    room for all panels, the first panels are plotted and a warning names the others.
 
-    Returns the matplotlib figure.  Raises as :func:`check_target`, ParameterError when the axes are not as many as the
-    panels, for what is no statistic or axis, and for a width that is none, and ResultFileError when the file cannot be written.
+    Returns the matplotlib figure.  Raises the errors of ``check_target``, ParameterError for a wrong number of axes, an unknown
+    statistic or axis, or an impossible width, and ResultFileError if the file cannot be written.
     """
     if path is None:
         require_matplotlib()

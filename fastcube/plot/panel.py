@@ -1,6 +1,6 @@
 """One pair of axes of a figure: lines with their intervals, what a paper states of them, and closed forms beside them.
 
-What is drawn is collected first.  The sheet then decides on the scale and the limits, and :meth:`Panel.draw` draws.
+What is drawn is collected first.  The sheet then decides on the scale and the limits, and ``Panel.draw`` draws.
 """
 
 from __future__ import annotations

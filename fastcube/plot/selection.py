@@ -1,4 +1,4 @@
-"""The figure of statistics that a user names: on one pair of axes, along an axis of the study, a line for each value."""
+"""The figure of chosen statistics: on one pair of axes, along an axis of the study, with one line per combination of values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def check_selection(
     results: Results, statistics: Sequence[str], x: str | None, by: str | None
 ) -> tuple[list[Statistic], str]:
-    """The statistics and the axis along which they are drawn: that of most values where none is named.
+    """Return the chosen statistics, and the axis along x: by default the axis with most values.
 
-    Raises ParameterError for what is no statistic of one number or no axis, and where ``by`` is ``x``.
+    Raises ParameterError for a distribution, an unknown statistic or axis, and if ``by`` equals ``x``.
     """
     study = results.study
     chosen: list[Statistic] = [*results.select_statistics(statistics)] if statistics else [study.target()]
@@ -46,11 +46,11 @@ def check_selection(
 def selection_figure(
     several: Sequence[Results], sheet: Sheet, statistics: Sequence[str], x: str | None, by: str | None, log: bool
 ) -> None:
-    """One panel: a line for each statistic and each value of ``by``; other axes of several values are in the label.
+    """Plot one panel, with one line per statistic and per value of ``by``; values of other axes are in the labels.
 
-    Lines of several results share the panel; their labels name the study where the studies differ.  Names are drawn along
-    ``x`` in the order of their axis, as points that no line joins.  Raises as :func:`check_selection`, and ParameterError
-    where no estimate can stand on the logarithmic scale that was asked for.
+    Lines of several results share the panel, and their labels name the study if the studies differ.  Names along ``x`` are in
+    the order of their axis, and their points are not connected.  Raises as ``check_selection``, and ParameterError if no
+    estimate can be shown on the requested logarithmic scale.
     """
     panel = sheet.panel()
     panel.scale = "log" if log else "auto"
@@ -99,7 +99,7 @@ def selection_figure(
 
 
 def _drawn_names(results: Results, along: str) -> list[str]:
-    """The names of an axis that have trials, in its order; none for an axis of numbers."""
+    """Return the names of an axis that have trials, in its order; none for an axis of numbers."""
     axis = results.study.axis(along)
     if not isinstance(axis, Choice):
         return []
@@ -108,7 +108,7 @@ def _drawn_names(results: Results, along: str) -> list[str]:
 
 
 def _varying_axes(several: Sequence[Results], along: str) -> list[str]:
-    """The axes whose values differ between results."""
+    """Return the axes whose values differ between the results."""
     values: dict[str, set[object]] = {}
     for results in several:
         for point, tally in results:
@@ -118,7 +118,7 @@ def _varying_axes(several: Sequence[Results], along: str) -> list[str]:
 
 
 def _title(several: Sequence[Results], along: str) -> str:
-    """The titles of the studies, and the values of all axes that have one value in all results."""
+    """Return the titles of the studies, and the values of all axes with a single value in all results."""
     points = [point for results in several for point, tally in results if tally.trials]
     shared = [a.name for a in several[0].study.axes if a.name != along and all(a.name in point for point in points)]
     held = held_values(points, shared)

@@ -1,4 +1,4 @@
-"""What a study's figure draws on: a new matplotlib figure with as many panels as it asks for, or the caller's own axes."""
+"""The sheet of a study's figure: a new matplotlib figure with its panels, or the caller's own axes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .panel import Panel
 from .style import SMALLEST
 from .words import mathtext, visible_length, wrap_mathtext
 
-#: Inches of a figure on a screen, of one panel and of two in a row; and of a panel's least width, for two in a row.
+#: Width on a screen of one panel and of two in a row, and least width of a panel in a row of two, in inches.
 _SCREEN, _LEAST = (6.6, 9.6), 2.8
 
-#: Inches of a column of a journal, of the highest figure in a column, and of the lowest panel in it.
+#: Width of a journal's column, greatest height of a figure in a column, and least height of a panel in it, in inches.
 _COLUMN, _COLUMN_HEIGHT, _LOWEST_PANEL = 3.3, 4.5, 1.2
 
-#: Inches of a figure's height besides its rows of panels.
+#: Height of a figure in addition to its rows of panels, in inches.
 _MARGIN = 0.5
 
-#: Inches that a width and a height may have.
+#: Permitted widths and heights, in inches.
 _WIDTHS, _HEIGHTS = (2.5, 20.0), (1.5, 40.0)
 
-#: Points of letters and dots of an inch of each style.
+#: Letter size in points and resolution in dots per inch of each style.
 _STYLES = {"screen": (10.0, 120), "dark": (10.0, 120), "paper": (8.0, 300)}
 
 
@@ -38,9 +38,9 @@ def _read_inches(value: object) -> float | None:
 
 
 def width_in_inches(width: object) -> float | None:
-    """The width of a figure: ``"3.3in"`` or 3.3 in inches, None for ``"screen"``.
+    """Return the width of a figure in inches, given as ``"3.3in"`` or 3.3; None for ``"screen"``.
 
-    Raises ParameterError for anything else, and beyond 2.5 to 20 inches.
+    Raises ParameterError for anything else, and outside 2.5 to 20 inches.
     """
     if width == "screen":
         return None
@@ -53,9 +53,9 @@ def width_in_inches(width: object) -> float | None:
 
 
 def height_in_inches(height: object) -> float | None:
-    """The height of a figure: ``"4in"`` or 4 in inches, None where none is given.
+    """Return the height of a figure in inches, given as ``"4in"`` or 4; None for None.
 
-    Raises ParameterError for anything else, and beyond 1.5 to 40 inches.
+    Raises ParameterError for anything else, and outside 1.5 to 40 inches.
     """
     if height is None:
         return None
@@ -66,7 +66,7 @@ def height_in_inches(height: object) -> float | None:
 
 
 def check_panels(numbers: object) -> tuple[int, ...]:
-    """Numbers of panels, from 1.  Raises ParameterError for anything else."""
+    """Return the numbers of panels, from 1.  Raises ParameterError for anything else."""
     chosen = [as_number(k) for k in (numbers if is_many(numbers) else [numbers])]
     if not all(isinstance(k, int) and k >= 1 for k in chosen):
         raise ParameterError(f"panels must be numbers from 1, got {short_repr(numbers)}")
@@ -74,9 +74,9 @@ def check_panels(numbers: object) -> tuple[int, ...]:
 
 
 def check_style(style: object, width: object) -> str:
-    """The style of a figure: the one given, by default ``paper`` for a width in inches, else ``screen``.
+    """Return the style of a figure: the given style, by default ``paper`` for a width in inches, else ``screen``.
 
-    Raises ParameterError for what is no style.
+    Raises ParameterError for an unknown style.
     """
     if style is None:
         return "screen" if width == "screen" else "paper"
@@ -86,41 +86,41 @@ def check_style(style: object, width: object) -> str:
 
 
 def _legend_width(widths: list[float], columns: int) -> float:
-    """How wide a legend of entries of these widths is in so many columns, which matplotlib fills alike."""
+    """Return the width of a legend with entries of these widths in so many columns, which matplotlib fills evenly."""
     per, longer = divmod(len(widths), columns)
     ends = [k * per + min(k, longer) for k in range(columns + 1)]
     return sum(max(widths[i:j]) for i, j in pairwise(ends))
 
 
-#: How much of a column a panel's own legend may take: about what its axes do, or they would have to make room.
+#: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
 _MAX_LEGEND_FRACTION = 0.8
 
 
 class Sheet:
-    """The ground of a figure: ``panels`` gives its panels, ``title`` writes over them.
+    """The sheet of a figure: ``panels`` returns its panels, ``title`` sets the title above them.
 
     Parameters
     ----------
     axes : matplotlib axes or sequence of them, optional
-        The caller's, as many as the figure has panels; by default a new figure of the right size.
+        The caller's axes, as many as the figure has panels; by default a new figure of suitable size.
     width, height : str or number
-        Of a new figure: ``"screen"``, or inches on paper as ``"3.3in"`` or 3.3.  At most two panels stand in a row, and one
-        where two would be narrower than 2.8 inches; no letter is smaller than 7 points.  A figure whose panels stand in one
-        column is at most 4.5 inches high unless a height is given.
+        Of a new figure: ``"screen"``, or inches as ``"3.3in"`` or 3.3.  There are at most two panels in a row, and one if two
+        would be narrower than 2.8 inches.  No letter is smaller than 7 points.  A figure with its panels in one column is at
+        most 4.5 inches high unless a height is given.
     style : str, optional
-        ``"screen"``, ``"paper"`` (letters of 8 points, 300 dots an inch, panels lettered (a), (b), ...) or ``"dark"``; by default
+        ``"screen"``, ``"paper"`` (letters of 8 points, 300 dots per inch, panels marked (a), (b), ...) or ``"dark"``; by default
         paper for a width in inches.
     title : str or bool, optional
-        In place of the figure's own; ``"none"`` or False for no title.  On the caller's axes nothing is written without it, and
-        True writes the figure's own.
+        A title in place of the figure's own; ``"none"`` or False for no title.  On the caller's axes there is no title without
+        it, and True writes the figure's own.
     legend : bool
-        Whether to write a legend on the caller's axes.
+        Whether to add a legend to the caller's axes.
     log : bool
         Whether to make the caller's axes logarithmic.
     numbers : sequence of int
-        The panels to draw, from 1; by default all.
+        The panels to plot, from 1; by default all.
     prefix : str
-        What labels on the caller's axes begin with where the figure's own do not name the study.
+        The beginning of labels on the caller's axes, if the figure's own labels do not name the study.
     """
 
     def __init__(
@@ -156,18 +156,18 @@ class Sheet:
         self._columns = 1
         self._letters, self._dots = _STYLES[self._style]
         self.figure: Any = None
-        self.fitting: list[int] = []  # numbers of the panels that have room, where not all have,
-        self.left_out: list[int] = []  # and of the others
+        self.fitting: list[int] = []  # numbers of the panels that have room, if some have not
+        self.left_out: list[int] = []  # numbers of the panels without room
 
     def panel(self) -> Panel:
-        """The one panel of a figure that has one."""
+        """Return the panel of a figure with a single panel."""
         return self.panels()[0]
 
     def panels(self, columns: int = 1, rows: int = 1, count: int | None = None) -> list[Panel]:
-        """The panels of the figure, row by row, ``count`` of them where the last row is not full; asked for once.
+        """Return the panels of the figure, row by row; ``count`` if the last row is not full.  Call it once.
 
-        On a new figure ``columns`` are at most two, and as many rows as there have to be; what is left without anything
-        drawn on it goes where another panel has something.  Raises ParameterError when the caller's axes are not as many.
+        A new figure has at most two columns and as many rows as needed.  A panel without anything to show is removed if others
+        have something.  Raises ParameterError if the number of the caller's axes differs.
         """
         count = count or columns * rows
         if self._given is None:
@@ -191,7 +191,7 @@ class Sheet:
         return self._panels
 
     def _lay_out(self, axes: list[Any]) -> None:
-        """Put the axes in rows, in a figure of the right size."""
+        """Arrange the axes in rows, in a figure of suitable size."""
         columns = min(self._columns, len(axes))
         rows = -(-len(axes) // columns)
         wide = self._inches or _SCREEN[columns - 1]
@@ -202,16 +202,16 @@ class Sheet:
             one.set_subplotspec(grid[row, slice(column, None) if one is axes[-1] else column])  # no empty cell
 
     def _panel_height(self, columns: int = 0) -> float:
-        """Inches of one panel with its labels."""
+        """Return the height of a panel with its labels, in inches."""
         columns = columns or min(self._columns, len(self._panels))
         return 0.72 * min((self._inches or _SCREEN[columns - 1]) / columns, 6.0)
 
     def title(self, text: str) -> None:
-        """A line over all panels; left out on the caller's axes."""
+        """Set the title above all panels; it is left out on the caller's axes."""
         self._title = text
 
     def finish(self) -> Any:
-        """Draw all panels with their legends; returns the matplotlib figure."""
+        """Draw all panels with their legends, and return the matplotlib figure."""
         if self._given is not None:
             self._finish_given()
             return self.figure
@@ -221,11 +221,11 @@ class Sheet:
         self._draw_legends()
         self._limit_height()
         if not self.left_out:
-            self.figure.draw_without_rendering()  # lays out
+            self.figure.draw_without_rendering()  # computes the layout
         return self.figure
 
     def _finish_given(self) -> None:
-        """Add lines, intervals and limits to the caller's axes, and only what was asked for besides."""
+        """Add lines, intervals and limits to the caller's axes, and nothing else unless requested."""
         for panel in self._panels:
             if self._log:
                 panel.axes.set_yscale("log")
@@ -236,7 +236,7 @@ class Sheet:
                 panel.axes.legend(frameon=False)
 
     def _drop_panels(self) -> None:
-        """Leave out panels that were not asked for, and those without anything where another has something."""
+        """Remove panels that are not selected, and panels with nothing to show if others have something."""
         chosen = [self._panels[k - 1] for k in self._numbers] or self._panels
         kept = [panel for panel in chosen if panel.has_something] or chosen
         self._numbers = tuple(self._panels.index(panel) + 1 for panel in kept)
@@ -248,7 +248,7 @@ class Sheet:
             self._lay_out([panel.axes for panel in kept])
 
     def _draw_panels(self) -> None:
-        """Draw the panels; those of one vertical axis share its kind of scale and its limits."""
+        """Draw the panels; panels with the same vertical axis share the kind of scale and the limits."""
         groups: dict[object, list[Panel]] = {}
         for panel in self._panels:
             groups.setdefault(panel.y_label or id(panel), []).append(panel)
@@ -273,20 +273,20 @@ class Sheet:
         self._letter_panels()
 
     def _letter_panels(self) -> None:
-        """On paper, (a), (b), ... before the titles of several panels."""
+        """On paper, write (a), (b), ... before the titles of several panels."""
         if self._style == "paper" and len(self._panels) > 1:
             for letter, panel in zip(string.ascii_lowercase, self._panels, strict=False):
                 panel.axes.set_title(f"({letter}) {panel.axes.get_title()}".strip(), fontsize=self._letters)
 
     def _limit_height(self) -> None:
-        """Give the figure the height asked for; in a column, find how many panels have room in the height of a column."""
+        """Set the requested height; in a journal's column find out how many panels fit into the greatest height."""
         wide, high = self.figure.get_size_inches()
         in_column = self._columns == 1 and self._inches is not None and self._inches < 2 * _LEAST
         most = self._height or (_COLUMN_HEIGHT if in_column else None)
         if most is None or (self._height is None and high <= most):
             return
         rows = -(-len(self._panels) // self._columns)
-        besides = (high - _MARGIN) / rows - self._panel_height()  # what a row has besides its axes: words and a legend
+        besides = (high - _MARGIN) / rows - self._panel_height()  # height of a row's labels and legend
         room = max(1, int((most - _MARGIN) / (_LOWEST_PANEL + besides)))
         if room < rows:
             room *= self._columns
@@ -299,7 +299,7 @@ class Sheet:
         self._letter_panels()
 
     def _draw_legends(self) -> None:
-        """One legend under the panels where all tell the same apart, else one under each."""
+        """Draw one legend under the panels if their lines differ by the same axes, else one under each panel."""
         small = max(SMALLEST, 0.85 * self._letters)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
         if len({panel.by for panel in self._panels}) == 1:
@@ -317,13 +317,13 @@ class Sheet:
             )
 
     def _draw_panel_legend(self, panel: Panel, columns: int, small: float, how: dict[str, Any]) -> int:
-        """The legend of one panel; returns its rows."""
+        """Draw the legend of one panel, and return its number of rows."""
         from matplotlib.transforms import ScaledTranslation
 
         if not (entries := panel.legend):
             return 0
         rows, look = self._legend_layout(entries, columns, small)
-        lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # under the axis: its numbers and words
+        lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # height of the axis' numbers and label, in letters
         under = ScaledTranslation(0, -lines * self._letters / 72, self.figure.dpi_scale_trans)
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
         place |= {"bbox_transform": panel.axes.transAxes + under}
@@ -331,7 +331,7 @@ class Sheet:
         return rows
 
     def _legend_layout(self, entries: dict[str, Any], columns: int, letters: float) -> tuple[int, dict[str, Any]]:
-        """How many rows a legend under one of so many columns of panels has, and how it is set: as wide as there is room."""
+        """Return the rows of a legend below one of ``columns`` columns of panels, and its settings, as wide as fits."""
         wide = self.figure.get_size_inches()[0] * 72 / columns / letters
         if len({panel.by for panel in self._panels}) > 1:
             wide *= _MAX_LEGEND_FRACTION
@@ -341,6 +341,6 @@ class Sheet:
         return math.ceil(len(widths) / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
 
     def _grow_figure(self, rows: int, letters: float) -> None:
-        """Make the figure higher by so many rows of a legend."""
+        """Make the figure higher by the rows of a legend."""
         wide, high = self.figure.get_size_inches()
         self.figure.set_size_inches(wide, high + rows * 1.6 * letters / 72)

@@ -1,4 +1,4 @@
-"""Text of tables as text of figures: Q_n, 2^n and floor(n/2) set as mathematics."""
+"""Convert the text of tables to the text of figures: Q_n, 2^n and floor(n/2) typeset as mathematics."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _RULES = (
 
 
 def mathtext(text: str) -> str:
-    """The text with what tables write in plain characters set as mathematics; what stands between ``$`` is left alone.
+    """Return the text with formulas in plain characters typeset as mathematics; parts between ``$`` are not changed.
 
-    Text that matplotlib cannot set as mathematics (a results file may hold any) comes as plain characters.
+    Text that matplotlib cannot typeset (a results file may hold any text) is returned as plain characters.
     """
     plain = text
     for pattern, replacement in _RULES:
-        parts = re.split(r"(\$[^$]*\$)", text)  # what is set already stays
+        parts = re.split(r"(\$[^$]*\$)", text)  # parts that are already mathematics stay
         text = "".join(p if p.startswith("$") else re.sub(pattern, replacement, p) for p in parts)
     parts = re.split(r"(\$[^$]*\$)", text)
     kept = (p if p.startswith("$") else re.sub(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", p) for p in parts)
-    text = "".join(kept)  # a relation stays in one line
+    text = "".join(kept)  # without line breaks around a relation
     return text if _is_valid_mathtext(text) else plain.replace("\\$", "$").replace("$", "\\$")
 
 
@@ -50,14 +50,14 @@ def _is_valid_mathtext(text: str) -> bool:
 
 
 def visible_length(text: str) -> int:
-    """About how many characters are seen of a text with mathematics."""
+    """Return the approximate number of visible characters of a text with mathematics."""
     return len(re.sub(r"[${}]", "", re.sub(r"\\[A-Za-z]+", "x", text)))
 
 
 def wrap_mathtext(text: str, width: int) -> str:
-    """The text set as :func:`mathtext` in lines of at most about ``width`` characters, all about as long.
+    """Return the text, typeset by ``mathtext``, in lines of similar length and at most about ``width`` characters.
 
-    Broken at spaces outside mathematics.
+    Lines are broken at spaces outside mathematics.
     """
     words = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
     lines = _fill_lines(words, width := max(20, width))
@@ -77,17 +77,17 @@ def _fill_lines(words: list[str], width: int) -> list[str]:
 
 
 def value_text(name: str, value: object) -> str:
-    """``n = 5`` for a legend; a value that is a name alone."""
+    """Return ``n = 5`` for a legend, or the value alone if it is a name."""
     if isinstance(value, str):
         return value
     return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
 
 
 def axis_text(name: str, description: str) -> str:
-    """The label of an axis: ``n, dimension of the hypercube``; a name that is a word says less than its description."""
+    """Return the label of an axis: ``n, dimension of the hypercube``; for a longer name only its description."""
     return f"{name}, {description}" if len(name) == 1 else description or name
 
 
 def key_text(key: Mapping[str, object]) -> str:
-    """What tells a line from others, for the legend."""
+    """Return the values that distinguish a line from the others, for the legend."""
     return ", ".join(value_text(name, value) for name, value in key.items())
