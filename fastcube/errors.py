@@ -205,7 +205,7 @@ def as_integer(value: object) -> int | None:
     """Return the value of any integer type as an int; None for anything else, including bool."""
     if type(value) is int:
         return value
-    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:  # NumPy need not be imported
+    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:  # NumPy's without an import
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]

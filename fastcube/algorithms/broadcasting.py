@@ -124,9 +124,6 @@ def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: 
     return chosen(cube, check_end(cube, "s", s))
 
 
-# ---------------------------------------------------------------- BROADCAST
-
-
 @BROADCASTING.register(Hypercube, "BROADCAST")
 def broadcast_basic(cube: Hypercube, s: int) -> Broadcast:
     """Run BROADCAST, Figure 1(b), which knows nothing of faults; lost copies take their time unit (R12, R13, R17).
@@ -160,9 +157,6 @@ def _basic_copies(x: int, control: int) -> Copies:
     for bit in descending_bits(control):
         control ^= bit
         yield bit, control
-
-
-# ---------------------------------------------------------------- BROADCAST1 and BROADCAST2
 
 
 @BROADCASTING.register(Hypercube, "BROADCAST1")

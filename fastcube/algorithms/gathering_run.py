@@ -87,8 +87,6 @@ class GatheringRun:
                 return Plan(i, v, (), target, hops)
         return Plan(i, v, (), -1, 0)
 
-    # ------------------------------------------------------------ who waits for whom
-
     def awaited_neighbours(self, i: int, v: int) -> list[int]:
         """Return the active neighbours that a node which can send waits for first, in the order of its program (R9, R17)."""
         d, fault = self.tree.order, self.fault
@@ -104,8 +102,6 @@ class GatheringRun:
             return True
         plan = self.plans.get((i, passive ^ 1 << d))
         return plan is not None and plan.target == passive and self.variant != "literal"
-
-    # ------------------------------------------------------------ the sweep
 
     def steps(self) -> int:
         longest = [1] * self.n

@@ -112,9 +112,6 @@ def _messages_inside(net: Supercube, kind: str, w: int, own: list[int]) -> Itera
             yield Use(kind, w, v, header)
 
 
-# ---------------------------------------------------------------- one multicast
-
-
 def make_supercube(cube: Hypercube, partition: Pair | None, path: str) -> Supercube:
     """Return the supercube of ``partition``, or of the default (A13), for one of the two kinds of path."""
     if not isinstance(path, str) or path not in PATHS:

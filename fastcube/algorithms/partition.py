@@ -160,9 +160,6 @@ def check_partition(cube: Hypercube, partition: object) -> Pair:
     return lo, hi
 
 
-# ---------------------------------------------------------------- the supercube
-
-
 class Supercube:
     """The supercube Q'_{n-2}: Q_n divided along a fault-tolerant pair, with its labels and its two routing functions.
 

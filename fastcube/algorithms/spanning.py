@@ -164,9 +164,6 @@ def smallest_cut(cube: Hypercube) -> list[Link]:
     return graph.cut(graph.smallest_cut()[1])
 
 
-# ---------------------------------------------------------------- the paper's trees
-
-
 @TREES.register(Hypercube, "light", options={"pivoted": None}, default=True)
 def light_trees(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
     """Return the trees of ``algorithm="light"`` as rows of parents; see ``spanning_trees``."""
@@ -240,23 +237,20 @@ def light_tree(n: int, d: int, i: int) -> Trees:
     start = 0  # the smallest label of the current subcube, Q'_m
     for m in range(n, 1, -1):
         top, inner = start + (1 << m - 1), _johnsson_ho_tree(m - 1, i, True)
-        tree[start:top] = inner + start  # ST_i
+        tree[start:top] = inner + start  # the paper's tree ST_i
         tree[start + (1 << i)] = ROOT if start == 0 else start - (1 << m) + (1 << i)  # step 3: below s_i
         upper = slice(top, top + (1 << m - 1))
         if d == 1:  # case B, in which s' is faulty
             tree[upper] = inner + top
             tree[top], tree[top + (1 << i)] = ABSENT, start + (1 << i)
             break
-        if i == m - 2:  # the last tree
-            tree[upper] = np.arange(start, top)  # step 6
-            tree[[top + (1 << j) for j in range(m - 2)]] = top  # step 5
+        if i == m - 2:  # the last tree differs
+            tree[upper] = np.arange(start, top)  # step 6 of Algorithm A
+            tree[[top + (1 << j) for j in range(m - 2)]] = top  # step 5 of Algorithm A
             tree[start + (1 << m) - (1 << m - d)] = ABSENT
             break
         start, d = top, d - 1
     return tree
-
-
-# ---------------------------------------------------------------- the largest number of trees
 
 
 @TREES.register(Hypercube, "edmonds")
@@ -278,9 +272,6 @@ def _nonfaulty_graph(cube: Hypercube) -> NonfaultyGraph:
     return NonfaultyGraph(cube)
 
 
-# ---------------------------------------------------------------- steps
-
-
 def depths(tree: Trees) -> NDArray[np.int64]:
     """Return the depth of every node of a tree, 0 for absent nodes."""
     v = np.arange(tree.size)
@@ -298,7 +289,7 @@ def height(tree: Trees) -> int:
 
 
 def _pipelined_steps(heights: list[int], packets: int) -> int:
-    """Return the steps of packets that go in turn to edge-disjoint trees of these heights."""
+    """Return the steps of a broadcast whose packets are sent in turn on edge-disjoint trees of these heights."""
     on_tree = [(packets - i + len(heights) - 1) // len(heights) for i in range(len(heights))]
     return max(many - 1 + high for many, high in zip(on_tree, heights, strict=True) if many)
 

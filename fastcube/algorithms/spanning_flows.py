@@ -121,8 +121,6 @@ class NonfaultyGraph:
             found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in list_members(crossing)]
         return sorted(found)
 
-    # ---------------------------------------------------------------- edge connectivity
-
     def smallest_cut(self) -> tuple[int, Nodes]:
         """Return the edge connectivity, and one side of a smallest cut.  Needs at least two nonfaulty nodes."""
         best, side = self.min_degree, 1 << self.node_of_degree(self.min_degree)
@@ -169,8 +167,6 @@ class NonfaultyGraph:
             if not grown:
                 return core
             core |= grown
-
-    # ---------------------------------------------------------------- packings of trees
 
     def pack_trees(self, root: int) -> list[list[int]]:
         """Return the largest number of arc-disjoint spanning trees with a nonfaulty root: parents, -1 at the root, -2 absent.

@@ -122,9 +122,6 @@ def _check_order(n: int, order: object) -> tuple[int, ...]:
     return dims
 
 
-# ---------------------------------------------------------------- dead links
-
-
 def dead_links(cube: Hypercube) -> tuple[Array, Array]:
     """Return the dead links, each once: their lower ends, and the bits in which their ends differ."""
     links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
@@ -179,9 +176,6 @@ def first_sink(n: int, low: Array, bit: Array) -> int | None:
     gaps = np.flatnonzero(ends != np.arange(ends.size, dtype=np.uint64))
     sink = int(gaps[0]) if gaps.size else int(ends.size)
     return sink if sink < 2**n else None
-
-
-# ---------------------------------------------------------------- FIND_TREE and TOP_DOWN
 
 
 TREE_FINDERS: Algorithms[CommunicationTree | None] = Algorithms("find_tree", homes=("trees",), network="cube")

@@ -115,7 +115,7 @@ class SafetyLevels(_SafetyStatus):
 
     @functools.cached_property
     def levels(self) -> NDArray[np.int64]:
-        """Each node's own level."""
+        """Each node's own safety level, an int64 array of shape (2^n,)."""
         out = self._fill_whole_cube("levels", np.int64(self.cube.n))
         for v in self._unsafe._ends.tolist():
             out[v] = self.level(v)
@@ -172,7 +172,7 @@ class SafetyVectors(_SafetyStatus):
 
     @functools.cached_property
     def vectors(self) -> Plane:
-        """Each node's bits 1 .. n."""
+        """Each node's safety vector, a bool array of shape (2^n, n): column k - 1 is bit k."""
         return self._fill_whole_cube("vectors", np.True_, self.cube.n)
 
     @functools.cached_property
@@ -316,9 +316,6 @@ def wu_fernandez(cube: Hypercube) -> WuFernandez:
     if isinstance(cube, Hypercube) and cube.faulty_links:
         raise ParameterError(f"faulty_links must be empty for wu_fernandez, got {len(cube.faulty_links)} faulty links")
     return WuFernandez(cube)
-
-
-# ---------------------------------------------------------------- rules
 
 
 def _good_bits(cube: Hypercube, u: int, mask: int) -> Iterator[int]:

@@ -232,9 +232,6 @@ def scatter_bits(labels: Labels, part: Subcube) -> Labels:
     return out
 
 
-# ---------------------------------------------------------------- rounds
-
-
 def marking_steps(d: int, faulty: Labels, ends: Labels) -> NDArray[np.int16]:
     """Run FIND_UNSAFE on a d-cube, and return the step of every node.
 
@@ -265,7 +262,7 @@ def marking_steps(d: int, faulty: Labels, ends: Labels) -> NDArray[np.int16]:
         for i in range(d):
             near = last ^ (1 << i)
             seen[near] += 1  # no repeated labels: different nodes have different neighbours across one dimension
-            second = near[seen[near] == 2]  # true once for each node
+            second = near[seen[near] == 2]  # each node is in this array only once
             marked.append(second[step[second] < 0])
         last = np.concatenate(marked)
         step[last] = t

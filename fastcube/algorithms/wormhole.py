@@ -36,9 +36,6 @@ def channel_of(net: Supercube, kind: str, u: int, v: int, virtual_channels: int)
     return u, v, int(kind == "L" and not (u ^ v) & ~net.inside)
 
 
-# ---------------------------------------------------------------- dependencies
-
-
 def dependency_arcs(net: Supercube, virtual_channels: int, unicast: bool) -> dict[Channel, set[Channel]]:
     """Return the channel dependency graph (A14): every channel that some message uses, with the channels it waits for."""
     arcs: dict[Channel, set[Channel]] = {}
@@ -191,9 +188,6 @@ def dependency_cycle(
     return shortest_cycle(
         dependency_arcs(make_supercube(cube, partition, "shortcut"), copies, check_flag("unicast", unicast))
     )
-
-
-# ---------------------------------------------------------------- simulation
 
 
 @dataclass(frozen=True)

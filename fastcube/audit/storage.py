@@ -130,7 +130,6 @@ _TABLE = {
 
 
 def _is_complete_table(table: Any) -> bool:
-    """Whether a table of a figure has in each column one cell per row."""
     return matches_shape(table, _TABLE) and all(len(column["cells"]) == len(table["at"]) for column in table["columns"])
 
 

@@ -79,9 +79,6 @@ def checked_text(report: Report) -> str:
     return checked + (f"; it applied to {applied:,} case{'s' * (applied != 1)}" if applied else "")
 
 
-# ---------------------------------------------------------------- for a terminal
-
-
 def verdict_text(report: Report, width: int) -> str:
     """Return one claim and its verdict on lines of at most ``width`` characters, except for unbreakable words."""
     margin = " " * 13
@@ -111,9 +108,6 @@ def verdict_text(report: Report, width: int) -> str:
         lines += [f"    {'replay':<9}{first}", *(margin + line for line in rest)]
         lines.append(append_block("gives", repr(witness["value"])))
     return "\n".join([*lines, ""])
-
-
-# ---------------------------------------------------------------- as Markdown
 
 
 def escape_markdown(words: str) -> str:

@@ -1,4 +1,4 @@
-"""``fastcube bench``."""
+"""The command ``fastcube bench``."""
 
 from __future__ import annotations
 

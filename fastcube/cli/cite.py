@@ -1,4 +1,4 @@
-"""``fastcube cite``."""
+"""The command ``fastcube cite``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube claims``."""
+"""The command ``fastcube claims``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ def _list_claims(style: str, workers: int) -> None:
 
 
 def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Return the ids of the paper's claims."""
     from ..audit.registries import stated
     from ..measure.paper import PAPERS, installed_paper
 
@@ -114,14 +113,13 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     "--only",
     metavar="OUTCOME",
     shell_complete=completion.complete_words(*_COLOURS),
-    help="Outcomes to show, separated by commas: holds, refuted, misprint, depends (on the interpretation), unreproduced, "
-    "undecided; by default all.",
+    help="Outcomes to show, by commas: holds, refuted, misprint, depends, unreproduced, undecided; by default all.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of claims at once; by default the CPUs that affinity and Slurm allow.",
+    help="Claims at once; by default the CPUs allowed by affinity and Slurm.",
 )
 @options.progress
 @click.option("--force", is_flag=True, help="No use of cached verdicts.")

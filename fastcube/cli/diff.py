@@ -1,4 +1,4 @@
-"""``fastcube diff``."""
+"""The command ``fastcube diff``."""
 
 from __future__ import annotations
 
@@ -51,13 +51,11 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
 
 
 def _name_points(points: tuple[str, ...]) -> str:
-    """Return the number of points and the names of the first points."""
     more = f"; and {len(points) - _MAX_NAMED:,} more" if len(points) > _MAX_NAMED else ""
     return f"{len(points):,} point{'s' * (len(points) != 1)} ({'; '.join(points[:_MAX_NAMED])}{more})"
 
 
 def _difference_table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
-    """Print point, statistic and both estimates, one line each."""
     from ..results.rounding import estimate_text
     from ..results.table import fit_columns
 

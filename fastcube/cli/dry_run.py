@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def _targets_text(goal: Goal) -> str:
-    """Return as text when an adaptive run stops."""
     parts = [f"{name} {value}" for name in ("precision", "relative", "events") if (value := getattr(goal, name))]
     return " or ".join(parts) + (f", at most {goal.trials:,} trials a point" if goal.trials else "")
 

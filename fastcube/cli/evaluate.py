@@ -1,4 +1,4 @@
-"""``fastcube evaluate``."""
+"""The command ``fastcube evaluate``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube faults``."""
+"""The command ``fastcube faults``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube info``."""
+"""The command ``fastcube info``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube list``."""
+"""The command ``fastcube list``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube merge``."""
+"""The command ``fastcube merge``."""
 
 from __future__ import annotations
 

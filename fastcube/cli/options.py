@@ -20,8 +20,6 @@ Decorated = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _combine_options(*some: Decorated) -> Decorated:
-    """Return one decorator that adds these options in this order."""
-
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(some):
             command = option(command)
@@ -50,7 +48,7 @@ points = _combine_options(
 
 #: The options of commands that read results.
 file = _combine_options(
-    click.option("--unchecked", is_flag=True, help="No test of the checksum, which other programs do not write."),
+    click.option("--unchecked", is_flag=True, help="No test of the checksum, which other programs omit."),
     click.option(
         "--study",
         metavar="FILE.py",
@@ -73,10 +71,7 @@ def suggest_unchecked() -> Iterator[None]:
 
 #: The option that selects some of a file's points.
 where_option = click.option(
-    "--where",
-    multiple=True,
-    metavar="AXIS=VALUES",
-    help="Values of an axis to select, as in run --set; by default all.  Repeat for other axes.",
+    "--where", multiple=True, metavar="AXIS=VALUES", help="Selected values of an axis, as in run --set.  Repeatable."
 )
 
 #: The targets of a run, which ``status`` takes too.
@@ -95,9 +90,7 @@ targets = _combine_options(
 #: The options that determine when a point is done.
 goal = _combine_options(
     click.option(
-        "--trials",
-        metavar="T",
-        help="Number of trials per point, such as 1e6; by default the grid's, or as the target needs.",
+        "--trials", metavar="T", help="Number of trials per point, such as 1e6; by default as the grid or target says."
     ),
     targets,
     click.option("--shard", metavar="I/N", help="Part I of N of the trials, 0 <= I < N; by default all trials."),
@@ -114,20 +107,14 @@ progress = click.option(
 
 #: The options of commands that compute.
 workers = click.option(
-    "--workers",
-    type=int,
-    metavar="N",
-    help="Number of work units at once; by default the CPUs that affinity and Slurm allow.",
+    "--workers", type=int, metavar="N", help="Work units at once; by default the CPUs allowed by affinity and Slurm."
 )
 max_seconds = click.option(
-    "--max-seconds",
-    type=float,
-    metavar="S",
-    help="Time limit in seconds, after which the exit status is 75; by default none.",
+    "--max-seconds", type=float, metavar="S", help="Time limit in seconds, with exit status 75; by default none."
 )
 
 #: ``-v`` after the command's name.
-verbose = verbosity_option("Log messages on cache, kernels, workers and checkpoints; -vv also on each work unit.")
+verbose = verbosity_option("Log of cache, kernels, workers and checkpoints; -vv also of work units.")
 
 
 def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:

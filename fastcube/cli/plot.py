@@ -1,4 +1,4 @@
-"""``fastcube plot``."""
+"""The command ``fastcube plot``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ from . import completion, options, print_message
 @click.option("--by", metavar="AXIS", help="Axis of the study with one line per value.")
 @click.option("--log", is_flag=True, help="Logarithmic y scale; by default if the data span two decades.")
 @click.option(
-    "--width", metavar="W", default="screen", help="Width in inches, such as 3.3in (2.5 to 20), or screen, the default."
+    "--width", metavar="W", default="screen", help="Inches, such as 3.3in (2.5 to 20), or screen, the default."
 )
-@click.option("--height", metavar="H", help="Height in inches, such as 4in (1.5 to 40); by default as the panels need.")
+@click.option("--height", metavar="H", help="Height in inches, such as 4in (1.5 to 40); by default as needed.")
 @click.option(
-    "--style",
-    type=click.Choice(["paper", "screen", "dark"]),
-    help="Style; by default paper for a width in inches, else screen.",
+    "--style", type=click.Choice(["paper", "screen", "dark"]), help="Style; by default paper for inches, else screen."
 )
 @click.option("--panel", metavar="K,L", help="Numbers of the panels to plot, from 1; by default all.")
 @click.option("--title", metavar="TEXT", help="Title of the figure, or none for no title; by default the study's.")
@@ -78,7 +76,6 @@ def command(
 
 
 def _read_panels(text: str | None) -> list[int]:
-    """Return the numbers of a text such as ``1,3``."""
     try:
         numbers = [int(part) for part in (text or "").split(",") if text]
     except ValueError:

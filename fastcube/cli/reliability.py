@@ -1,4 +1,4 @@
-"""``fastcube reliability``."""
+"""The command ``fastcube reliability``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "figure",
     metavar="FIG",
     shell_complete=completion.complete_files,
-    help="File for a figure of the polynomials; by default no figure.",
+    help="File for a figure; by default none.",
 )
 @options.file
 def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:

@@ -1,4 +1,4 @@
-"""``fastcube replay``."""
+"""The command ``fastcube replay``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube reproduce``."""
+"""The command ``fastcube reproduce``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fastcube run``."""
+"""The command ``fastcube run``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .checked_run import CheckedRun, check_single_task, prepare_run
     "--plot",
     metavar="FILE",
     shell_complete=completion.complete_files,
-    help="File for the study's figure (.png, .svg, .pdf); by default no figure.",
+    help="File for the figure, .png, .svg or .pdf; by default none.",
 )
 @click.option("--force", is_flag=True, help="Fresh start that replaces the results file.")
 @click.option("--dry-run", is_flag=True, help="Only a plan: points, trials, time and file size.")

@@ -1,4 +1,4 @@
-"""``fastcube show``."""
+"""The command ``fastcube show``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from .status import missing_shards_text
     show_default=True,
     help="Output format.",
 )
-@click.option(
-    "--stat", metavar="A,B", help="Statistics to print, in this order; by default those that the study shows."
-)
+@click.option("--stat", metavar="A,B", help="Statistics to print, in this order; by default the study's.")
 @options.where_option
 @options.file
 def command(

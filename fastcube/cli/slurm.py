@@ -1,4 +1,4 @@
-"""``fastcube slurm``."""
+"""The command ``fastcube slurm``."""
 
 from __future__ import annotations
 
@@ -108,31 +108,16 @@ def _parse_time_limit(time: str) -> int:
     metavar="C",
     help="Number of processors and worker threads of a task.  [default: 1, or the whole node]",
 )
+@click.option("--mem", metavar="SIZE", help="Memory of a task, such as 2G; by default as measured plus a quarter.")
+@click.option("--at-once", type=int, metavar="K", help="Most tasks that run at a time; by default all.")
 @click.option(
-    "--mem", metavar="SIZE", help="Memory of a task, such as 2G; by default the measured memory plus a quarter."
+    "--margin", type=int, default=60, show_default=True, metavar="S", help="Seconds to stop before the limit."
 )
 @click.option(
-    "--at-once", type=int, metavar="K", help="Largest number of tasks that run at a time; by default no limit."
+    "--sbatch", multiple=True, metavar="OPTION", help="Further option of sbatch, as --account=physics.  Repeatable."
 )
 @click.option(
-    "--margin",
-    type=int,
-    default=60,
-    show_default=True,
-    metavar="S",
-    help="Seconds before the time limit at which to stop.",
-)
-@click.option(
-    "--sbatch",
-    multiple=True,
-    metavar="OPTION",
-    help="Further option of sbatch, such as --account=physics.  Repeat for others.",
-)
-@click.option(
-    "--setup",
-    multiple=True,
-    metavar="LINE",
-    help='Shell command to begin with, such as "module load python".  Repeat for others.',
+    "--setup", multiple=True, metavar="LINE", help='Shell command to begin with, as "module load python".  Repeatable.'
 )
 @click.option("--python", metavar="PATH", help="Path of the Python that runs fastcube; by default the present Python.")
 @click.option("--trials", metavar="T", help="Number of trials per point, such as 1e9; by default the grid's.")
@@ -140,10 +125,7 @@ def _parse_time_limit(time: str) -> int:
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
 @click.option(
-    "-o",
-    "--output",
-    metavar="NAME",
-    help="Beginning of the names of results files, NAME-I.h5; by default STUDY, or STUDY-GRID.",
+    "-o", "--output", metavar="NAME", help="Name of results files NAME-I.h5; by default STUDY, or STUDY-GRID."
 )
 def command(study: str, **given: Any) -> None:
     """Print a job script for a study or a TOML file of runs, with checkpoints and requeueing; parts can be resubmitted."""
@@ -192,7 +174,6 @@ def command(study: str, **given: Any) -> None:
 
 
 def _check_sizes(given: dict[str, Any]) -> None:
-    """Raise ParameterError for numbers and times out of range."""
     from ..measure.goal import MOST_SHARDS
 
     if given["engine"] == "threads":
@@ -226,7 +207,6 @@ def _check_sizes(given: dict[str, Any]) -> None:
 
 
 def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None) -> str:
-    """Return the option of sbatch that requests memory."""
     from ..results.memory import is_measured, needed_memory
 
     of_ranks = given["engine"] != "threads"
@@ -326,7 +306,6 @@ def _point_options(given: dict[str, Any]) -> str:
 
 
 def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Measured]]:
-    """Return the script's values for one study.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import make_goal
     from ..measure.grid import build_points

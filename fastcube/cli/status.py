@@ -1,4 +1,4 @@
-"""``fastcube status``."""
+"""The command ``fastcube status``."""
 
 from __future__ import annotations
 

@@ -39,7 +39,6 @@ def _option_text(where: str, value: Any) -> str:
 
 
 def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
-    """Return the command line that a table stands for."""
     if not isinstance(table.get("study"), str):
         raise ParameterError(
             f"study of {where} must be the name of a study or a file, got {short_repr(table.get('study'))}"

@@ -1,4 +1,4 @@
-"""``fastcube warmup``."""
+"""The command ``fastcube warmup``."""
 
 from __future__ import annotations
 

@@ -56,7 +56,6 @@ def _halved_ways(j: int, size: int) -> NDArray[np.float64]:
 
 
 def _set_weights(j: int, p: float, most: int) -> NDArray[np.float64]:
-    """Return C(2^j, k) p^k for k = 0, ..., most."""
     terms = [1.0]
     for k in range(most):
         terms.append(terms[-1] * max(0.0, 2.0**j - k) * p / (k + 1))

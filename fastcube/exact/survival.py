@@ -204,9 +204,6 @@ def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int
     return tuple((v, name.setdefault(left[v], v)) for v in sorted(left))
 
 
-# ---------------------------------------------------------------- isolated nodes
-
-
 class ExactBounds(NamedTuple):
     """The numbers of ``IsolatedNodeBounds`` as fractions."""
 

@@ -118,9 +118,6 @@ def exact_unsafe(n: int, f: int) -> ExactUnsafe:
     )
 
 
-# ---------------------------------------------------------------- closed forms
-
-
 def mean_unsafe_two_faults(n: int) -> Fraction:
     """Return the mean number of unsafe nodes for f = 2: n(n-1)/(2^n - 1).
 
@@ -137,9 +134,6 @@ def mean_close_pairs(n: int, f: int) -> Fraction:
     that there is any unsafe node.
     """
     return Fraction(math.comb(f, 2) * (n + math.comb(n, 2)), 2**n - 1)
-
-
-# ---------------------------------------------------------------- enumeration
 
 
 @functools.cache
@@ -160,9 +154,6 @@ def enumerate_fault_sets(n: int) -> list[Joint]:
     # from sets with node 0 to all sets: f of a set's 2^n translations contain node 0
     sets_of_size = enumerate(joint[1:], start=1)
     return [{(0, 0): 1}, *({key: many * 2**n // f for key, many in sets.items()} for f, sets in sets_of_size)]
-
-
-# ---------------------------------------------------------------- closed families
 
 
 @functools.cache
@@ -248,9 +239,6 @@ def critical_rate(n: int) -> float:
         low, high = (p, high) if all_unsafe_probability(n, p) < 0.5 else (low, p)
 
 
-# ---------------------------------------------------------------- column types
-
-
 @functools.cache
 def column_types(n: int, f: int) -> tuple[Joint, int]:
     """Return the fault sets of f nodes of Q_n by (unsafe nodes, rounds), and the number at pairwise distance >= 3; f <= 4.
@@ -308,5 +296,4 @@ def _subcube_rounds(labels: list[int], free: int) -> int:
 
 @functools.cache
 def _count_rounds(d: int, faulty: tuple[int, ...]) -> int:
-    """Return the rounds of a fault set of Q_d."""
     return int(marking_steps(d, np.array(faulty, np.uint64), np.zeros(0, np.uint64)).max())

@@ -107,9 +107,6 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     return FaultSet(trial, network(name, _parse_integer("n", left["n"]), nodes, links), left)
 
 
-# ---------------------------------------------------------------- one fault set, by the functions for a single network
-
-
 def _evaluate_survival(given: FaultSet) -> dict[str, Any]:
     from ..algorithms.shortest import distance
     from ..algorithms.survival import survival

@@ -75,7 +75,7 @@ def collect_values(axis: Axis | Choice, given: Any) -> list[Value]:
         if isinstance(axis, Choice):
             return list(dict.fromkeys(axis.check(part.strip()) for part in given.split(",")))
         return parse_values(axis, given)
-    items = list(itertools.islice(given, MOST_POINTS + 1)) if is_many(given) else [given]  # it may be infinite
+    items = list(itertools.islice(given, MOST_POINTS + 1)) if is_many(given) else [given]  # stops infinite iterables
     if len(items) > MOST_POINTS:
         raise ParameterError(f"{axis.name} takes at most {MOST_POINTS} values, got more")
     return list(dict.fromkeys(axis.check(value) for value in items))

@@ -154,9 +154,6 @@ class Inventory:
         return ((item, shown) for item in self.all for shown in item.shown_by)
 
 
-# ---------------------------------------------------------------- reading
-
-
 def papers() -> tuple[str, ...]:
     """Return the names of the papers in their order.  Raises ParameterError if the package's data are damaged."""
     names = resources.read_json("papers")

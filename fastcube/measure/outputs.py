@@ -185,7 +185,6 @@ def _among(output: Output) -> str | None:
 
 
 def _mean_counters(name: str) -> dict[str, Any]:
-    """Return the names of a mean's three counters."""
     return {what: f"{name}_{what}" for what in ("total", "squares", "nonzero")}
 
 

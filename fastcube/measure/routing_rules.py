@@ -77,9 +77,6 @@ def is_searched(point: Point) -> bool:
     return int(point["n"]) <= MAX_SEARCHED_DIMENSION
 
 
-# ---------------------------------------------------------------- statistics
-
-
 def rule_statistics(
     name: str, condition: str | None = None, refuses: bool = False, cut: bool = False
 ) -> list[Statistic]:
@@ -140,9 +137,6 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
     return *out, reachable, minimal
 
 
-# ---------------------------------------------------------------- one trial in full
-
-
 def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
     """Return the route of a built-in rule for a message, as data and as lines of text."""
     from ..algorithms.paths import route
@@ -194,9 +188,6 @@ def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], 
         if counts[f"{name}_{what}"]:
             return {"outcome": what}, f"  {name}: {what}"
     return {"outcome": "failed"}, f"  {name}: not delivered"
-
-
-# ---------------------------------------------------------------- the study
 
 
 def _name_of(rule: Any) -> str:
@@ -334,8 +325,6 @@ def rivals_study(rules: Sequence[Any]) -> Study:
 def _make_explain(
     rules: Sequence[Any], names: Sequence[str], layout: Layout, kernel: Callable[[Point], Kernel]
 ) -> Callable[[Point, int, int], Explanation]:
-    """Return the function that explains a trial: the path of every rule."""
-
     def explain(point: Point, key: int, trial: int) -> Explanation:
         drawing = sample_trial(point, key, trial)
         cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]

@@ -99,9 +99,6 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
 STATISTICS = make_statistics()
 
 
-# ---------------------------------------------------------------- points
-
-
 def check_point(point: Point, family: Family | None = None) -> None:
     """Raise ParameterError for a size that the network does not have, or for too many faults."""
     chosen = family or families()[str(point["network"])]
@@ -121,9 +118,6 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
 def networks_of_size(n: int, matched: bool = False) -> list[str]:
     """Return the names of the networks of dimension n."""
     return [name for name, family in families().items() if family.sizes(n) and (family.matched or not matched)]
-
-
-# ---------------------------------------------------------------- one trial in full
 
 
 def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:
@@ -202,9 +196,6 @@ def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, in
         far = "apart" if told["distance"] is None else f"{told['distance']} links apart"
         text += f"; {net.label(ends['s'])} and {net.label(ends['t'])} are {far}"
     return text
-
-
-# ---------------------------------------------------------------- studies
 
 
 def survival_study(family: Family) -> Study:

@@ -263,8 +263,6 @@ def trial_study(
 def _default_explain(
     axes: Sequence[Axis | Choice], outputs: Sequence[Output], trial: Any, set_up: Any, kernel: Kernel
 ) -> Callable[[Point, int, int], Explanation]:
-    """Return a function that explains a trial by its outputs."""
-
     def explain(point: Point, key: int, t: int) -> Explanation:
         _ = kernel.compiled  # raises the errors that a run would raise
         out = np.zeros(len(outputs))

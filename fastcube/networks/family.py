@@ -224,9 +224,6 @@ def find_family(name: object) -> Family:
     return known[name]
 
 
-# ---------------------------------------------------------------- a network of the user's own
-
-
 def family(
     name: str,
     title: str,
@@ -340,9 +337,6 @@ def _check_table(family: Family, n: int) -> None:
             f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
             f"from {v} to {w} and from there to {back}"
         )
-
-
-# ---------------------------------------------------------------- networks with faults
 
 
 class CubeNetwork(Network):

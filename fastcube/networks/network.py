@@ -88,7 +88,6 @@ class Network(ABC):
         return label in self._faulty_nodes
 
     def _pair(self, u: int, v: int) -> tuple[int, int]:
-        """Return two checked labels."""
         if type(u) is int and type(v) is int and 0 <= u <= self._last and 0 <= v <= self._last:
             return u, v
         return self.check_node("u", u), self.check_node("v", v)

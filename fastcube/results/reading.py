@@ -227,7 +227,6 @@ class _FileHeader:
 
 
 def _read_group_text(file: Any, group: str) -> Any:
-    """Return the single text in a group."""
     return Arrays(open_subgroup(file, group), b"").read_stored("json", "O", 0, 1)
 
 
@@ -328,7 +327,6 @@ def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
 
 
 def _parse_keys(columns: list[Any]) -> list[Key]:
-    """Return the points.  Raises ValueError if two are equal."""
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     if len(set(keys)) < len(keys):
         raise ValueError("a point stands twice")
@@ -365,7 +363,6 @@ def _join_limbs(values: Any) -> Any:
 
 
 def _parse_ranges(rows: Any, points: int) -> Any:
-    """Return the sorted and fused ranges of trials.  Raises ValueError."""
     if rows.dtype != np.int64 or rows.shape[1] != 3:
         raise ValueError("ranges is no array of ranges of trials")
     rows = rows[range_order(rows)]

@@ -111,15 +111,11 @@ def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
 
 
 def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
-    """Return the value of the polynomial at p."""
     weights = _weigh_failures(len(strata) - 1, p)
     mean, variance, least, most = np.array(strata).T
     known, low, high = (math.fsum(weights * share) for share in (mean, least, most))
     error = math.sqrt(math.fsum(weights**2 * variance))
     return Estimate(known + (low + high) / 2, error, known + low - z * error, known + high + z * error)
-
-
-# ---------------------------------------------------------------- one order of failures per trial
 
 
 def is_curve(results: Results) -> bool:
@@ -189,9 +185,6 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
         return inside
 
     return bound(0.0), bound(1.0)
-
-
-# ---------------------------------------------------------------- trials of survival at each number of failures
 
 
 def _strata(results: Results, gain: bool) -> list[Stratum]:

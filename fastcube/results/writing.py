@@ -75,7 +75,6 @@ def column_type(axis: Axis | Choice) -> type:
 
 
 def _unitless_attributes(description: str) -> dict[str, Any]:
-    """Return the attributes of a quantity without a unit."""
     return {"units": "1", "description": description}
 
 

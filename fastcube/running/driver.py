@@ -108,8 +108,6 @@ class _Driver:
             self._first_stage(work)
         progress.start(self._count_done())
 
-    # ------------------------------------------------------------ stages of a point
-
     def _first_stage(self, work: PointWork) -> None:
         if not self.goal.adaptive:
             work.plan(*self.goal.bounds(work.points[0]))
@@ -136,8 +134,6 @@ class _Driver:
                 self.point_works.append(work.split(reached))
             work.plan(0, self._limit_stop(2 * work.stop))
         return True
-
-    # ------------------------------------------------------------ work units
 
     def _submit_items(self) -> None:
         """Keep two units per worker submitted, from the first points that need any: few to lose, and no idle worker."""
@@ -208,8 +204,6 @@ class _Driver:
             if (order.index(other), begin) > before:
                 del self.running[future]
                 future.cancel()
-
-    # ------------------------------------------------------------ the loop
 
     def run_loop(self) -> int:
         """Run until everything is done, the deadline passes or a signal arrives; return the exit status."""

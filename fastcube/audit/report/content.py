@@ -216,7 +216,6 @@ class Content:
     # ------------------------------------------------------------ one item
 
     def _numbers(self, item: PublishedResult, inventory: Inventory) -> list[dict[str, Any]]:
-        """Return the printed numbers, each with the comparisons at its point."""
         runs, asked = agreement.averaged_runs(item, inventory.tables), list(agreement.comparable_numbers([item]))
         out = []
         for printed in item.printed:
@@ -322,7 +321,6 @@ class Content:
         return shorten_text("; ".join(parts), 2 * _SHORT_TEXT_WIDTH if len(parts) > 1 else _SHORT_TEXT_WIDTH) or "-"
 
     def _descriptions(self, item: PublishedResult) -> dict[str, str]:
-        """Return the descriptions of the statistics that show a published result."""
         pieces = ((shown.statistic, self._piece_that_shows(shown)) for shown in item.shown_by if shown.statistic)
         return {name: piece.study.statistic(name).description for name, piece in pieces if piece is not None}
 
@@ -414,7 +412,6 @@ def _further_evidence(claims: list[Any], studies: list[Any], examples: list[Any]
 
 
 def _line_text(line: dict[str, Any]) -> str:
-    """Return the description of a line of Python with its value."""
     return f"{line['words']}: {line['value']}" if line["told"] else str(line["words"])
 
 

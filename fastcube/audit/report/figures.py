@@ -92,7 +92,6 @@ def _svg(figure: Any, salt: str) -> str:
 
 
 def _round_coordinates(places: re.Match[str]) -> str:
-    """Round the numbers to two decimals, and join the lines."""
     return re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), " ".join(places[0].split()))
 
 

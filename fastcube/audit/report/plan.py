@@ -34,7 +34,7 @@ _QUICK_DIVISOR = 100
 
 @dataclass(frozen=True)
 class StudyPiece:
-    """One grid of a study.  ``goal`` is None for a grid that is never run, and shown only if its file exists."""
+    """A grid of a study, as a piece of the report.  ``goal`` is None for a grid that is never run, only shown if its file exists."""
 
     paper: Paper
     study: Study
@@ -60,7 +60,7 @@ class StudyPiece:
 
 @dataclass(frozen=True)
 class ClaimPiece:
-    """One claim."""
+    """One claim of a paper, as a piece of the report."""
 
     paper: Paper
     claim: Claim

@@ -154,13 +154,10 @@ class Maker:
     def _seconds_left(self) -> float | None:
         return None if self.deadline is None else max(0.001, self.deadline - time.monotonic())
 
-    # ------------------------------------------------------------ studies
-
     def _is_forced(self, piece: StudyPiece) -> bool:
         return self.force and piece.goal is not None
 
     def _is_current(self, piece: StudyPiece) -> bool:
-        """Whether a grid needs no work."""
         held = None if self._is_forced(piece) else self.folder.load_if_current(piece)
         missing = piece.goal is None and not self.folder.results(piece).exists()
         return missing or (held is not None and piece.done(held["have"]))
@@ -213,8 +210,6 @@ class Maker:
         self.progress.end(piece, made=True)
         self.render()
         return code
-
-    # ------------------------------------------------------------ claims and examples
 
     def _make_example(self, piece: ExamplePiece) -> int:
         made = self.force or self.folder.load_if_current(piece) is None
@@ -272,8 +267,6 @@ class Maker:
             max_seconds=self._seconds_left(),
             anew=self.force,
         )
-
-    # ------------------------------------------------------------ the page
 
     def render(self) -> None:
         """Replace the page by the present content of the folder."""

@@ -6,8 +6,6 @@ import re
 
 from markupsafe import Markup, escape
 
-# ---------------------------------------------------------------- formulas
-
 #: A group in round brackets, with at most one nested level, or in braces.
 _GROUP = r"\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}"
 
@@ -71,8 +69,6 @@ def formula(text: str) -> Markup:
     out.append(escape(text[at:]))
     return Markup("").join(out)
 
-
-# ---------------------------------------------------------------- the Markdown of interpretations
 
 _MARKS = re.compile(r"\*\*(?P<bold>[^*]+)\*\*|`(?P<code>[^`]+)`|(?<![\w*])\*(?P<stress>[^*\s][^*\n]*)\*(?![\w*])")
 
