@@ -34,7 +34,7 @@ _QUICK_DIVISOR = 100
 
 @dataclass(frozen=True)
 class StudyPiece:
-    """A grid of a study, as a piece of the report.  ``goal`` is None for a grid that is never run, only shown if its file exists."""
+    """A grid of a study, as a piece of the report.  ``goal`` is None for a grid that is never run, only shown if it exists."""
 
     paper: Paper
     study: Study
