@@ -20,7 +20,7 @@ def software() -> str:
         "software",
         "fastcube",
         {
-            "title": f"{{{TITLE}}}",
+            "title": TITLE,
             "author": f"{{{AUTHORS}}}",  # double braces: BibTeX must not take the group's name for first and last names
             "version": package_version(),
             "year": str(YEAR),
@@ -37,7 +37,7 @@ def paper(inventory: Inventory) -> str:
         "misc",
         inventory.paper,
         {
-            "title": f"{{{inventory.title}}}",
+            "title": inventory.title,
             "author": " and ".join(inventory.authors),
             "howpublished": inventory.published,
             **({"year": str(inventory.year)} if inventory.year else {}),
@@ -47,21 +47,17 @@ def paper(inventory: Inventory) -> str:
 
 def package_entries(name: str) -> list[str]:
     """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule."""
-    return [_formatted(entry) for entry in read_json("citations").get(name, ())]
+    return [_entry(*entry) for entry in read_json("citations").get(name, ())]
 
 
 def method_entries(study: str) -> list[str]:
     """Return the entries of the methods that a study uses: its own, then those of all studies."""
     citations = read_json("citations")
     used, entries = citations["methods of studies"], {entry[1]: entry for entry in citations["methods"]}
-    return [_formatted(entries[key]) for key in (*used.get(study, ()), *used["*"])]
-
-
-def _formatted(entry: tuple[str, str, dict[str, str]]) -> str:
-    kind, key, fields = entry
-    return _entry(kind, key, fields | {"title": f"{{{fields['title']}}}"})
+    return [_entry(*entries[key]) for key in (*used.get(study, ()), *used["*"])]
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
+    fields = fields | {"title": f"{{{fields['title']}}}"}  # the braces keep the case of the title
     lines = (f"  {name:<12} = {{{value.replace('&', chr(92) + '&')}}}" for name, value in fields.items())
     return f"@{kind}{{{key},\n" + ",\n".join(lines) + "\n}"
