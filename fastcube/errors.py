@@ -86,7 +86,7 @@ def _cause(lines: list[str]) -> str:
     if signature is not None:
         name, _, types = signature.partition("(")
         if name == "splat":  # fastcube's function that turns a label or a bit into a vector
-            return f"a label or a bit is {types.rstrip(')')}{_LABELS}"
+            return f"a label or a bit is {_type_text(types.removesuffix(')'))}{_LABELS}"
         mixed = name in _BITWISE and "float64" in signature
         return f"there is no {signature}{_MIXED if mixed else _LABELS if name in _BITS else ''}"
     if any("NumPyRandomGeneratorType" in line for line in lines):
@@ -97,6 +97,12 @@ def _cause(lines: list[str]) -> str:
     cause = next(iter(telling or [line for line in lines if not line.startswith(("Failed in", "During:", "-"))]), "")
     inside = re.search(r"callee type: type\(CPUDispatcher\(<function (\w+) at", " ".join(lines))
     return f"{cause} in {inside[1]}" if inside and cause.startswith("NameError") else cause
+
+
+def _type_text(types: str) -> str:
+    """A type as Numba names it, in words where it is a number of the source: ``Literal[int](0)`` is ``the integer 0``."""
+    literal = re.fullmatch(r"Literal\[int\]\((-?\d+)\)", types)
+    return f"the integer {literal[1]}" if literal else types
 
 
 #: Bit operations with a float, the commonest mistake in trials, and the explanation for the user.
@@ -177,6 +183,16 @@ def short_repr(value: object) -> str:
     except Exception:  # a user's object may raise anything
         text = f"a {type(value).__name__}"
     return text
+
+
+def count_text(number: int, noun: str) -> str:
+    """A number of things: ``1 point``, ``1,000 points``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def range_text(low: object, high: object) -> str:
+    """Two ends of a range as they print: ``1.05 to 1.48``, and once where they are equal."""
+    return str(low) if str(low) == str(high) else f"{low} to {high}"
 
 
 def command_line_text(value: object) -> str:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..errors import count_text
 from ..measure.inventory import Inventory, inventory, papers
 from .claims import OUTCOMES
 
@@ -59,9 +60,9 @@ def summary(reports: Iterable[Report]) -> str:
     """Return the counts by outcome, on one line for the papers' claims and on one for fastcube's own."""
     reports = list(reports)
     lines = []
-    for ours, whose in ((False, "of the papers"), (True, "of ours")):
+    for ours, what, whose in ((False, "claim", "of the papers"), (True, "statement", "added by fastcube")):
         if number := sum(report["ours"] == ours for report in reports):
-            lines.append(f"{number} claim{'s' * (number > 1)} {whose}: {', '.join(outcome_counts(reports, ours))}")
+            lines.append(f"{count_text(number, what)} {whose}: {', '.join(outcome_counts(reports, ours))}")
     return "\n".join(lines)
 
 

@@ -150,6 +150,11 @@ def line_width(otherwise: int = 120) -> int:
     return otherwise
 
 
+def table_width() -> int | None:
+    """Characters of a line of a table: the terminal's (or $COLUMNS); None elsewhere, where a table has all its columns."""
+    return line_width(0) or None
+
+
 def colour_text(text: str, colour: str) -> str:
     """Return the text in a colour, if the terminal has colours and $NO_COLOR is not set.  The words must suffice without."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()

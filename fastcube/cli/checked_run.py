@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import FastcubeError, ParameterError, parse_count
-from . import exit_process, exit_unfinished, is_logging_on, line_width, options, print_message, sweep
+from . import exit_process, exit_unfinished, is_logging_on, options, print_message, sweep, table_width
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
@@ -110,12 +110,12 @@ class CheckedRun:
             print_message(f"fastcube: {error}")
             exit_process(2)
         if code == WORK_REMAINS and given["max_seconds"] is not None and results.trials:
-            click.echo(as_table(results, line_width()))
+            click.echo(as_table(results, table_width()))
         if code:
             again = "the same mpiexec command" if given["engine"] == "mpi" else None
             kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"
             exit_unfinished(code, kept, again)
-        click.echo(as_table(results, line_width()))
+        click.echo(as_table(results, table_width()))
         tallies = [(point, results.tallies[tuple(point.values())]) for point in self.points]
         if few := self.goal.few_events(self.study, tallies):
             print_message(few)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..errors import count_text
 from . import completion, options
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
     for path, results in zip((one, other), both, strict=True):
         click.echo(
             f"{path}: {results.study.name} revision {results.study.revision}, seed {results.seed}, "
-            f"{len(results):,} point{'s' * (len(results) != 1)}, {results.trials:,} trials"
+            f"{count_text(len(results), 'point')}, {results.trials:,} trials"
         )
     for path, points in ((one, found.only_one), (other, found.only_other)):
         if points:
@@ -44,7 +45,7 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
     if found.compared:
         click.echo(
             f"estimates from other trials: {found.compared:,} compared, {len(found.apart):,} differ by more than their "
-            "intervals (by chance some 0.6% do)"
+            "intervals (of estimates of equal numbers about 0.6% do, by chance)"
         )
     _difference_table(found.apart)
     ctx.exit(1 if found.differ else 0)
@@ -52,14 +53,14 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
 
 def _name_points(points: tuple[str, ...]) -> str:
     more = f"; and {len(points) - _MAX_NAMED:,} more" if len(points) > _MAX_NAMED else ""
-    return f"{len(points):,} point{'s' * (len(points) != 1)} ({'; '.join(points[:_MAX_NAMED])}{more})"
+    return f"{count_text(len(points), 'point')} ({'; '.join(points[:_MAX_NAMED])}{more})"
 
 
 def _difference_table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
-    from ..results.rounding import estimate_text
+    from ..results.rounding import estimate_texts
     from ..results.table import fit_columns
 
-    rows = [(at, label, estimate_text(a), estimate_text(b)) for at, label, a, b in apart]
+    rows = [(at, label, *estimate_texts([a, b])) for at, label, a, b in apart]
     columns = [list(column) for column in zip(("point", "statistic", "A", "B"), *rows, strict=True)] if rows else []
-    for cells in zip(*fit_columns(columns, len(columns), 0), strict=True):
+    for cells in zip(*fit_columns(columns, 0, None)[0], strict=True):
         click.echo("  ".join(cells))

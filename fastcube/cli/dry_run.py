@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import count_text, range_text
 from ..measure.tally import count_trials, missing_trials
 from . import print_message
 
@@ -50,14 +51,14 @@ def show_plan(run: CheckedRun) -> None:
     seconds = measured_seconds(study, points, most=left)
     cores = (workers or available_cpus()) if engine == "threads" else 1
     where = f"{cores} workers" if cores > 1 else "one core"
-    measured = f"{min(MEASURED, len(points))} of the points ran for up to {SECONDS} s in all on one core, now"
+    measured = f"measured now, by up to {SECONDS} s of trials at {count_text(min(MEASURED, len(points)), 'point')}"
     if goal.adaptive:
         click.echo(f"trials  until {_targets_text(goal)}: how many is not known before")
         million = seconds_text(1e6 * sum(seconds) / cores)
         click.echo(f"time    {million} for every million trials of each point on {where} ({measured})")
     else:
         asked = [stop - first for first, stop in map(goal.bounds, points)]
-        each = f"{min(asked):,}" if min(asked) == max(asked) else f"{min(asked):,} to {max(asked):,}"
+        each = range_text(f"{min(asked):,}", f"{max(asked):,}")
         click.echo(f"trials  {each} a point, {sum(asked):,} in all, {sum(asked) - sum(left):,} of them in {output}")
         total = sum(n * s for n, s in zip(left, seconds, strict=True)) / cores
         click.echo(f"time    {seconds_text(total) if sum(left) else 'none'} on {where} ({measured})")

@@ -7,7 +7,7 @@ import platform
 
 import click
 
-from ..errors import plain_text
+from ..errors import plain_text, range_text
 from . import completion, options
 
 
@@ -50,9 +50,8 @@ def command(file: str | None, unchecked: bool) -> None:
     click.echo(f"source     {results.study.source}")
     click.echo(f"seed       {results.seed}")
     click.echo(f"generator  {GENERATOR}")
-    click.echo(
-        f"points     {len(done)}, with {min(done, default=0):,} to {max(done, default=0):,} trials, {sum(done):,} in all"
-    )
+    each = range_text(f"{min(done, default=0):,}", f"{max(done, default=0):,}")
+    click.echo(f"points     {len(done)}, with {each} trials, {sum(done):,} in all")
     if axis := results.study.swept_axis:
         click.echo(f"curves     points that differ in {axis.name} alone share their trials")
     click.echo(f"digest     {results.digest()}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ParameterError
+from ..errors import ParameterError, count_text, range_text
 from . import completion, line_width
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ def _grid_text(study: Study, grid: Grid) -> str:
 
     parts = [f"{axis.name} = {values_text({point[axis.name] for point in grid.points})}" for axis in study.axes]
     least, most = (choose(grid.trials_of_points().values()) for choose in (min, max))
-    each = f"{least:,} trials each" if least == most else f"{least:,} to {most:,} trials each"
-    return "; ".join(parts) + f"; {len(grid.points)} points, {each}"
+    each = f"{range_text(f'{least:,}', f'{most:,}')} trials each"
+    return "; ".join(parts) + f"; {count_text(len(grid.points), 'point')}, {each}"
 
 
 def _fold_line(label: str, text: str, margin: int = 16) -> None:

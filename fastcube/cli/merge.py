@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import ParameterError
+from ..errors import ParameterError, count_text
 from . import completion, print_message
 from .status import missing_shards_text
 
@@ -50,9 +50,9 @@ def command(shards: tuple[str, ...], output: str) -> None:
     if file.path.exists():
         _check_nothing_lost(merged, open_results(file.path), output)
     file.save(merged)
-    trials = merged.trials
+    counted = f"{merged.trials:,} trials at {count_text(len(merged.tallies), 'point')}"
     lacking = missing_shards_text(merged)
     print_message(
-        f"merged {len(shards)} files, {trials:,} trials at {len(merged.tallies)} points, into {output}; "
+        f"merged {count_text(len(shards), 'file')}, {counted}, into {output}; "
         f"digest {merged.digest()}{'; ' if lacking else ''}{lacking}"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import completion, line_width, options, print_message
+from . import completion, options, print_message, table_width
 from .status import missing_shards_text
 
 
@@ -13,25 +13,35 @@ from .status import missing_shards_text
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["table", "csv", "json"]),
+    type=click.Choice(["table", "csv", "json", "markdown", "latex"]),
     default="table",
     show_default=True,
-    help="Output format.",
+    help="Output format; latex needs the package booktabs.",
 )
 @click.option("--stat", metavar="A,B", help="Statistics to print, in this order; by default the study's.")
+@click.option("--sort", metavar="COLUMN[:desc]", help="Order of points by an axis, trials or a statistic; by default by axes.")
 @options.where_option
 @options.file
 def command(
-    file: str, style: str, stat: str | None, where: tuple[str, ...], unchecked: bool, study: str | None
+    file: str,
+    style: str,
+    stat: str | None,
+    sort: str | None,
+    where: tuple[str, ...],
+    unchecked: bool,
+    study: str | None,
 ) -> None:
     """Print the estimates in a results file, with 95% intervals."""
-    from ..results.table import as_csv, as_json, as_table
+    from ..results import table
 
     results = options.read_results(file, unchecked, study, where)
+    if sort is not None:
+        results = table.sort_points(results, sort)
     chosen = None if stat is None else stat.split(",")
     if lacking := missing_shards_text(results):
         print_message(lacking)
     if style == "table":
-        click.echo(as_table(results, line_width(), chosen))
+        click.echo(table.as_table(results, table_width(), chosen))
     else:
-        click.echo((as_csv if style == "csv" else as_json)(results, chosen))
+        writers = {"csv": table.as_csv, "json": table.as_json, "markdown": table.as_markdown, "latex": table.as_latex}
+        click.echo(writers[style](results, chosen))

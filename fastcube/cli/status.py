@@ -179,7 +179,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     from ..results.provenance import available_cpus
     from ..results.rounding import estimate_texts
     from ..results.table import fit_columns, json_safe
-    from . import line_width
+    from . import table_width
 
     keep = _keep_single_file if len(files) == 1 else _keep_shard
     with options.suggest_unchecked():
@@ -235,11 +235,11 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         cells += [row["trials_for_target"]] if asked.adaptive else []
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
-    kept = fit_columns(columns, len(names), line_width())
+    kept, left_out = fit_columns(columns, len(names), table_width())
     for told in zip(*kept, strict=True):
         click.echo("  ".join(told))
-    if len(kept) < len(columns):
-        click.echo(f"left out for width, in --json: {', '.join(column[0] for column in columns[len(kept) :])}")
+    if left_out:
+        click.echo(f"left out for width, in --json: {', '.join(left_out)}")
     if shards is not None:
         count, again, _ = shards
         click.echo(

@@ -198,6 +198,26 @@ class Draw:
             raise ParameterError(f"network and others must be a network and a mapping, got {given}")
 
 
+class Notes:
+    """Notes under a table, each with the statistics that it is about: ``show --stat`` prints those on the statistics it shows.
+
+    Parameters
+    ----------
+    *parts : (callable, sequence of str)
+        ``notes(results)``, which gives lines, and the names of the statistics.
+    """
+
+    def __init__(self, *parts: tuple[Callable[[Results], list[str]], Sequence[str]]) -> None:
+        self.parts = parts
+
+    def __call__(self, results: Results) -> list[str]:
+        return [line for notes, _ in self.parts for line in notes(results)]
+
+    def select(self, names: Sequence[str]) -> Notes:
+        """The notes on some of these statistics."""
+        return Notes(*(part for part in self.parts if not set(part[1]).isdisjoint(names)))
+
+
 @dataclass(frozen=True)
 class Grid:
     """Points at which a study is run together.

@@ -14,7 +14,9 @@ from ..errors import (
     check_flag,
     check_integer,
     check_path,
+    count_text,
     is_many,
+    range_text,
     short_repr,
     wrap_study_errors,
 )
@@ -54,6 +56,8 @@ class Results:
         Provenance of each run and merge that led here; not part of the identity.
     grid : str, optional
         The study's grid that was run, whose figure and notes are shown; None for the first.
+    order : sequence of keys, optional
+        Points in the order of a table; by default sorted by values.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class Results:
     goal: Goal = field(default_factory=Goal)
     history: list[dict[str, Any]] = field(default_factory=list)
     grid: str | None = None
+    order: Sequence[Key] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.study, Measure):
@@ -85,8 +90,8 @@ class Results:
         return dict(zip((a.name for a in self.study.axes), key, strict=True))
 
     def __iter__(self) -> Iterator[tuple[dict[str, Value], Tally]]:
-        """Iterate over points with their tallies, sorted by values; names in the order of their axis."""
-        for key in sorted(self.tallies, key=self.study.order):
+        """Iterate over points with their tallies, in ``order`` or sorted by values; names in the order of their axis."""
+        for key in self.order or sorted(self.tallies, key=self.study.order):
             yield self.point(key), self.tallies[key]
 
     @property
@@ -290,8 +295,8 @@ class Results:
 
     def __repr__(self) -> str:
         done = sorted({tally.trials for tally in self.tallies.values()}) or [0]
-        trials = f"{done[0]:,} trials each" if len(done) == 1 else f"{done[0]:,} to {done[-1]:,} trials each"
-        points = f"{len(self.tallies)} point{'s' * (len(self.tallies) != 1)}"
+        trials = f"{range_text(f'{done[0]:,}', f'{done[-1]:,}')} trials each"
+        points = count_text(len(self.tallies), "point")
         where = f" ({'; '.join(self.spans().values())})" if self.tallies else ""
         return f"<Results of {self.study.name}: {points}{where}, {trials}, seed {self.seed}>"
 

@@ -84,7 +84,9 @@ def _format_estimate(e: Estimate, scientific: bool) -> str:
 
 def _round_text(x: float, place: int, scientific: bool) -> str:
     """Return a number rounded to a power of ten, or to one digit if it is smaller."""
-    if scientific and x:
+    if scientific and not x:
+        return "0"
+    if scientific:
         return f"{x:.{max(0, _decimal_exponent(abs(x)) - place)}e}"
     return f"{x:.{max(0, -place)}f}"
 

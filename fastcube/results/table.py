@@ -1,22 +1,24 @@
-"""Results as text: a table for people, CSV and JSON for programs."""
+"""Results as text: a table for people, Markdown and LaTeX for documents, CSV and JSON for programs."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
-import itertools
 import json
 import math
+import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ..errors import StudyError, wrap_study_errors
+from ..errors import ParameterError, StudyError, count_text, suggest_name, wrap_study_errors
 from ..measure.estimate import UNDEFINED
 from ..measure.registry import code_of
 from ..measure.schema import RecordedMeasure
 from ..measure.statistics import Distribution
+from ..measure.study import Notes
 from .export import columns_of
 from .results import Results
 from .rounding import estimate_texts
@@ -34,9 +36,8 @@ ASYMPTOTIC = "~"
 def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[list[str]]:
     """The table column by column, its name first: axes, trials, statistics, one for each value of a distribution.
 
-    The statistics are those named, or all that the study shows.
-
-    Beside an estimate over fewer than the point's trials stands over how many, ``> 0.948 of 69``.
+    The statistics are those named, or all that the study shows.  An estimate over fewer than the point's trials says over how
+    many, ``> 0.948 of 69``; the second line of the column's name then says which, ``of not_unsafe``.
     """
     study = results.study
     points = [point for point, _ in results]
@@ -52,16 +53,46 @@ def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[
             cells = estimate_texts([row.get(label, UNDEFINED) for row in rows])
             if set(cells) == {"-"} and len(study.statistics) > 1:
                 continue
-            columns.append([label, *(c + end if c != "-" else c for c, end in zip(cells, ends, strict=True))])
+            cells = [c + end if c != "-" else c for c, end in zip(cells, ends, strict=True)]
+            condition = f"\nof {s.condition}" if any(" of " in cell for cell in cells) else ""
+            columns.append([label + condition, *cells])
     return columns
+
+
+def sort_points(results: Results, column: str) -> Results:
+    """The results with their points in the order of a column: ``NAME`` or ``NAME:asc`` ascending, ``NAME:desc`` descending.
+
+    The column is an axis, ``trials`` or a statistic of one number.  Points of which nothing is known come last, and points that
+    are equal keep their order.  Raises ParameterError for anything else.
+    """
+    name, _, direction = column.partition(":")
+    if direction not in ("", "asc", "desc"):
+        raise ParameterError(f"sort must be COLUMN, COLUMN:asc or COLUMN:desc, got {column}")
+    points = list(results)
+    keys: list[Any]
+    if name in (axes := {axis.name: axis for axis in results.study.axes}):
+        keys = [axes[name].sort_key(point[name]) for point, _ in points]
+    elif name == "trials":
+        keys = [tally.trials for _, tally in points]
+    elif name not in (statistics := {s.name: s for s in results.study.statistics}):
+        near = suggest_name(name, [*axes, *statistics])
+        raise ParameterError(f"sort must be trials, an axis or a statistic of {results.study.name}, got {name}{near}")
+    elif isinstance(statistics[name], Distribution):
+        raise ParameterError(f"sort must be a column of one number, got the distribution {name}")
+    else:
+        keys = [results.read(statistics[name], point)[0].value for point, _ in points]
+    unknown = [i for i, key in enumerate(keys) if isinstance(key, float) and math.isnan(key)]
+    known = sorted(set(range(len(keys))) - set(unknown), key=keys.__getitem__, reverse=direction == "desc")
+    return replace(results, order=[tuple(points[i][0].values()) for i in [*known, *unknown]])
 
 
 def unverified_note(results: Results) -> list[str]:
     """A line on the statistics that are the file's own word, where there are any."""
     names = results.study.unverified if isinstance(results.study, RecordedMeasure) else ()
-    which = "statistics" if len(names) == len(results.study.statistics) else ", ".join(names)
-    here = "a study that is here (show --study FILE.py)"
-    line = f"{which} as the file states them: neither the digest nor {here} holds their units, bounds and scales"
+    which = "all statistics" if len(names) == len(results.study.statistics) else ", ".join(names)
+    line = (
+        f"units, bounds and scales are read from the file and not checked: {which} (show --study FILE.py checks them)"
+    )
     return [line] if names else []
 
 
@@ -73,20 +104,37 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
     """What marks mean, what nothing vouches for, and how many statistics are not in the table at any width."""
     marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
     lines = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if marked else []
+    described = {counter.name: counter.description for counter in results.study.tally.counters}
+    conditions = dict.fromkeys(column[0].partition("\nof ")[2] for column in columns)
+    lines += [f"of {name}: {described[name]}" for name in conditions if name]
     lines += unverified_note(results)
     hidden = 0 if asked else sum(not s.shown for s in results.study.statistics)
     if hidden:
-        lines.append(
-            f"{hidden} more statistic{'s' * (hidden > 1)}, not shown here: --format csv or json, or table(), has all"
-        )
+        lines.append(f"{count_text(hidden, 'statistic')} of this study not in the table: --format csv or json has all")
     return lines
 
 
-def fit_columns(columns: Sequence[Sequence[str]], least: int, width: int) -> list[list[str]]:
-    """The columns, from the left and at least ``least``, that fit a line of ``width`` characters, cells aligned to the right."""
+def fit_columns(
+    columns: Sequence[Sequence[str]], least: int, width: int | None, first: Collection[int] = ()
+) -> tuple[list[list[str]], list[str]]:
+    """The columns that fit a line of ``width`` characters, cells aligned to the right, and the names of those left out.
+
+    All fit where ``width`` is None.  The columns of the places ``first`` are left out first, each time the rightmost, then the
+    others; the first ``least`` always stay.
+    """
     widths = [max(map(len, column)) for column in columns]
-    fit = max(least, sum(end - 2 <= width for end in itertools.accumulate(2 + w for w in widths)))
-    return [[cell.rjust(w) for cell in column] for column, w in zip(columns[:fit], widths, strict=False)]
+    kept = list(range(len(columns)))
+    for i in sorted(range(least, len(columns)), key=lambda i: (i in first, i), reverse=True):
+        if width is not None and sum(widths[k] + 2 for k in kept) - 2 > width:
+            kept.remove(i)
+    left_out = [column[0] for i, column in enumerate(columns) if i not in kept]
+    return [[cell.rjust(widths[i]) for cell in columns[i]] for i in kept], left_out
+
+
+def is_without_events(column: Sequence[str]) -> bool:
+    """Whether all that a column of a table knows are upper limits of events that were not seen."""
+    known = [cell for cell in column[1:] if cell != "-"]
+    return bool(known) and all(cell.startswith("<") for cell in known)
 
 
 def fold_line(line: str, width: int) -> list[str]:
@@ -94,45 +142,120 @@ def fold_line(line: str, width: int) -> list[str]:
     if len(line) <= width:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(line, width, subsequent_indent=indent + "  ", replace_whitespace=False)
+    whole = line.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")  # an estimate stays in one line
+    lines = textwrap.wrap(whole, width, subsequent_indent=indent + "  ", replace_whitespace=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def make_notes(results: Results, notes_of: Callable[[Results], list[str]] | None) -> list[str]:
-    """Return a study's notes; where its code fails, one line that says so, for what was counted is not touched by it."""
+def make_notes(
+    results: Results, notes_of: Callable[[Results], list[str]] | None, statistics: Sequence[str] | None = None
+) -> list[str]:
+    """Return a study's notes, or those on some statistics; where its code fails, one line that says so.
+
+    A failure does not touch the counts.
+    """
     try:
         with wrap_study_errors(f"notes of {results.study.name}"):
+            if isinstance(notes_of, Notes) and statistics is not None:
+                return notes_of.select(statistics)(results)
             return [] if notes_of is None else list(notes_of(results))
     except StudyError as error:
         return [str(error)]
 
 
-def as_table(results: Results, width: int = WIDTH, statistics: Sequence[str] | None = None) -> str:
-    """One line a point: axes, trials, each statistic, or those named, with half the width of its 95% interval; then the notes.
+def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[str] | None = None) -> str:
+    """One line per point: axes, trials, each statistic, or those named, with half the width of its 95% interval; then the notes.
 
     Statistics that the study does not show or that no point defines are left out, and those that lines of ``width``
-    characters do not hold, last first; lines under the table say how many, and name the latter.  Rows are never wrapped.
+    characters do not hold: first those of which nothing was seen, then the others, last first.  Lines under the table say how
+    many, and name the latter.  With ``width`` None the table has all columns.  Rows are never wrapped.
     """
     study = results.study
     columns = _columns(results, statistics)
-    kept = fit_columns(columns, len(study.axes) + 1, width)
+    two_lines = any("\n" in column[0] for column in columns)
+    aligned = [
+        [*column[0].split("\n"), *[""] * (two_lines and "\n" not in column[0]), *column[1:]] for column in columns
+    ]
+    unseen = [i for i, column in enumerate(columns) if is_without_events(column)]
+    kept, left_out = fit_columns(aligned, len(study.axes) + 1, width, unseen)
+    names = [cells[0].strip() for cells in kept]
     lines = ["  ".join(cells).rstrip() for cells in zip(*kept, strict=True)]
-    lines.insert(1, "  ".join("-" * len(column[0]) for column in kept))
-    remarks = _remarks(results, kept, statistics is not None)
+    lines.insert(1 + two_lines, "  ".join("-" * len(column[0]) for column in kept))
+    shown = [column for column in columns if column[0].partition("\n")[0] in names]
+    remarks = _remarks(results, shown, statistics is not None)
     if statistics is not None:
-        shown = {column[0].partition("=")[0] for column in columns}
-        names = [s.label if isinstance(s, Distribution) else s.name for s in results.select_statistics(statistics)]
-        remarks += [f"{name} is not known at any of these points" for name in names if name not in shown]
-    if len(kept) < len(columns):
-        left_out = [column[0] for column in columns[len(kept) :]]
-        remarks.append(f"left out for width, {len(left_out)}, in csv and json: {', '.join(left_out)}")
+        defined = {re.split("[=\n]", column[0])[0] for column in columns}
+        asked = [s.label if isinstance(s, Distribution) else s.name for s in results.select_statistics(statistics)]
+        remarks += [f"{name} is not known at any of these points" for name in asked if name not in defined]
+    if left_out:
+        remarks.append(f"left out for width, but in csv and json: {', '.join(left_out)}")
+    width = width or WIDTH
     if remarks:
         lines += ["", *(part for line in remarks for part in fold_line(line, width))]
     code = code_of(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
-    notes = make_notes(results, notes_of)
+    notes = make_notes(results, notes_of, statistics)
     head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, width)
     told = [part for line in notes for part in fold_line(line, width)]
     return "\n".join([*head, "", *lines, *([""] if notes else []), *told])
+
+
+def _columns_with_units(results: Results, statistics: Sequence[str] | None) -> list[list[str]]:
+    """The columns of the table for documents: each name in one line, with the unit of its numbers."""
+    units = {s.label if isinstance(s, Distribution) else s.name: s.units for s in results.study.statistics}
+    columns = _columns(results, statistics)
+    for column in columns:
+        name, _, condition = column[0].partition("\n")
+        unit = units.get(name, "1")
+        column[0] = name + f" [{unit}]" * (unit != "1") + f" {condition}" * bool(condition)
+    return columns
+
+
+def as_markdown(results: Results, statistics: Sequence[str] | None = None) -> str:
+    """The table with all its columns in Markdown, the units of numbers in its head, and what its marks mean below it."""
+    columns = [[cell.replace("|", "\\|") for cell in column] for column in _columns_with_units(results, statistics)]
+    names = {axis.name for axis in results.study.axes if axis.kind is str}
+    head, *rows = zip(*columns, strict=True)
+    rule = ["---" if name in names else "---:" for name in head]
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
+    return "\n".join([*lines, *(f"\n{line}" for line in _remarks(results, _columns(results, statistics), True))])
+
+
+#: Characters that LaTeX takes for commands, and those of the table that its fonts lack in text.
+_LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"$\sim$",
+        "±": r"$\pm$",
+        "<": "$<$",
+        ">": "$>$",
+    }
+)
+
+
+def latex_text(text: str) -> str:
+    """Text of a table for LaTeX: special characters escaped, powers of ten and minus signs of numbers set as mathematics."""
+    text = text.translate(_LATEX)
+    text = re.sub(r"(?<![\w.])(-?[\d.]+)e([+-]\d+)", lambda m: rf"${m[1]} \times 10^{{{int(m[2])}}}$", text)
+    return re.sub(r"(?<![\w.${-])-(?=\d)", "$-$", text)
+
+
+def as_latex(results: Results, statistics: Sequence[str] | None = None) -> str:
+    """The table with all its columns as a LaTeX ``tabular`` with the rules of booktabs, the units of numbers in its head.
+
+    Comments above it give title and source, what it needs and what its marks mean.
+    """
+    study = results.study
+    columns = [[latex_text(cell) for cell in column] for column in _columns_with_units(results, statistics)]
+    marks = _remarks(results, _columns(results, statistics), True)
+    title = f"{study.title} ({study.source})" if study.source else study.title
+    words = {axis.name for axis in study.axes if axis.kind is str}
+    places = "".join("l" if axis.name in words else "r" for axis in study.axes).ljust(len(columns), "r")
+    head, *rows = (f"{' & '.join(cells)} \\\\" for cells in zip(*columns, strict=True))
+    lines = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*(f"% {line}" for line in (title, r"needs \usepackage{booktabs}", *marks)), *lines])
 
 
 def as_html(results: Results) -> str:
@@ -141,7 +264,7 @@ def as_html(results: Results) -> str:
     columns = _columns(results)
 
     def format_row(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>".replace("\n", "<br>") for cell in cells) + "</tr>"
 
     head, *rows = zip(*columns, strict=True)
     body = "".join(format_row("td", cells) for cells in rows[:HTML_ROWS])

@@ -17,7 +17,7 @@ from fastcube.kernels.broadcasting import dispatch, layout
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import AXES, MAX_FAULTS
 from fastcube.measure.statistics import Mean, Statistic
-from fastcube.measure.study import Draw, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
+from fastcube.measure.study import Draw, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -109,7 +109,7 @@ def _figure(results: Results, sheet: Any) -> None:
     )
 
 
-def _notes(results: Results) -> list[str]:
+def _theorem_notes(results: Results) -> list[str]:
     def total_count(name: str) -> int:
         return sum(int(tally.counts[name]) for _, tally in results)
 
@@ -120,11 +120,10 @@ def _notes(results: Results) -> list[str]:
         for name in ("broadcast2", "broadcast1", "broadcast1_unsafe")
     )
     lines = [
-        f"Theorem 6, BROADCAST2 reaches all: in {all_of[0]:,} of {all_of[1]:,} trials; within n + 1 units at {where}",
-        f"Theorem 5, BROADCAST1 from active sources reaches all: but for {others[1] - others[0]:,} trials",
-        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all: in {unsafe[0]:,} of {unsafe[1]:,}",
+        f"Theorem 6: BROADCAST2 reaches all nodes in {all_of[0]:,} of {all_of[1]:,} trials, within n + 1 units at {where}",
+        f"Theorem 5: BROADCAST1 from active sources reaches all nodes in {others[0]:,} of {others[1]:,} trials",
+        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all in {unsafe[0]:,} of {unsafe[1]:,} trials",
     ]
-    lines += _closed_form_notes(results)
     if limit := total_count("limit"):
         lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {limit}")
     return lines
@@ -241,5 +240,8 @@ BROADCAST = Study(
     explain=_explain,
     draw=_sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes(
+        (_theorem_notes, ("broadcast2_complete", "broadcast1_complete", "broadcast1_unsafe_complete")),
+        (_closed_form_notes, ("broadcast_coverage",)),
+    ),
 )

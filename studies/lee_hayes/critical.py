@@ -18,7 +18,7 @@ from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Mean, Point, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, join_limited
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 from fastcube.results.results import Results
@@ -228,5 +228,5 @@ UNSAFE_CRITICAL = Study(
     explain=_explain,
     draw=_sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("all_unsafe",))),
 )

@@ -19,7 +19,7 @@ from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -224,5 +224,5 @@ UNSAFE_RARE = Study(
     explain=_explain,
     draw=_sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("unsafe_nodes", "unsafe_fraction"))),
 )

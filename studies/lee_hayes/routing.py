@@ -19,7 +19,7 @@ from fastcube.measure.grid import longest_axis
 from fastcube.measure.inventory import inventory
 from fastcube.measure.routing_rules import AXES, check_point, sample_trial
 from fastcube.measure.statistics import Proportion, Ratio
-from fastcube.measure.study import Axis, Explanation, Grid, Point, Study, check_cases, point_text, product_grid
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
 
@@ -346,5 +346,5 @@ ROUTING = Study(
     explain=_explain,
     draw=sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("route3_detour", "route_delivered", "route2_delivered"))),
 )

@@ -12,7 +12,7 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import basic_fraction, minimal_fraction
 from fastcube.kernels.routing import dispatch, layout
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text, product_grid
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -157,5 +157,5 @@ ROUTING_RATE = Study(
     explain=_explain,
     draw=sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("route_delivered", "route1_minimal", "route2_delivered"))),
 )

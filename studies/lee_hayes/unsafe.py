@@ -19,7 +19,18 @@ from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, join_limited, point_text, product_grid
+from fastcube.measure.study import (
+    Axis,
+    Draw,
+    Explanation,
+    Grid,
+    Notes,
+    Point,
+    Study,
+    join_limited,
+    point_text,
+    product_grid,
+)
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -244,11 +255,17 @@ UNSAFE_FRACTION = Study(
     kernel=lambda point: dispatch.UNSAFE_FRACTION.kernel(*point.values()),
     grids=(
         Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
-        Grid("large", _large_grid(), 10**7, figure=_large_figure, notes=_large_notes),
+        Grid(
+            "large",
+            _large_grid(),
+            10**7,
+            figure=_large_figure,
+            notes=Notes((_large_notes, ("close_pair", "unsafe_fraction"))),
+        ),
     ),
     check=_check_point,
     explain=_explain,
     draw=sample_nodes,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("unsafe_fraction",))),
 )

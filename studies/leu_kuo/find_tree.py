@@ -7,7 +7,7 @@ from typing import Any
 
 from fastcube.kernels.trees import dispatch, layout
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Explanation, Grid, Point, Study
+from fastcube.measure.study import Explanation, Grid, Notes, Point, Study
 from fastcube.results.results import Results
 
 from . import enumeration
@@ -138,5 +138,5 @@ FIND_TREE = Study(
     explain=explain_trial,
     draw=sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("sink",))),
 )

@@ -14,7 +14,7 @@ from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import dispatch, layout
 from fastcube.kernels.gathering.layout import MOST_DIMENSIONS, RUNS, common_denominator
 from fastcube.measure.statistics import NormalMean, Proportion, Ratio
-from fastcube.measure.study import Explanation, Grid, Point, Study, join_limited, point_text
+from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, join_limited, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
@@ -318,5 +318,5 @@ REROUTING = Study(
     explain=_explain(("comment", "repaired", "reroute", "tc")),
     draw=sample_trial,
     figure=_rerouting_figure,
-    notes=_slowest_note,
+    notes=Notes((_slowest_note, ("slowdown_comment", "twofold"))),
 )

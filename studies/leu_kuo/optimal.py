@@ -8,7 +8,7 @@ from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
 from fastcube.kernels.trees import dispatch, layout
 from fastcube.measure.statistics import Proportion, Ratio
-from fastcube.measure.study import Explanation, Grid, Point, Study, point_text
+from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.results.results import Results
 
 from . import enumeration
@@ -115,5 +115,5 @@ OPTIMAL_TREE = Study(
     explain=explain_trial,
     draw=sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("gap", "ratio", "optimal"))),
 )

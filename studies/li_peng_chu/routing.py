@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastcube.kernels.dualcube import dispatch, layout
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import NormalMean, Proportion, Ratio
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value, product_grid
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Study, Value, product_grid
 from fastcube.results.rounding import estimate_text
 
 if TYPE_CHECKING:
@@ -290,5 +290,5 @@ DUALCUBE_ROUTING = Study(
     explain=explain_trial,
     draw=sample_trial,
     figure=figure,
-    notes=notes,
+    notes=Notes((notes, ("success", "success_connected", "length_ratio", "minimal"))),
 )

@@ -12,7 +12,7 @@ from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
 from fastcube.measure.statistics import Difference, Mean, NormalDifference, NormalMean, Point, Proportion, Ratio
-from fastcube.measure.study import Grid, Study, point_text
+from fastcube.measure.study import Grid, Notes, Study, point_text
 from fastcube.measure.survival import (
     AXES,
     check_point,
@@ -116,5 +116,5 @@ SURVIVAL_COMPONENTS = Study(
     explain=make_explain(),
     draw=make_draw(),
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("components",))),
 )

@@ -10,12 +10,13 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from fastcube.errors import range_text
 from fastcube.exact.survival import isolated_node_bounds
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL as TALLY
 from fastcube.measure.estimate import Estimate
 from fastcube.measure.statistics import Point
-from fastcube.measure.study import Grid, Study, Value, point_text
+from fastcube.measure.study import Grid, Notes, Study, Value, point_text
 from fastcube.measure.survival import (
     AXES,
     AXES_RATE,
@@ -156,11 +157,6 @@ def figure_sparse(results: Results, sheet: Any) -> None:
 # ---------------------------------------------------------------- notes
 
 
-def notes(results: Results) -> list[str]:
-    """Return notes: comparisons with the hypercube, the benefit of pairing, and brackets of isolation."""
-    return [*rank_notes(results), *pairing_notes(results), *bracket_notes(results)]
-
-
 def _point_without_network(point: Point) -> tuple[Value, ...]:
     """Return all values of a point but the network."""
     return tuple(value for name, value in point.items() if name != "network")
@@ -229,8 +225,9 @@ def pairing_notes(results: Results) -> list[str]:
             shares = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
             unpaired = math.sqrt(sum(p * (1 - p) for p in shares) / tally.trials)
             gains.setdefault(str(point["network"]), []).append(unpaired / paired)
-    told = ", ".join(f"{name} {min(g):.2f} to {max(g):.2f}" for name, g in gains.items())
-    return [f"pairing: standard error of an unpaired difference over the paired one: {told}"] if told else []
+    told = ", ".join(f"{name} {range_text(f'{min(g):.2f}', f'{max(g):.2f}')}" for name, g in gains.items())
+    heading = "standard error of the difference without common faults, as a multiple of the standard error with them:"
+    return [f"{heading} {told}"] if told else []
 
 
 def bracket_notes(results: Results) -> list[str]:
@@ -252,7 +249,7 @@ def bracket_notes(results: Results) -> list[str]:
         lines.append(f"  {point_text(point)}: [{low:.6g}, {high:.6g}], mean number {found.mean:.4g}{narrower}")
     if not lines:
         return []
-    heading = "exact brackets of P(some node is isolated); disconnected is as probable as that and extra_1 together:"
+    heading = "proved limits of P(some node is isolated); P(disconnected) is the sum of this probability and extra_1:"
     return [
         heading,
         *lines,
@@ -278,7 +275,11 @@ _study = functools.partial(
     explain=make_explain(),
     draw=make_draw(),
     figure=figure,
-    notes=notes,
+    notes=Notes(
+        (rank_notes, ("connected", "disconnected", "connected_diff")),
+        (pairing_notes, ("connected_diff",)),
+        (bracket_notes, ("no_isolated", "disconnected", "extra_1")),
+    ),
     together=512,
 )
 

@@ -16,7 +16,7 @@ from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, join_limited, point_text
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
@@ -266,5 +266,5 @@ EDGE_DISJOINT_TREES = Study(
     explain=_explain,
     draw=_sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("trees", "degree_met"))),
 )

@@ -15,7 +15,7 @@ from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import NormalMean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 
 if TYPE_CHECKING:
@@ -221,5 +221,5 @@ EDST_BROADCAST = Study(
     explain=_explain,
     draw=_sample_ends,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("steps", "as_stated", "bound"))),
 )

@@ -17,7 +17,7 @@ from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Mean, NormalMean, Proportion, Ratio
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study
 from fastcube.networks.hypercube import Hypercube
 
 from .partition import pair_text
@@ -257,5 +257,5 @@ MULTICAST = Study(
     explain=_explain,
     draw=_sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("channels", "channels_hamilton"))),
 )

@@ -19,7 +19,7 @@ from fastcube.errors import check_integer, check_range
 from fastcube.kernels.wormhole import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
@@ -294,5 +294,5 @@ MULTICAST_WORMHOLE = Study(
     explain=_explain_messages,
     draw=_draw_trial,
     figure=_draw_messages,
-    notes=_message_notes,
+    notes=Notes((_message_notes, ("deadlock", "deadlock_repaired", "deadlock_separate"))),
 )

@@ -19,7 +19,7 @@ from fastcube.exact.closed_forms import mean_tolerant_pairs
 from fastcube.kernels.partition import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Point, Study, point_text
+from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 
@@ -222,5 +222,5 @@ TWO_PARTITION = Study(
     explain=_explain,
     draw=sample_trial,
     figure=_figure,
-    notes=_notes,
+    notes=Notes((_notes, ("exists", "greedy"))),
 )

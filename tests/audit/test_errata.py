@@ -112,11 +112,13 @@ _COUNTED = {"refuted": "refuted", "misprint": "misprint", "depends": "depends? o
 def test_the_page_counts_the_claims_that_the_ledgers_have(name):
     """Without deciding any: how many there are, how many by definition, and of the outcomes that the page tells."""
     ledger = registries.claim_registries()[name]
-    lines = dict(re.findall(r"\d+ claims? of (the papers?|ours): ([^;]*?)(?=; |\.\n)", section(name) + "\n"))
-    numbers = {whose: int(n) for n, whose in re.findall(r"(\d+) claims? of (the papers?|ours): ", section(name))}
-    assert numbers == Counter("ours" if c.ours else "the paper" + "s" * (name not in papers()) for c in ledger)
+    counted = r"(?:claims?|statements?) (of the papers?|added by fastcube): "
+    lines = dict(re.findall(rf"\d+ {counted}([^;]*?)(?=; |\.\n)", section(name) + "\n"))
+    numbers = {whose: int(n) for n, whose in re.findall(rf"(\d+) {counted}", section(name))}
+    papers_own = "of the paper" + "s" * (name not in papers())
+    assert numbers == Counter("added by fastcube" if c.ours else papers_own for c in ledger)
     for whose, words in lines.items():
-        claims = [claim for claim in ledger if claim.ours == (whose == "ours")]
+        claims = [claim for claim in ledger if claim.ours == (whose == "added by fastcube")]
         some = Counter(told(name)[claim.id] for claim in claims if claim.id in told(name))
         named = {OUTCOMES[key]: rf"(\d+) {what}" for key, what in _COUNTED.items()}
         counts = {outcome: sum(map(int, re.findall(what, words))) for outcome, what in named.items()}

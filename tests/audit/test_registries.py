@@ -62,7 +62,10 @@ def test_a_slip_is_a_misprint_and_no_refutation():
 def test_several_claims_of_one_fact_are_one_refutation():
     report = {"paper": "toy", "ours": False, "outcome": "refuted", "fact": "one", "definition": False}
     some = [report, report, {**report, "paper": "other"}, {**report, "fact": "two"}, {**report, "ours": True}]
-    assert summary(some) == "4 claims of the papers: 4 refuted (3 facts)\n1 claim of ours: 1 refuted (1 fact)"
+    assert (
+        summary(some)
+        == "4 claims of the papers: 4 refuted (3 facts)\n1 statement added by fastcube: 1 refuted (1 fact)"
+    )
 
 
 def test_two_computations_that_differ_stop_the_decider():
@@ -209,7 +212,7 @@ def test_the_command_prints_claims_and_counts_ours_apart():
     assert "talk of a deciding function" not in done.stdout
     assert "fastcube: deciding toy breaks failed: AssertionError: not like this\n" in done.stderr
     assert done.stdout.endswith(
-        "5 claims of the papers: 1 holds, 1 refuted (1 fact), 3 not decided\n2 claims of ours: 2 hold\n"
+        "5 claims of the papers: 1 holds, 1 refuted (1 fact), 3 not decided\n2 statements added by fastcube: 2 hold\n"
     )
     assert all(len(line) <= 60 for line in done.stdout.splitlines()[:-2])
     assert "toy repaired [ours] (section 2): holds\n" in done.stdout
@@ -230,7 +233,7 @@ def test_claims_as_markdown_read_as_they_are_printed():
     assert "\n\\- 1 \\< 2\n" in page
     assert "**Instead:** Q_n has 2^n nodes." in page
     assert "```py\n2 ** fc.Hypercube(2).n\n# gives 4\n```" in page
-    assert "1 claim of the papers: 1 refuted (1 fact); 1 claim of ours: 1 holds" in page
+    assert "1 claim of the papers: 1 refuted (1 fact); 1 statement added by fastcube: 1 holds" in page
     assert "repaired" not in page
     assert "`fastcube claims toy --quick --only refuted --format markdown`" in flat(page)
 

@@ -165,7 +165,7 @@ def test_a_dry_run_says_what_a_run_would_do_and_does_nothing(run, steady, tmp_pa
     assert (code, err) == (0, "") and list(tmp_path.iterdir()) == []
     assert "points  2 (n = 5, 6; f = 2)" in out
     assert "trials  10,000 a point, 20,000 in all, 0 of them in unsafe-fraction.h5" in out
-    assert "time    about 20 s on one core (2 of the points ran for up to 0.5 s in all on one core, now)" in out
+    assert "time    about 20 s on one core (measured now, by up to 0.5 s of trials at 2 points)" in out
     assert run(f"{line} --set f=2 --shard 0/2 --trials 1e4 --progress none")[0] == 0
     before = (tmp_path / "unsafe-fraction.h5").read_bytes()
     _, out, _ = run(f"{line} --dry-run")

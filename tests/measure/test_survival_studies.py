@@ -134,7 +134,7 @@ def test_the_grids_are_what_is_stated():
 def test_pairing_and_limits_are_told():
     results = fc.run("survival", network="hypercube,locally-twisted", n=8, f=[96, 128], trials=4000)
     lines = STUDY.notes(results)
-    assert any(line.startswith("pairing: ") and "locally-twisted" in line for line in lines)
+    assert any(line.startswith("standard error of the difference") and "locally-twisted" in line for line in lines)
     assert any("degree 8: not distinguished from the hypercube: locally-twisted " in line for line in lines)
     assert len(results.plot().axes) >= 2
     half = fc.run("survival-rate", grid="half", n=[3, 4], trials=500)

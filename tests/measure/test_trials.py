@@ -204,6 +204,10 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
                 "faults = fc.blocks.faults_for(3, 1, 0, 0)\n    out[0] = fc.blocks.is_faulty(faults, t)",
                 "TypingError: a label or a bit is int64: labels and bits are uint64, write np.uint64(...)",
             ),
+            (
+                "faults = fc.blocks.faults_for(3, 1, 0, 0)\n    out[0] = fc.blocks.is_faulty(faults, 0)",
+                "TypingError: a label or a bit is the integer 0: labels and bits are uint64, write np.uint64(...)",
+            ),
             ("out[0] = undefined_name", "name 'undefined_name' is not defined in trial ("),
             ("a = 1\n    out[0] = undefined_name", "broken.py, line 15)"),
             ("a = 1\n    out[0] = fc.blocks.nothing(a)", "broken.py, line 15)"),

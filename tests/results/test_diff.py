@@ -85,7 +85,10 @@ def test_the_command(capsys, tmp_path, monkeypatch):
         "a.h5: toy revision 1, seed 0, 2 points, 8,000 trials",
         "b.h5: toy revision 1, seed 1, 3 points, 15,000 trials",
         "only in b.h5: 1 point (a=5,work=0.0)",
-        "estimates from other trials: 4 compared, 0 differ by more than their intervals (by chance some 0.6% do)",
+        (
+            "estimates from other trials: 4 compared, 0 differ by more than their intervals "
+            "(of estimates of equal numbers about 0.6% do, by chance)"
+        ),
     ]
     results = fc.open_results("a.h5")
     for key, tally in results.tallies.items():

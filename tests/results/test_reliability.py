@@ -119,7 +119,7 @@ def test_the_command(run, tmp_path, capsys):
     assert ended.value.code == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["network", "n", "rate", "connected", "less", "the", "hypercube"]
-    assert len(lines) == 6 and lines[-1].startswith("moebius1 and hypercube cross, n=4: ")
+    assert len(lines) == 6 and lines[-1].startswith("moebius1 and hypercube, n=4: ")
     assert (tmp_path / "r.png").exists()
 
 

@@ -302,19 +302,19 @@ def test_the_files_own_word_is_called_so(good, unsafe, tmp_path, monkeypatch):
     """Where no study is here, or it defines a statistic otherwise; a study that ran in this process is one that is here."""
     file = tmp_path / "r2.h5"
     file.write_bytes(good)
-    own = "as the file states them: neither the digest nor a study that is here"
+    own = "units, bounds and scales are read from the file and not checked: "
     assert own not in as_table(open_results(file)) + as_table(open_results(unsafe))
     edit_hdf5(file, forged)
     with pytest.raises(fc.ResultFileError, match=r"numbers_octal at a=0,.* are not those of toy"):
         open_results(file)
     monkeypatch.setattr(registry, "_LIVE_STUDIES", {})
-    assert f"statistics {own}" in " ".join(as_table(open_results(file)).split())
-    assert f"numbers    statistics {own}" in CliRunner().invoke(info.command, [str(file)]).output
+    assert f"{own}all statistics" in " ".join(as_table(open_results(file)).split())
+    assert f"numbers    {own}all statistics" in CliRunner().invoke(info.command, [str(file)]).output
     data = json.loads(read(unsafe, "study/json"))
     data["statistics"][0]["description"] += "!"
     edit_hdf5(unsafe, replaced("study/json", json.dumps(data)))
     edit_hdf5(unsafe, numbers(1, 16.0))
-    assert f"{data['statistics'][0]['name']} {own}" in " ".join(as_table(open_results(unsafe)).split())
+    assert f"{own}{data['statistics'][0]['name']}" in " ".join(as_table(open_results(unsafe)).split())
 
 
 def read(file, name):

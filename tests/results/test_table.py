@@ -5,13 +5,29 @@ import io
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from helpers.binned import distribution_results
 
 import fastcube as fc
 from fastcube.cli import main
-from fastcube.results.table import ASYMPTOTIC, WIDTH, as_csv, as_json, as_table
+from fastcube.kernels.tally.layout import Counter, Layout
+from fastcube.measure.statistics import Proportion
+from fastcube.measure.study import Notes
+from fastcube.measure.tally import Tally
+from fastcube.results.results import Results
+from fastcube.results.table import (
+    ASYMPTOTIC,
+    WIDTH,
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    as_table,
+    latex_text,
+    sort_points,
+)
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +114,16 @@ def test_what_is_over_fewer_trials_says_over_how_many():
     assert 0 < counts["route3_delivered"] <= counts["not_unsafe"] < 500
     cells = re.findall(r"\S of (\d+)", line)
     assert cells == [str(counts["route3_delivered"]), str(counts["not_unsafe"])]
+    head, conditions = next(pair for pair in pairwise(as_table(results, 200).splitlines()) if pair[0].startswith("n"))
+    assert re.findall(r"of \w+", conditions) == ["of route3_delivered", "of not_unsafe"]
+    assert conditions.index("of not_unsafe") + len("of not_unsafe") == head.index("route3_delivered") + len(
+        "route3_delivered"
+    )
+    assert "of not_unsafe: trials with an active node" in as_table(results, 200)
+    assert results._repr_html_().count("<br>of ") == 2
     hidden = sum(not s.shown for s in results.study.statistics)
-    assert f"{hidden} more statistics, not shown here: --format csv or json, or table(), has all" in as_table(results)
-    assert f"{hidden} more statistics" in results._repr_html_()
+    assert f"{hidden} statistics of this study not in the table: --format csv or json has all" in as_table(results)
+    assert f"{hidden} statistics of this study" in results._repr_html_()
 
 
 def test_columns_that_do_not_fit_are_named():
@@ -108,7 +131,7 @@ def test_columns_that_do_not_fit_are_named():
     wide = replace(results.study.statistics[0], name="w" * 64)
     study = replace(results.study, statistics=(wide, replace(wide, name="x" * 60), replace(wide, name="last")))
     text = as_table(replace(results, study=study))
-    assert "left out for width, 2, in csv and json: " + "x" * 60 + ", last" in text
+    assert "left out for width, but in csv and json: " + "x" * 60 + ", last" in text
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
@@ -117,7 +140,8 @@ def test_a_narrow_terminal_loses_statistics_and_never_wraps(routes, width):
     lines = as_table(routes, width).splitlines()
     assert max(map(len, lines)) <= width
     top = next(i for i, line in enumerate(lines) if line.split()[:3] == ["m", "rate", "trials"])
-    assert [line.split()[0] for line in lines[top + 2 : top + 6]] == ["5", "5", "10", "10"]  # a line a point
+    rule = next(i for i, line in enumerate(lines) if line.lstrip().startswith("--"))
+    assert [line.split()[0] for line in lines[rule + 1 : rule + 5]] == ["5", "5", "10", "10"]  # a line per point
     kept = lines[top].split()[3:]
     names = [s.name for s in routes.study.statistics if s.shown]
     assert kept == names[: len(kept)]
@@ -135,7 +159,8 @@ def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
     some, values = results.study.statistics
     shown = as_table(replace(results, study=replace(results.study, statistics=(some, replace(values, shown=True)))))
     header = next(line for line in shown.splitlines() if line.startswith("a"))
-    assert header.split()[3:] == [f"value={i}" for i in range(5)] and shown.endswith("csv and json: value=5")
+    assert header.split()[3:] == [f"value={i}" for i in (0, 1, 2, 4)]  # no trial has value 3
+    assert shown.endswith("csv and json: value=3, value=5")
 
 
 def test_show_chooses_statistics_and_points(tmp_path, capsys):
@@ -159,3 +184,127 @@ def test_show_chooses_statistics_and_points(tmp_path, capsys):
         main(["show", path, "--stat", "close"])
     assert end.value.code == 2
     assert "did you mean close_pair?" in capsys.readouterr().err
+
+
+def counted(**columns):
+    """Results of a proportion per name at a = 1, 2, ...: events of 1,000 trials; None where it is over none."""
+    results = distribution_results()
+    rows = list(zip(*columns.values(), strict=True))
+    layout = Layout(*(Counter(name, name) for name in columns), Counter("over", "trials with x | y"))
+    statistics = tuple(
+        Proportion(name=name, description=name, events=name, condition="over", units="links_%") for name in columns
+    )
+    study = replace(results.study, tally=layout, statistics=statistics, figure=None, notes=None)
+    tallies = {
+        (a,): Tally(
+            ((0, 1000),),
+            {name: e or 0 for name, e in zip(columns, row, strict=True)} | {"over": 0 if None in row else 990 + a},
+            {},
+        )
+        for a, row in enumerate(rows, 1)
+    }
+    return Results(study, 0, tallies)
+
+
+def shown_columns(text):
+    return next(line for line in text.splitlines() if line.startswith("a  trials")).split()[2:]
+
+
+def test_columns_of_nothing_seen_are_left_out_first():
+    results = counted(none=[0, 0], some=[0, 3], also_none=[0, 0], last=[1, 2])
+    assert shown_columns(as_table(results, None)) == ["none", "some", "also_none", "last"]
+    widths = [shown_columns(as_table(results, width)) for width in (100, 90, 80, 50)]
+    assert widths == [["none", "some", "last"], ["none", "some", "last"], ["some", "last"], ["some"]]
+    assert "left out for width, but in csv and json: none, also_none" in " ".join(as_table(results, 80).split())
+
+
+def test_a_pipe_gets_all_columns(tmp_path, capsys, monkeypatch):
+    path = str(tmp_path / "r.h5")
+    counted(**{f"name_{i}": [1, 2] for i in range(9)}).save(path)
+    for columns, shown in ((None, 9), ("100", 2)):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns:
+            monkeypatch.setenv("COLUMNS", columns)
+        with pytest.raises(SystemExit):
+            main(["show", path])
+        assert len(shown_columns(capsys.readouterr().out)) == shown
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("some", "213"),
+        ("some:asc", "213"),
+        ("some:desc", "123"),
+        ("a:desc", "321"),
+        ("trials", "123"),
+    ],
+)
+def test_show_sorts_points_by_a_column(tmp_path, capsys, sort, order):
+    path = str(tmp_path / "r.h5")
+    counted(some=[7, 3, None]).save(path)
+    for style in ("table", "csv", "markdown"):
+        with pytest.raises(SystemExit):
+            main(["show", path, "--sort", sort, "--format", style, "--stat", "some"])
+        rows = re.findall(r"^(?:binned,|\| )?(\d)\b", capsys.readouterr().out, re.MULTILINE)
+        assert "".join(rows) == order, style
+
+
+@pytest.mark.parametrize(
+    ("sort", "message"),
+    [
+        ("some:down", "sort must be COLUMN, COLUMN:asc or COLUMN:desc, got some:down"),
+        ("sone", "sort must be trials, an axis or a statistic of binned, got sone; did you mean some?"),
+        ("values", "sort must be a column of one number, got the distribution values"),
+    ],
+)
+def test_what_cannot_be_sorted_by_is_one_line(sort, message):
+    with pytest.raises(fc.ParameterError) as error:
+        sort_points(distribution_results(), sort)
+    assert str(error.value) == message
+
+
+def test_markdown_and_latex_have_units_and_escape_what_they_must():
+    results = counted(some=[0, 500])
+    assert (
+        as_markdown(results).splitlines()
+        == [
+            "| a | trials | some [links_%] of over |",
+            "| ---: | ---: | ---: |",
+            "| 1 | 1,000 | < 0.0037 of 991 |",
+            "| 2 | 1,000 | 0.504 ± 0.032 of 992 |",
+            "",
+            "of over: trials with x | y",
+            "",
+            "all statistics: units, bounds and scales are read from the file and not checked (show --study FILE.py checks them)",
+        ][: len(as_markdown(results).splitlines())]
+    )
+    lines = as_latex(results).splitlines()
+    assert lines[:3] == ["% Values of Q_n by hand", r"% needs \usepackage{booktabs}", "% of over: trials with x | y"]
+    assert lines[3:] == [
+        r"\begin{tabular}{rrr}",
+        r"\toprule",
+        r"a & trials & some [links\_\%] of over \\",
+        r"\midrule",
+        r"1 & 1,000 & $<$ 0.0037 of 991 \\",
+        r"2 & 1,000 & 0.504 $\pm$ 0.032 of 992 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    text = "hyperx-4 & 50% ~ -0.5 ± 1.0e-05 [2^n_{#}]"
+    assert latex_text(text) == (
+        r"hyperx-4 \& 50\% $\sim$ $-$0.5 $\pm$ $1.0 \times 10^{-5}$ [2\textasciicircum{}n\_\{\#\}]"
+    )
+
+
+def test_notes_follow_the_statistics_that_are_shown():
+    def write(text):
+        return lambda results: [text]
+
+    results = distribution_results()
+    notes = Notes((write("on some"), ("some",)), (write("on values"), ("values", "other")))
+    object.__setattr__(results.study, "notes", notes)
+    for names, said in ((None, {"on some", "on values"}), (["some"], {"on some"}), (["values"], {"on values"})):
+        assert {line for line in as_table(results, 120, names).splitlines() if line.startswith("on ")} == said
+    object.__setattr__(results.study, "notes", write("on all"))
+    assert "on all" in as_table(results, 120, ["some"])
