@@ -19,7 +19,9 @@ from .status import missing_shards_text
     help="Output format; latex needs the package booktabs.",
 )
 @click.option("--stat", metavar="A,B", help="Statistics to print, in this order; by default the study's.")
-@click.option("--sort", metavar="COLUMN[:desc]", help="Order of points by an axis, trials or a statistic; by default by axes.")
+@click.option(
+    "--sort", metavar="COLUMN[:desc]", help="Order of points by an axis, trials or a statistic; by default by axes."
+)
 @options.where_option
 @options.file
 def command(
