@@ -11,10 +11,16 @@ import pytest
 
 import fastcube as fc
 from fastcube.audit import registries
+from fastcube.exact import bounds
 from fastcube.exact.bounds import max_unsafe
+from fastcube.kernels.unsafe import layout
 from fastcube.measure import grid
+from fastcube.measure.goal import FEW_EVENTS
 from fastcube.measure.paper import installed_benchmarks
+from fastcube.measure.statistics import MIN_NONZERO_TRIALS
+from fastcube.plot import sheet, style
 from fastcube.results import hdf5, size, writing
+from fastcube.studies.lee_hayes.unsafe import _RARE_CLASS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -196,3 +202,56 @@ def test_format():
 def test_lanes(tables):
     close = tables.load_results("unsafe-rare").estimate("close_pair", n=16, f=8)
     assert f"At n = 16 and f = 8 about {close.value:.0%} of the trials pass" in read_page("lanes")
+
+
+def test_constants_of_statistics(benchmark_constants):
+    page, (events, large, shares) = read_page("statistics"), benchmark_constants
+    assert f"({', '.join(map(str, (1, *layout.CLASSES[:4])))}, ... or more)" in page
+    assert _RARE_CLASS == 1e-6 and "rarer than one trial in 10⁶" in page
+    assert f"stops on fewer than {FEW_EVENTS} events" in page
+    assert f"before {MIN_NONZERO_TRIALS} trials differ" in page
+    assert f"one of {1 / events:,.0f} trials, of which a share has the value {large} and" in page
+    assert shares == (0.5, 1e-2, 1e-3, 1e-4, 1e-5, 3e-6) and "0.5, 10⁻², 10⁻³, 10⁻⁴, 10⁻⁵ and 3 · 10⁻⁶" in page
+
+
+@pytest.fixture
+def benchmark_constants(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
+    import interval_stopping
+
+    return interval_stopping.EVENTS, interval_stopping.LARGE, interval_stopping.SHARES
+
+
+def test_constants_of_proofs():
+    page = read_page("proofs")
+    assert f"K = min(f, {bounds._MAX_FOLLOWED})" in page
+    assert f"the last class D of {', '.join(map(str, layout.DIMENSIONS))} that" in page
+    assert f"1 to 7, 8 to 31, ..., from {layout.CLASSES[-1]:,} on" in page and layout.CLASSES[:2] == (8, 32)
+
+
+def test_columns_of_figures():
+    page = read_page("format")
+    assert f"letters of {style.SMALLEST:g} to {sheet._STYLES['paper'][0]:g} points" in page
+    assert f"most {sheet._COLUMN_HEIGHT} inches high" in page
+
+
+def test_large_grids():
+    page = read_page("papers/lee_hayes")
+    for study in ("routing", "broadcast"):
+        most = max(point["n"] for point in fc.study(study).grid("large").points)
+        assert re.search(rf"`fastcube run {study} --grid large`( goes)? to n = {most}\b", page)
+
+
+def test_moebius_cubes():
+    page = read_page("networks")
+    counts = [fc.exact_survival(name, 4).nodes[6] for name in ("moebius1", "hypercube")]
+    assert f"where {counts[0]} fault sets leave moebius1 connected and {counts[1]} the hypercube" in page
+    links = [fc.exact_survival(name, 3).links for name in ("crossed", "locally-twisted", "moebius0", "moebius1")]
+    assert all(some == links[0] for some in links)  # at n = 3 the four twisted cubes are equal
+
+
+def test_two_faulty_links():
+    """In Q_3 LEVELS and VECTORS refuse a message that a path of 3 links could carry."""
+    cube = fc.Hypercube(3, faulty_links=[(0b000, 0b001), (0b010, 0b110)])
+    assert fc.distance(cube, 0, 1) == 3
+    assert {fc.route(cube, 0, 1, algorithm=rule).outcome for rule in ("LEVELS", "VECTORS")} == {"refused"}
