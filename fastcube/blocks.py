@@ -59,7 +59,7 @@ def block(function: _Callable[..., _Any] | None = None, *, always: bool = False)
     """Make a function that trials, rules and other blocks may call: ``@fc.blocks.block``.
 
     It is compiled into its callers, for the types of their arguments; called from Python it runs as Python.  It must not create
-    arrays, as a :func:`scratch` function may.  An index out of bounds or a division by zero stops the run and names the trial.
+    arrays, as a ``scratch`` function may.  An index out of bounds or a division by zero stops the run and names the trial.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def block(function: _Callable[..., _Any] | None = None, *, always: bool = False)
 
 
 def scratch(function: _Callable[..., _Any]) -> _Any:
-    """Make a function like a :func:`block` that may create arrays, such as a set-up: ``@fc.blocks.scratch``."""
+    """Make a function like a ``block`` that may create arrays, such as a set-up: ``@fc.blocks.scratch``."""
     return _scratch(function, checked=True)
 
 

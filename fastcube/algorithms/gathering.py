@@ -27,7 +27,7 @@ VARIANTS = ("literal", "comment", "repaired")
 
 @dataclass(frozen=True)
 class Gathering:
-    """The data that a gathering delivers and loses, and its steps; made by :func:`fastcube.gather`.
+    """The result of ``fastcube.gather``: the data delivered and lost, and the steps.
 
     Attributes
     ----------

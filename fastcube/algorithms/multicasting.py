@@ -39,7 +39,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Multicast:
-    """The result of :func:`fastcube.multicast`.
+    """The result of ``fastcube.multicast``.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ def _local_label(part: Subcube, v: int) -> int:
 
 
 class SafetyLevels(_SafetyStatus):
-    """Wu's safety levels (V3, V6); made by :func:`fastcube.safety_levels`.
+    """Wu's safety levels (V3, V6), made by ``fastcube.safety_levels``.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class SafetyLevels(_SafetyStatus):
 
 
 class SafetyVectors(_SafetyStatus):
-    """Wu's safety vectors (V4); made by :func:`fastcube.safety_vectors`.
+    """Wu's safety vectors (V4), made by ``fastcube.safety_vectors``.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class SafetyVectors(_SafetyStatus):
 
 
 class WuFernandez(_SafetyStatus):
-    """Wu and Fernandez's marking (V2); made by :func:`fastcube.wu_fernandez`.
+    """Wu and Fernandez's marking (V2), made by ``fastcube.wu_fernandez``.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ def safety_levels(cube: Hypercube) -> SafetyLevels:
 
 
 def safety_vectors(cube: Hypercube) -> SafetyVectors:
-    """Return the safety vectors of a hypercube's nodes (Wu 1998, V4); ``cube`` as for :func:`safety_levels`.
+    """Return the safety vectors of a hypercube's nodes (Wu 1998, V4).  ``cube`` is as for ``safety_levels``.
 
     Returns
     -------
@@ -297,7 +297,7 @@ def safety_vectors(cube: Hypercube) -> SafetyVectors:
 
 
 def wu_fernandez(cube: Hypercube) -> WuFernandez:
-    """Return Wu and Fernandez's marking of a hypercube with faulty nodes (V2); ``cube`` as for :func:`safety_levels`.
+    """Return Wu and Fernandez's marking of a hypercube with faulty nodes (V2).  ``cube`` is as for ``safety_levels``.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def find_unsafe(cube: Hypercube) -> Unsafe:
 
 
 class Unsafe:
-    """The unsafe nodes of one hypercube; made by :func:`fastcube.find_unsafe`.
+    """The unsafe nodes of one hypercube, made by ``fastcube.find_unsafe``.
 
     Attributes
     ----------

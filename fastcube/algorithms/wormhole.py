@@ -192,7 +192,7 @@ def dependency_cycle(
 
 @dataclass(frozen=True)
 class Wormhole:
-    """The result of :func:`fastcube.simulate_wormhole`.
+    """The result of ``fastcube.simulate_wormhole``.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def _parse_time_limit(time: str) -> int:
     parts = [int(part) for part in clock.split(":")]
     if dash:  # hours first
         parts += [0] * (3 - len(parts))
-    elif len(parts) == 1:  # minutes
+    elif len(parts) == 1:  # minutes only
         parts = [0, parts[0], 0]
     else:
         parts = [0] * (3 - len(parts)) + parts

@@ -340,7 +340,7 @@ def _check_table(family: Family, n: int) -> None:
 
 
 class CubeNetwork(Network):
-    """A network of the cube family with faults; made by :func:`network`."""
+    """A network of the cube family with faults, made by ``network``."""
 
     __slots__ = ("_from", "family")
     parameter = "n"

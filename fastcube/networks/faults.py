@@ -1,4 +1,4 @@
-"""Faults sampled on demand: :func:`random_faults` gives each node's status by a hash, for networks of any size."""
+"""Faults sampled on demand: ``random_faults`` gives each node's status by a hash, for networks of any size."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def descending_bits(mask: int) -> Iterator[int]:
 class Network(ABC):
     """Nodes with labels of ``bits`` bits, links between them, and faults; immutable.
 
-    A subclass defines the links (:meth:`is_link`, :meth:`neighbours`) and the distance of two nodes without faults
-    (:meth:`intact_distance`).
+    A subclass defines the links (``is_link``, ``neighbours``) and the distance of two nodes without faults
+    (``intact_distance``).
     """
 
     __slots__ = ("_faulty_links", "_faulty_nodes", "_last", "_size")
