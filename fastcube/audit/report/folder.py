@@ -36,7 +36,7 @@ _PIECE_FORMATS = {
 
 
 class Folder:
-    """The folder of one report, created if necessary.  Raises ParameterError for an empty name, ResultFileError if not writable."""
+    """The folder of one report, created if necessary.  Raises ParameterError without a name, or ResultFileError."""
 
     def __init__(self, path: str | Path) -> None:
         if not str(path):
