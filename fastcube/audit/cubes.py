@@ -23,11 +23,11 @@ def enumerate_cubes(n: int, nodes: int = 0, links: int = 0, first: int = 0) -> I
 
 
 def cube_data(cube: Hypercube, **more: Any) -> dict[str, Any]:
-    """A cube and its faults as a witness's data, with what is given besides."""
+    """Return a cube and its faults as the data of a counterexample, with ``more``."""
     nodes = [v for v in range(2**cube.n) if cube.is_faulty(v)]
     return {"n": cube.n, "faulty_nodes": nodes, "faulty_links": sorted(map(list, cube.faulty_links)), **more}
 
 
 def cube_witness(words: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any) -> Witness:
-    """A witness on one cube, called ``name`` in the expression; ``more`` joins its data."""
+    """Return a counterexample on one cube, called ``name`` in the expression; ``more`` joins its data."""
     return Witness.of(words, f"(lambda {name}: {python})(fc.{cube.source()})", cube_data(cube, **more), form)

@@ -142,7 +142,7 @@ def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None =
 def _find_axes_to_set(
     study: Study, values: Mapping[str, list[Value]], defaults: Mapping[str, list[Value]], refused: list[str]
 ) -> tuple[str, ...]:
-    """The fewest other axes of which values outside the grid make the given ones possible; none where none are found."""
+    """Return the fewest other axes that need values outside the grid for the given values to be possible; none if none help."""
     for count in range(1, len(defaults) + 1):
         for chosen in itertools.combinations(defaults, count):
             tried = {**defaults, **{axis: _sample_axis(study.axis(axis)) for axis in chosen}, **values}

@@ -16,7 +16,7 @@ _LEAST_VALUES = 100
 
 
 def axis_of_faults(results: Any) -> tuple[str, Point]:
-    """The axis of faults with most values, and the point of the others: n nearest to 10, fewest faults of the other kind."""
+    """Return the axis of faults with most values, and the point of the other axes: n nearest to 10, fewest other faults."""
     done = [point for point, tally in results if tally.trials]
     by = longest_axis(done, "f", "links")
     n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # far above it few faults tell nothing

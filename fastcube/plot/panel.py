@@ -108,14 +108,14 @@ def _matches(point: Point, at: PointFilter) -> bool:
 
 
 def held_values(points: Sequence[Point], names: Iterable[str]) -> dict[str, Any]:
-    """The values of those axes that have the same value at all points."""
+    """Return the values of the axes that have one value at all points."""
     return {name: points[0][name] for name in names if len({point[name] for point in points}) == 1}
 
 
 def full_label(
     results: Results, points: Sequence[Point], statistic: str, x: str, keys: Sequence[str], key: Mapping[str, Any]
 ) -> str:
-    """What tells a line from those of other results: study, statistic, and the values of all axes but ``x``."""
+    """Return the identity of a line among several results: study, statistic, and the values of all axes but ``x``."""
     held = held_values(points, [a.name for a in results.study.axes if a.name not in (x, *keys)])
     return ", ".join(filter(None, (f"{results.study.name} {statistic}", key_text(dict(key) | held))))
 
@@ -123,7 +123,7 @@ def full_label(
 def group_points(
     study: Measure, points: Iterable[Point], names: Sequence[str]
 ) -> list[tuple[dict[str, Any], list[Point]]]:
-    """The points by their values on these axes, in the order that the axes give them."""
+    """Return the points by their values on these axes, in the order of the axes."""
     found: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
         found.setdefault(tuple(point[name] for name in names), []).append(point)
@@ -133,7 +133,7 @@ def group_points(
 
 
 def limit_marker(up: bool) -> Any:
-    """The marker of a limit: a bar at the limit and an arrow from there to where the value lies."""
+    """Return the marker of a limit: a bar at the limit and an arrow from it towards the value."""
     from matplotlib.path import Path
 
     m, k = Path.MOVETO, Path.LINETO
@@ -230,7 +230,7 @@ class Panel:
         self.by = self.by or ("statistic",)
 
     def shares(self, results: Results, statistic: str, at: PointFilter = None) -> None:
-        """A distribution as a histogram of steps: the share of each value up to the largest seen, for each point of ``at``."""
+        """Draw a distribution as steps: the fraction of each value up to the largest seen, for each point of ``at``."""
         study = results.study
         points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
         varying = [a.name for a in study.axes if len({point[a.name] for point in points}) > 1]
@@ -254,7 +254,7 @@ class Panel:
         joined: bool = True,
         table_label: str = "",
     ) -> None:
-        """A line through any pairs (x, estimate), looking like line ``like`` of ``of``; points alone if not ``joined``.
+        """Draw a line through pairs (x, estimate) in the style of line ``like`` of ``of``; only points if not ``joined``.
 
         ``table_label`` is its name in tables where ``label`` is None.
         """
@@ -270,7 +270,7 @@ class Panel:
     def add_statement(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
     ) -> None:
-        """What the paper states: a level, or a function of the point, over the points drawn where it applies."""
+        """Draw a statement of the paper, a level or a function of the point, over the drawn points where it applies."""
         found = {
             x: (y(point) if callable(y) else y)
             for line in self.drawn
@@ -282,7 +282,7 @@ class Panel:
             self.statements.append(Statement(at, [float(found[x]) for x in at], text))
 
     def reference(self, function: Callable[[Point], float], label: str) -> None:
-        """A closed form, a function of the point, dotted beside each line where it is finite."""
+        """Draw a closed form, a function of the point, as a dotted line next to each line where it is finite."""
         curves = []
         for line in self.drawn:
             pairs = [(x, float(function(p))) for x, p in zip(line.x, line.points, strict=True) if p is not None]
@@ -474,7 +474,7 @@ class Panel:
         return float(_ROOM * abs(at[1:] - at[0]).min() * 72 / self.axes.figure.dpi)
 
     def _moved(self, points: float) -> dict[str, Any]:
-        """Moves an artist to the right by so many points; one that stays at its data lets the axes follow them."""
+        """Move an artist to the right by a number of points; an artist that stays at its data lets the axes follow the data."""
         from matplotlib.transforms import ScaledTranslation
 
         if not points:
@@ -482,7 +482,7 @@ class Panel:
         return {"transform": self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)}
 
     def _draw_line(self, line: Line, log: bool) -> None:
-        """The line where something was seen; the interval as a band between neighbours, as a bar at a point alone."""
+        """Draw the line where an event was seen, with its interval as a band between neighbours or a bar at a single point."""
         drawn = [is_drawable(e, log) for e in line.estimates]
         banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
         banded = [b and not is_limit(e) for b, e in zip(banded, line.estimates, strict=True)]
@@ -508,7 +508,7 @@ class Panel:
             self._has_band = True
 
     def _draw_limits(self) -> None:
-        """A bar at each limit and an arrow to where the value lies.
+        """Draw a bar at each limit and an arrow towards the value.
 
         Limits at one place stand side by side; where there is no room for them one in grey stands for all.
         """

@@ -36,7 +36,7 @@ def axis_limits(values: Iterable[float], log: bool, below: float) -> tuple[float
 
 
 def _smallest_gap(at: Sequence[float]) -> float:
-    """The smallest distance between neighbours, as a share of the whole."""
+    """Return the smallest distance between neighbours, as a fraction of the whole."""
     return min((b - a for a, b in pairwise(at)), default=math.inf) / (at[-1] - at[0] or 1.0)
 
 
@@ -48,7 +48,7 @@ def _is_geometric(at: Sequence[float]) -> bool:
 
 
 def _tick_positions(at: Sequence[float], along: Sequence[float], share: float) -> list[float]:
-    """The data's values, and where there is no room for the labels of all, as many as keep ``share`` of the axis apart."""
+    """Return the values of the data, or as many of them as keep a distance of ``share`` of the axis if labels would overlap."""
     whole = along[-1] - along[0] or 1.0
     kept: list[int] = []
     for i, x in enumerate(along):

@@ -478,7 +478,7 @@ def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
 
 
 def _usage_line(busy: float, workers: int) -> str:
-    """The last line in a job's log: how much of its processors and of its memory was used."""
+    """Return the last line of a job's log: the use of its processors and of its memory."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     asked = os.environ.get("SLURM_MEM_PER_NODE", "")
     memory = f"{peak:.0f} of {asked} MiB" if asked else f"{peak:.0f} MiB"

@@ -48,8 +48,9 @@ def find_tree(n: int, fault: list[int]) -> tuple[int, list[int]] | None:
 
 
 def fewest_faulty_links(n: int, fault: list[int]) -> int:
-    """Return the fewest faulty links over all sinks with FAULT = 0, by a shortest path over sets of dimensions: O(n 4^n) per
-    sink.
+    """Return the fewest faulty links over all sinks with FAULT = 0.
+
+    A shortest path over sets of dimensions takes O(n 4^n) per sink.
     """
     best: int = 2**n
     for sink in (v for v in range(2**n) if fault[v] == 0):

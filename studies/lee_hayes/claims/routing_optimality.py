@@ -1,7 +1,7 @@
-"""Claims of Lee & Hayes (1988), section 3.1, about the limits of optimality of ROUTE1(k) and ROUTE2(k); conventions as in
-``routing``.
+"""Claims of Lee & Hayes (1988), section 3.1, about the limits of optimality of ROUTE1(k) and ROUTE2(k).
 
-An algorithm is optimal under a fault set if it delivers every message that has a nonfaulty path, over a shortest one.
+The conventions are those of ``routing``.  An algorithm is optimal under a fault set if it delivers every message that has
+a nonfaulty path, over a shortest one.
 """
 
 from __future__ import annotations

@@ -84,10 +84,10 @@ def _small_runs(
 
 @dataclass(frozen=True)
 class Runs:
-    """A statement about all gatherings over trees of small cubes and random larger ones; a check returns whether it holds for
-    one.
+    """A statement about all gatherings over trees of small cubes and random larger ones.
 
-    ``what``, an expression in ``g``, shows a gathering that violates it; ``how`` are the arguments of ``fc.gather``.
+    A check returns whether it holds for one gathering.  ``what``, an expression in ``g``, shows a gathering that violates
+    it; ``how`` are the arguments of ``fc.gather``.
     """
 
     words: str

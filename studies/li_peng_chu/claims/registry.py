@@ -9,7 +9,7 @@ registry = ClaimRegistry("li_peng_chu")
 
 
 def dual_witness(words: str, dual: DualCube, python: str, **data: object) -> Witness:
-    """A witness on one dual-cube; where it has an end ``t``, from 0 to it."""
+    """Return a counterexample on one dual-cube; if ``data`` has an end ``t``, the message goes from 0 to ``t``."""
     faults = sorted(dual.faulty_nodes)  # type: ignore[arg-type]
     ends = {"s": 0} if "t" in data else {}
     return Witness.of(words, python, {"network": "DualCube", "m": dual.m, "faulty_nodes": faults, **ends, **data})

@@ -58,11 +58,11 @@ class NoLightTreesError(DisagreementError):
 
 @functools.cache
 def shapes(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return for each d the heights of the light trees, with pivots and with the source as roots; over all sources and faulty
-    nodes.
+    """Return for each d the heights of the light trees, with pivots and with the source as roots.
 
-    The trees around source 0 must be those that the library lists.  Raises NoLightTreesError where trees do not span the cube or
-    share a directed link, DisagreementError where heights depend on more than d.
+    All sources and faulty nodes are covered.  The trees around source 0 must be those that the library lists.  Raises
+    NoLightTreesError where trees do not span the cube or share a directed link, DisagreementError where heights depend on
+    more than d.
     """
     from fastcube.kernels.spanning.broadcast import light_heights
 
