@@ -100,7 +100,7 @@ def _cause(lines: list[str]) -> str:
 
 
 def _type_text(types: str) -> str:
-    """A type as Numba names it, in words where it is a number of the source: ``Literal[int](0)`` is ``the integer 0``."""
+    """Return a type as Numba names it, but ``the integer 0`` for ``Literal[int](0)``."""
     literal = re.fullmatch(r"Literal\[int\]\((-?\d+)\)", types)
     return f"the integer {literal[1]}" if literal else types
 
@@ -186,7 +186,7 @@ def short_repr(value: object) -> str:
 
 
 def count_text(number: int, noun: str) -> str:
-    """A number of things: ``1 point``, ``1,000 points``."""
+    """Return a number with its noun: ``1 point``, ``1,000 points``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 

@@ -214,7 +214,7 @@ class Notes:
         return [line for notes, _ in self.parts for line in notes(results)]
 
     def select(self, names: Sequence[str]) -> Notes:
-        """The notes on some of these statistics."""
+        """Return the notes on some of these statistics."""
         return Notes(*(part for part in self.parts if not set(part[1]).isdisjoint(names)))
 
 
