@@ -100,7 +100,7 @@ def _cause(lines: list[str]) -> str:
 
 
 def _type_text(types: str) -> str:
-    """Return a type as Numba names it, but ``the integer 0`` for ``Literal[int](0)``."""
+    """Return Numba's name of a type, but ``the integer 0`` for ``Literal[int](0)``, a number in the source."""
     literal = re.fullmatch(r"Literal\[int\]\((-?\d+)\)", types)
     return f"the integer {literal[1]}" if literal else types
 
@@ -191,7 +191,7 @@ def count_text(number: int, noun: str) -> str:
 
 
 def range_text(low: object, high: object) -> str:
-    """Two ends of a range as they print: ``1.05 to 1.48``, and once where they are equal."""
+    """Return a range as text: ``1.05 to 1.48``, or one number if both ends are equal."""
     return str(low) if str(low) == str(high) else f"{low} to {high}"
 
 

@@ -151,7 +151,7 @@ def line_width(otherwise: int = 120) -> int:
 
 
 def table_width() -> int | None:
-    """Characters of a line of a table: the terminal's (or $COLUMNS); None elsewhere, where a table has all its columns."""
+    """Return the width of a table in characters: the terminal's (or $COLUMNS), else None, for all columns."""
     return line_width(0) or None
 
 

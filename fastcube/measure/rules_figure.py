@@ -1,4 +1,4 @@
-"""The figure of a table of routing rules: shares delivered by all rules on one pair of axes, extra links on another."""
+"""The figure of a table of routing rules: fractions delivered by all rules on one pair of axes, extra links on another."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..kernels.unicast.layout import NAMES
 from .grid import longest_axis
 from .study import Point
 
-#: Fewest messages delivered of whose extra links a mean is drawn.
+#: Least number of delivered messages for which a mean of extra links is plotted.
 _LEAST_VALUES = 100
 
 
 def axis_of_faults(results: Any) -> tuple[str, Point]:
-    """Return the axis of faults with most values, and the point of the other axes: n nearest to 10, fewest other faults."""
+    """Return the axis of faults with most values, and values for the other axes: n nearest to 10, and fewest other faults."""
     done = [point for point, tally in results if tally.trials]
     by = longest_axis(done, "f", "links")
-    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # far above it few faults tell nothing
+    n = min(sorted({point["n"] for point in done}), key=lambda n: abs(n - 10))  # for larger n, few faults hardly matter
     other = "links" if by == "f" else "f"
     return by, {"n": n, other: min(point[other] for point in done if point["n"] == n)}
 
@@ -27,7 +27,7 @@ def axis_of_faults(results: Any) -> tuple[str, Point]:
 def _plot_statistic(
     results: Any, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
 ) -> None:
-    """One statistic against the faults; extra links where so many messages are delivered that they tell anything."""
+    """Plot one statistic against the faults; extra links only at points with enough delivered messages."""
     pairs = []
     among = statistic.replace("_extra", "_delivered") if statistic.endswith("_extra") else None
     for point, tally in results:
@@ -44,9 +44,9 @@ _FAULTS = {"f": "f, faulty nodes", "links": "K, faulty links"}
 
 
 def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
-    """All rules on one pair of axes with what is possible, and their extra links beside them.
+    """Plot the rules and the reachable fraction on one pair of axes, and the rules' extra links on another.
 
-    ``names`` are of the rules, as their statistics begin.
+    ``names`` are the beginnings of the rules' statistics.
     """
     by, at = axis_of_faults(results)
     left, right = sheet.panels(2)

@@ -199,12 +199,12 @@ class Draw:
 
 
 class Notes:
-    """Notes under a table, each with the statistics that it is about: ``show --stat`` prints those on the statistics it shows.
+    """Notes below a table, each with its statistics, so that ``show --stat`` prints only the notes on the statistics it shows.
 
     Parameters
     ----------
     *parts : (callable, sequence of str)
-        ``notes(results)``, which gives lines, and the names of the statistics.
+        A function ``notes(results)`` that returns lines, and the names of their statistics.
     """
 
     def __init__(self, *parts: tuple[Callable[[Results], list[str]], Sequence[str]]) -> None:

@@ -1,4 +1,4 @@
-"""Results as text: a table for people, Markdown and LaTeX for documents, CSV and JSON for programs."""
+"""Results as text: a table for the terminal, Markdown and LaTeX for documents, CSV and JSON for programs."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from .export import columns_of
 from .results import Results
 from .rounding import estimate_texts
 
-#: Characters of a line of the table where no terminal says how wide it is.
+#: Width of a line of text, in characters, if no terminal determines it.
 WIDTH = 120
 
-#: Points of the table in a notebook.
+#: Most points in the table of a notebook.
 HTML_ROWS = 40
 
-#: What follows an estimate whose interval is asymptotic.
+#: The mark of an estimate with an asymptotic interval.
 ASYMPTOTIC = "~"
 
 
 def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[list[str]]:
-    """The table column by column, its name first: axes, trials, statistics, one for each value of a distribution.
+    """Return the table by columns, each beginning with its name: axes, trials, statistics, values of distributions.
 
-    The statistics are those named, or all that the study shows.  An estimate over fewer than the point's trials says over how
-    many, ``> 0.948 of 69``; the second line of the column's name then says which, ``of not_unsafe``.
+    The statistics are the named ones, or all that the study shows.  An estimate over fewer trials than the point has gives their
+    number, ``> 0.948 of 69``, and then the second line of the column's name gives the condition, ``of not_unsafe``.
     """
     study = results.study
     points = [point for point, _ in results]
@@ -60,10 +60,10 @@ def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[
 
 
 def sort_points(results: Results, column: str) -> Results:
-    """The results with their points in the order of a column: ``NAME`` or ``NAME:asc`` ascending, ``NAME:desc`` descending.
+    """Return the results with their points sorted by a column: ``NAME`` or ``NAME:asc`` ascending, ``NAME:desc`` descending.
 
-    The column is an axis, ``trials`` or a statistic of one number.  Points of which nothing is known come last, and points that
-    are equal keep their order.  Raises ParameterError for anything else.
+    The column is an axis, ``trials`` or a statistic that is not a distribution.  Points with an unknown value come last, and
+    points with equal values keep their order.  Raises ParameterError for anything else.
     """
     name, _, direction = column.partition(":")
     if direction not in ("", "asc", "desc"):
@@ -87,7 +87,7 @@ def sort_points(results: Results, column: str) -> Results:
 
 
 def unverified_note(results: Results) -> list[str]:
-    """A line on the statistics that are the file's own word, where there are any."""
+    """Return a line on the statistics whose definition is only in the file, or no line."""
     names = results.study.unverified if isinstance(results.study, RecordedMeasure) else ()
     which = "all statistics" if len(names) == len(results.study.statistics) else ", ".join(names)
     line = (
@@ -101,7 +101,7 @@ def _condition_note(eligible: int, trials: int) -> str:
 
 
 def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = False) -> list[str]:
-    """What marks mean, what nothing vouches for, and how many statistics are not in the table at any width."""
+    """Return the lines below the table: meaning of marks and conditions, unchecked statistics, statistics not shown."""
     marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
     lines = [f"{ASYMPTOTIC} asymptotic interval: nearly 95% where trials are many"] if marked else []
     described = {counter.name: counter.description for counter in results.study.tally.counters}
@@ -117,10 +117,10 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
 def fit_columns(
     columns: Sequence[Sequence[str]], least: int, width: int | None, first: Collection[int] = ()
 ) -> tuple[list[list[str]], list[str]]:
-    """The columns that fit a line of ``width`` characters, cells aligned to the right, and the names of those left out.
+    """Return the columns that fit into ``width`` characters, with cells aligned to the right, and the names of the others.
 
-    All fit where ``width`` is None.  The columns of the places ``first`` are left out first, each time the rightmost, then the
-    others; the first ``least`` always stay.
+    All columns fit if ``width`` is None.  Otherwise columns with an index in ``first`` are left out before others, each time the
+    rightmost.  The first ``least`` columns always stay.
     """
     widths = [max(map(len, column)) for column in columns]
     kept = list(range(len(columns)))
@@ -132,13 +132,13 @@ def fit_columns(
 
 
 def is_without_events(column: Sequence[str]) -> bool:
-    """Whether all that a column of a table knows are upper limits of events that were not seen."""
+    """Whether all known cells of a column are upper limits of events that no trial had."""
     known = [cell for cell in column[1:] if cell != "-"]
     return bool(known) and all(cell.startswith("<") for cell in known)
 
 
 def fold_line(line: str, width: int) -> list[str]:
-    """A line of text, in several of at most ``width`` characters where it is longer, indented by two more."""
+    """Return a line as lines of at most ``width`` characters, of which all but the first are indented by two more."""
     if len(line) <= width:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
@@ -150,9 +150,9 @@ def fold_line(line: str, width: int) -> list[str]:
 def make_notes(
     results: Results, notes_of: Callable[[Results], list[str]] | None, statistics: Sequence[str] | None = None
 ) -> list[str]:
-    """Return a study's notes, or those on some statistics; where its code fails, one line that says so.
+    """Return a study's notes, or the notes on some statistics.  If its code fails, return one line with the error.
 
-    A failure does not touch the counts.
+    A failure does not affect the counts.
     """
     try:
         with wrap_study_errors(f"notes of {results.study.name}"):
@@ -164,11 +164,11 @@ def make_notes(
 
 
 def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[str] | None = None) -> str:
-    """One line per point: axes, trials, each statistic, or those named, with half the width of its 95% interval; then the notes.
+    """Return the table with one line per point, and the notes; a cell is an estimate with half the width of its 95% interval.
 
-    Statistics that the study does not show or that no point defines are left out, and those that lines of ``width``
-    characters do not hold: first those of which nothing was seen, then the others, last first.  Lines under the table say how
-    many, and name the latter.  With ``width`` None the table has all columns.  Rows are never wrapped.
+    The columns are axes, trials, and the named statistics, by default all that the study shows and a point defines.  Columns that
+    do not fit into ``width`` characters are left out: first those without any event, then others from the right.  Lines below
+    the table name them.  With ``width`` None the table has all columns.  Rows are never wrapped.
     """
     study = results.study
     columns = _columns(results, statistics)
@@ -201,7 +201,7 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
 
 
 def _columns_with_units(results: Results, statistics: Sequence[str] | None) -> list[list[str]]:
-    """The columns of the table for documents: each name in one line, with the unit of its numbers."""
+    """Return the columns of a table for documents: each name on one line, with the unit of its numbers."""
     units = {s.label if isinstance(s, Distribution) else s.name: s.units for s in results.study.statistics}
     columns = _columns(results, statistics)
     for column in columns:
@@ -212,7 +212,7 @@ def _columns_with_units(results: Results, statistics: Sequence[str] | None) -> l
 
 
 def as_markdown(results: Results, statistics: Sequence[str] | None = None) -> str:
-    """The table with all its columns in Markdown, the units of numbers in its head, and what its marks mean below it."""
+    """Return the table with all columns in Markdown, with units in its header and the meaning of marks below it."""
     columns = [[cell.replace("|", "\\|") for cell in column] for column in _columns_with_units(results, statistics)]
     names = {axis.name for axis in results.study.axes if axis.kind is str}
     head, *rows = zip(*columns, strict=True)
@@ -221,7 +221,7 @@ def as_markdown(results: Results, statistics: Sequence[str] | None = None) -> st
     return "\n".join([*lines, *(f"\n{line}" for line in _remarks(results, _columns(results, statistics), True))])
 
 
-#: Characters that LaTeX takes for commands, and those of the table that its fonts lack in text.
+#: Characters that are commands in LaTeX, and characters of the table that its text fonts lack.
 _LATEX = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -236,16 +236,16 @@ _LATEX = str.maketrans(
 
 
 def latex_text(text: str) -> str:
-    """Text of a table for LaTeX: special characters escaped, powers of ten and minus signs of numbers set as mathematics."""
+    """Return text for LaTeX: special characters escaped, powers of ten and minus signs of numbers as mathematics."""
     text = text.translate(_LATEX)
     text = re.sub(r"(?<![\w.])(-?[\d.]+)e([+-]\d+)", lambda m: rf"${m[1]} \times 10^{{{int(m[2])}}}$", text)
     return re.sub(r"(?<![\w.${-])-(?=\d)", "$-$", text)
 
 
 def as_latex(results: Results, statistics: Sequence[str] | None = None) -> str:
-    """The table with all its columns as a LaTeX ``tabular`` with the rules of booktabs, the units of numbers in its head.
+    """Return the table with all columns as a LaTeX ``tabular`` with the rules of booktabs, with units in its header.
 
-    Comments above it give title and source, what it needs and what its marks mean.
+    Comments above it give the title, the source, the required package and the meaning of marks.
     """
     study = results.study
     columns = [[latex_text(cell) for cell in column] for column in _columns_with_units(results, statistics)]
@@ -259,7 +259,7 @@ def as_latex(results: Results, statistics: Sequence[str] | None = None) -> str:
 
 
 def as_html(results: Results) -> str:
-    """The table as HTML, for notebooks: all that the study shows, at most HTML_ROWS points, all text escaped."""
+    """Return the table as HTML for notebooks: what the study shows, at most HTML_ROWS points, with all text escaped."""
     study = results.study
     columns = _columns(results)
 
@@ -281,9 +281,9 @@ def as_html(results: Results) -> str:
 
 
 def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
-    """Comma-separated rows of :meth:`Results.table`, empty where nothing is known.
+    """Return the rows of ``Results.table`` as CSV, with empty cells for unknown numbers.
 
-    study, axes..., statistic, trials, eligible, estimate, stderr, low, high, interval.
+    The columns are study, axes..., statistic, trials, eligible, estimate, stderr, low, high, interval.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns_of(results)), lineterminator="\n")
@@ -295,13 +295,13 @@ def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
 
 
 def json_safe(value: Any) -> Any:
-    """The value for JSON, which has no NaN: None instead."""
+    """Return the value for JSON, which has no NaN: None in its place."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_json(results: Results, statistics: Sequence[str] | None = None) -> str:
-    """The same rows as a JSON list; numbers that are not known are null."""
-    # row by row: json lays a whole list out as one list of every bracket and comma, 500 MB for 200,000 rows
+    """Return the rows of ``Results.table`` as a JSON list, with null for unknown numbers."""
+    # row by row, because json would hold every bracket and comma of the whole list: 500 MB for 200,000 rows
     rows = (json.dumps({name: json_safe(v) for name, v in row.items()}, indent=1) for row in results.table(statistics))
     text = ",\n".join(" " + row.replace("\n", "\n ") for row in rows)
     return f"[\n{text}\n]" if text else "[]"
