@@ -187,6 +187,8 @@ def test_rare_events():
     (half,) = re.findall(r"± (6\.\de-10) ", page)
     trials = 7 * math.log(4 / 0.05) * max_unsafe(40, 20, 40) / (3 * float(half))
     assert "more than 10²¹ trials" in page and 1e21 < trials < 1e22
+    mean = fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean
+    assert f"# about {float(mean):.2e}" in page
 
 
 def test_format():
