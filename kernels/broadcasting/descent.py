@@ -42,7 +42,7 @@ class Descent(NamedTuple):
     times: Ints  #: time units in which they received
     first: Ints  #: index of the first subcube that overlaps the sender's region
     last: Ints  #: index after the last of these subcubes
-    base: Words  #: these subcubes, as in Faults
+    base: Words  #: copies of these subcubes, as in ``Faults``
     free: Words
     levels: Ints  #: (64): number of outermost intervals with 2^i offsets
 

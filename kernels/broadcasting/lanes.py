@@ -227,7 +227,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def broadcast_lanes(key, first, stop, params, tally):
-        """Count trials at (n, f, 0) = params; 0 < f <= 120, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
+        """Run trials at (n, f, 0) = params; 0 < f <= 120, f < 2^(n-1), and n in 2..16 (16 bits) or 17..62 (32 bits)."""
         if first >= stop:
             return
         work = workspace_for(params, stop)

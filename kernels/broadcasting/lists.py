@@ -37,7 +37,7 @@ def _load_subcubes(faults, d):
 
 @block(always=True)
 def _filter_subcubes(d, x, control, lo, hi):
-    """Copy those of the subcubes lo .. hi - 1 that overlap the region of x to hi and after; return the end of the copies."""
+    """Copy the subcubes among lo .. hi - 1 that overlap the region of x to index hi on; return the end of the copies."""
     end = hi
     for at in range(lo, hi, _8):
         base, free = simd.load(d.base, at), simd.load(d.free, at)

@@ -105,7 +105,7 @@ def _redraw_offsets(key, t, n, f, lane, counts):
 
 @block
 def _count_sets(key, start, live, n, f, counts):
-    """Count the sets of those of the 64 trials from ``start`` on that are in ``live``."""
+    """Count the sets of the trials ``live`` among the 64 trials from ``start`` on."""
     again = _sort_offsets(counts, f) & live
     while live:
         lane = bits.lowest(live)
@@ -143,7 +143,7 @@ def _broadcast_distinct_sets(n, counts, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def broadcast_counted(key, first, stop, params, tally):
-    """Count trials at (n, f, 0) = params if ``dispatch.is_countable``."""
+    """Run trials at (n, f, 0) = params, for which ``dispatch.is_countable`` is True."""
     if first >= stop:
         return
     n = np.int64(params[N])

@@ -106,7 +106,7 @@ BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 
 @block
 def run_set(key, t, params, scratch, tally):
-    """Count the broadcast from node 0 under the fault set whose elements follow the parameters."""
+    """Run and tally the broadcasts from node 0 under the fault set that follows n, f and K in ``params``."""
     next_sparing_set(scratch.n, params[FIRST_NUMBER:], scratch.faults)
     finish_trial(scratch, ZERO, t, np.int64(-1), tally)
 

@@ -1,7 +1,7 @@
 """Sets of nodes of a whole cube as bitmasks, and breadth-first search on them, 512 nodes per operation.
 
 Bit ``v & 63`` of word ``v >> 6`` is node ``v``.  A bitmask has whole vectors, so at least 8 words.  A step adds to the set all
-neighbours across a range of dimensions.  Dimensions below 9 are shuffles inside a vector, and the others pair whole vectors.  A
+neighbours across a range of dimensions.  Dimensions below 9 are shuffles inside a vector, and higher ones pair whole vectors.  A
 search takes 2^n n / 512 operations per step.  Faulty links are not considered here.
 """
 

@@ -78,7 +78,7 @@ def _has_near(x, free, bases, frees, at, count):
 def _absorb_near(x, free, bases, frees, settled, count):
     """Run one pass that removes the subcubes within distance 2 of (x, free) from the list and encloses them in (x, free).
 
-    Returns the new free mask, number of settled subcubes and number of subcubes.  The others keep their order.
+    Returns the new free mask, number of settled subcubes and number of subcubes.  Subcubes that are not merged keep their order.
     """
     out = np.int64(0)
     left = settled

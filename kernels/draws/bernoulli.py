@@ -84,7 +84,7 @@ def _weight_ratio(k, nodes, p, qh, ql):
 
 @block
 def _find_support(nodes, p, qh, ql):
-    """Return the mode of Binomial(nodes, p), and the smallest and largest k with a weight above 2^-110 times that of the mode."""
+    """Return the mode of Binomial(nodes, p), and the smallest and largest k with a weight above 2^-110 times the mode's."""
     tiny = 2.0**-110
     mode = min(np.int64((nodes + 1) * p), nodes)
     first = mode
@@ -224,7 +224,7 @@ def compare_digits(key, block, head, tail, purpose):
 
 @block
 def _decide_tails(key, t, tail, nodes, count, state):
-    """Set those of the ``count`` undecided ``nodes`` whose tails are below ``tail`` (> 0); ``nodes`` has 7 words to spare."""
+    """Set each of ``count`` undecided ``nodes`` whose tail is below ``tail`` (> 0); ``nodes`` has 7 words to spare."""
     one = simd.splat(bits.ONE)
     limit = simd.splat(tail - bits.ONE)
     for i in range(0, count, 8):

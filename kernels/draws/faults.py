@@ -1,6 +1,6 @@
 """All faults of one trial: nodes, links, the subcubes of faulty and unsafe nodes, and the ends of a message.
 
-Trial t's faulty nodes are those of ``nodes``, its faulty links those of ``links``.  The ends are the next distinct labels
+Trial t's faulty nodes are sampled by ``nodes``, its faulty links by ``links``.  The ends are the next distinct labels
 of the same sequence, so fault set and ends are jointly uniform and no trial is discarded.  A ``Faults`` is made once per
 call and filled for each trial::
 
@@ -41,7 +41,7 @@ class Faults(NamedTuple):
     lower: Words  #: the lower ends of the faulty links
     dims: Words  #: their dimensions
     ends: Words  #: the ends of the message, distinct and nonfaulty
-    base: Words  #: a node of each maximal subcube of faulty and unsafe nodes (reading R3)
+    base: Words  #: a node of each maximal subcube of faulty and unsafe nodes (R3)
     free: Words  #: its free dimensions
     named: Flags  #: scratch memory to sample the nonfaulty nodes, if they are fewer
     draws: Draws

@@ -65,7 +65,7 @@ def draw_four_vectors(key, block, f, parts, pattern, words):
 
 @block(always=True)
 def row_offset(start, step, f):
-    """Return where, among the rows of ``draw_four_vectors``, those of the vector of ``step`` trials from ``start`` on begin."""
+    """Return the offset, in the rows of ``draw_four_vectors``, of the vector of ``step`` trials that begins with ``start``."""
     return (start // step & 3) * (f + 1) * step
 
 

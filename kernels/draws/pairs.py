@@ -180,7 +180,7 @@ def _draw_waiting(n, count, lazy, pairs):
 
 @block(always=True)
 def _split_trials(start, wanted, candidates, n, count, lazy, pairs):
-    """Append those of eight trials that are wanted and valid to the pairs, and the other wanted ones to the waiting trials."""
+    """Append the wanted trials among eight: valid ones to the pairs, invalid ones to the waiting trials."""
     status, s, t = candidates
     s = s & _label_mask(lazy)
     t = t & _label_mask(lazy)

@@ -37,7 +37,7 @@ class ExitTree(NamedTuple):
     tree: I64  #: number of the tree
     root: U64  #: its root
     dims: U64  #: dimensions in which it grows
-    apart: U64  #: the exit leads to v = u ^ apart; 0 for an exit to the other class
+    apart: U64  #: an exit at u leads to the node u ^ apart; 0 for exits to the other class
 
 
 @block(always=True)
@@ -69,7 +69,7 @@ def make_router(next_exit, walk, *, first=None, lands=None):
 
     @block(always=True)
     def learn_target_state(world, b, dims, entry):
-        """Return the knowledge about ``b`` after a walk to it along ``dims`` has failed."""
+        """Return ``entry``, or if that is _UNKNOWN, the state _OPEN or _ISOLATED of a target ``b`` to which a walk has failed."""
         if entry == _UNKNOWN:
             return _OPEN if first(world, b, dims) else _ISOLATED
         return entry

@@ -197,7 +197,7 @@ def read_point(params):
 def _make_kernel(searches: bool) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant="searched" if searches else "alone")
     def route_trials(key, first, stop, params, tally):
-        """Count dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
+        """Run dual-cube routing trials; ``params`` is (m, rate), 1 <= m <= 30, 0 <= rate < 1, checked by the study's axes."""
         m, rate = read_point(params)
         limit = threshold(rate)
         cube = DualCube(np.uint64(m), limit)

@@ -68,7 +68,7 @@ def node_offset(tree, i, trees):
 
 @block(always=True)
 def _table_slots(n):
-    """Return the size of the membership table while T_k of ``n`` nodes grows: mostly >= 8n, equal for odd k and k + 1."""
+    """Return the slots of the membership table for T_k of n = 2^k nodes: 8n, doubled for odd k, at most ``_MOST_SLOTS``."""
     return min(n << (3 + (lowest(np.uint64(n)) & 1)), _MOST_SLOTS)
 
 

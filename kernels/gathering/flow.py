@@ -4,7 +4,7 @@ Nodes are renamed so that the sink is 0 and stage i crosses bit p = n - 1 - i.  
 2^(p+1) - 1, and node y sends to y - 2^p.  Its active neighbours are y ^ 2^b, b = p-1, ..., 0, in the order of the program.  So a
 stage without a failing node adds one half of an array to the other.
 
-Failing nodes are those of [2^p, 2^(p+1)) that are not isolated and whose bit p of FAULT is set.  They wait for no other node, so
+Failing nodes are nodes of [2^p, 2^(p+1)) that are not isolated and whose bit p of FAULT is set.  They wait for no other node, so
 their data is distributed before the halves are added.  The addition itself performs a detour to the passive neighbour.
 """
 

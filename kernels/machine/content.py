@@ -49,7 +49,7 @@ def hash_bytecode(code: CodeType) -> str:
 
 
 def _iter_functions(value: Any) -> Iterator[FunctionType]:
-    """Yield the functions of a module's member: the member itself, or those of a class."""
+    """Yield the functions of a module's member: the member itself, or a class's functions."""
     if isinstance(value, type):
         yield from iter_class_functions(value)
     elif (function := unwrap_function(value)) is not None:
@@ -68,7 +68,7 @@ def _is_codegen_module(module: str) -> bool:
 
 
 def _is_followed_module(module: str) -> bool:
-    """Whether to hash functions of ``module`` singly: neither code generators nor libraries (the folder has their versions)."""
+    """Whether functions of ``module`` are hashed singly: not code generators and libraries, whose versions name the folder."""
     return not _is_codegen_module(module) and module.partition(".")[0] not in {
         "numba",
         "numpy",

@@ -1,4 +1,4 @@
-"""Base classes of errors that kernel layouts raise; ``fastcube/errors.py`` defines the others and re-exports these."""
+"""Base classes of errors that kernel layouts raise; ``fastcube/errors.py`` defines all other errors."""
 
 #: Message about a trial that uses a stateful random number generator.
 NOT_OF_TRIAL = (

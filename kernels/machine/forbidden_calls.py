@@ -22,7 +22,7 @@ _STATE = "_random_state"
 
 
 def _iter_results(dispatcher: Any) -> Iterator[Any]:
-    """Yield the compile results of a function, then those of all functions that it calls."""
+    """Yield the compile results of a function, then of all functions that it calls."""
     waiting, seen = [dispatcher], set()
     while waiting:
         here = waiting.pop(0)

@@ -40,7 +40,7 @@ def _make_last_pass(lowering: type) -> type:
 
 
 class _Lower(lowering.Lower):  # type: ignore[misc]
-    """Numba's lowering, except for recursion of other kinds, which would need addresses of machine code."""
+    """Numba's lowering; only direct recursion is allowed, because other recursion would need addresses of machine code."""
 
     def _lower_call_RecursiveCall(self, fnty: Any, expr: Any, signature: Any) -> Any:  # noqa: N802
         compiled = fnty.dispatcher_type.dispatcher.overloads.get(tuple(signature.args))
@@ -60,7 +60,7 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
 
     lowering_class = _Lower
     first = False  #: whether the library is optimised before it is linked
-    alone = False  #: whether the block is kept out of the kernel's private functions
+    alone = False  #: whether the block stays a separate function, which LLVM does not inline as a private one
 
     def run_pass(self, state: Any) -> bool:
         context = state.targetctx

@@ -375,7 +375,7 @@ def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
     _emit_mask,
 )
 def mask(vector: Any, value: Any) -> Any:
-    """The mask over the lanes of ``vector`` whose bits are those of a ``uint64``."""
+    """The mask over the lanes of ``vector`` with the bits of a ``uint64``."""
     return np.array([(int(value) >> i) & 1 for i in range(vector.size)], dtype=bool)
 
 

@@ -89,7 +89,7 @@ def count_message_channels(net, a, q, flip, top, hamilton):
 
 @block
 def multicast_costs(net, a, q, top, hamilton):
-    """Return N, the number of detours and the depth of a multicast from (a, q)."""
+    """Return the number of channels N, the number of detours and the depth of a multicast from (a, q)."""
     channels, depth = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
     up, up_detours, up_depth = count_message_channels(net, a, q, np.int64(0), top, hamilton)
     down, down_detours, down_depth = count_message_channels(net, a, q, top, top, hamilton)

@@ -132,7 +132,7 @@ search_marked = make_search(has_pair_within)
 
 @kernel(TRIALS_SIGNATURE)
 def two_partition_marked(key, first, stop, params, tally):
-    """Count trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
+    """Run trials at (n, f) = params with 2 <= n <= 20 and 0 <= f <= 2^(n-2)."""
     n = np.int64(params[N])
     f = np.int64(params[F])
     per_word = 64 // field_width(n)

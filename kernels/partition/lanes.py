@@ -162,7 +162,7 @@ class PartitionWorkspace(NamedTuple):
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
-    """Record the trials with the pair {0, 1} (26 f + f^2 vector operations); queue the others, or for n > 32 search them."""
+    """Record the trials with the pair {0, 1} (26 f + f^2 vector operations); queue the rest, or for n > 32 search it."""
     samples, queue = work.samples, work.queue
     least = _least_xor(samples.labels, trials.at, lanes, samples.count)
     wanted = sieve.wanted_lanes(trials, lanes)
@@ -216,7 +216,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def two_partition_lanes(key, first, stop, params, tally):
-        """Count trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
+        """Run trials at (n, f) = params; 2 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, f <= 2^(n-2)."""
         _sift_trials(key, first, stop, workspace_for(params), lanes, tally)
 
     return two_partition_lanes

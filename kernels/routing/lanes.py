@@ -227,7 +227,7 @@ def _inspect_queue(work, lanes):
 
 @block(always=True)
 def _update_first_queued(work, easy, safe, lanes):
-    """Update the smallest trials by the trials ``easy`` of the queue's first vector, which are in the order of their groups."""
+    """Do ``_update_first`` for the trials ``easy`` of the queue's first vector, unless all of them are too large to matter."""
     if sieve.decode_trial(work.queue, lanes, 0) >= max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]) + lanes:
         return
     while easy:
@@ -336,7 +336,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def routing_lanes(key, first, stop, params, tally):
-        """Count trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
+        """Run trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
             sift(key, first, stop, work, lanes, tally)

@@ -209,7 +209,7 @@ def _finish_batch(ended, drawn, told, first, point, batch, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def routing_rate(key, first, stop, params, tally):
-    """Count trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``layout.ROUTING_RATE``."""
+    """Run trials at (n, rate, k) = params, 1 <= n <= 62, 0 <= rate < 1, 1 <= k <= n; see ``layout.ROUTING_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])

@@ -168,7 +168,7 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
 
 
 def _make_detour_finder(blocked: Any) -> Any:
-    """Return the block ``find_detour(world, curr, apart, whole, k)``: ROUTE1(k)'s and ROUTE2(k)'s hop off minimal paths."""
+    """Return the block ``find_detour(world, curr, apart, whole, k)``: the next hop when no minimal path is free (R6)."""
 
     @block
     def find_detour(world, curr, apart, whole, k):

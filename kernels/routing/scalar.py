@@ -142,7 +142,7 @@ def is_crowded(faults, f, whole, k, radius):
 
 @block
 def run_set(key, t, params, scratch, tally):
-    """Count all messages from node 0 under the fault set whose elements follow the parameters."""
+    """Run and tally all messages from node 0 under the fault set at the end of ``params``."""
     faults, n, f = scratch.faults, scratch.n, np.int64(params[F])
     radius, least = np.int64(params[RADIUS]), np.int64(params[LEAST_LINKS])
     next_sparing_set(n, params[FIRST_NUMBER:], faults)

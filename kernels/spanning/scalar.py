@@ -87,7 +87,7 @@ def draw_ends(key, t, n, d):
 
 @block
 def _broadcast_trial(key, t, params, scratch, tally):
-    """Count packets from a random source around a random faulty node at a distance; params are n, d, packets."""
+    """Tally the steps of packets from a random source around a random faulty node at distance d; params are n, d, packets."""
     n, d, packets = read_broadcast_point(params)
     source, fault = draw_ends(key, t, n, d)
     steps = count_steps(n, d, packets, source, fault, scratch)
@@ -174,7 +174,7 @@ def _draw_graph(key, t, n, f, links, scratch):
 
 @block
 def _trees_trial(key, t, params, scratch, tally):
-    """Count Edmonds' number under random faults; params are n, f, links."""
+    """Compute and tally Edmonds' number under random faults; params are n, f, links."""
     n, f, links = read_trees_point(params)
     _draw_graph(key, t, n, f, links, scratch)
     trees, degree, flows = edge_connectivity(scratch.graph)

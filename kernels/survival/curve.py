@@ -56,7 +56,7 @@ class CurveScratch(NamedTuple):
     second: Words  #: count entries: nodes of the second largest component
     others: Words  #: count entries: sum of the squared sizes of all components but the largest
     sums: Words  #: (8, count): sums over trials
-    first: Ints  #: 2 entries: the moments of ``hitting.py``
+    first: Ints  #: 2 entries, used by ``hitting``: failures at the first disconnection and the first isolated node
 
 
 @scratch

@@ -29,7 +29,7 @@ def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]
 
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
-    """Select a kernel.  Comparing pairs of faults is fastest for few faults and rare searches: measured at n = 6, 8, 10, 12."""
+    """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare (measured, n = 6 .. 12)."""
     few = "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
     if (
         _make_few_faults_condition(4, MOST_DIMENSIONS)(network, n, f, links)

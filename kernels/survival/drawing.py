@@ -3,7 +3,7 @@
 Row v of an array, 8 words, has bit t of a group of 512 trials set if node or link v is nonfaulty.  Trial t of a group is bit t &
 63 of word t >> 6.  Links have the numbers of ``cube/link_numbers.py``.
 
-The sampling schemes are those of ``nodes``, ``links`` and ``bernoulli`` in ``draws`` and of N4.  The exception are rates from
+Sampling follows ``nodes``, ``links`` and ``bernoulli`` in ``draws``, and N4.  The exception are rates from
 1/64 on, whose binary digits are sampled for 64 trials at a time (``_draw_dense``).
 """
 
@@ -282,7 +282,7 @@ def _draw_dense(key, group, law, digits, tails, rows):
         for i in range(decisive - 1, -1, -1):
             half = np.uint64(4 * v + i)
             even, odd = philox.four_word_lanes(key, four, (half, half + _8, half + _16, half + _24))
-            zero = simd.splat_like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # where the rate has no digit 1
+            zero = simd.splat_like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # all ones for a digit 0
             works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
             equal, equal_too = equal & (even ^ zero), equal_too & (odd ^ zero)
         row, same = simd.quarters(works), simd.quarters(equal)

@@ -79,7 +79,7 @@ def _close_fault_lanes(labels, at, counts, lanes, f, least):
 def _make_kernel(lanes: int, kind: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
     def sparse_survival(key, first, stop, params, tally):
-        """Count trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
+        """Run trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
         point = read_point(params)
         n, f = point.n, np.int64(point.faults)
         least = least_close_faults(n, f)

@@ -44,7 +44,7 @@ def _is_matched(params):
 
 @block(always=True)
 def _note_first(w, at, failed, parts, isolated, largest, second, others):
-    """Record ``failed`` if the survivors are disconnected, or one of several is isolated; the last value is the least."""
+    """Record ``failed`` if the survivors are disconnected, and if one is isolated; a trial's last record is the first failure."""
     if parts > 1:
         w.first[0] = failed
         if isolated:

@@ -400,7 +400,7 @@ def _is_connected_in_lane(s, t, lane, sample, links, net):
 
 @block
 def _record_pair_verdict(s, t, lane, sample, links, net):
-    """Set the verdict _PAIR_CONNECTED of those of eight disconnected lanes in which t can be reached from s."""
+    """Set the verdict _PAIR_CONNECTED in those of eight disconnected lanes in which t can be reached from s."""
     pairs = sample.pairs
     a, b = _node_lanes(net.reached, s, lane), _node_lanes(net.reached, t, lane)
     joined, beside = simd.bits((a & b) == 1), simd.bits((a | b) == 0)
@@ -446,7 +446,7 @@ def count_bits(x):
 
 @block
 def _count_verdicts(valid, own, cube, compared, tally):
-    """Tally the verdicts of the valid lanes, and with ``compared`` also those of the hypercube."""
+    """Tally the verdicts of the valid lanes, and with ``compared`` also the hypercube's verdicts."""
     mask = simd.load(valid, 0)
     tally[_PAIRS] += count_bits(mask & simd.load(own.verdict, 8 * _TWO_SURVIVORS))
     for i in range(4):

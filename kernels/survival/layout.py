@@ -38,8 +38,8 @@ CURVE = Layout(
     Moments("others", "squared sizes of all components but the largest", 2, 3, "others_squares"),
 )
 
-#: Number of bins of each moment of ``hitting`` (32nds of the components, and one for all of them), and the count of a lifetime of
-#: 1.
+#: Number of bins of each time measured by ``hitting``, and the count of a lifetime of 1.  The bins are 32nds of the number of
+#: components, and one for all components.
 MOMENT_BINS, LIFETIME_UNIT = 33, 2.0**24
 
 HITTING = Layout(

@@ -168,7 +168,7 @@ class Layout:
         return np.int64(self._find_slot(self._counters, "counter", name))
 
     def family(self, pattern: str, variants: Iterable[object]) -> NDArray[np.int64]:
-        """Return the first slots of the counters named ``pattern`` with each variant for ``{}``; as :meth:`counter`."""
+        """Return the first slots of the counters named ``pattern`` with each variant for ``{}``."""
         try:
             names = [pattern.replace("{}", str(variant)) for variant in variants]
         except Exception:  # of another type, or an object defined by a user
@@ -176,14 +176,14 @@ class Layout:
         return np.array([self.counter(name) for name in names], np.int64)
 
     def moments(self, name: str) -> Slots:
-        """Return the slots of the :class:`Moments` with this name; as :meth:`counter`."""
+        """Return the slots of the :class:`Moments` with this name.  Raises ParameterError."""
         entry = self._find_slot(self._moments, "quantity", name)
         total, squares, *_ = (self.counter(c.name) for c in entry.counters)
         nonzero = self.counter(entry.nonzero) if entry.nonzero else np.int64(-1)
         return Slots(total, squares, nonzero, np.int64(entry.digits), np.int64(entry.square_digits))
 
     def extreme(self, name: str) -> Any:
-        """Return the slot of an extreme's value, which the slot of its trial follows; as :meth:`counter`."""
+        """Return the slot of an extreme's value; the next slot holds its trial.  Raises ParameterError."""
         return np.int64(self._find_slot(self._extremes, "extreme", name))
 
     @staticmethod

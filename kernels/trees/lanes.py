@@ -262,7 +262,7 @@ def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
 
     @block(always=True)
     def find_cheapest(rest, c0, c1, high, zero):
-        """The dimensions of least COST among those of ``rest``, from the highest plane down."""
+        """Return the dimensions of ``rest`` with the least COST, found from the highest plane down."""
         least = rest
         if planes > 5:
             least = _keep_least_cells(least, high[5], zero)
@@ -338,7 +338,7 @@ def _make_kernel(planes: int) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
     def find_tree_lanes(key, first, stop, params, tally):
-        """Count FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
+        """Run FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
 
         For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated links, 45 L for the cells if n
         links may isolate a node, and 14 n L for the order.

@@ -55,7 +55,7 @@ _ANY_SINK = OPTIMAL_TREE.moments("any_sink")
 _TOP_DOWN = OPTIMAL_TREE.moments("top_down")
 _LARGEST_GAP = OPTIMAL_TREE.extreme("largest_gap")
 
-#: Number of low digits whose subcubes are processed together: the fixed digits of the others are listed once per 27 subcubes.
+#: Number of low digits whose subcubes are processed together: fixed higher digits are listed once per 27 subcubes.
 _LOW_DIGITS = 3
 #: Number of digits whose sums stay in the L1 cache: 3^6 subcubes take 46 KB.
 _CACHED_LEVELS = 6
@@ -311,7 +311,7 @@ def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_sets" if all_sets else f"{width}")
     def optimal_trees(key, first, stop, params, tally):
-        """Count trials of FIND_TREE, TOP_DOWN and the optimum; params are (n, links, f), n <= 12.
+        """Run trials of FIND_TREE, TOP_DOWN and the optimum; params are (n, links, f), n <= 12.
 
         64 or 32 trials with a faulty tree are solved together.  This takes n 3^n vector operations, each with memory traffic of
         6.6 n bytes, or twice as many with 16-bit lanes.

@@ -93,7 +93,7 @@ def _find_top_down_trees(n, count, rows, kept):
 
 @kernel(TRIALS_SIGNATURE)
 def optimal_tree_lanes(key, first, stop, params, tally):
-    """Count trials of FIND_TREE, TOP_DOWN and the optimum, 4 <= n <= 12, up to 31 links, no faulty nodes; params as of ``lanes``.
+    """Run trials of FIND_TREE, TOP_DOWN and the optimum, 4 <= n <= 12, up to 31 links, no faulty nodes; params as of ``lanes``.
 
     For 32 trials and L links it takes the operations of ``find_tree_lanes``, 6 n^2 L vector operations for TOP_DOWN, and those of
     ``lattice``.

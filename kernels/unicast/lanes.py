@@ -38,7 +38,7 @@ from .layout import NAMES, WANDERING_RULES, F, N, fallback_of, make_layout, prom
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
 
-#: Indices of ``counted`` and ``first``: all trials that lanes decide, and those of them with a free first path.
+#: Indices of ``counted`` and ``first``: all trials that lanes decide, and the ones with a free first path among them.
 DECIDED, FREE_PATH = range(2)
 
 
@@ -278,7 +278,7 @@ def make_lanes_kernel(
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
     def rivals_lanes(key, first, stop, params, tally):
-        """Count trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
+        """Run trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
             work.scratch.world.now[POINT_KEY] = key

@@ -34,12 +34,12 @@ def fallback_of(rule: Any) -> Any:
 
 
 def compared_rules(names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the rules that are compared with LEVELS; none if LEVELS is not in ``names``."""
+    """Return the rules that are compared with LEVELS; none if LEVELS is not in ``names``."""
     return tuple(name for name in names if name in COMPARED_RULES and "levels" in names)
 
 
 def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the rules whose safety statuses promise a path."""
+    """Return the rules whose safety statuses promise a path."""
     return tuple(name for name in names if name in PROMISING_RULES)
 
 

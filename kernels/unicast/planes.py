@@ -231,7 +231,7 @@ def _lanes_with_node_outside(planes, at, without, size):
 
 @block
 def find_delivered_lanes(planes, faulty, n, h, open_, kind):
-    """Return those of the lanes ``open_`` whose message LEVELS, or VECTORS, delivers over H links, and over H + 2 links."""
+    """Return the lanes among ``open_`` whose message LEVELS, or VECTORS, delivers over H links, and over H + 2 links."""
     size = plane_words(n)
     at = faulty
     minimal = open_ & simd.bits(h == 1)

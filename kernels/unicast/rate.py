@@ -1,6 +1,6 @@
 """Trials of the study ``rivals-rate``: independently faulty nodes, and the rules that need no safety status.
 
-Every node is faulty with a given rate, decided by a hash of its label on demand.  Sampling is that of ``routing-rate``: a trial
+Every node is faulty with a given rate, decided by a hash of its label on demand.  Sampling works as in ``routing-rate``: a trial
 is sampled again as a whole until its ends differ and are nonfaulty.  Pairs are sampled in batches, then evaluated one at a time.
 """
 
@@ -94,7 +94,7 @@ def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
-    """Count trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``fastcube.kernels.unicast.layout.RIVALS_RATE``."""
+    """Run trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``fastcube.kernels.unicast.layout.RIVALS_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
     lazy = PairSource(key, limit, n, True)

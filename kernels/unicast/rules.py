@@ -41,7 +41,7 @@ from ..routing.shortest import SearchBitmasks, search_bitmasks_for
 from .layout import fallback_of
 from .safety_status import LEVELS, VECTORS, bit_at, compute_status, dimension_of, level_at, stride
 
-#: Results of a rule besides those of ``routing``.
+#: Results of a rule, besides the results in ``routing``.
 REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
 
 #: Most hops of DFS, and of SIDETRACK per dimension of the cube (V8).
@@ -237,7 +237,7 @@ def _route_by_vector(faults, words, i, size, free, u, t):
 
 @block(always=True)
 def _add_first_link(links):
-    """Return the length of a route after its first link with that link included; failures stay as they are."""
+    """Add 1 for the first link to the length of the rest of a route; failures are returned unchanged."""
     return links + 1 if links >= 0 else links
 
 

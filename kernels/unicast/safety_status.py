@@ -268,7 +268,7 @@ def _list_index(words, kind, x):
 
 @block(always=True)
 def _record_missing(words, kind, x, k):
-    """Record that node x is not in plane k + 1 if due; return whether the record is new, and False if the list is full."""
+    """Record that node x is not in plane k + 1, if so; return whether it is a new record, and False if the list is full."""
     e = _list_index(words, kind, x)
     count = words.listed[kind, 1]
     if e < count and words.lacks[kind, e] >> np.uint64(k + 1) & ONE:

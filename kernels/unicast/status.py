@@ -1,7 +1,7 @@
 """Trials of the study ``rivals-status``: the nodes that each definition calls safe, and the rounds to compute it.
 
-The faults are those of ``rivals``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each subcube
-the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).
+Faults are sampled as for ``rivals``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each
+subcube the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ scalar code SIDETRACK's CHOICES.
 1. *paths*, lanes of labels (``levels_from_labels.py``).  They find the trials in which all rules that prefer a nearer neighbour,
    active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8 and few faults
    they also find trials in which LEVELS and VECTORS deliver over H whatever the statuses elsewhere.  Those trials are counted,
-   and the others queued.
+   and all other trials are queued.
 2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
 3. *statuses*, 512 nodes per operation.  A level k implies vector bit k, so vectors are computed only if LEVELS does not deliver
    over H.
@@ -236,7 +236,7 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
 
     @block(always=True)
     def find_label_decided(work, chosen, sieving, lanes):
-        """Return the lanes of a vector with free first paths, and those with minimal routes by every such rule."""
+        """Return the lanes whose first path is free, and the lanes in which labels show that all built-in rules are minimal."""
         rows, held = levels_from_labels.pad_labels(work, lanes)
         if sieving:
             free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
@@ -335,7 +335,7 @@ def make_whole_cube_kernel(
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
     def rivals_whole(key, first, stop, params, tally):
-        """Count trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
+        """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, stop)
             work.scratch.world.now[POINT_KEY] = key

@@ -1,6 +1,6 @@
 """Counts and rounds of unsafe nodes when every node is faulty with probability p (Lee & Hayes 1988, R1 and R3).
 
-The fault sets are those of ``bernoulli``.  There are three methods, and ``dispatch`` selects the fastest:
+The fault sets are sampled by ``bernoulli``.  There are three methods, and ``dispatch`` selects the fastest:
 
 ``digits``  p >= 1/64: every node is sampled by itself, then the rounds of the whole cube are run.
 ``labels``  p < 1/64, n < 15: the faulty labels are marked in the cube's bitmask, then the rounds of the whole cube are run.
@@ -133,7 +133,7 @@ def _write_distinct_labels(key, t, k, n, labels, seen, rows):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_digits(key, first, stop, params, tally):
-    """Count trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
+    """Run trials at (n, p) = params with 1 <= n <= 30 and 1/64 <= p <= 1 for ``layout.UNSAFE_CRITICAL``."""
     n = np.int64(params[N])
     head, tail = bernoulli.digit_threshold(params[P])
     state = np.empty(count_words(n), np.uint64)
@@ -149,7 +149,7 @@ def unsafe_digits(key, first, stop, params, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_labels(key, first, stop, params, tally):
-    """Count trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64 in the whole cube's bitmask."""
+    """Run trials at (n, p) = params with 1 <= n <= 30 and 0 <= p < 1/64 in the whole cube's bitmask."""
     n = np.int64(params[N])
     base, thresholds, guide = bernoulli.binomial_table(np.int64(1) << n, params[P])
     state = np.empty(count_words(n), np.uint64)
@@ -167,7 +167,7 @@ def unsafe_labels(key, first, stop, params, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def unsafe_merge(key, first, stop, params, tally):
-    """Count trials at (n, p) = params with 9 <= n <= 30 and 0 <= p < 1/64 by merging subcubes.
+    """Run trials at (n, p) = params with 9 <= n <= 30 and 0 <= p < 1/64 by merging subcubes.
 
     No array of 2^n bits is touched unless a final subcube is that large or p is near 1/64.
     """

@@ -33,8 +33,8 @@ class DependencyGraph(NamedTuple):
 def dependency_graph_for(n):
     """Return an empty graph of Q_n with two virtual channels."""
     channels = (n + 2) << n
-    # For each of two classes and each node: the arc across, arcs at the buddy of each step beyond, and arcs from each node before
-    # to two buddies and each step beyond.
+    # Per class and node: the arc across, arcs from the buddy's channel to each next channel, and from the channel of each earlier
+    # node to two buddies and each next channel.
     most = (3 << n) + (2 << n) * (3 + n + n * (n + 2))
     return DependencyGraph(
         np.empty(channels, np.int64),
@@ -76,7 +76,7 @@ def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
         to = here ^ ((_TWO << k) - 1)
         p = (to ^ flip) << 2 | q
         if to > here:
-            if (net.fault[to ^ flip] >> q) & 1:  # from the buddy's channel to that of p's buddy
+            if (net.fault[to ^ flip] >> q) & 1:  # from the buddy's channel to the channel of p's buddy
                 step = buddy_step(q, fault)
                 _add_arc(graph, channel_number(v, step >> 1, n, copy), channel_number(v ^ step, 2 + k, n, copy))
             continue

@@ -104,7 +104,7 @@ MULTICAST_DEADLOCK_SINGLE = trials_kernel(set_up_deadlock, deadlock_trial)
 
 @block
 def deadlock_set(key, t, params, scratch, tally):
-    """Count the fault set whose elements follow the parameters, and advance them to the next set."""
+    """Run and tally the fault set that follows n and f in ``params``, and advance it to the next set."""
     n, f = read_deadlock_point(params)
     chosen = params[_DEADLOCK_AXES:]
     for i in range(f):

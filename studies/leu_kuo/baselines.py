@@ -82,7 +82,7 @@ def gathered_units(study: Study, point: Point, trials: int) -> Fraction:
 
 
 def find_trees(n: int, links: int, optimum: bool, trials: int) -> None:
-    """Run FIND_TREE on random faulty links and, with ``optimum``, search the optimum if there is a sink."""
+    """Run FIND_TREE on random faulty links and, with ``optimum``, search for the optimum if there is a sink."""
     rng = random.Random(1)
     for _ in range(trials):
         fault = fault_words(n, links, rng)

@@ -88,7 +88,7 @@ def _decide_by_counting(
 
 
 def _suspect_worlds(bad: list[tuple[int, int]]) -> Iterator[World]:
-    """Yield all fault sets of these sizes; raise DisagreementError at the end, as then no case violates the claim."""
+    """Yield all fault sets of the sizes ``bad`` with a counted violation; raise DisagreementError if no set stops the search."""
     for n, f in bad:
         yield from map(World, enumerate_cubes(n, f, first=1))
     if bad:

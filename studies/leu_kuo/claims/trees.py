@@ -343,7 +343,7 @@ def theorem_3_raised(effort: Effort) -> Verdict:
     definition=True,
 )
 def equation_8(effort: Effort) -> Verdict:
-    """Evaluate the sum of the proof: a COST of 2^(n-i-1) (i+1) steps for i + 1 dimensions, and 2^(n-i-1) for USED_N, per term."""
+    """Evaluate the sum of the proof: its term i has 2^(n-i-1) (i+1) steps for COST and 2^(n-i-1) steps for USED_N."""
     for n in effort.each(range(1, 63), "equation (8)"):
         effort.count_if_applicable()
         terms = sum((i + 1) * 2 ** (n - i - 1) * (i + 1) + 2 ** (n - i - 1) for i in range(1, n))

@@ -23,7 +23,7 @@ def buddy_choices(net: Supercube) -> Iterator[Buddies]:
 
 
 def buddy_rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
-    """Return the rules that take the lowest internal dimension with a nonfaulty buddy (A6) or the highest, in D_H and in D_L."""
+    """Map (D_H's rule, D_L's rule), each "lowest" (A6) or "highest", to the buddies across that internal dimension."""
     order = {"lowest": (net.low, net.high), "highest": (net.high, net.low)}
     out: dict[tuple[str, str], Buddies] = {}
     for upwards, downwards in itertools.product(order, repeat=2):

@@ -163,7 +163,7 @@ def figure_2_printed(effort: Effort) -> Verdict:
     correction="O(n) passes, each over f words: O(n f), which is O(n^2) for n - 1 faults.",
 )
 def figure_2_complexity(effort: Effort) -> Verdict:
-    """Count the steps for node 0 and its neighbours across all but the last two dimensions: each has a conflict."""
+    """Count the steps of Figure 2 for n - 1 faults: node 0 and its neighbours across all but the last two dimensions."""
     sizes = (4, 8, 16, 32, 62)
     faults = "[0, *(1 << i for i in range(n - 2))]"
     words = Witness.of(
