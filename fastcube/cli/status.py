@@ -250,6 +250,6 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         click.echo(f"trials wanted depend on the target of the run, which is {reached}")
     else:
         line = _resume_command(parts[0]) if len(parts) == 1 else None
-        go_on = f"go on with: {line}" if line else "run the same command again"
+        go_on = f"go on with: {line}" if line else "run the same command again, without force"
         click.echo("complete" if complete else f"not complete: {go_on}")
     return code

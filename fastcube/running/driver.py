@@ -423,7 +423,7 @@ def run_study(
                     has_log = "SLURM_JOB_ID" in os.environ and report.style != "none"
                     if has_log:
                         report.print_line(_job_line(driver, output, engine_name))
-                    code = _run_driver(driver, output)
+                    code = _run_driver(driver, output, force)
                     if has_log and engine_name == "threads":
                         busy = (time.process_time() - cpu_begun) / (time.monotonic() - begun) / on.workers()
                         report.print_line(_usage_line(busy, on.workers()))
@@ -485,7 +485,7 @@ def _usage_line(busy: float, workers: int) -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  used {busy:.0%} of {workers} processor{'s' * (workers > 1)}, at most {memory}"
 
 
-def _run_driver(driver: _Driver, output: str | None) -> int:
+def _run_driver(driver: _Driver, output: str | None, force: bool) -> int:
     """Run a driver's loop, and save the counted trials if it fails; return the exit status."""
     try:
         return driver.run_loop()
@@ -503,7 +503,8 @@ def _run_driver(driver: _Driver, output: str | None) -> int:
         raise
     except EngineError as error:
         driver.save_after_failure()
-        advice = "" if output is None else f"; the work done is in {output}: run the same command again to go on"
+        again = f"run the same command again{' without force' if force else ''} to go on"
+        advice = "" if output is None else f"; the work done is in {output}: {again}"
         raise EngineError(f"{error}{advice}") from error
     except KeyboardInterrupt:  # the second signal of a Python session, which must not wait for a checkpoint
         raise

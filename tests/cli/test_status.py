@@ -160,7 +160,7 @@ def test_status_of_one_run(cli):
     fc.run(fc.study(TOY_FILE), trials=1000, output="r.h5")
     assert cli("status", "r.h5")[1].splitlines()[-1] == "complete"
     incomplete("r.h5")
-    assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+    assert cli("status", "r.h5")[1].splitlines()[-1] == "not complete: run the same command again, without force"
 
 
 def test_status_names_the_command_that_goes_on(cli, monkeypatch):
@@ -170,7 +170,7 @@ def test_status_names_the_command_that_goes_on(cli, monkeypatch):
     assert cli("status", "r.h5")[1].splitlines()[-1] == told
     monkeypatch.setattr("sys.argv", ["/opt/bin/python", "mine.py"])
     merge(["r.h5"]).save("m.h5")
-    assert cli("status", "m.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+    assert cli("status", "m.h5")[1].splitlines()[-1] == "not complete: run the same command again, without force"
 
 
 def test_status_sees_which_shards_a_merged_array_lacks(cli, monkeypatch):
@@ -190,7 +190,7 @@ def test_status_sees_which_shards_a_merged_array_lacks(cli, monkeypatch):
         half = open_results("half.h5")
         half.history = history
         half.save("odd.h5")
-        assert cli("status", "odd.h5")[1].splitlines()[-1] == "not complete: run the same command again"
+        assert cli("status", "odd.h5")[1].splitlines()[-1] == "not complete: run the same command again, without force"
 
 
 def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):

@@ -472,6 +472,10 @@ def test_lost_workers_are_one_line_and_the_work_is_kept(monkeypatch, tmp_path):
         ):
             fc.run(TOY, trials=TRIALS, output=out)
     assert 0 < open_results(out).tallies[1, 0.0].trials < TRIALS
+    with Breaking(1) as pool:
+        use_executor(monkeypatch, pool, 1, 1e-5)
+        with pytest.raises(EngineError, match=r"run the same command again without force to go on$"):
+            fc.run(TOY, trials=TRIALS, output=out, force=True)
     monkeypatch.setattr(driver, "open_engine", open_engine)
     assert fc.run(TOY, trials=TRIALS, output=out).digest() == plain(TOY, TOY.grid().points, TRIALS).digest()
 

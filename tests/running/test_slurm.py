@@ -128,22 +128,55 @@ def test_the_script_submits_warm_up_array_and_merge(slurm, tmp_path):
     assert any((tmp_path / "fastcube-cache").iterdir())
 
 
-@pytest.mark.parametrize(
-    "engine", [pytest.param("mpi", marks=pytest.mark.mpi), pytest.param("dask", marks=pytest.mark.dask)]
-)
-def test_a_job_of_one_engine_counts_what_threads_count(slurm, tmp_path, monkeypatch, engine):
-    """The printed script as it is; the variables only let root run MPI on few processors."""
+ENGINES = [pytest.param("mpi", marks=pytest.mark.mpi), pytest.param("dask", marks=pytest.mark.dask)]
+
+
+def submit_engine(slurm, folder, monkeypatch, engine, *options):
+    """Submit the printed script as it is; the variables only let root run MPI on few processors."""
     pytest.importorskip({"mpi": "mpi4py", "dask": "distributed"}[engine])
     launcher = str(Path(MPIEXEC).parent) if MPIEXEC else ""
     for name, value in {**MPI_ENVIRONMENT, "PATH": os.pathsep.join([launcher, slurm.environment["PATH"]])}.items():
         monkeypatch.setitem(slurm.environment, name, value)
-    options = ("--engine", engine, "--ranks", "2", "--mem", "100M", "-o", "all")
-    job = submit(slurm, tmp_path, *options, "--trials", "100001", "--set", "a=1", "--set", "work=0")
+    whole = ("--engine", engine, "--ranks", "2", "--mem", "100M", "-o", "all", "--set", "a=1", *options)
+    return submit(slurm, folder, *whole), folder / "all.h5"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_job_of_one_engine_counts_what_threads_count(slurm, tmp_path, monkeypatch, engine):
+    job, out = submit_engine(slurm, tmp_path, monkeypatch, engine, "--trials", "100001", "--set", "work=0")
     slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job), seconds=180)
     log = (tmp_path / f"fastcube-toy-{job}.log").read_text()
     assert "exit 0 after" in log, log
     assert slurm.job(job)["JobState"] == "COMPLETED"
-    assert open_results(tmp_path / "all.h5").digest() == fc.run(TOY, a=1, work=0, trials=100_001).digest()
+    assert open_results(out).digest() == fc.run(TOY, a=1, work=0, trials=100_001).digest()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_job_of_one_engine_is_requeued_at_its_time_limit(slurm, tmp_path, monkeypatch, engine):
+    """The signal is the one that Slurm sends then, to the script alone."""
+    job, out = submit_engine(slurm, tmp_path, monkeypatch, engine, "--trials", "1e9", "--set", "work=3000")
+    log = tmp_path / f"fastcube-toy-{job}.log"
+    try:
+        slurm.wait(out.exists, seconds=180)
+        slurm.call("scancel", "--batch", "--signal=USR1", job)
+        slurm.wait(lambda: ", requeued" in log.read_text())
+        assert f"end of job {job} on " in log.read_text() and "exit 75 after" in log.read_text(), log.read_text()
+        before = sum(tally.trials for _, tally in open_results(out))
+        slurm.wait(lambda: sum(tally.trials for _, tally in open_results(out)) > before, seconds=180)
+        assert slurm.job(job)["Restarts"] == "1"
+    finally:
+        slurm.call("scancel", job)
+        slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job))
+    assert len(open_results(out).history) == 2
+
+
+def test_an_exclusive_task_uses_its_whole_node(slurm, tmp_path):
+    options = ("--array", "1", "--trials", "1001", "--set", "a=1", "--set", "work=0", "--sbatch=--exclusive")
+    job = submit(slurm, tmp_path, *options)
+    slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", job))
+    workers = len(os.sched_getaffinity(0))
+    assert slurm.job(f"{job}_0")["NumCPUs"] == "2"  # of each node of the test Slurm
+    assert f", {workers} thread{'s' * (workers > 1)}; toy-0.h5 holds " in said(tmp_path, job, 0)
 
 
 def test_steps_of_several_tasks_are_refused_and_a_batch_step_is_not(slurm, tmp_path):
