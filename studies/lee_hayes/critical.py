@@ -21,17 +21,14 @@ from fastcube.measure.statistics import Mean, Point, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
+from fastcube.resources import read_json
 from fastcube.results.results import Results
 
 from . import critical_grid
 from .threshold import LAMBDA, Count, Curve, bracket_threshold, corrections, counts_of, fit_curve, leading_order
 
 #: p_1/2 to two or three digits, the centre of the default grid: exact for n = 2..6, from 40,000 trials or more for larger n.
-CENTRES = {
-    2: 0.54, 3: 0.38, 4: 0.232, 5: 0.138, 6: 0.0783, 7: 0.0449, 8: 0.026,
-    9: 0.0155, 10: 0.0097, 11: 0.00632, 12: 0.00427, 13: 0.00296, 14: 0.00209, 15: 0.0015,
-    16: 0.0011, 17: 0.000817, 18: 0.000612, 19: 0.000461, 20: 0.000351,
-}  # a table, row by row # fmt: skip
+CENTRES: dict[int, float] = {int(n): p for n, p in read_json("critical")["centres"].items()}
 
 #: The grid's p as multiples of these centres.  They are dense near p_1/2, where a bracket ends at points of the grid.
 FACTORS = (0.4, 0.5, 0.65, 0.75, 0.84, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.18, 1.3, 1.5, 1.8)
@@ -82,10 +79,6 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- what the counts say
 
 
-def _exact_critical_rate(n: int) -> float:
-    return critical_rate(n) if 1 <= n <= 6 else math.nan
-
-
 def _limits(low: float, high: float) -> str:
     return f"[{low:.5g}, {high:.5g}]"
 
@@ -102,7 +95,7 @@ def _notes(results: Results) -> list[str]:
         curve = fit_curve(counts)
         p, low, high = curve.quantile() if curve else (math.nan,) * 3
         window = curve.quantile(0.8)[0] / curve.quantile(0.2)[0] if curve else math.nan
-        exact, leading = _exact_critical_rate(n), leading_order(n)
+        exact, leading = critical_rate(n) if n <= 6 else math.nan, leading_order(n)
         cells = [
             f"{n:>2}",
             f"{_limits(*bracket_threshold(counts)):>22}",

@@ -12,35 +12,13 @@ import itertools
 from collections.abc import Sequence
 
 from fastcube.measure.study import Point
+from fastcube.resources import read_json
 from fastcube.results.results import Results
 
 from .threshold import Count, Sharpness, corrections, counts_of, estimate_sharpness, leading_order
 
 #: p_.2, p_1/2 and p_.8, and trials of each point near p_1/2.  Above n = 24 by extrapolation.
-PLACES: dict[int, tuple[float, float, float, int]] = {
-    7: (0.0299, 0.04494, 0.0641, 50_000_000),
-    8: (0.01764, 0.02599, 0.0365, 45_000_000),
-    9: (0.01074, 0.015565, 0.0216, 45_000_000),
-    10: (0.00672, 0.009688, 0.01337, 42_000_000),
-    11: (0.00438, 0.006307, 0.00866, 42_000_000),
-    12: (0.002964, 0.004264, 0.00578, 42_000_000),
-    13: (0.002076, 0.0029536, 0.00395, 37_000_000),
-    14: (0.001484, 0.002087, 0.00276, 37_000_000),
-    15: (0.00108, 0.001501, 0.001958, 36_000_000),
-    16: (0.000797, 0.0010952, 0.001411, 36_000_000),
-    17: (0.000594, 0.00081, 0.001033, 280_000),
-    18: (0.000448, 0.0006075, 0.00077, 280_000),
-    19: (0.000342, 0.00046, 0.00058, 280_000),
-    20: (0.000262, 0.000351, 0.00044, 280_000),
-    21: (0.0002044, 0.0002717, 0.00034, 250_000),
-    22: (0.0001601, 0.0002117, 0.000264, 250_000),
-    23: (0.0001262, 0.0001661, 0.0002065, 250_000),
-    24: (0.0001002, 0.0001312, 0.0001626, 250_000),
-    25: (8.02e-05, 0.0001044, 0.0001289, 250_000),
-    26: (6.45e-05, 8.352e-05, 0.0001028, 250_000),
-    27: (5.22e-05, 6.723e-05, 8.25e-05, 250_000),
-    28: (4.24e-05, 5.442e-05, 6.66e-05, 250_000),
-}
+PLACES: dict[int, tuple[float, float, float, int]] = {int(n): row for n, row in read_json("critical")["places"].items()}
 
 #: Values of n whose chi-square is less likely than this are listed.
 _UNLIKELY = 1e-3

@@ -6,7 +6,7 @@ import pytest
 
 from fastcube.audit import registries
 from fastcube.audit.claims import Effort
-from fastcube.studies.others.claims.facts import PublishedValue
+from fastcube.studies.others.claims.facts import compare_values
 
 #: Decided in about a second of CPU each; the others take longer, or compile kernels.
 QUICK = {"oeis-a369605-4", "latifi", "oeis-a290757", "oeis-a006237", "oeis-a001187", "esfahanian"}
@@ -25,7 +25,7 @@ def test_the_fact_holds(claim):
 
 
 def test_another_value_refutes():
-    verdict = PublishedValue(5, "fc.exact_survival('hypercube', 2).nodes[1]", "Q_2").decide(Effort())
+    verdict = compare_values(5, "fc.exact_survival('hypercube', 2).nodes[1]", "Q_2")
     assert verdict.outcome == "refuted" and verdict.witness.value == 4
 
 

@@ -10,7 +10,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +23,7 @@ from fastcube.exact.enumeration import exact_routing
 from fastcube.exact.survival import exact_survival
 from fastcube.networks.family import network
 from fastcube.networks.hypercube import Hypercube
+from fastcube.resources import read_json
 
 from .registry import registry
 
@@ -31,31 +31,13 @@ from .registry import registry
 Masks = NDArray[np.uint32]
 
 
-@dataclass(frozen=True)
-class PublishedValue:
-    """A printed value, and its computation: an expression in ``fc``, or a function without arguments.
-
-    Parameters
-    ----------
-    printed : JSON-able
-        The value, as lists and integers.
-    computed : str or callable
-        A Python expression in the names of ``import fastcube as fc``, or a function.
-    checked : str
-        Description of the counted cases and their range.
-    """
-
-    printed: Any
-    computed: str | Callable[[], Any]
-    checked: str
-
-    def decide(self, effort: Effort) -> Verdict:
-        """Return "holds" if the computed value equals the printed one."""
-        found = evaluate(self.computed) if isinstance(self.computed, str) else self.computed()
-        if found == self.printed:
-            return Verdict("holds", self.checked)
-        python = self.computed if isinstance(self.computed, str) else repr(found)
-        return Verdict("refuted", self.checked, Witness.of(f"printed is {self.printed}", python, {}))
+def compare_values(printed: Any, computed: str | Callable[[], Any], checked: str) -> Verdict:
+    """Return "holds" if an expression in ``fc``, or a function without arguments, gives the printed value."""
+    found = evaluate(computed) if isinstance(computed, str) else computed()
+    if found == printed:
+        return Verdict("holds", checked)
+    python = computed if isinstance(computed, str) else repr(found)
+    return Verdict("refuted", checked, Witness.of(f"printed is {printed}", python, {}))
 
 
 def _across(masks: Masks, i: int) -> Masks:
@@ -195,72 +177,31 @@ def count_lost_greedy_messages() -> list[int]:
     return [len(outcomes) - outcomes.count("delivered"), len(outcomes)]
 
 
-_EXTRA_NETWORKS = ["crossed", "locally-twisted", "moebius0", "moebius1", "folded", "augmented", "balanced"]
-_FIRST_EXTRA = "[next(f for f, x in enumerate(fc.exact_survival('hypercube', n).extra_1) if x) for n in (3, 4, 5)]"
+#: The functions that ``data/others.json`` names.
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    count_connected_classes,
+    least_conditional_faults,
+    least_faulty_blocks,
+    greedy_differences,
+    largest_diameters,
+    least_links_for_components,
+    count_lost_greedy_messages,
+)
 
-#: Each fact: id, source, statement, value.
-_FACTS = (
-    ("oeis-a369605-4", "OEIS A369605, row 4 (the entry)",
-     "Up to symmetry Q_4 has 1 1 1 3 5 11 19 36 37 41 24 18 6 4 1 1 connected induced subgraphs of 1 to 16 nodes.",
-     PublishedValue([1, 1, 1, 3, 5, 11, 19, 36, 37, 41, 24, 18, 6, 4, 1, 1], functools.partial(count_connected_classes, 4),
-                    "all sets of nodes of Q_4, by Burnside's lemma over its 384 symmetries")),
-    ("oeis-a369605-5", "OEIS A369605, row 5 (the entry)",
-     "Up to symmetry Q_5 has 1 1 1 3 5 17 44 158 493 1628 ... 10 5 1 1 connected induced subgraphs of 1 to 32 nodes [32 terms].",
-     PublishedValue([1, 1, 1, 3, 5, 17, 44, 158, 493, 1628, 4670, 12266, 27043, 51018, 79042, 103179, 112219, 105232, 84045,
-                     59021, 35533, 19114, 8769, 3716, 1311, 468, 130, 47, 10, 5, 1, 1],
-                    functools.partial(count_connected_classes, 5),
-                    "all sets of nodes of Q_5, by Burnside's lemma over its 3,840 symmetries")),
-    ("oeis-a290757", "OEIS A290757, the cube (the entry)",
-     "The cube has 167 connected induced subgraphs.",
-     PublishedValue(167, "sum(fc.exact_survival('hypercube', 3).nodes)", "all fault sets of Q_3")),
-    ("oeis-a006237", "OEIS A006237 (the entry)",
-     "Q_2, Q_3 and Q_4 have 4, 384 and 42,467,328 spanning trees.",
-     PublishedValue([4, 384, 42467328],
-                    "[[x for x in fc.exact_survival('hypercube', n).links if x][-1] for n in (2, 3, 4)]",
-                    "the largest sets of faulty links that leave Q_2, Q_3 and Q_4 connected")),
-    ("oeis-a001187", "OEIS A001187, four nodes (text not read)",
-     "38 labelled graphs on four nodes are connected.",
-     PublishedValue(38, "sum(fc.exact_survival('hyperx-4', 2).links)", "all sets of faulty links of hyperx-4 at n = 2")),
-    ("wpr-two-nodes", "netscience/wpr-verify, two_failures.csv (the file)",
-     "Greedy routing loses 16 of 2,730 messages of Q_4 with two faulty nodes.",
-     PublishedValue("1357/1365", "str(fc.exact_routing(4, 2)['route1_delivered'])",
-                    "all sets of two faulty nodes of Q_4: 1 - 16/2,730 = 1357/1365")),
-    ("wpr-node-and-link", "netscience/wpr-verify, link_failures/two_failures.csv (the file)",
-     "Greedy routing loses 210 messages of Q_4 with one faulty node and one faulty link [per source, over all links].",
-     PublishedValue([210, 6720], count_lost_greedy_messages, "every node, link and destination from node 0 of Q_4")),
-    ("esfahanian", "Esfahanian 1989 (text not read)",
-     "2n - 2 faulty nodes are the fewest that disconnect Q_n and isolate nobody.",
-     PublishedValue([4, 6, 8], _FIRST_EXTRA, "all fault sets of Q_3, Q_4 and Q_5")),
-    ("latifi", "Latifi, Hegde and Naraghi-Pour 1994 (text not read)",
-     "2^h (n - h) faulty nodes are the fewest that disconnect Q_n and leave each nonfaulty node h nonfaulty neighbours.",
-     PublishedValue([4, 6, 8], least_conditional_faults, "all fault sets of Q_4, h = 0, 1, 2")),
-    ("h-faulty-block", "h-faulty-block connectivity of the hypercube, Lin et al. 2020 (an abstract)",
-     ("(h+2)n - 3h - 1 (h = 0, 1) and (h+2)n - 4h + 1 (h = 2) connected faulty nodes are the fewest that leave Q_n "
-      "with several components, each of more than h nodes."),
-     PublishedValue([7, 8, 9], least_faulty_blocks, "all connected sets of faulty nodes of Q_4")),
-    ("kong-greedy", "reachable component method, Kong, Bridgewater and Roychowdhury 2006 (text not read)",
-     ("Among nodes that fail at rate q greedy routing reaches a live destination at distance h, over h links, with probability "
-      "(1 - q^2) (1 - q^3) ... (1 - q^h)."),
-     PublishedValue([0] * 7, greedy_differences, "all fault sets of Q_3 at 7 failure rates, the mean over destinations")),
-    ("extra-connectivity", "papers on variants of the hypercube (texts not read)",
-     ("2n - 2 (crossed, locally twisted and Moebius cubes), 2n (folded), 4n - 8 (augmented) and 2n - 4 (balanced) faulty nodes "
-     "are the fewest that disconnect the network and isolate nobody."),
-     PublishedValue([6, 6, 6, 6, 8, 8, 4],
-                    f"[next(f for f, x in enumerate(fc.exact_survival(name, 4).extra_1) if x) for name in {_EXTRA_NETWORKS}]",
-                    "all fault sets at n = 4")),
-    ("component-edge-connectivity", "component edge connectivity of the hypercube (an abstract)",
-     "n, 2n - 1 and 3n - 2 faulty links are the fewest that leave Q_n with 2, 3 and 4 components.",
-     PublishedValue([3, 5, 7], least_links_for_components, "all sets of up to 7 faulty links of Q_3")),
-    ("fault-diameter", "papers on fault diameters (texts not read)",
-     ("With one fault fewer than disconnects, the diameter is at most n + 1 (hypercube), ceil(n/2) + 2 (crossed) and "
-     "ceil(n/2) + 1 (folded), and this is reached [n >= 4]."),
-     PublishedValue([5, 4, 3], largest_diameters, "all such sets of faulty nodes at n = 4")),
-    ("smallest-percolating", "Balogh & Bollobas (texts not read)",
-     "ceil(n/2) + 1 faulty nodes are the fewest that make all of Q_n unsafe.",
-     PublishedValue([2, 3, 3, 4],
-                    "[next(f for f in range(2**n) if fc.exact_unsafe(n, f).all_unsafe) for n in (2, 3, 4, 5)]",
-                    "all fault sets of Q_2 to Q_5 up to that size")),
-)  # a table, row by row # fmt: skip
 
-for _name, _where, _states, _value in _FACTS:
-    registry.claim(_name, where=_where, states=_states)(_value.decide)
+def _register_facts() -> None:
+    """Register a claim for each fact of ``data/others.json``."""
+    functions = {function.__name__: function for function in _FUNCTIONS}
+    for fact in read_json("others")["facts"]:
+        if "function" in fact:
+            computed = functools.partial(functions[fact["function"]], *fact.get("arguments", ()))
+        else:
+            computed = fact["computed"]
+
+        def decide(effort: Effort, fact: Any = fact, computed: Any = computed) -> Verdict:
+            return compare_values(fact["printed"], computed, fact["checked"])
+
+        registry.claim(fact["id"], where=fact["where"], states=fact["states"])(decide)
+
+
+_register_facts()
