@@ -28,7 +28,7 @@ class Samples(NamedTuple):
 
     n: I64
     count: Any  #: int64: number of labels of a trial
-    labels: Cells  #: four times count + 1 rows of a vector for each part: label k of each trial
+    labels: Cells  #: for each of four vectors and each part ``count + 1`` rows; row k has label k of each trial
 
 
 class TrialVector(NamedTuple):

@@ -97,7 +97,7 @@ def _bar_rows(noted, count, barred, n, lanes):
 
 @block(alone=True)
 def _bar_queue(queue, f, noted, barred, n, lanes):
-    """Fill the rows of ``barred`` for the queue's first vector; return the dimensions that are excluded by themselves."""
+    """Fill ``barred`` for the queue's first vector; return the dimensions in no pair: two faults differ in nothing else."""
     zero = simd.splat_like(simd.load(queue, 0), ZERO)
     one = simd.splat_like(zero, np.uint64(1))
     two = simd.splat_like(zero, np.uint64(2))

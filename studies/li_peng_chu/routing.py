@@ -191,7 +191,7 @@ def _event(dual: Any, e: Any) -> str:
 
 
 def _connected_about(point: Point) -> float:
-    """Return 1 - 2 p^(m+1), the first-order probability that no end is isolated, which approximates that of a connected pair."""
+    """Return 1 - 2 p^(m+1), the first-order probability that no end is isolated, an approximation of P(connected pair)."""
     return max(0.0, 1 - 2 * float(point["rate"]) ** (int(point["m"]) + 1))
 
 

@@ -18,7 +18,7 @@ from fastcube.networks.family import families, network
 if TYPE_CHECKING:
     from fastcube.results.results import Results
 
-#: Largest number of links of a network on 2^16 nodes, that of the augmented cube.
+#: Largest number of links of a network on 2^16 nodes (the augmented cube).
 _MOST_LINKS = 31 * 2**15
 
 WHAT = Choice("what", "components that fail: nodes or links", ("nodes", "links"))

@@ -1,6 +1,6 @@
 """``hitting``: when failures first disconnect a network, whether that isolates a node, and its lifetime (N6).
 
-The orders of failures are those of ``survival-curve``.
+The orders of failures are the same as in ``survival-curve``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``rivals-rate``: rules without safety statuses if every node is faulty with a given rate, to Q_60.
 
 Statuses are computed on demand.  Gordon and Stout report that the success of sidetracking tends to 1 with n at any fixed
-rate.  Trials are those of ``routing-rate``.
+rate.  Trials are the same as in ``routing-rate``.
 """
 
 from __future__ import annotations

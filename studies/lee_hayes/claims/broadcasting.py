@@ -84,7 +84,7 @@ def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
     ),
 )
 def theorem_5(world: World, s: int, _: int) -> CheckResult:
-    """Check all active sources."""
+    """Check that BROADCAST1(1) reaches all nonfaulty nodes within n units, from all active sources."""
     return world.part(s) is None and _check_all_within(world, s, "BROADCAST1", world.cube.n)
 
 
@@ -97,7 +97,7 @@ def theorem_5(world: World, s: int, _: int) -> CheckResult:
     ),
 )
 def theorem_6(world: World, s: int, _: int) -> CheckResult:
-    """Check all nonfaulty sources."""
+    """Check that BROADCAST2(1) reaches all nonfaulty nodes within n + 1 units, from all nonfaulty sources."""
     return _check_all_within(world, s, "BROADCAST2", world.cube.n + 1)
 
 
@@ -123,7 +123,7 @@ def theorem_6_attained(world: World, s: int, _: int) -> CheckResult:
     ours=True,
 )
 def no_node_twice(world: World, s: int, _: int) -> CheckResult:
-    """Check the receivers of all copies."""
+    """Check that no copy of BROADCAST2(1) goes to a node that has the message."""
     targets = [v for _, _, v in broadcast(world.cube, s, "BROADCAST2").sends]
     once = len(targets) == len(set(targets)) and s not in targets
     return once or ("a node receives twice", "[v for _, _, v in b.sends]")
@@ -136,7 +136,7 @@ def no_node_twice(world: World, s: int, _: int) -> CheckResult:
     states="Without a fault BROADCAST1(1) sends what BROADCAST sends, copy by copy, in Q_n, n >= 1.",
 )
 def broadcast1_plain(n: int) -> Witness | None:
-    """Compare all copies from node 0; translations map every source to it."""
+    """Compare all copies of BROADCAST1(1) and BROADCAST from node 0; translations map every source to it."""
     python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
     one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
     return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
@@ -149,7 +149,7 @@ def broadcast1_plain(n: int) -> Witness | None:
     states="From an active node BROADCAST2(1) sends what BROADCAST1(1) sends, copy by copy, in Q_n, n >= 1.",
 )
 def broadcast2_active(world: World, s: int, _: int) -> CheckResult:
-    """Compare all copies from active nodes."""
+    """Compare all copies of BROADCAST1(1) and BROADCAST2(1) from active nodes."""
     if world.part(s) is not None:
         return False
     one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
@@ -166,7 +166,7 @@ def broadcast2_active(world: World, s: int, _: int) -> CheckResult:
     ),
 )
 def unsafe_served_last(world: World, s: int, _: int) -> CheckResult:
-    """Check the receivers of each node's copies, in their order."""
+    """Check that the last copy of each node of BROADCAST1(1) is the copy to its unsafe neighbour, if it has one."""
     if world.part(s) is not None:
         return False
     last: dict[int, int] = {}
@@ -187,7 +187,7 @@ def unsafe_served_last(world: World, s: int, _: int) -> CheckResult:
     ),
 )
 def unsafe_nodes_are_silent(world: World, s: int, _: int) -> CheckResult:
-    """Check the senders of all copies."""
+    """Check that no sender of a copy of BROADCAST1(1) is unsafe."""
     if world.part(s) is not None:
         return False
     senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}

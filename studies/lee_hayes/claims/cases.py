@@ -1,4 +1,4 @@
-"""Cases for claims about routing or broadcasting: all small cases, and larger ones found by randomised search.
+"""Cases for claims about routing or broadcasting: all small cases, and larger cases found by randomised search.
 
 Translations map every message to a message from node 0, but the order of the dimensions matters.  Above the small cubes there are
 two searches: ``crowded_messages`` places faults at random near the ends, and ``climbing_messages`` moves greedily toward the
@@ -197,7 +197,7 @@ Check = Callable[[World, int, int], CheckResult]
 
 @dataclass(frozen=True)
 class Search:
-    """A search of all small cases and, except with faulty links, of random larger ones; a check tests the case (s, t) of a world.
+    """A search of all small cases and, except with faulty links, of random large cases; a check tests the case (s, t) of a world.
 
     If the claim applies to no case, the verdict is undecided.
 

@@ -71,7 +71,7 @@ def _slow_witness(n: int, words: str, python: str = "u.rounds") -> Witness:
     group="rounds",
 )
 def rounds_bound(effort: Effort) -> Verdict:
-    """Check all fault sets of small cubes, and the known slow sets."""
+    """Compare the rounds with B_n, for all fault sets of small cubes and the known slow sets."""
     for n in range(2, 13):
         if n <= 5 and _most_rounds(effort, n) <= paper_bound(n):
             continue
@@ -131,7 +131,7 @@ def _rounds_text(most: dict[int, int]) -> str:
     group="rounds",
 )
 def rounds_tight_even(effort: Effort) -> Verdict:
-    """Check the most rounds of small cubes, and the known slow sets."""
+    """Compare the most rounds with B_n, for small cubes and the known slow sets."""
     most = {n: _most_rounds(effort, n) for n in range(2, 6)}
     told = _rounds_text(most)
     for n in effort.each(range(2, 13, 2)):
@@ -232,7 +232,7 @@ _STEPS = "[list(pair) for pair in zip(u.nodes.tolist(), u.round_of.tolist())]"
     ),
 )
 def figure_3(effort: Effort) -> Verdict:
-    """Check the figure's fault set."""
+    """Find the unsafe nodes of the figure's fault set, and their steps."""
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0110, 0b0101, 0b0000])
     python = f"[[str(part) for part in u.subcubes], {_STEPS}]"
@@ -251,7 +251,7 @@ def figure_3(effort: Effort) -> Verdict:
     states="Step 1 marks 0100 and 0010, step 2 marks 1100 and 0101 among others, and in the end no node of Q_4 is active.",
 )
 def figure_12(effort: Effort) -> Verdict:
-    """Check the figure's fault set."""
+    """Find the unsafe nodes of the figure's fault set, and their steps."""
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0000, 0b0110, 0b1101])
     told = witness("the step that marks each node", cube, _STEPS).with_form("{value:marks}")

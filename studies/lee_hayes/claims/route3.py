@@ -48,7 +48,7 @@ def _claim_optimal_between(
 ) -> None:
     @registry.forall(ident, messages, where="section 3.2", states=states)
     def optimal(world: World, s: int, t: int) -> CheckResult:
-        """Check ROUTE3 between ends of these kinds, if some node is active."""
+        """Check that ROUTE3 takes a shortest feasible path between ends of these kinds, if some node is active."""
         if not between(world.part(s), world.part(t)):
             return False
         judged = _route3(world, s, t, 0)

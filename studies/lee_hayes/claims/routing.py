@@ -125,7 +125,7 @@ def _search_rule(
     ),
 )
 def theorem_1(world: World, s: int, t: int) -> CheckResult:
-    """Check all k < r."""
+    """Check that ROUTE1(k) takes a shortest feasible path, for all k < r."""
     below = range(1, (s ^ t).bit_count())
     return _check_optimal_for(world, s, t, "ROUTE1", below, lambda k: world.is_crowded(k, k))
 
@@ -142,7 +142,7 @@ def theorem_1(world: World, s: int, t: int) -> CheckResult:
     slip="In the transcription we have; Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2.",
 )
 def corollary_1_printed(world: World, s: int, t: int) -> CheckResult:
-    """Check k = 1, 2."""
+    """Check that ROUTE1(k) takes a shortest feasible path, k = 1, 2."""
     both = range(1, min(2, world.cube.n) + 1)
     return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, 1))
 
@@ -157,7 +157,7 @@ def corollary_1_printed(world: World, s: int, t: int) -> CheckResult:
     ),
 )
 def corollary_1(world: World, s: int, t: int) -> CheckResult:
-    """Check k = 1, 2."""
+    """Check that ROUTE1(k) takes a shortest feasible path, k = 1, 2."""
     both = range(1, min(2, world.cube.n) + 1)
     return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, k))
 
@@ -172,7 +172,7 @@ def corollary_1(world: World, s: int, t: int) -> CheckResult:
     ),
 )
 def theorem_2(world: World, s: int, t: int) -> CheckResult:
-    """Check k = 1, ..., n - 1."""
+    """Check that ROUTE2(k) takes a shortest feasible path, k = 1, ..., n - 1."""
     return _check_optimal_for(world, s, t, "ROUTE2", range(1, world.cube.n), lambda k: world.is_crowded(k, k))
 
 
@@ -186,7 +186,7 @@ def theorem_2(world: World, s: int, t: int) -> CheckResult:
     states="With fewer than n faulty nodes in Q_n, n >= 1, ROUTE2(n) takes a shortest feasible path for every message.",
 )
 def route2_n(world: World, s: int, t: int) -> CheckResult:
-    """Check k = n."""
+    """Check that ROUTE2(n) takes a shortest feasible path."""
     return _check_optimal(world, "ROUTE2", s, t, world.cube.n)
 
 
@@ -221,7 +221,7 @@ def _two_routes_expression(k: int, what: str, s: int, t: int) -> tuple[str, str]
     states="ROUTE2(1) is ROUTE1(1): the same path for every message of Q_n, n >= 1.",
 )
 def route2_1(world: World, s: int, t: int) -> CheckResult:
-    """Compare both algorithms on the same messages."""
+    """Compare the paths of ROUTE1(1) and ROUTE2(1) for the same messages."""
     return _check_same_route(1, True)(world, s, t)
 
 

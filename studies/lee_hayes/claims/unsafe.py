@@ -77,7 +77,7 @@ def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
     group="closed sets",
 )
 def theorem_3_printed(effort: Effort) -> Verdict:
-    """Check closed sets in order of n."""
+    """Check that closed sets are families of subcubes of dimension 1 or more at distance 3 or more, in order of n."""
     return _decide_closed_shape(effort, 1)
 
 
@@ -154,7 +154,7 @@ def theorem_3_links(effort: Effort) -> Verdict:
     group="closed sets",
 )
 def active_neighbour(effort: Effort) -> Verdict:
-    """Check all closed sets of Q_1, ..., Q_5 except whole cubes."""
+    """Look for a node without a neighbour outside, in all closed sets of Q_1, ..., Q_5 except whole cubes."""
 
     def wrong(n: int, nodes: int) -> str:
         inside = (v for v in range(2**n) if nodes >> v & 1)
@@ -196,7 +196,7 @@ def few_spanning_faults(n: int) -> list[int]:
 
 
 def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
-    """Yield for each n all sets of 1 to ``most[n]`` faulty nodes up to translation: those that contain node 0."""
+    """Yield for each n all sets of 1 to ``most[n]`` faulty nodes up to translation: the sets with node 0."""
     for n, f in most.items():
         for k in range(f):
             for others in itertools.combinations(range(1, 2**n), k):
@@ -217,7 +217,7 @@ def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
     fact="least-faults",
 )
 def half_faults(cube: Hypercube) -> Witness | None:
-    """Check all sets of at most ceil(n/2) faults of small cubes; a proof covers the rest."""
+    """Run FIND_UNSAFE on all sets of at most ceil(n/2) faults of small cubes; a proof covers the rest."""
     return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
 
 
@@ -257,7 +257,7 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
     ),
 )
 def half_faults_links(effort: Effort) -> Verdict:
-    """Check sets of faulty links in order of n and size."""
+    """Search for faulty links that make Q_n unsafe, in order of n and size."""
     for n in range(1, 5):
         for k in range(1, math.ceil(n / 2) + 1):
             for cube in enumerate_cubes(n, links=k):
@@ -330,7 +330,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     correction="It holds on average over fault sets (fifteen-percent).",
 )
 def fifteen_percent_always(effort: Effort) -> Verdict:
-    """Check fault sets in order of n and size."""
+    """Search for a fault set with more unsafe nodes, in order of n and size."""
     for cube in effort.each(_small_fault_sets({n: n // 2 for n in (5, 6, 7)})):
         effort.count_if_applicable()
         unsafe = find_unsafe(cube)

@@ -71,7 +71,7 @@ _claim_always_complete(
     ours=True,
 )
 def repaired_loses_the_stranded(g: Gathering) -> bool:
-    """Check runs on small cubes."""
+    """Compare the lost data with the data of nodes cut off from the sink, in runs on small cubes."""
     return g.lost == g.stranded
 
 

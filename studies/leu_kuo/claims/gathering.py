@@ -71,7 +71,7 @@ def _small_runs(
     algorithm: str = "FTTC",
     of: Callable[[Gathering], bool] = lambda g: True,
 ) -> Iterator[Gathering]:
-    """Yield gatherings for all link sets of Q_2, Q_3 and random larger ones with a sink; those with ``of`` count as cases."""
+    """Yield gatherings for all link sets of Q_2, Q_3 and random larger sets with a sink; sets with ``of`` count as cases."""
     small = ((n, k) for n, most in ((2, 4), (3, effort.by_effort(full=12, quick=4))) for k in range(most + 1))
     cases = itertools.chain(
         (cube for n, k in small for cube in effort.each(enumerate_cubes(n, links=k), f"Q_{n}")),
@@ -217,7 +217,7 @@ def rerouting_slowdown(g: Gathering) -> bool:
     ours=True,
 )
 def rerouting_steps(g: Gathering) -> bool:
-    """Count steps hop by hop."""
+    """Compare the steps of rerouting, counted hop by hop, with n + 2k."""
     return bool(g.steps_sync == g.cube.n + 2 * len(g.faulty_stages))
 
 
@@ -281,7 +281,7 @@ def _claim_deadlock_free(variant: str) -> None:
         ours=variant == "repaired",
     )
     def is_deadlock_free(g: Gathering) -> bool:
-        """Check runs on small cubes; the order in which nodes wait proves the claim."""
+        """Check that runs on small cubes end; the order in which nodes wait proves the claim."""
         return not g.deadlocked
 
 

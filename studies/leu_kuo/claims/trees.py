@@ -142,7 +142,7 @@ class Trees:
     states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.",
 )
 def property_2(tree: CommunicationTree, links: int) -> bool:
-    """Check all trees of small cubes."""
+    """Count the links of all trees of small cubes."""
     return links == int(2**tree.n) - 1
 
 
@@ -159,7 +159,7 @@ _ACTIVE = "[[v for v in range(2**tree.n) if tree.role(v, i) == 'active'] for i i
     states="A node that is active at stage i has n - i - 1 neighbours that are active then, in every tree of Q_n, n >= 1.",
 )
 def theorem_1(tree: CommunicationTree, neighbours: list[list[int]]) -> bool:
-    """Check the roles of all nodes in all trees."""
+    """Count the active neighbours of each active node, at each stage of all trees."""
     return all(set(counts) == {tree.n - i - 1} for i, counts in enumerate(neighbours))
 
 
@@ -170,7 +170,7 @@ def theorem_1(tree: CommunicationTree, neighbours: list[list[int]]) -> bool:
     states="At stage i 2^(n-i-1) nodes are active, in every tree of Q_n, n >= 1.",
 )
 def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
-    """Check the roles of all nodes in all trees."""
+    """Count the active nodes at each stage of all trees."""
     return counts == [2 ** (tree.n - i - 1) for i in range(tree.n)]
 
 
@@ -185,7 +185,7 @@ def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
     states="A node that is active at one stage is idle at all later ones, in every tree of Q_n, n >= 1.",
 )
 def idle_afterwards(tree: CommunicationTree, roles: list[list[str]]) -> bool:
-    """Check the roles of all nodes in all trees."""
+    """Check that no node is active or passive after its active stage, in all trees."""
     return all(set(r[r.index("active") + 1 :]) <= {"idle"} for r in roles if "active" in r)
 
 
@@ -204,7 +204,7 @@ def idle_afterwards(tree: CommunicationTree, roles: list[list[str]]) -> bool:
     ),
 )
 def one_partner(_: CommunicationTree, partners: list[list[int]]) -> bool:
-    """Count neighbours in the other role over the dimensions d_i, ..., d_(n-1)."""
+    """Count neighbours of each node with the opposite role, over the dimensions d_i, ..., d_(n-1) of the stages to come."""
     return all(set(stage) == {1} for stage in partners)
 
 

@@ -1,4 +1,4 @@
-"""Test cases for the claims: small dual-cubes with all fault sets, larger ones at random, and minimal fault sets of trees.
+"""Test cases for the claims: small dual-cubes with all fault sets, large dual-cubes at random, and minimal fault sets of trees.
 
 Every dual-cube has an automorphism that moves any given node to label 0 and keeps the order of dimensions, so all cases have s =
 0.  Random fault sets lie close to s and t, and the cube is just k-safe: every node has at least k nonfaulty neighbours.

@@ -82,7 +82,7 @@ def is_route_possible(dual: DualCube, s: int, t: int, k: int) -> bool:
 
 
 def _is_case_1_possible(dual: DualCube, s: int, t: int, k: int) -> bool:
-    """Return whether Algorithm 2 joins two clusters of one class; it starts in the one that has at least as many faults."""
+    """Return whether Algorithm 2 joins two clusters of one class; it starts in the cluster with more faults."""
     a, b = (s, t) if faults_around(dual, s) >= faults_around(dual, t) else (t, s)
     return any(is_joined_in_cluster(dual, v, b) for v in entry_nodes(dual, a, b, k))
 

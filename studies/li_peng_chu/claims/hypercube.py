@@ -1,7 +1,7 @@
 """Claims of Li, Peng & Chu on Hypercube_Routing, on the counts in the proof of Lemma 2, and on time; and a result they cite.
 
-A hypercube is the cluster of node 0 in a dual-cube whose other clusters have no faults.  Inside one cluster, Algorithm 3 with k +
-1 routes by Hypercube_Routing with k (interpretation B6).
+A hypercube is the cluster of node 0 in a dual-cube whose other clusters have no faults.  Inside one cluster, Algorithm 3 with
+parameter k + 1 uses Hypercube_Routing with k (interpretation B6).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ALL_TEXT = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
 
 
 def _cubes(chosen: tuple[int, int, str]) -> Iterator[tuple[int, int, frozenset[int]]]:
-    """Yield n, k and faults that meet the conditions, node 0 nonfaulty: all for Q_2 to Q_4, then random ones for Q_5 to Q_8."""
+    """Yield n, k and faults that meet the conditions, node 0 nonfaulty: all sets for Q_2 to Q_4, random sets for Q_5 to Q_8."""
     largest, crowded, _ = chosen
     for n, k in _ALL_TEXT:
         most = min((n - k << k) - 1, largest)

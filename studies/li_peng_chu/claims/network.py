@@ -29,7 +29,7 @@ from .registry import dual_witness, registry
 
 
 def _distances(largest: int) -> Iterator[tuple[DualCube, int]]:
-    """Yield each node of the small dual-cubes, and node 0 of the larger ones."""
+    """Yield each node of the small dual-cubes, and node 0 of larger dual-cubes."""
     for m in range(1, largest + 1):
         dual = DualCube(m)
         yield from ((dual, s) for s in (range(2**dual.bits) if m <= 3 else (0,)))

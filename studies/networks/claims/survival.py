@@ -96,7 +96,7 @@ def moebius_links(effort: Effort) -> Verdict:
     ours=True,
 )
 def nodes_nobody(effort: Effort) -> Verdict:
-    """Check all sets of faulty nodes at n = 4."""
+    """Compare the Moebius cube with the hypercube for all sets of faulty nodes, n = 4."""
     effort.step("n=4")
     effort.applied += 2**16
     mine, theirs = exact_survival("moebius1", 4).nodes, exact_survival("hypercube", 4).nodes

@@ -236,7 +236,7 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
     group="light trees",
 )
 def spanning_graph_height(effort: Effort) -> Verdict:
-    """Compare heights with those of every pair of spanning trees in Q'_3; for larger n the proof of S13 applies."""
+    """Compare heights with the heights of every pair of spanning trees in Q'_3; for larger n the proof of S13 applies."""
     best = {}
     for d in (1, 2, 3):
         trees = list(_spanning_trees_of_q3(d))

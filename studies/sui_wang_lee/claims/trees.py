@@ -41,7 +41,7 @@ HEIGHTS = (
     "(lambda t, v, depth: 0 if t[v] < 0 else 1 + depth(t, t[v], depth))"
 )
 
-#: Expression for the number of directed links of such trees, and the number of different ones.
+#: Expression for the number of directed links of such trees, and the number of different links.
 ARCS = "(lambda arcs: [len(arcs), len(set(arcs))])([(p, v) for t in {} for v, p in enumerate(t) if p >= 0])"
 
 
@@ -175,7 +175,7 @@ def lemma_1(cube: Hypercube, x: int) -> Witness | None:
     definition=True,
 )
 def lemma_2(effort: Effort) -> Verdict:
-    """Check the printed permutation, and that of interpretation S4 for every f."""
+    """Check the printed permutation, and the permutation of interpretation S4 for every f."""
     most = effort.by_effort(full=10, quick=6)
 
     def wrong(case: tuple[int, int]) -> Witness | None:
@@ -301,7 +301,7 @@ def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
     group="light trees",
 )
 def deepest_node(n: int, d: int, trees: Trees) -> Witness | None:
-    """Compare the depths of a node in all trees, for source 0."""
+    """Compare the depth of the root's complement with the height of each tree, for source 0."""
     for i, tree in enumerate(trees):
         far = 2**n - 1 ^ 1 << i
         if tree[far] != -2:
@@ -379,7 +379,7 @@ def _difference(found: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     group="light trees",
 )
 def lemma_5_case_a(n: int, d: int, heights: tuple[int, ...]) -> str | None:
-    """Check the sorted heights for d >= 2."""
+    """Check that one height is n - 1 and all others are n, for d >= 2."""
     if d < 2:
         return None
     return "" if sorted(heights) == [n - 1] + [n] * (n - 2) else f"heights of the light trees of Q'_{n}, H(f,s) = {d}"
@@ -393,7 +393,7 @@ def lemma_5_case_a(n: int, d: int, heights: tuple[int, ...]) -> str | None:
     group="light trees",
 )
 def lemma_5_case_b(n: int, d: int, heights: tuple[int, ...]) -> str | None:
-    """Check the heights for d = 1."""
+    """Check that all heights are n, for d = 1."""
     return _difference(heights, (n,) * (n - 1)) if d == 1 else None
 
 
@@ -421,7 +421,7 @@ def lemma_5_optimal(n: int, d: int, heights: tuple[int, ...]) -> str:
     group="light trees",
 )
 def lemma_5_last(n: int, d: int, heights: tuple[int, ...]) -> str:
-    """Compare the heights of all trees with the printed ones."""
+    """Compare the heights of all trees with the printed heights."""
     return _difference(heights, ((n - 1 if d == n - 1 else n), *(n,) * (n - 2)))
 
 

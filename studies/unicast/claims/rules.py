@@ -131,7 +131,7 @@ def nothing_refused(effort: Effort) -> Verdict:
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
 )
 def nothing_refused_links(cube: Hypercube) -> Witness | None:
-    """Check every destination from node 0."""
+    """Look for a refused message from node 0 to a destination that a path reaches."""
     return _find_refused(cube)
 
 
@@ -166,7 +166,7 @@ def a1_delivers(effort: Effort) -> Verdict:
     states="Depth-first search delivers exactly where a path exists.",
 )
 def dfs_connected(effort: Effort) -> Verdict:
-    """Check all messages."""
+    """Compare the messages that depth-first search delivers with the messages for which a path exists."""
     find = _first_message_finder(
         "delivered, or a path exists, and not both",
         "[fc.route(c, 0, {t}, algorithm='DFS').outcome, fc.distance(c, 0, {t})]",

@@ -188,7 +188,7 @@ def vector_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     states="Safety levels settle after at most n - 1 rounds.",
 )
 def levels_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check the rounds of all sets."""
+    """Compare the rounds of safety levels with n - 1, for all fault sets."""
     return exhaustive.safety_levels(n, faulty)[1] > n - 1
 
 
@@ -229,7 +229,7 @@ def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> 
     states="With fewer than n faulty nodes every nonfaulty node has level n or a neighbour of level n.",
 )
 def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check all sets of fewer than n nodes."""
+    """Check that each nonfaulty node has level n or a neighbour of level n, for all sets of fewer than n nodes."""
     return _has_none_near(n, faulty, exhaustive.safety_levels(n, faulty)[0] == n)
 
 
@@ -241,7 +241,7 @@ def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "level k has bits 1 .. k of the safety vector.",
 )
 def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check all safety statuses of all sets."""
+    """Check that each of the four definitions implies the next one, for all fault sets."""
     marked, own = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
     bits = exhaustive.safety_vectors(n, faulty)[:, :, 1:]
     promised = own[:, :, None] >= np.arange(1, n + 1)
@@ -258,7 +258,7 @@ def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     correction="Of level n there is one (levels-near).",
 )
 def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check all sets of fewer than n nodes."""
+    """Check that each nonfaulty node is active or next to an active node, for all sets of fewer than n nodes."""
     return _has_none_near(n, faulty, ~faulty & ~exhaustive.unsafe_nodes(n, faulty))
 
 
@@ -271,7 +271,7 @@ def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     correction="That holds of levels (levels-rounds).",
 )
 def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check the rounds of all sets; n >= 2, because Q_1 has no rounds to count."""
+    """Compare the rounds of the marking with n - 1, for all sets; n >= 2, because Q_1 has no rounds to count."""
     return exhaustive.marked_nodes(n, faulty)[1] > n - 1
 
 
@@ -306,7 +306,7 @@ def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.B
     states="With at most 2n - 3 faulty nodes, s and t each with a nonfaulty neighbour, their distance is at most H + 4.",
 )
 def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check node 0's distances in all sets that satisfy the hypothesis."""
+    """Compare node 0's distances with H + 4, for all sets that satisfy the hypothesis."""
     far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 4
     own = exhaustive.neighbour_counts(n, ~faulty) > 0
     return far & ~faulty & own & own[:, :1]
@@ -320,7 +320,7 @@ def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "most H + 6.",
 )
 def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check node 0's distances in all sets that satisfy the hypothesis."""
+    """Compare node 0's distances with H + 6, for all sets that satisfy the hypothesis."""
     far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 6
     return far & ~faulty & _have_two_neighbours(n, f, faulty)[:, None]
 
@@ -333,6 +333,6 @@ def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "connected.",
 )
 def gu_peng_connected(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check k = 1, 2, 3 on all sets."""
+    """Check that the nonfaulty nodes are connected, for k = 1, 2, 3 and all sets that satisfy the hypothesis."""
     apart: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
     return apart & _have_k_neighbours(n, f, faulty)[:, None]

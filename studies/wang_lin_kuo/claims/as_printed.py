@@ -56,7 +56,7 @@ def message_channels(net: Supercube, s: int, t: int, path: str, choice: Buddies)
 
 
 def channel_dependencies(net: Supercube, path: str, choice: Buddies) -> dict[tuple[int, int], set[tuple[int, int]]]:
-    """Map each channel to those that messages with one destination request while they hold it, for all nonfaulty pairs."""
+    """Map each channel to the channels that messages with one destination request while they hold it, for all nonfaulty pairs."""
     arcs: dict[tuple[int, int], set[tuple[int, int]]] = {}
     nonfaulty = [v for v in range(2**net.n) if v not in net.faults]
     for s, t in itertools.permutations(nonfaulty, 2):

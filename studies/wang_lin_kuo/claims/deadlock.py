@@ -188,7 +188,7 @@ def theorem_2_replication(effort: Effort) -> Verdict:
 
 
 def _cut_cubes(chosen: tuple[tuple[int, ...], int, str]) -> Iterator[tuple[Hypercube]]:
-    """Yield cubes whose faults admit a partition: all fault sets of small cubes, and random ones up to n = 8."""
+    """Yield cubes whose faults admit a partition: all fault sets of small cubes, and random sets up to n = 8."""
     from fastcube.kernels.partition.dispatch import most_faults
 
     small, many, _ = chosen
