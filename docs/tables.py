@@ -21,6 +21,7 @@ from fastcube.exact.unsafe import all_unsafe_probability
 from fastcube.measure.estimate import bounded_mean
 from fastcube.results.rounding import estimate_texts
 from fastcube.studies.lee_hayes.threshold import corrections, leading_order
+from fastcube.studies.networks.curve import degree_left, giant_fraction
 from fastcube.studies.networks.survival import compare_with_hypercube
 
 _MARK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
@@ -126,6 +127,23 @@ def _lifetimes(name: str, what: str) -> str:
         columns.append(dict(zip(have, texts, strict=True)))
     rows = [[network, *(column.get(network, "") for column in columns)] for network in names]
     return _markdown(["network", *(f"n = {n}" for n in sizes)], rows)
+
+
+def _percolation() -> str:
+    """A row for each n: the largest component at some degrees c, and the c of the largest susceptibility; the limits last."""
+    results = load_results("survival-curve-percolation")
+    degrees, sizes = (1.0, 1.5, 2.0, 3.0), range(8, 15)
+    columns = [
+        estimate_texts([results.estimate("largest_component", n=n, failed=int((n - c) * 2 ** (n - 1))) for n in sizes])
+        for c in degrees
+    ]
+    rows = []
+    for n, *cells in zip(sizes, *columns, strict=True):
+        points = [point for point, _ in results if point["n"] == n]
+        peak = max(points, key=lambda point: results.estimates(point)["susceptibility"].value)
+        rows.append([str(n), *cells, f"{degree_left(peak):.3f}", f"{1 + 1 / n + 3.5 / n**2:.3f}"])
+    rows.append(["limit", *(f"{giant_fraction(c):.4f}" for c in degrees), "1", "1"])
+    return _markdown(["n", *(f"c = {c:g}" for c in degrees), "c of the peak", "n p_c, three terms"], rows)
 
 
 def load_record(name: str) -> Any:
@@ -283,6 +301,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "statistics-stopping": _stopping,
     "statistics-tails": _tails,
     "hitting-links": _hitting,
+    "percolation": _percolation,
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
     "rules-delivered": lambda: _rules("delivered", 100, 3),

@@ -132,7 +132,7 @@ def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None =
         if not needed:  # of each combination the first reason that names a given axis
             found = (([*texts, *others[::-1]], texts) for texts in refused)
             why = list(dict.fromkeys(next((s for s in both if s.split()[0] in given), own[0]) for both, own in found))
-        reasons = f": {'; '.join(why[:3])}" if len(why) == 1 or not needed else ""
+        reasons = f": {'; '.join(why[:3])}" if len(why) == 1 or (why and not needed) else ""
         advice = f"; set {', '.join(needed)} too" if needed else ""
         asked = ",".join(f"{axis}={value}" for axis, value in given.items())
         raise ParameterError(f"no point of the grid of {study.name} is possible with {asked}{reasons}{advice}")

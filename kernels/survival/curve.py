@@ -17,7 +17,7 @@ from ..cube.link_numbers import list_link_names, number_links
 from ..cube.tables import make_tabulate, named_slots, named_step
 from ..draws import philox
 from ..draws.orders import begin_order, draw_place
-from ..machine.array_types import Ints, Ints32, Words
+from ..machine.array_types import Ints, Ints32, Words, Words16
 from ..machine.bits import HALF_WORD_BITS, LOW32, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from .layout import CURVE, CURVE_EVENTS
@@ -42,7 +42,7 @@ _tabulate = make_tabulate(named_step)
 class CurveScratch(NamedTuple):
     """Scratch memory of a call; ``count`` is the number of points."""
 
-    table: Ints32  #: (2^n, slots): neighbours; no rows if links fail
+    table: Words16  #: (2^n, slots): neighbours, n <= 16; no rows if links fail
     ends: Ints32  #: (links, 2): ends of links; no rows if nodes fail
     order: Ints32  #: the components that fail, by number
     words: Words  #: 16: see ``draw_place``
@@ -74,12 +74,12 @@ def _list_ends(table, n):
 def curve_scratch_for(params):
     index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
     nodes = np.int64(1) << n
-    table = np.empty((nodes, named_slots(index, n)), np.int32)
+    table = np.empty((nodes, named_slots(index, n)), np.uint16)
     _tabulate(index, n, table)
     ends = np.empty((0, 2), np.int32)
     if what == 1:
         ends = _list_ends(table, n)
-        table = np.empty((0, 0), np.int32)
+        table = np.empty((0, 0), np.uint16)
     count = params.size - _FAILED
     rows = np.argsort(-params[_FAILED:])
     failed = np.full(count + 1, -1, np.int64)

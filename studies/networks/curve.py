@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,43 @@ def _figure(results: Results, sheet: Any) -> None:
     sheet.title(results.study.title)
 
 
+def degree_left(point: Point) -> float:
+    """The average number of links of a node that the failed links leave in the hypercube: c at the rate c/n."""
+    return int(point["n"]) - int(point["failed"]) / 2 ** (int(point["n"]) - 1)
+
+
+def giant_fraction(c: float) -> float:
+    """The limit of the largest component's fraction of the nodes at the rate c/n: the largest y = 1 - exp(-c y)."""
+    y = float(c > 1)
+    for _ in range(1000):
+        y = -math.expm1(-c * y)
+    return y
+
+
+def _percolation_points() -> list[dict[str, Value]]:
+    """Links of the hypercube down to c of a node, c = 0 .. 4 by eighths, and by 32nds from 1 to 3/2."""
+    kept = sorted({*range(0, 129, 4), *range(32, 49)})
+    return [
+        p for n in range(8, 15) for p in make_curve(["hypercube"], "links", n, [(32 * n - k) << (n - 6) for k in kept])
+    ]
+
+
+def _percolation_figure(results: Results, sheet: Any) -> None:
+    """The largest component beside its limit, and the susceptibility, against the average degree, a line per n."""
+    above, below = sheet.panels(1, 2)
+    sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    for panel, name in ((above, "largest_component"), (below, "susceptibility")):
+        for i, n in enumerate(sizes):
+            own = [point for point, tally in results if tally.trials and point["n"] == n]
+            pairs = [(degree_left(point), results.estimates(point)[name]) for point in own]
+            panel.series(f"n = {n}", sorted(pairs, key=lambda pair: pair[0]), i, len(sizes))
+        panel.scale = "linear"
+        panel.set_labels(x="c: average number of links left per node", y=results.study.statistic(name).description)
+    degrees = np.linspace(0, 4, 129).tolist()
+    above.curve(degrees, [giant_fraction(c) for c in degrees], "limit: y = 1 - exp(-c y)")
+    sheet.title("Bond percolation on the hypercube")
+
+
 def _notes(results: Results) -> list[str]:
     return [
         "points that differ in failed alone share their trials: their intervals hold one by one, not as independent ones"
@@ -153,5 +191,6 @@ SURVIVAL_CURVE = Study(
             10_000,
         ),
         Grid("links", make_curve(("hypercube", "crossed", "moebius1"), "links", 8, range(0, 1025, 8)), 100_000),
+        Grid("percolation", _percolation_points(), 10_000, figure=_percolation_figure),
     ),
 )

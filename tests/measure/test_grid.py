@@ -48,6 +48,8 @@ def test_other_values_that_are_advised_are_possible():
     with pytest.raises(fc.ParameterError, match=r"for twisted, got 8; set n too$"):
         grid.build_points(fc.study("survival"), given)
     assert grid.build_points(fc.study("survival"), {**given, "n": 9})
+    with pytest.raises(fc.ParameterError, match=r"possible with n=4,links=\[\]$"):
+        grid.build_points(fc.study("survival"), {"n": 4, "links": []})
 
 
 @pytest.mark.parametrize(

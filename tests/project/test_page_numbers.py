@@ -73,6 +73,28 @@ def test_critical(tables):
     assert f"only from {math.log(7):.1f} to {math.log(24):.1f}," in page
 
 
+def test_percolation(tables):
+    results, page = tables.load_results("survival-curve-percolation"), read_page("percolation")
+    assert {tally.trials for _, tally in results} == {10**4} and "10^4 orders each" in page
+    assert f"{len({p['failed'] for p, _ in results if p['n'] == 8})} values of c from 0 to 4" in page
+    *rows, limit = [line.strip("| ").split(" | ") for line in tables.TABLES["percolation"]().splitlines()[2:]]
+    numbers = [[float(cell.split()[0]) for cell in row] for row in rows]
+    assert [row[0] for row in numbers] == list(range(8, 15))
+    for n, *fractions, peak, critical in numbers:
+        assert critical == pytest.approx(n * (1 / n + 1 / n**2 + 7 / (2 * n**3)), abs=6e-4)
+        assert critical < peak < critical + 0.14  # above, closer with n
+        sides = [float(y) - x for y, x in zip(limit[1:5], fractions, strict=True)]
+        assert sides[1] > 0 > max(sides[0], sides[2], sides[3])
+    for c, cell in zip((1.5, 2, 3), limit[2:5], strict=True):
+        y = float(cell)
+        assert y == pytest.approx(1 - math.exp(-c * y), abs=1e-4) and y > 0.5
+    for name in range(1, 5):
+        distances = [abs(row[name] - float(limit[name])) for row in numbers]
+        assert distances == sorted(distances, reverse=True)
+    gaps = [row[5] - row[6] for row in numbers]
+    assert gaps[-1] < gaps[0] / 1.9
+
+
 def test_critical_grid(tables):
     from fastcube.studies.lee_hayes import critical_grid
 
