@@ -123,12 +123,12 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def degree_left(point: Point) -> float:
-    """The average number of links of a node that the failed links leave in the hypercube: c at the rate c/n."""
+    """Return the average number of links of a node of the hypercube that have not failed: c at the rate c/n."""
     return int(point["n"]) - int(point["failed"]) / 2 ** (int(point["n"]) - 1)
 
 
 def giant_fraction(c: float) -> float:
-    """The limit of the largest component's fraction of the nodes at the rate c/n: the largest y = 1 - exp(-c y)."""
+    """Return the limit of the largest component's fraction of the nodes at the rate c/n: the largest y = 1 - exp(-c y)."""
     y = float(c > 1)
     for _ in range(1000):
         y = -math.expm1(-c * y)
@@ -136,7 +136,7 @@ def giant_fraction(c: float) -> float:
 
 
 def _percolation_points() -> list[dict[str, Value]]:
-    """Links of the hypercube down to c of a node, c = 0 .. 4 by eighths, and by 32nds from 1 to 3/2."""
+    """Return points of the hypercube that leave a node c links, c = 0 .. 4 by eighths, and by 32nds from 1 to 3/2."""
     kept = sorted({*range(0, 129, 4), *range(32, 49)})
     return [
         p for n in range(8, 15) for p in make_curve(["hypercube"], "links", n, [(32 * n - k) << (n - 6) for k in kept])
@@ -144,7 +144,7 @@ def _percolation_points() -> list[dict[str, Value]]:
 
 
 def _percolation_figure(results: Results, sheet: Any) -> None:
-    """The largest component beside its limit, and the susceptibility, against the average degree, a line per n."""
+    """Plot the largest component beside its limit, and the susceptibility, against c; one line per n."""
     above, below = sheet.panels(1, 2)
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
     for panel, name in ((above, "largest_component"), (below, "susceptibility")):
