@@ -26,6 +26,9 @@ from fastcube.studies.networks.survival import compare_with_hypercube
 
 _MARK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
 
+#: A difference whose interval holds 0.
+_SAME = "–"
+
 #: The rules of docs/rules.md, in its order.
 _RULES = ("route", "route1", "sidetrack", "a1", "dfs", "route3", "levels", "vectors")
 
@@ -39,7 +42,7 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[str, int]]], statistic: str) -> str:
-    """A row for each network, by degree, and a column for each of ``faults``; "not distinguished" where the interval holds 0."""
+    """A row for each network, by degree, and a column for each of ``faults``."""
     results = load_results(name)
     known = fc.families()
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n))
@@ -51,12 +54,20 @@ def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[st
         texts = estimate_texts(found)
         if statistic == "connected_diff":
             same = [compare_with_hypercube(e).startswith("not") for e in found]
-            texts = ["not distinguished" if even else text for even, text in zip(same, texts, strict=True)]
+            texts = [_SAME if even else text for even, text in zip(same, texts, strict=True)]
         columns.append(dict(zip(names, texts, strict=True)))
     order = sorted(names, key=lambda name: known[name].degree(n))
-    shown = [name for name in order if statistic == "connected" or name != "hypercube"]
-    rows = [[str(known[x].degree(n)), str(known[x].links(n)), x, *(column[x] for column in columns)] for x in shown]
-    return _markdown(["degree", "links", "network", *faults], rows)
+    if statistic == "connected":
+        rows = [[str(known[x].degree(n)), str(known[x].links(n)), x, *(column[x] for column in columns)] for x in order]
+        return _markdown(["degree", "links", "network", *faults], rows)
+    return _differences({x: [column[x] for column in columns] for x in order if x != "hypercube"}, list(faults))
+
+
+def _differences(cells: dict[str, list[str]], head: list[str]) -> str:
+    """A row for each network that is distinguished from the hypercube somewhere, and a line that names the rest."""
+    same = [name for name, row in cells.items() if set(row) <= {_SAME, ""}]
+    table = _markdown(["network", *head], [[name, *row] for name, row in cells.items() if name not in same])
+    return table + (f"\nNot distinguished in any column: {', '.join(same)}.\n" if same else "")
 
 
 def _nodes(*numbers: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
@@ -121,12 +132,12 @@ def _lifetimes(name: str, what: str) -> str:
         have = [network for network in names if fc.families()[network].sizes(n)]
         found = [results.estimate("lifetime_diff", network=network, what=what, n=n) for network in have]
         texts = [
-            "not distinguished" if compare_with_hypercube(e).startswith("not") else text
+            _SAME if compare_with_hypercube(e).startswith("not") else text
             for e, text in zip(found, estimate_texts(found), strict=True)
         ]
         columns.append(dict(zip(have, texts, strict=True)))
-    rows = [[network, *(column.get(network, "") for column in columns)] for network in names]
-    return _markdown(["network", *(f"n = {n}" for n in sizes)], rows)
+    cells = {network: [column.get(network, "") for column in columns] for network in names}
+    return _differences(cells, [f"n = {n}" for n in sizes])
 
 
 def _percolation() -> str:
