@@ -23,7 +23,7 @@ _PIECES = re.compile(r"""(?:'[^']*'|"[^"]*"|[^,'"]|,(?! ))*(?:, )?""")
 _MARKUP = re.compile(r"([\\`*<\[\]|])")
 
 #: A start of a line that Markdown would take for a list, a heading or a quotation.
-_OPENING = re.compile(r"^(\d*)([-+>=#.)])(?=\s)")
+_OPENING = re.compile(r"^(\d*)(>|[-+=#.)](?=\s))")
 
 
 def fold_expression(python: str, width: int) -> list[str]:

@@ -1,11 +1,14 @@
 """docs/errata.md tells every refuted fact, what is true instead, and every misprint, as registries and inventories have them."""
 
+import json
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from fastcube import resources
 from fastcube.audit import registries
 from fastcube.audit.claims import OUTCOMES
 from fastcube.audit.deciding import decide_claims
@@ -73,6 +76,22 @@ def test_the_index_names_every_entry_once_in_order():
     headings = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
     anchors = {"".join(c for c in h.lower() if c.isalnum() or c in "_- ").replace(" ", "-") for h in headings}
     assert {anchor for _, _, anchor, _ in rows} <= anchors
+
+
+def test_every_entry_has_its_heading_and_its_witnesses_on_the_site():
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    headings = tomllib.loads((docs / "errata.toml").read_text())
+    kept = json.loads((docs / "results" / "witnesses.json").read_text())
+    facts = {(name, fact): claims for name in registries.claim_registries() for fact, claims in entries(name).items()}
+    assert {(name, fact) for name, some in headings.items() for fact in some} == facts.keys()
+    for (name, fact), claims in facts.items():
+        first, outcome = next(iter(claims.items()))
+        assert kept[f"{name} {first}"]["fact"] == fact
+        assert OUTCOMES[kept[f"{name} {first}"]["outcome"]] == outcome
+    for card in resources.read_json("findings")["weightiest"]:
+        claim = kept[f"{card['paper']} {card['claim']}"]
+        assert claim["witnesses"][card.get("witness", 0)]
+        assert claim["fact"] in headings[card["paper"]]
 
 
 def counted(outcome, ours=False):

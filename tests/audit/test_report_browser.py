@@ -1,5 +1,6 @@
 """The report in a real browser: it asks for nothing, all is there without script, and anyone can use it."""
 
+import io
 import shutil
 
 import pytest
@@ -162,13 +163,18 @@ def test_a_line_is_copied_as_it_is_printed(browser, address):
         assert page.evaluate("navigator.clipboard.readText()") == code
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_plots_are_drawn_on_white(browser, address, scheme):
+@pytest.mark.parametrize(("scheme", "ground"), [("light", 255), ("dark", 0x11)])
+def test_plots_stand_on_the_ground_of_the_page(browser, address, scheme, ground):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed: pip install -e '.[report]'")
     with Opened(browser, address, scheme) as opened:
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
         plot = opened.page.locator(".plot img").first
         assert plot.evaluate("image => image.complete && image.naturalWidth > 100")
-        assert plot.evaluate("image => getComputedStyle(image).backgroundColor") == "rgb(255, 255, 255)"
+        grey = image.open(io.BytesIO(plot.screenshot())).convert("L")
+    assert grey.getpixel((1, 1)) == ground
+    low, high = grey.getextrema()
+    assert low < 40
+    assert high > 200  # letters of the other brightness
 
 
 def test_it_prints_with_everything_open(browser, address):

@@ -30,7 +30,7 @@ from .folder import Folder
 from .network_drawings import cube_svg, describe_drawing, drawings_of
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
-#: Largest number of characters of the statement, and of the measured values, on the line of a collapsed result.
+#: Largest number of characters of the statement on the line of a collapsed result.
 _SHORT_TEXT_WIDTH = 120
 
 #: Characters that need no escape in the data address of a picture, which is shorter this way than with base64 (by a third).
@@ -299,7 +299,7 @@ class Content:
     ) -> str:
         """Return the measured side of a result's line: a number with its interval if there is one, else a claim or example."""
         if item.concept:
-            return shorten_text(item.concept)
+            return item.concept
         parts = []
         compared = [(row, row["judged"][0]) for row in numbers if row["judged"] and row["judged"][0].measured != "-"]
         if compared:
@@ -318,7 +318,7 @@ class Content:
         parts += spans[:1]
         if not parts:
             parts += [_line_text(e) for e in examples if e["gives"]][:1]
-        return shorten_text("; ".join(parts), 2 * _SHORT_TEXT_WIDTH if len(parts) > 1 else _SHORT_TEXT_WIDTH) or "-"
+        return "; ".join(parts) or "-"  # whole: the verdict can hang on its last word
 
     def _descriptions(self, item: PublishedResult) -> dict[str, str]:
         pieces = ((shown.statistic, self._piece_that_shows(shown)) for shown in item.shown_by if shown.statistic)
@@ -462,7 +462,8 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     """Return the findings for the top of the page: one line per paper, and cards of the main refutations with drawings."""
     names = {paper.name: paper for paper in plan.papers}
     found = resources.read_json("findings")
-    papers = [{"words": line["words"], "of": names[line["paper"]]} for line in found["found"] if line["paper"] in names]
+    words = {line["paper"]: line["words"] for line in found["found"]}
+    papers = [{"words": words[name], "of": paper} for name, paper in names.items() if name in words]
     cards = []
     for finding in found["weightiest"]:
         piece = of.claims.get((finding["paper"], finding["claim"]))

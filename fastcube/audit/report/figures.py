@@ -28,8 +28,9 @@ def _table(panel: Panel) -> dict[str, Any]:
     at = sorted({x for line in lines for x in line.x})
     log = panel.axes is not None and panel.axes.get_yscale() == "log"
     columns: list[dict[str, Any]] = []
+    texts = iter(estimate_texts([e for line in lines for e in line.estimates]))  # one notation for the whole table
     for i, line in enumerate(lines):
-        cells = dict(zip(line.x, estimate_texts(line.estimates), strict=True))
+        cells = {x: next(texts) for x in line.x}
         columns.append(
             {
                 "label": line.label or line.table_label or words.get("title") or f"line {i + 1}",
@@ -81,13 +82,23 @@ _INVISIBLE_SVG = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata
 _SVG_COORDINATES = re.compile(r'(?<= d=")[^"]*|(?<= [xy]=")[^"]*|(?<=translate\()[^)]*')
 
 
-def _svg(figure: Any, salt: str) -> str:
-    """Return the figure as SVG on a white ground, with coordinates rounded to 0.01.  The same ``salt`` gives the same text."""
+#: CSS rules for a dark page: letters, which have no colour of their own, and frames become light, white becomes dark.
+DARK_RULES = (
+    'svg{fill:#ddd}[style*="stroke: #000000"]{stroke:#ddd!important}[style*="fill: #000000"]{fill:#ddd!important}'
+    '[style*="fill: #ffffff"]{fill:#131416!important}[style*="stroke: #ffffff"]{stroke:#131416!important}'
+)
+
+
+def figure_svg(figure: Any, salt: str, area: Any = None) -> str:
+    """Return the figure, or an ``area`` of it in inches, as SVG without a ground.
+
+    Coordinates are rounded to 0.01.  The same ``salt`` gives the same text.
+    """
     import matplotlib as mpl
 
     out = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": salt}):
-        figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None})
+        figure.savefig(out, format="svg", transparent=True, bbox_inches=area, metadata={"Date": None})
     return _SVG_COORDINATES.sub(_round_coordinates, _INVISIBLE_SVG.sub("", out.getvalue())).strip()
 
 
@@ -128,7 +139,9 @@ def figure_of(results: Results) -> dict[str, Any]:
     with default_style(), wrap_study_errors(f"the figure of {study.name}"):
         sheet = Sheet()
         study_figure(results, sheet)
-        drawn = _svg(sheet.finish(), results.digest())
+        drawn = figure_svg(sheet.finish(), results.digest())
+    rules = f"<style>@media (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
+    drawn = re.sub("(<svg[^>]*>)", rf"\1{rules}", drawn, count=1)
     tables = [_table(panel) for panel in sheet._panels]
     words = _alternative_text(study.title, [t for t in tables if t["columns"]])
     return {"svg": drawn, "words": words, "tables": tables}

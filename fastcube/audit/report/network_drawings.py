@@ -24,6 +24,9 @@ _STEPS = (84.0, -84.0j, 40.0 - 34.0j, 220.0 + 48.0j, 440.0, -250.0j)
 _RADIUS = 12.0
 _MARGIN = 30.0
 
+#: Places of an arrow's word, as fractions of its length, and the distance from other words, in the units of the drawing.
+_WORD_SHARES, _WORD_SPACE = (0.4, 0.55, 0.3, 0.65), 18.0
+
 #: Largest number of faulty nodes or links in a description.
 _MOST_NAMED_FAULTS = 32
 
@@ -80,13 +83,16 @@ def _link(one: complex, other: complex, radius: float) -> str:
     return f"M{a.real:.0f} {a.imag:.0f} {b.real:.0f} {b.imag:.0f}"
 
 
-def _arrow(one: complex, other: complex, word: str, radius: float) -> str:
-    """Return an arrow next to its link, from rim to rim, with its text at two fifths of the way."""
+def _arrow(one: complex, other: complex, word: str, radius: float, taken: list[complex]) -> str:
+    """Return an arrow next to its link, from rim to rim, with its text at two fifths of the way, or where no other text is."""
     along = (other - one) / abs(other - one)
     aside = 4j * along  # arrows in opposite directions must not overlap
     tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
     head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
-    at = one + 0.4 * (other - one) + 3 * aside + 4j
+    places = [one + share * (other - one) + 3 * aside + 4j for share in _WORD_SHARES]
+    rooms = [min([abs(place - word) for word in taken] + [_WORD_SPACE]) for place in places]
+    at = places[rooms.index(max(rooms))]
+    taken += [at] * bool(word)
     text = f'<text class="word" x="{at.real:.1f}" y="{at.imag:.1f}">{html.escape(word)}</text>'
     way = f'<path class="sent" d="M {tail.real:.1f} {tail.imag:.1f} L {head[0]}"/>'
     return f'{way}<path class="head" d="M {" L ".join(head)} z"/>' + (text if word else "")
@@ -110,7 +116,8 @@ def network_svg(
     """
     ways = {kind: [_link(places[u], places[v], radius) for u, v in some] for kind, some in links.items() if some}
     parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items()]
-    parts += [_arrow(places[u], places[v], word, radius) for u, v, word in arrows]
+    taken = [places[v] + beside for v in named]
+    parts += [_arrow(places[u], places[v], word, radius, taken) for u, v, word in arrows]
     circles: dict[str, list[str]] = {}  # circles of one kind share a group, so their style class is written once
     for at, kind in zip(places, kinds, strict=True):
         circles.setdefault(kind, []).append(f'<circle cx="{at.real:.0f}" cy="{at.imag:.0f}" r="{radius:g}"/>')

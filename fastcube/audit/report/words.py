@@ -20,7 +20,7 @@ _FORMULA = re.compile(
     r"|(?P<space> - )(?=[\w(⌊⌈])"
     r"|(?P<mantissa>(?<![\w.])\d(?:\.\d+)?)e(?P<ten>[+-]?\d+)(?![\w.]\d)"
     r"|(?P<sign><=|>=|!=|->|\.\.\.|\+-|\b(?:lambda|delta)\b)"
-    r"|(?P<letter>(?<![A-Za-z0-9_.'’-])[b-hj-z](?![A-Za-z0-9_'’>-]|\.[a-z]))"
+    r"|(?P<letter>(?<![A-Za-z0-9_.'’-])(?!(?<=\d )s)[b-hj-z](?![A-Za-z0-9_'’>-]|\.[a-z]))"  # but for seconds
 )
 
 #: A range whose two ends are equal, such as ``Q_4, ..., Q_4``.
