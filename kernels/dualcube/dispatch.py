@@ -1,4 +1,4 @@
-"""Select the kernel that counts dual-cube routing at a point (m, rate)."""
+"""Select the kernel that runs the trials of dual-cube routing at a point (m, rate)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Select the kernel that counts the gathering studies at a point: one kernel serves all points."""
+"""Select the kernel that runs the trials of the gathering studies at a point: one kernel serves all points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Select the kernel that counts the routing studies at a point."""
+"""Select the kernel that runs the trials of the routing studies at a point."""
 
 from __future__ import annotations
 

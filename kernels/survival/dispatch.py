@@ -1,4 +1,4 @@
-"""Select the kernel that counts the survival studies at a point; a user's network gets kernels of its own."""
+"""Select the kernel that runs the trials of the survival studies at a point; a user's network gets kernels of its own."""
 
 from __future__ import annotations
 

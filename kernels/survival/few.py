@@ -22,7 +22,7 @@ from .scalar import read_point, set_up_survival, survival_trial
 
 @block
 def least_close_faults(n, f):
-    """Return K - 1, for f <= (n + 1)(n - 2) / 2; -1 if the hypercube must be connected."""
+    """Return the least K - 1 (see above) for f <= (n + 1)(n - 2) / 2 faults; -1 if the hypercube must be connected."""
     least = np.int64(-1)
     for c in range(1, n + 2):
         if c * n - c * (c + 1) // 2 + 1 <= f:

@@ -1,4 +1,4 @@
-"""Select the kernel that counts the studies of FIND_TREE and of optimal trees at a point (n, links, f)."""
+"""Select the kernel that runs the trials of the studies of FIND_TREE and of optimal trees at a point (n, links, f)."""
 
 from __future__ import annotations
 

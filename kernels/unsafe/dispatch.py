@@ -1,4 +1,4 @@
-"""Select the kernel that counts the studies of unsafe nodes at a point."""
+"""Select the kernel that runs the trials of the studies of unsafe nodes at a point."""
 
 from __future__ import annotations
 

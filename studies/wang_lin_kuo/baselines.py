@@ -24,7 +24,7 @@ from .partition import TWO_PARTITION
 
 
 def with_sets(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int]:
-    """Return the trials with a fault-tolerant pair, and those in which Figure 2 finds one, by sets of labels without two bits."""
+    """Return the trials with a fault-tolerant pair, and those in which Figure 2 finds one, by Python sets of shortened labels."""
     rng = random.Random(seed)
     exists = greedy = 0
     for _ in range(trials):

@@ -171,39 +171,39 @@ def figure_6() -> Example:
 
 
 def figure_7_active() -> Example:
-    """Return the example of nodes a and b of the figure."""
+    """Return the example of ROUTE3 between active nodes (a and b in Figure 7)."""
     words = "active to active: 0010 is faulty, so that 0001 is sent to"
     return _route_example(words, 4, (0b0010, 0b1110), 0b0000, 0b0011, [0b0000, 0b0001, 0b0011])
 
 
 def figure_7_to_unsafe() -> Example:
-    """Return the example of nodes c and d."""
+    """Return the example of ROUTE3 from an active node to an unsafe node (c and d in Figure 7)."""
     return _route_example(
         "active to unsafe, the node between active", 3, (0b010, 0b111), 0b000, 0b011, [0b000, 0b001, 0b011]
     )
 
 
 def figure_7_from_unsafe() -> Example:
-    """Return the example of the reverse case of c and d."""
+    """Return the example of ROUTE3 from an unsafe node to an active node."""
     return _route_example(
         "unsafe to active, the node between active", 3, (0b001, 0b010), 0b000, 0b101, [0b000, 0b100, 0b101]
     )
 
 
 def figure_7_different_subcubes() -> Example:
-    """Return the example of nodes e and f; no smaller cube has two unsafe subcubes at distance three."""
+    """Return the example of ends in different unsafe subcubes (e and f); no smaller cube has two at distance three."""
     words = "unsafe in 000** to unsafe in 111**, all nodes between them active"
     return _route_example(words, 5, (1, 2, 28, 31), 0b00000, 0b11101, [0, 16, 24, 25, 29])
 
 
 def figure_7_inside() -> Example:
-    """Return the example of nodes i and j."""
+    """Return the example of ends in one unsafe subcube, joined by a minimal path in it (i and j in Figure 7)."""
     words = "both unsafe in 0***, along a minimal path inside of it"
     return _route_example(words, 4, (0b0001, 0b0010, 0b0101), 0b0000, 0b0110, [0b0000, 0b0100, 0b0110])
 
 
 def figure_7_detour() -> Example:
-    """Return the example of nodes g and h."""
+    """Return the example of ends in one unsafe subcube, joined by a detour around it (g and h in Figure 7)."""
     words = (
         "both unsafe in 0***: blocked inside of it at 0100, and so two links more than the minimal feasible path of 3"
     )

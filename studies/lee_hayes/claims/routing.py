@@ -269,7 +269,7 @@ def route2_2(effort: Effort) -> Verdict:
     ),
 )
 def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
-    """Check all orders of some dimensions, from node 0; the numbers of the dimensions do not matter."""
+    """Check that the cyclic shifts of an order of dimensions, as paths from node 0, have no common inner node."""
     between: list[int] = []
     for i in range(len(order)):
         shifted = order[i:] + order[:i]
