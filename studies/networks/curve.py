@@ -124,7 +124,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 def degree_left(point: Point) -> float:
     """Return the average number of links of a node of the hypercube that have not failed: c at the rate c/n."""
-    return int(point["n"]) - int(point["failed"]) / 2 ** (int(point["n"]) - 1)
+    return int(point["n"]) - int(point["failed"]) * 2.0 ** (1 - int(point["n"]))
 
 
 def giant_fraction(c: float) -> float:

@@ -123,6 +123,7 @@ def test_the_grids_are_what_is_stated():
         "curve": 6 * 257,
         "large": 3 * 129,
         "links": 387,
+        "percolation": 7 * 45,
     }
     for study in (STUDY, RATE, PARTS, CURVE):
         for grid in study.grids:
