@@ -97,8 +97,7 @@ def neighbour_dims(apart, free):
 
 @block(always=True)
 def copy_dims(apart, free, active):
-    """Return the highest of the ``active`` dimensions in which a subcube differs, or 0, and all whose copies' regions it
-    overlaps.
+    """Return the highest ``active`` dimension in which a subcube differs, or 0, and all whose copies' regions it overlaps.
 
     A subcube's fixed offset goes with the copy in its highest active dimension, h.  A free dimension above h may be part of the
     offset, and the copy in that dimension then takes it.

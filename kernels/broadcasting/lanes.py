@@ -1,5 +1,4 @@
-"""Broadcasting trials under few faulty nodes, n = 2 .. 62, with one trial per vector lane in the loop of
-``fastcube.kernels.draws.sieve``.
+"""Broadcasting trials under few faulty nodes, n = 2 .. 62, with one trial per vector lane.
 
 Entry points: ``BROADCAST_LANES_16`` and ``_32``.  They sample with the study's key labels 0 .. f of a trial's sequence (LABELS,
 and HIGH_LABELS for n > 32); the source comes after the faults.

@@ -85,7 +85,7 @@ class NumberedLinks(NamedTuple):
 
 @scratch
 def number_all_links(table, n):
-    """The :class:`NumberedLinks` of a table."""
+    """Return the :class:`NumberedLinks` of a table."""
     numbers, count = number_links(table, n)
     return NumberedLinks(table, numbers, list_link_names(table, n, count))
 

@@ -105,8 +105,9 @@ def _absorb_near(x, free, bases, frees, settled, count):
 
 @block
 def merge_subcubes(bases, frees, count):
-    """Merge subcubes within distance 2 into their enclosing subcubes until there are no such pairs; return the number of
-    subcubes.
+    """Merge subcubes within distance 2 until there are no such pairs; return the number of subcubes.
+
+    A pair is replaced by the smallest subcube that contains both.
 
     Parameters
     ----------

@@ -17,17 +17,17 @@ _3, _15, _16 = np.uint64(3), np.uint64(15), np.uint64(16)
 
 @block
 def begin_order(order):
-    """Number the components, before the first position is sampled."""
+    """Assign numbers to the components, before the first position is sampled."""
     for i in range(order.size):
         order[i] = i
 
 
 @block
 def draw_place(key, t, i, order, words, purpose):
-    """Return the component, a uint32, at position ``i`` of trial ``t``'s order; call it for i = size - 1, size - 2, ..., 0 in
-    turn.
+    """Return the component, a uint32, at position ``i`` of trial ``t``'s order.
 
-    Fisher-Yates: the component is swapped with that at position floor(w (i + 1) / 2^64), w = word size - 1 - i of block t.
+    Call it for i = size - 1, size - 2, ..., 0 in turn.  Fisher-Yates: the component is swapped with the component at
+    position floor(w (i + 1) / 2^64), where w is word size - 1 - i of block t.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Sample the two ends of a trial's message when node statuses are computed on demand: different, nonfaulty, uniform
-(``docs/random.md``).
+"""Sample the two ends of a trial's message: different, nonfaulty, uniform (``docs/random.md``).
 
-Hundreds of trials are processed at a time.  Candidates s, t are tested until both are nonfaulty.  With ``whole`` False all
+Node statuses are computed on demand.  Hundreds of trials are processed at a time.
+Candidates s, t are tested until both are nonfaulty.  With ``whole`` False all
 candidates of a trial have the same statuses.  With ``whole`` True each candidate has new ones, so that given s and t all other
 nodes are faulty independently.
 

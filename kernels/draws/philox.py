@@ -78,8 +78,7 @@ def random_word(key, block, j, purpose):
 
 @block(always=True)
 def _prepare_blocks(key, block, purpose, kind):
-    """Return the values shared by all words of blocks ``block``, ``block + 1``, ... for a purpose, one block per lane of
-    ``kind``.
+    """Return the values shared by all words of blocks ``block``, ``block + 1``, ... for a purpose, one per lane of ``kind``.
 
     ``block`` is a multiple of the number of lanes, so the blocks differ only in the first number of the counter, and ``half``
     enters by the third.  Hence one product of round 1, and the other of round 2, are shared by all halves, and the other two are

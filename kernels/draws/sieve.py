@@ -1,5 +1,4 @@
-"""The loop of the lane kernels: sample vectors of trials, record easy trials, and queue the others to process full vectors of
-them.
+"""The loop of the lane kernels: sample vectors of trials, record easy trials, and queue the others until they fill a vector.
 
 Most trials under few faults are decided by one test of their labels.  ``make_sieve`` samples four vectors of trials at a time and
 passes each to the subject's ``inspect``, which records the trials that labels alone decide and queues the others

@@ -59,8 +59,7 @@ def link_status_key(key, t):
 
 @block
 def link_status(key, x, bit):
-    """Return the status of the link of node ``x`` across ``bit`` under a trial's key: uniform on [0, 2^64), faulty iff below the
-    threshold.
+    """Return the status of the link of node ``x`` across ``bit``: uniform on [0, 2^64), faulty iff below the threshold.
 
     It is the :func:`~fastcube.kernels.draws.nodes.status` of 64 times the end without the bit, plus the bit's number, so both
     ends give the same status.  ``x`` and ``bit`` (one bit of the cube's) are integers; n <= 58, because above that links share

@@ -190,7 +190,7 @@ class RoutingPoint(NamedTuple):
 
 @block
 def read_point(params):
-    """The :class:`RoutingPoint` of a kernel's parameters."""
+    """Return the :class:`RoutingPoint` of a kernel's parameters."""
     return RoutingPoint(np.int64(params[0]), params[1])
 
 

@@ -49,7 +49,7 @@ def _count_type(*args: Any) -> Any:
 
 @operation(_count_type, lambda b, t, x: call_llvm(b, "llvm.ctpop.i64", x.type, x))
 def popcount(x: Any) -> Any:
-    """Number of set bits, as an int64."""
+    """Return the number of set bits, as an int64."""
     return np.int64(int(x).bit_count())
 
 

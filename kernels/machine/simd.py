@@ -304,13 +304,13 @@ def maximum(x: Any, y: Any) -> Any:
 
 @operation(same_type, lambda b, t, x: call_llvm(b, f"llvm.ctpop.{intrinsic_suffix(t[0])}", x.type, x))
 def popcount(x: Any) -> Any:
-    """Number of set bits of each lane, in that lane."""
+    """Return the number of set bits of each lane, in that lane."""
     return np.bitwise_count(x).astype(x.dtype)
 
 
 @operation(same_type, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{intrinsic_suffix(t[0])}", x.type, x))
 def reverse(x: Any) -> Any:
-    """The bits of each lane in reverse order (one instruction on x86 for 8)."""
+    """Return the bits of each lane in reverse order (one instruction on x86 for 8)."""
     ordered = np.unpackbits(x.view(np.uint8).reshape(x.size, -1), axis=1, bitorder="little")[:, ::-1]
     return np.packbits(ordered, axis=1, bitorder="little").view(x.dtype).reshape(-1)
 
@@ -327,7 +327,7 @@ def _emit_top(b: Any, t: Any, x: Any) -> Any:
 
 @operation(same_type, _emit_top)
 def top_bit(x: Any) -> Any:
-    """The highest set bit of each lane alone; 1 for a lane that is zero."""
+    """Return the highest set bit of each lane alone; 1 for a lane that is zero."""
     return np.array([1 << max(int(lane).bit_length() - 1, 0) for lane in x], x.dtype)
 
 
@@ -340,13 +340,13 @@ def _mask_like(vector: Any) -> Any:
 
 @operation(_mask_like, lambda b, t, vector: ir.Constant(ir.VectorType(ir.IntType(1), t[0].lanes), [0] * t[0].lanes))
 def no_lane(vector: Any) -> Any:
-    """The mask that selects no lane of ``vector``."""
+    """Return the mask that selects no lane of ``vector``."""
     return np.zeros(len(vector), np.bool_)
 
 
 @operation(_mask_like, lambda b, t, vector: ir.Constant(ir.VectorType(ir.IntType(1), t[0].lanes), [1] * t[0].lanes))
 def every_lane(vector: Any) -> Any:
-    """The mask that selects every lane of ``vector``."""
+    """Return the mask that selects every lane of ``vector``."""
     return np.ones(len(vector), np.bool_)
 
 
@@ -360,7 +360,7 @@ def _emit_bits(b: Any, t: Any, mask: Any) -> Any:
 
 @operation(lambda mask: types.uint64 if isinstance(mask, Mask) else None, _emit_bits)
 def bits(mask: Any) -> Any:
-    """The mask as an integer: bit i is lane i."""
+    """Return the mask as an integer: bit i is lane i."""
     return np.uint64(sum(1 << i for i, on in enumerate(mask) if on))
 
 
@@ -375,7 +375,7 @@ def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
     _emit_mask,
 )
 def mask(vector: Any, value: Any) -> Any:
-    """The mask over the lanes of ``vector`` with the bits of a ``uint64``."""
+    """Return the mask over the lanes of ``vector`` with the bits of a ``uint64``."""
     return np.array([(int(value) >> i) & 1 for i in range(vector.size)], dtype=bool)
 
 
@@ -406,7 +406,7 @@ def total(x: Any) -> Any:
     lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.or.{intrinsic_suffix(t[0])}", ir.IntType(64), x),
 )
 def union(x: Any) -> Any:
-    """The bits set in any 64-bit lane."""
+    """Return the bits set in any 64-bit lane."""
     return np.bitwise_or.reduce(x)
 
 

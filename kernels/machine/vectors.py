@@ -109,7 +109,7 @@ def same_type(*args: Any) -> Any:
 
 
 def llvm_type(t: Any) -> Any:
-    """The LLVM type of a vector or mask."""
+    """Return the LLVM type of a vector or mask."""
     return ir.VectorType(ir.IntType(1 if isinstance(t, Mask) else t.bits), t.lanes)
 
 

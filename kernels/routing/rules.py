@@ -196,7 +196,7 @@ def _make_detour_finder(blocked: Any) -> Any:
 
 
 def _make_route1_rule(blocked: Any, others: Any) -> Any:
-    """The rule of ROUTE1(k)."""
+    """Return the rule of ROUTE1(k)."""
 
     @block
     def route1(world, curr, apart, whole, k, search):
@@ -226,7 +226,7 @@ def _make_route1_rule(blocked: Any, others: Any) -> Any:
 
 
 def _make_route2_rule(blocked: Any, others: Any) -> Any:
-    """The rule of ROUTE2(k)."""
+    """Return the rule of ROUTE2(k)."""
 
     @block
     def route2(world, curr, apart, whole, k, search):

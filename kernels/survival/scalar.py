@@ -49,7 +49,7 @@ class SurvivalPoint(NamedTuple):
 
 @block
 def read_point(params):
-    """The :class:`SurvivalPoint` of a kernel's parameters."""
+    """Return the :class:`SurvivalPoint` of a kernel's parameters."""
     return SurvivalPoint(np.int64(params[0]), np.int64(params[1]), params[2], params[3])
 
 

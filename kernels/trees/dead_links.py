@@ -37,7 +37,7 @@ AXES = len(TreePoint._fields)
 
 @block
 def read_point(params):
-    """The :class:`TreePoint` of a kernel's parameters."""
+    """Return the :class:`TreePoint` of a kernel's parameters."""
     return TreePoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 

@@ -249,7 +249,7 @@ def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
 
     @block(always=True)
     def add_ripple(high, w):
-        """The planes 2 .. 7 of COST after adding ``w`` to plane 2."""
+        """Return the planes 2 .. 7 of COST after adding ``w`` to plane 2."""
         c2, c3, c4, c5, c6, c7 = high
         c2, w = _half_adder(c2, w)
         c3, w = _half_adder(c3, w)

@@ -51,10 +51,9 @@ def _pad_links(room, count):
 
 @block
 def _count_hits(room, count, used):
-    """Find the contributions to COST of one iteration; drop the links of dimension ``used`` (a bit) and clear that bit in the
-    others.
+    """Find the contributions to COST of one iteration; remove dimension ``used`` (a bit) and its links.
 
-    Returns the number of links left and of contributions.
+    The bit is cleared in all remaining links.  Returns the number of links left and of contributions.
     """
     zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
     one = simd.splat_like(zero, np.uint64(1))

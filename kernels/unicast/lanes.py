@@ -134,8 +134,7 @@ def _make_queue_evaluator(evaluate: Any) -> Any:
 
 
 def _make_queue_closer(evaluate: Any, evaluate_own: Any, wandering: bool, leaving: bool) -> Any:
-    """Return the block ``close_queue(work, least, lanes, tally)``: decide or evaluate the trials in the first vector of the
-    queue.
+    """Return the block ``close_queue(work, least, lanes, tally)``, which decides the first vector of queued trials.
 
     The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  Arguments as
     of ``_make_filter``, and ``wandering``: some built-in rule may leave a free first path.

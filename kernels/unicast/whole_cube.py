@@ -87,8 +87,7 @@ def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
 
 
 def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -> Any:
-    """Return the block ``route_group(work, n, column, own, minimal, free, tally)``: decide or evaluate eight trials by their
-    statuses.
+    """Return the block ``route_group(work, n, column, own, minimal, free, tally)``: decide eight trials by their statuses.
 
     ``own`` are the lanes of the group at ``column`` that hold trials, ``minimal`` and ``free`` the results of
     ``levels_from_labels``.  ``evaluate_own`` is for users' rules, or None.

@@ -1,5 +1,4 @@
-"""Unsafe nodes under few random faults, n = 7 .. 62, with one trial per vector lane in the loop of
-``fastcube.kernels.draws.sieve``.
+"""Unsafe nodes under few random faults, n = 7 .. 62, with one trial per vector lane.
 
 Entry points: ``LANES_16`` and ``LANES_32``.  They sample with the study's key labels 0 .. f - 1 of a trial's sequence (LABELS,
 and HIGH_LABELS for n > 32).  Most trials have no two faults within distance 2, hence no unsafe node and no round.  There are
