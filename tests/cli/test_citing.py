@@ -64,7 +64,7 @@ def test_every_network_and_rule_is_cited(capsys):
 
 def plain_title(text):
     """The title of an entry as the page prints it."""
-    return field("title", text).replace('{M}{\\"o}bius', "Möbius").replace("{", "").replace("}", "")
+    return re.sub(r"[{}$]", "", field("title", text).replace('{M}{\\"o}bius', "Möbius"))
 
 
 def test_the_references_name_all_that_is_cited():

@@ -279,16 +279,3 @@ def test_two_faulty_links():
     cube = fc.Hypercube(3, faulty_links=[(0b000, 0b001), (0b010, 0b110)])
     assert fc.distance(cube, 0, 1) == 3
     assert {fc.route(cube, 0, 1, algorithm=rule).outcome for rule in ("LEVELS", "VECTORS")} == {"refused"}
-
-
-def test_readme(tables):
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    for name, baseline, ours, other in tables.load_record("speed")["rows"]:
-        for cells in re.findall(rf"^\| {re.escape(name)} \| {baseline} \| (.*) \|$", readme, re.MULTILINE):
-            shown = [float(cell.replace(",", "").rstrip("x")) for cell in cells.split(" | ")]
-            assert shown == pytest.approx([ours, other, ours / other], rel=6e-3), name
-    trials = sum(tally.trials for _, tally in tables.load_results("unsafe-fraction"))
-    stated = [p for p in fc.study("unsafe-fraction").grid().points if p["n"] >= 5 and p["f"] <= p["n"] // 2]
-    assert f"{trials / 10**6:.0f} million random fault sets" in readme
-    assert f"holds at all {len(stated)} such points" in readme
-    assert all(tables.load_results("unsafe-fraction").estimate("unsafe_fraction", **p).high < 0.15 for p in stated)
