@@ -199,6 +199,7 @@ def _register_facts() -> None:
             computed = fact["computed"]
 
         def decide(effort: Effort, fact: Any = fact, computed: Any = computed) -> Verdict:
+            """Compare the value that the fact prints with a computed value."""
             return compare_values(fact["printed"], computed, fact["checked"])
 
         registry.claim(fact["id"], where=fact["where"], states=fact["states"])(decide)
