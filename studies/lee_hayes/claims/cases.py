@@ -184,7 +184,7 @@ def searched_range(effort: Effort, what: str) -> str:
     """Return the description of the cases of ``crowded_messages`` and ``climbing_messages``."""
     climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     return (
-        f"hunted on {effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
+        f"searched on {effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
         f"climb{'s' * (climbs > 1)} of {moves} moves toward the bound"
     )
 
@@ -249,7 +249,7 @@ class Search:
             hunted = itertools.chain(crowded_messages(effort), climbing_messages(effort, self.within, self.toward))
             for case in effort.each(hunted, "hunting"):
                 if shown := wrong(*case):
-                    return Verdict("refuted", f"holds for {where}; hunted above", shown)
+                    return Verdict("refuted", f"holds for {where}; searched at random above", shown)
             where += f"; {searched_range(effort, self.kind)}, of which it applied to {effort.applied - before:,}"
         return Verdict("holds" if effort.applied else "undecided", where)
 

@@ -184,7 +184,7 @@ def example_3(effort: Effort) -> Verdict:
         "repaired: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
     )
     return example_verdict(
-        found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; by its letter Figure 13 blocks 1001"
+        found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; as printed, Figure 13 blocks 1001"
     )
 
 
@@ -210,7 +210,7 @@ def example_4(effort: Effort) -> Verdict:
         "repaired: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
     )
     return example_verdict(
-        found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; by its letter Figure 13 deadlocks on it"
+        found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; as printed, Figure 13 deadlocks on it"
     )
 
 
@@ -250,7 +250,7 @@ def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
     states=(
         "Among f faulty nodes the computation takes N/(N - f) times as long, N = 2^n, n >= 2 [f: faulty; or all without data]."
     ),
-    correction="It is N over the number of nodes that hold data: isolated ones hold none either (reading R13).",
+    correction="It is N over the number of nodes that hold data: isolated nodes hold none either (reading R13).",
 )
 def computation_slowdown(effort: Effort) -> Verdict:
     """Find the first fault set that isolates a node, and a set with that node counted among the f."""
@@ -262,7 +262,7 @@ def computation_slowdown(effort: Effort) -> Verdict:
                 check_agreement(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
                 words = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
                 fewer = gather_witness(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
-                words = "nodes that hold data, and N less the faulty and the isolated ones: as many"
+                words = "nodes that hold data, and N less the faulty and the isolated nodes: equal"
                 counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
                 return Verdict(
                     "depends", "fault sets with a sink by size", fewer, (gather_witness(words, cube, counted),)

@@ -247,8 +247,8 @@ _STATED_6 = "No node waits for ever in FTTC over FIND_TREE's tree of Q_n, n >= 2
 
 #: Why Figure 13 as printed is not counted against the statements about FTTC.
 HELPER = (
-    "In the transcription we have one subscript of Figure 13 differs from the comment beside it, and makes the condition say "
-    "what the branch has already asked."
+    "In the transcription we have one subscript of Figure 13 differs from the printed comment, and makes the condition repeat "
+    "a test of the branch."
 )
 
 _NO_CYCLE = (
@@ -261,8 +261,8 @@ _NO_CYCLE = (
     "theorem-6-literal",
     FirstRun("nodes that wait for ever", "list(g.blocked)", "literal", form="{value:row}"),
     where="Theorem 6",
-    states=f"{_STATED_6} [Figure 13 by its letter].",
-    correction="By the comments beside it none does (theorem-6-comment); by its letter a helper waits for a neighbour across a "
+    states=f"{_STATED_6} [Figure 13 as printed].",
+    correction="By the printed comments none does (theorem-6-comment); as printed, a helper waits for a neighbour across a "
     "faulty link.",
     fact="figure-13-helper",
     slip=HELPER,

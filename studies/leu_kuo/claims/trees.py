@@ -52,7 +52,7 @@ class FirstCube:
         """Return the verdict: refuted by the first cube that ``check`` accepts."""
         found = find_first_cube(effort, self.points, check)
         if found is None:
-            return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, speaks against it")
+            return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, contradicts it")
         return Verdict("refuted", self.checked, witness(self.words, found, self.python, form=self.form))
 
 
@@ -179,7 +179,7 @@ def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
     Trees(
         "roles of the nodes, stage by stage",
         "[[tree.role(v, i) for i in range(tree.n)] for v in range(2**tree.n)]",
-        "proved: from then on its bit d_i is that of r, which equation (3) asks for",
+        "proved: from then on its bit d_i is that of r, as equation (3) requires",
     ),
     where="section 2.2",
     states="A node that is active at one stage is idle at all later ones, in every tree of Q_n, n >= 1.",
@@ -257,7 +257,7 @@ def equation_7(effort: Effort) -> Verdict:
     effort.count_if_applicable()
     python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
     found = witness(
-        "COST(0) and COST(2) by the letter in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
+        "COST(0) and COST(2) as printed, in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
     )
     return example_verdict(found, [0, 1], "Example 2 itself")
 

@@ -177,7 +177,7 @@ def hypercube_recursion(effort: Effort) -> Verdict:
         effort,
         lambda k: 2 + k * (k + 5) // 2,
         "not proved: k + 2 links into the other half can lead as many away from t, so that twice the increment is what is proved "
-        "(hypercube-length); no case speaks against it",
+        "(hypercube-length); no case contradicts it",
         "undecided",
     )
 
@@ -334,7 +334,7 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
         "1 <= k <= m/2 [outside of the trees]."
     ),
     correction=(
-        "Those of N(T_(k-1)(s)) are disjoint (virtual-paths); all those of N(T_(k-1)(u')) enter the cluster of t at "
+        "The paths over N(T_(k-1)(s)) are disjoint (virtual-paths); all paths over N(T_(k-1)(u')) enter the cluster of t at "
         "one node, unless they cross one link more, as reading B6 repairs it."
     ),
 )
@@ -394,7 +394,7 @@ def time_bound(m: int, k: int) -> Witness | None:
     where="Lemmas 1 and 2, Theorem 1",
     states="[The same for every k <= m/2 that the fault set allows, not the least alone.]",
     ours=True,
-    correction="T_(k-1)(s) has 2^(k-1) nodes whatever F is: k must be the least that the faults ask for (time-bound).",
+    correction="T_(k-1)(s) has 2^(k-1) nodes for every F: k must be the least that the faults require (time-bound).",
     fact="time",
 )
 def time_bound_any_k(effort: Effort) -> Verdict:
@@ -407,7 +407,7 @@ def time_bound_any_k(effort: Effort) -> Verdict:
     python = "[len(fc.DualCube(m).binomial_tree(0, m // 2 - 1)) / (0 + m) for m in (8, 16, 24)]"
     return Verdict(
         "refuted",
-        "proved: without a fault T_(k-1)(s) has 2^(k-1) nodes, all but s to be asked; with k = m/2 that is no O(0 + m)",
+        "proved: without a fault T_(k-1)(s) has 2^(k-1) nodes, all but s to be queried; with k = m/2 that is no O(0 + m)",
         dual_witness("nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python),
     )
 

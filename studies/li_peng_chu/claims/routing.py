@@ -40,7 +40,7 @@ CONDITIONS = "0 <= k <= m/2, DC(m) being k-safe with |F| < 2^k (m - k + 1), and 
 
 #: Description of the cases of ``_small_cases`` and ``_random_cases``; ``{}`` is the number of random cases of each size.
 _RANGE_TEXT = (
-    "all fault sets of DC(1) and DC(2), all k; {} hunted cases at each k of DC(3) to DC(6), and at DC(8), k = 4, with the faults "
+    "all fault sets of DC(1) and DC(2), all k; {} random cases at each k of DC(3) to DC(6), and at DC(8), k = 4, with the faults "
     "that stop the greedy T_4(s)"
 )
 
@@ -306,7 +306,7 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
         "reading B6]."
     ),
     correction="The path exists (lemma-1); the nodes that T_k(s) adds have cross neighbours, too.",
-    slip="The proof of Lemma 1 asks for the cross neighbours of all of T_k(s), the algorithm for those of T_(k-1)(s) alone.",
+    slip="The proof of Lemma 1 uses the cross neighbours of all of T_k(s), the algorithm only the neighbours of T_(k-1)(s).",
     group="printed",
 )
 def algorithm_1(effort: Effort) -> Verdict:
@@ -412,7 +412,7 @@ def theorem_1_repaired(effort: Effort) -> Verdict:
     few = effort.by_effort("", " with at most 2 faults")
     checked = (
         f"routes from 0 of DC(1) to DC(6), all k <= m/2 (all fault sets of DC(1) and DC(2){few}, 8 of the t in DC(2), k = 1; "
-        "else hunted)"
+        "else at random)"
     )
     found = effort.first(_repaired_cases(effort), wrong)
     if found is not None:

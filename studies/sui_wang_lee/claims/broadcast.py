@@ -182,7 +182,7 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
         "No broadcast of one packet in Q'_n, n >= 4, takes fewer than n + 1 steps [of any kind; or over n - 1 edge-disjoint "
         "trees]."
     ),
-    correction="Among n - 1 edge-disjoint trees it is so; flooding takes n, or n - 1 where the antipode of s is faulty.",
+    correction="Among n - 1 edge-disjoint trees it is; flooding takes n, or n - 1 where the antipode of s is faulty.",
     fact="minimal-latency",
 )
 def latency(effort: Effort) -> Verdict:
@@ -230,7 +230,7 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
         "the light trees re-rooted at s."
     ),
     correction=(
-        "For n >= 4 it is so; for n = 3 it is at H(f,s) = 2 with base trees that make Lemma 6 false, and not with the others."
+        "For n >= 4 it is; for n = 3 it is at H(f,s) = 2 with base trees that make Lemma 6 false, and not with the rest."
     ),
     fact="base-trees",
     group="light trees",

@@ -519,9 +519,9 @@ def trees_without_root(n: int, f: int) -> str:
     where="Theorem 1, whose trees are rooted at different nodes",
     states="Q'_n, n >= 3, has no more than n - 1 spanning trees without a common directed link [wherever they are rooted].",
     correction=(
-        "There are n: those of Johnsson and Ho around the faulty node, without it. n trees use every directed link, so that "
+        "There are n: the trees of Johnsson and Ho around the faulty node, without it. n trees use every directed link, so that "
         "there are never more, and a neighbour of the faulty node, which n - 1 links enter, is the root of one. With other "
-        "roots, as those of Algorithm A beside the source, and with one common root n - 1 stands (theorem-1-common-root)."
+        "roots, as in Algorithm A, and with one common root n - 1 is right (theorem-1-common-root)."
     ),
 )
 def theorem_1_any_roots(effort: Effort) -> Verdict:

@@ -79,7 +79,7 @@ _REFUSED_EXPRESSION = (
 @registry.claim(
     "accepted-delivered",
     where="Wu 1997, 1998, as the literature gives it",
-    states="What LEVELS or VECTORS accepts is delivered over H or H + 2 links [with faulty links, V6, too].",
+    states="A message that LEVELS or VECTORS accepts is delivered over H or H + 2 links [with faulty links, V6, too].",
 )
 def accepted_delivered(effort: Effort) -> Verdict:
     """Check the extremes that must stay 0, and with faulty links every message of Q_2 and Q_3 from node 0."""
@@ -126,7 +126,7 @@ def nothing_refused(effort: Effort) -> Verdict:
         lambda _: ((cube,) for cube in cubes_with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n),
     ),
     where="ours: faulty links as reading V6 takes them",
-    states="With fewer than n faulty links LEVELS and VECTORS refuse nothing that a path joins.",
+    states="With fewer than n faulty links LEVELS and VECTORS refuse no message that a path could carry.",
     ours=True,
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
 )

@@ -110,7 +110,7 @@ def _faults_text(cube: Hypercube) -> str:
     fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes; with a second virtual "
-        "channel there, for D_L, no cycle was found wherever it was looked for (repair-unicast)."
+        "channel there, for D_L, no cycle was found in any checked case (repair-unicast)."
     ),
     group="cycles",
 )
@@ -126,7 +126,7 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes; with a second virtual "
-        "channel there, for D_L, no cycle was found wherever it was looked for (repair-graph)."
+        "channel there, for D_L, no cycle was found in any checked case (repair-graph)."
     ),
     group="cycles",
 )
@@ -173,9 +173,9 @@ def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
         "channels until all its branches have ended, A15]."
     ),
     correction=(
-        "Two multicasts can in the fault-free Q_3, by the letter of Figure 17 too, where both buddies are destinations: 010 to "
+        "Two multicasts can in the fault-free Q_3, as Figure 17 is printed too, where both buddies are destinations: 010 to "
         "100, 101, 111 and 011 to 100, 101, 110. Messages to one destination each, with a second virtual channel, cannot "
-        "wherever it was looked (repair-unicast)."
+        "in any checked case (repair-unicast)."
     ),
     group="replication",
 )
@@ -278,8 +278,8 @@ def repair_graph(cube: Hypercube) -> Witness | None:
     ),
     ours=True,
     correction=(
-        "Two multicasts of D_H can each hold a branch that the other one waits for, in the fault-free Q_3 already; messages to "
-        "one destination each are deadlock-free with it wherever it was looked (repair-unicast)."
+        "Two multicasts of D_H can each hold a branch that the other needs, in the fault-free Q_3 already; messages to "
+        "one destination each are deadlock-free with it in every checked case (repair-unicast)."
     ),
     group="replication",
 )

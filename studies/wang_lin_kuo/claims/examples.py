@@ -115,7 +115,7 @@ def figure_13() -> Example:
 def figure_15() -> Example:
     """Return the example of R', which takes shortcuts (interpretation A5)."""
     call = "fc.multicast(fc.Hypercube(5), 12, [17], partition=(0, 1), path=path).channels"
-    words = "01100 to 10001 in Q_5: the channels that R' takes by its letter, and along the Hamilton path"
+    words = "01100 to 10001 in Q_5: the channels that R' takes as printed, and along the Hamilton path"
     value = [
         [[12, 28], [28, 20], [20, 16], [16, 17]],
         [[12, 8], [8, 24], [24, 28], [28, 20], [20, 16], [16, 17]],

@@ -126,7 +126,7 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
     "figure-2-printed",
     where="section 3.1, Figure 2, step 3",
     states=(
-        "{i, j} as Figure 2 returns it is fault-tolerant in Q_n, n >= 3 [by its letter: j is a dimension of the shortened "
+        "{i, j} as Figure 2 returns it is fault-tolerant in Q_n, n >= 3 [as printed: j is a dimension of the shortened "
         "words]."
     ),
     correction="j counts the digits that are left: dimension j + 1 of the cube when j >= i.",
@@ -334,7 +334,7 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
     "figures-16-17-printed",
     where="section 4.2, Figures 16 and 17",
     states=(
-        "Figure 16 sends every destination of the source's own supernode a message, n >= 2 [by its letter: where one "
+        "Figure 16 sends every destination of the source's own supernode a message, n >= 2 [as printed: where one "
         "inter-channel is needed, or where both buddies are destinations; Figure 17 has the same two cases]."
     ),
     correction="One message per outgoing inter-channel, carrying the destinations that R sends over it (A7).",
@@ -370,7 +370,7 @@ def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
         f"[d]).channels[0][1] for d in {list(wanted)}], [b for b in ({s ^ 1}, {s ^ 2}) if b in {wanted}])"
     )
     words = (
-        f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, by its letter: one where one "
+        f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, as printed: one where one "
         "inter-channel is needed, two where both buddies are destinations, else none; R alone is the library's"
     )
     return Witness.of(words, python, cube_data(cube) | {"source": s, "destinations": list(wanted)})
