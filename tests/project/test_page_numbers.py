@@ -279,3 +279,30 @@ def test_two_faulty_links():
     cube = fc.Hypercube(3, faulty_links=[(0b000, 0b001), (0b010, 0b110)])
     assert fc.distance(cube, 0, 1) == 3
     assert {fc.route(cube, 0, 1, algorithm=rule).outcome for rule in ("LEVELS", "VECTORS")} == {"refused"}
+
+
+def test_grids_of_networks():
+    """Remarks beside the commands of the page."""
+    text = (DOCS / "networks.md").read_text(encoding="utf-8")
+    remarks = dict(re.findall(r"^fastcube run (\S+(?: --grid \S+)?) .*?# (.*)$", text, re.MULTILINE))
+    points = {name: fc.study(name.split()[0]).grid(*name.split()[2:]).points for name in remarks if "--set" not in name}
+    sizes = {name: sorted({p["n"] for p in some}) for name, some in points.items()}
+    networks = {name: len({p["network"] for p in some}) for name, some in points.items()}
+    assert (
+        networks["survival"] == 12 and sizes["survival"] == [8] and "n = 8, the twelve networks" in remarks["survival"]
+    )
+    assert sizes["survival --grid links"] == [7, 8, 9] and "n = 7, 8, 9" in remarks["survival --grid links"]
+    assert (
+        sizes["survival-rate --grid half"] == [*range(3, 13)] and "n = 3 .. 12" in remarks["survival-rate --grid half"]
+    )
+    assert networks["survival-curve"] == 6 and "n = 8, all f, six networks, 10^5 orders" in remarks["survival-curve"]
+    assert fc.study("survival-curve").grid().trials == 10**5
+    large = points["survival-curve --grid large"]
+    assert len({p["failed"] for p in large if p["n"] == 14}) == 129 and sizes["survival-curve --grid large"] == [
+        10,
+        12,
+        14,
+    ]
+    assert "n = 10, 12, 14, 129 values of f" in remarks["survival-curve --grid large"]
+    assert sizes["hitting"] == [*range(2, 15)] and "n = 2 .. 14" in remarks["hitting"]
+    assert sizes["hitting --grid ranking"] == [*range(4, 9)] and "n = 4 .. 8" in remarks["hitting --grid ranking"]
