@@ -216,12 +216,12 @@ def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = T
     parts = [
         "# What the papers state, decided by code",
         _paragraph(
-            f"Made by `{command}`, an entry a fact: several claims can be about one. Statements are told in our words; what is "
-            "marked *ours* is a repair, a case of a vague remark, or about an algorithm that the paper does not give. What a "
-            "reading adds stands in square brackets. A witness is a Python expression in the names of `import fastcube as fc`, "
-            "with the value that it gives; it is the smallest where the claim is refuted. `fastcube claims PAPER ID` decides "
-            "one claim and shows all its witnesses. Our texts are machine transcriptions, in which single glyphs change places: "
-            "what hangs on one glyph says so, and refutes nothing."
+            f"Made by `{command}`, with one entry per fact. Statements are in our own words. *Ours* marks a repair, a case of a "
+            "vague remark, or a statement about an algorithm that the paper does not give. Square brackets hold additions of our "
+            "interpretation. A witness is a Python expression in the names of `import fastcube as fc`, with its value. If the "
+            "claim is refuted, the witness is the smallest counterexample. `fastcube claims PAPER ID` decides one claim and "
+            "shows all its witnesses. Our texts are machine transcriptions, in which single characters are confused. A fact that "
+            "depends on one character says so, and refutes nothing."
         ),
         "## Index",
         *_index(facts),
