@@ -43,14 +43,6 @@ def check_single_task(runs: list[CheckedRun], study: str) -> None:
             )
 
 
-def _check_slurm_restart(force: bool) -> None:
-    """Refuse ``--force`` in a job that Slurm has restarted, because it would discard the results of the job."""
-    if force and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
-        raise ParameterError(
-            "force must be left out of a job script: Slurm has started this job again, and its work stays"
-        )
-
-
 @dataclass
 class CheckedRun:
     """One run whose options have all been checked."""
@@ -140,7 +132,10 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
     name = options.default_name(chosen, given["grid"])
     _check_slurm_array(chosen, name, goal)
-    _check_slurm_restart(given["force"])
+    if given["force"] and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
+        raise ParameterError(
+            "force must be left out of a job script: Slurm has started this job again, and its work stays"
+        )
     points = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
     seed = parse_count("seed", given["seed"])
     if given["plot"] is not None:

@@ -60,14 +60,13 @@ def _check_directives(directives: tuple[str, ...]) -> None:
         except ValueError as error:
             raise ParameterError(f"sbatch must be an option of sbatch, got {plain_text(text)} ({error})") from None
         for word in words:
-            if word.startswith("--"):
-                name = word[2:].partition("=")[0]
-                # sbatch accepts abbreviated names of options
-                owned = (
-                    name if name in _OWNED else next((o for o in _OWNED if len(name) > 2 and o.startswith(name)), "")
-                )
-            else:
-                owned = _SHORT.get(word[1:2], "") if word.startswith("-") else ""
+            name = (
+                word[2:].partition("=")[0]
+                if word.startswith("--")
+                else _SHORT.get(word[1:2] if word.startswith("-") else "", "")
+            )
+            # sbatch takes the beginning of a name for the name
+            owned = next((o for o in _OWNED if name == o or (len(name) > 2 and o.startswith(name))), "")
             if owned:
                 raise ParameterError(f"sbatch must not set {owned}, got {plain_text(text)}; use {_OWNED[owned]}")
 
