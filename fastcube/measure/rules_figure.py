@@ -64,4 +64,4 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
     left.set_labels(x=_FAULTS[by], y="share of all messages", title=f"Delivered, Q_{at['n']}")
     right.scale = "linear"
     right.set_labels(x=_FAULTS[by], y="links beyond the Hamming distance", title="Extra links of a delivered message")
-    sheet.title("Routing rules on the same faults and messages (shaded: 95% intervals)")
+    sheet.title("Routing rules on the same faults and messages")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..measure.estimate import Estimate
@@ -65,6 +66,7 @@ class Line:
     joined: bool = True
     table_label: str = ""
     shift: float = 0.0  # to the right, in points
+    entry: str | None = None  # in the legend, where it shares one with other lines
 
     @property
     def plot_style(self) -> dict[str, Any]:
@@ -79,6 +81,7 @@ class Statement:
     x: list[float]
     y: list[float]
     text: str
+    where: Callable[[Point], bool]
 
 
 def has_no_events(e: Estimate) -> bool:
@@ -279,7 +282,7 @@ class Panel:
         }
         if found:
             at = sorted(found)
-            self.statements.append(Statement(at, [float(found[x]) for x in at], text))
+            self.statements.append(Statement(at, [float(found[x]) for x in at], text, where))
 
     def reference(self, function: Callable[[Point], float], label: str) -> None:
         """Draw a closed form, a function of the point, as a dotted line next to each line where it is finite."""
@@ -330,13 +333,22 @@ class Panel:
 
     @property
     def legend(self) -> dict[str, Any]:
-        """What the legend shows: the lines that have a point or an upper limit on the scale, then everything else."""
+        """What the legend shows: the lines that have a point or an upper limit on the scale, then everything else.
+
+        A line that is known to be 0 has no place on a logarithmic scale and is named.
+        """
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
         log = self.axes.get_yscale() == "log"
         there = [line for line in self.drawn if any(is_drawable(e, log) or is_limit(e) for e in line.estimates)]
-        lines = {mathtext(line.label): Line2D([], [], **line.plot_style) for line in there if line.label is not None}
+        lines = {
+            mathtext(line.entry or line.label): Line2D([], [], **line.plot_style)
+            for line in there
+            if line.label is not None
+        }
+        zero = [line.label for line in self.drawn if line.label and line not in there and _is_known_zero(line)]
+        lines |= {mathtext(f"{label}: 0 at every point"): Line2D([], [], linestyle="none") for label in zero}
         bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
         interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self._has_band else bar if self._has_bar else None
         return {
@@ -370,9 +382,10 @@ class Panel:
         if self.ours:
             self._set_axes(log, limits)
         low, high = self.axes.get_ylim() if self.ours else (-math.inf, math.inf)
-        self._dodge_points()
-        for line in self.drawn:
-            self._draw_line(line, log)
+        self._dodge_points(log)
+        for i, line in enumerate(self.drawn):  # the first is on top, and the hypercube above all
+            first = 1 - i / len(self.drawn)
+            self._draw_line(line, log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
         if log:
             self._draw_limits()
         for x, y, colour in self._dotted:
@@ -380,7 +393,7 @@ class Panel:
             self.axes.plot(x, y, color=colour, linestyle=":", linewidth=1.2, zorder=1.5, gid="reference", **alone)
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
-                self._draw_statement(statement, place)
+                self._draw_statement(statement, place, log)
             else:
                 self._add_label(f"{statement.text}: off the scale", linestyle="none")
         if self.ours:
@@ -394,6 +407,7 @@ class Panel:
             return
         self.axes.set_yscale("log" if log else "linear")
         if not log:
+            self.axes.locator_params(axis="y", steps=[1, 2, 5, 10])
             self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
         self.axes.set_ylim(self._limits.get("bottom", limits[0]), self._limits.get("top", limits[1]))
         if limits[0] < 0 and any(e.low < 0 for e in self.estimates):
@@ -456,14 +470,26 @@ class Panel:
             self.axes.set_xticks(range(len(self.categories)), self.categories, **turned)
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
-    def _dodge_points(self) -> None:
-        """Let points that no line joins stand side by side where they share x."""
+    def _dodge_points(self, log: bool) -> None:
+        """Let points that no line joins stand side by side where their intervals overlap; the legend says that they do."""
         alone = [line for line in self.drawn if self.ours and (not line.joined or len(set(line.x)) == 1)]
-        places = [x for line in alone for x in set(line.x)]
-        if len(alone) > 1 and len(set(places)) < len(places):
-            step = min(_STEP, *(self._room_at(x) / len(alone) for x in set(places)))
+        places: dict[float, list[tuple[float, float]]] = {}
+        for line in alone:
+            for x, e in zip(line.x, line.estimates, strict=True):
+                if is_drawable(e, log):
+                    places.setdefault(x, []).append(self._find_extent(x, e))
+        if any(low < below for spans in places.values() for (_, below), (low, _) in pairwise(sorted(spans))):
+            step = min(_STEP, *(self._room_at(x) / len(alone) for x in places))
             for k, line in enumerate(alone):
                 line.shift = (k - (len(alone) - 1) / 2) * step
+            self._add_label("points side by side have one x", linestyle="none")
+
+    def _find_extent(self, x: float, e: Estimate) -> tuple[float, float]:
+        """From where to where an interval with its marker goes on the screen, in pixels."""
+        least = self.axes.get_ylim()[0]
+        ends = self.axes.transData.transform([(x, max(v, least)) for v in (e.low, e.value, e.high)])[:, 1]
+        marker = _STEP / 2 / 72 * self.axes.figure.dpi
+        return min(ends[0], ends[1] - marker), max(ends[2], ends[1] + marker)
 
     def _room_at(self, x: float) -> float:
         """Points around x that its marks may take; on a caller's axes none, for they may change yet."""
@@ -481,7 +507,7 @@ class Panel:
             return {}
         return {"transform": self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)}
 
-    def _draw_line(self, line: Line, log: bool) -> None:
+    def _draw_line(self, line: Line, log: bool, layer: float) -> None:
         """Draw the line where an event was seen, with its interval as a band between neighbours or a bar at a single point."""
         drawn = [is_drawable(e, log) for e in line.estimates]
         banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
@@ -489,7 +515,7 @@ class Panel:
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
         moved = self._moved(line.shift)
         look = line.plot_style | {"markevery": -(-len(y) // _MARKERS)} | moved
-        self.axes.plot(line.x, y, zorder=3, gid="line", label=mathtext(line.label or "_"), **look)
+        self.axes.plot(line.x, y, zorder=layer, gid="line", label=mathtext(line.label or "_"), **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
         bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
@@ -534,17 +560,34 @@ class Panel:
         self.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
         self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 
-    def _draw_statement(self, statement: Statement, place: int) -> None:
+    def _draw_statement(self, statement: Statement, place: int, log: bool) -> None:
+        """The level over its range; markers of points beside it that it does not speak of are hollow."""
         look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
         alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
         said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
         self.axes.plot(statement.x, statement.y, **said, **look, **alone)
         self._add_label(statement.text, **look)
+        for line in self.drawn:
+            beyond = [
+                (x, e.value)
+                for x, e, point in zip(line.x, line.estimates, line.points, strict=True)
+                if x in statement.x and point is not None and not statement.where(point) and is_drawable(e, log)
+            ]
+            if beyond:
+                hollow = line.look | {"linestyle": "none", "markerfacecolor": self.axes.get_facecolor()}
+                self.axes.plot(*zip(*beyond, strict=True), zorder=4, gid="beyond", label="_", **hollow)
+                self._add_label(
+                    "hollow: beyond the statement's range", color=GREY, marker="o", fillstyle="none", linestyle="none"
+                )
 
 
 def _scale_estimate(e: Estimate, factor: float) -> Estimate:
     numbers = {name: getattr(e, name) * factor for name in ("value", "stderr", "low", "high")}
     return replace(e, **numbers)
+
+
+def _is_known_zero(line: Line) -> bool:
+    return bool(line.estimates) and all(e.value == e.high == 0 for e in line.estimates)
 
 
 def _is_spanning_decades(estimates: list[Estimate]) -> bool:

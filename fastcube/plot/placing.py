@@ -47,14 +47,17 @@ def _is_geometric(at: Sequence[float]) -> bool:
     return _smallest_gap([math.log(x) for x in at]) > 2 * _smallest_gap(at)
 
 
-def _tick_positions(at: Sequence[float], along: Sequence[float], share: float) -> list[float]:
-    """Return the values of the data, or as many of them as keep a distance of ``share`` of the axis if labels would overlap."""
+def _tick_positions(at: Sequence[float], along: Sequence[float], share: float, log: bool) -> list[float]:
+    """Return the values of the data, or as many of them as keep a distance of ``share`` of the axis if labels would overlap.
+
+    On a logarithmic axis powers of two come first.
+    """
     whole = along[-1] - along[0] or 1.0
     kept: list[int] = []
-    for i, x in enumerate(along):
-        if not kept or x - along[kept[-1]] >= share * whole:
+    for i in sorted(range(len(at)), key=lambda i: not math.log2(max(at[i], 1)).is_integer() if log else 0):
+        if all(abs(along[i] - along[k]) >= share * whole for k in kept):
             kept.append(i)
-    return [at[i] for i in kept]
+    return sorted(at[i] for i in kept)
 
 
 def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float) -> None:
@@ -82,7 +85,7 @@ def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float
         most = max(3, min(10, int(1 / min(room, rounded))))
         axes.xaxis.set_major_locator(MaxNLocator(most, integer=integer, steps=[1, 2, 5, 10]))
     else:
-        axes.xaxis.set_major_locator(FixedLocator(_tick_positions(at, along, room)))
+        axes.xaxis.set_major_locator(FixedLocator(_tick_positions(at, along, room, log)))
         axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.minorticks_off()

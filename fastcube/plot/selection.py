@@ -10,7 +10,7 @@ from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
 from .panel import Line, full_label, group_points, held_values
 from .style import line_style
-from .words import axis_text, key_text
+from .words import axis_text, fact_text, key_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -123,4 +123,4 @@ def _title(several: Sequence[Results], along: str) -> str:
     shared = [a.name for a in several[0].study.axes if a.name != along and all(a.name in point for point in points)]
     held = held_values(points, shared)
     titles = "; ".join(dict.fromkeys(results.study.title for results in several))
-    return f"{titles} ({key_text(held)})" if held else titles
+    return f"{titles} ({', '.join(fact_text(*item) for item in held.items())})" if held else titles

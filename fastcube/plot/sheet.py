@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from ..errors import ParameterError, as_number, check_flag, is_many, short_repr
+from .grouping import group_lines
 from .panel import Panel
 from .style import SMALLEST
 from .words import mathtext, visible_length, wrap_mathtext
@@ -18,7 +19,7 @@ from .words import mathtext, visible_length, wrap_mathtext
 _SCREEN, _LEAST = (6.6, 9.6), 2.8
 
 #: Width of a journal's column, greatest height of a figure in a column, and least height of a panel in it, in inches.
-_COLUMN, _COLUMN_HEIGHT, _LOWEST_PANEL = 3.3, 4.5, 1.2
+_COLUMN, _COLUMN_HEIGHT, _LOWEST_PANEL = 3.3, 4.5, 0.9
 
 #: Height of a figure in addition to its rows of panels, in inches.
 _MARGIN = 0.5
@@ -92,6 +93,9 @@ def _legend_width(widths: list[float], columns: int) -> float:
     return sum(max(widths[i:j]) for i, j in pairwise(ends))
 
 
+#: Phrases of titles on the faults of an axis.
+_FAULTS_IN_TITLES = {"links": r" and K faulty links", "f": r"f (random )?faulty nodes and "}
+
 #: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
 _MAX_LEGEND_FRACTION = 0.8
 
@@ -121,6 +125,9 @@ class Sheet:
         The panels to plot, from 1; by default all.
     prefix : str
         The beginning of labels on the caller's axes, if the figure's own labels do not name the study.
+    facts : dict of str to str
+        The values that all points of the results share, by axis, and the trials. The caption below the panels gives those that no
+        title gives. The entry of an axis of faults is empty if no point has any.
     """
 
     def __init__(
@@ -134,6 +141,7 @@ class Sheet:
         log: bool = False,
         numbers: Sequence[int] = (),
         prefix: str = "",
+        facts: Mapping[str, str] | None = None,
     ) -> None:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
@@ -150,6 +158,7 @@ class Sheet:
             raise ParameterError(f"title must be text, True, or none for no title, got {short_repr(title)}")
         self._own_title = "" if title in ("none", False) else title
         self._legend, self._log, self._prefix = check_flag("legend", legend), log, prefix
+        self._facts = facts or {}
         self._numbers = check_panels(numbers)
         self._panels: list[Panel] = []
         self._title = ""
@@ -207,8 +216,20 @@ class Sheet:
         return 0.72 * min((self._inches or _SCREEN[columns - 1]) / columns, 6.0)
 
     def title(self, text: str) -> None:
-        """Set the title above all panels; it is left out on the caller's axes."""
+        """Set the title above all panels, without faults that no point has; it is left out on the caller's axes."""
+        for axis, phrase in _FAULTS_IN_TITLES.items():
+            if self._facts.get(axis) == "":
+                text = re.sub(phrase, "", text)
         self._title = text
+
+    @property
+    def _caption(self) -> str:
+        """The facts that no title says."""
+        titles = " ".join((self._title, *(panel.title for panel in self._panels)))
+        told = [
+            fact for fact in self._facts.values() if fact and not re.search(rf"\b{re.escape(fact)}(?![.\d])", titles)
+        ]
+        return "" if self._own_title == "" else mathtext(", ".join(told))
 
     def finish(self) -> Any:
         """Draw all panels with their legends, and return the matplotlib figure."""
@@ -216,6 +237,8 @@ class Sheet:
             self._finish_given()
             return self.figure
         self._drop_panels()
+        for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
+            group_lines(panels)
         self._draw_panels()
         self._write_title()
         self._draw_legends()
@@ -285,9 +308,13 @@ class Sheet:
         most = self._height or (_COLUMN_HEIGHT if in_column else None)
         if most is None or (self._height is None and high <= most):
             return
+        self.figure.draw_without_rendering()
         rows = -(-len(self._panels) // self._columns)
-        besides = (high - _MARGIN) / rows - self._panel_height()  # height of a row's labels and legend
-        room = max(1, int((most - _MARGIN) / (_LOWEST_PANEL + besides)))
+        panel = max(box.height for box in self._boxes()) / self.figure.dpi
+        words = (
+            max(box.height for box in self._boxes(tight=True)) / self.figure.dpi - panel
+        )  # of a row: labels, title, legend
+        room = max(1, int((most - high + rows * (panel + words)) / (_LOWEST_PANEL + words)))
         if room < rows:
             room *= self._columns
             self.fitting, self.left_out = [*self._numbers[:room]], [*self._numbers[room:]]
@@ -298,16 +325,29 @@ class Sheet:
             panel.write()
         self._letter_panels()
 
+    def _boxes(self, tight: bool = False) -> list[Any]:
+        """Return the boxes of the panels in pixels, if ``tight`` with their labels, titles and legends."""
+        return [p.axes.get_tightbbox() if tight else p.axes.get_window_extent() for p in self._panels]
+
+    @property
+    def _has_one_legend(self) -> bool:
+        """Whether all panels tell the same apart."""
+        return len({panel.by for panel in self._panels}) == 1
+
     def _draw_legends(self) -> None:
-        """Draw one legend under the panels if their lines differ by the same axes, else one under each panel."""
+        """Draw one legend under the panels if their lines differ by the same axes, else one under each; then the caption."""
         small = max(SMALLEST, 0.85 * self._letters)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
-        if len({panel.by for panel in self._panels}) == 1:
+        entries: dict[str, Any] = {}
+        if self._has_one_legend:
             entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
-            if entries:
-                rows, look = self._legend_layout(entries, 1, small)
-                self._grow_figure(rows, small)
-                self.figure.legend(entries.values(), entries.keys(), loc="outside lower center", **how, **look)
+        caption = wrap_mathtext(self._caption, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
+        if entries or caption:
+            rows, look = self._legend_layout(entries, 1, small)
+            self._grow_figure(rows + len(caption.splitlines()), small)
+            look |= {"title": caption, "title_fontsize": small, "loc": "outside lower center"}
+            self.figure.legend(entries.values(), entries.keys(), **how, **look)
+        if self._has_one_legend:
             return
         columns = min(self._columns, len(self._panels))
         for k in range(0, len(self._panels), columns):
@@ -333,12 +373,13 @@ class Sheet:
     def _legend_layout(self, entries: dict[str, Any], columns: int, letters: float) -> tuple[int, dict[str, Any]]:
         """Return the rows of a legend below one of ``columns`` columns of panels, and its settings, as wide as fits."""
         wide = self.figure.get_size_inches()[0] * 72 / columns / letters
-        if len({panel.by for panel in self._panels}) > 1:
+        if not self._has_one_legend:
             wide *= _MAX_LEGEND_FRACTION
         widths = [0.58 * max(map(visible_length, label.splitlines())) + 4.4 for label in entries]
         fitting = (many for many in range(len(widths), 1, -1) if _legend_width(widths, many) <= wide)
         many = next(fitting, 1)
-        return math.ceil(len(widths) / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
+        lines = sum(1 + label.count("\n") for label in entries)
+        return math.ceil(lines / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
 
     def _grow_figure(self, rows: int, letters: float) -> None:
         """Make the figure higher by the rows of a legend."""

@@ -60,13 +60,14 @@ def wrap_mathtext(text: str, width: int) -> str:
     Lines are broken at spaces outside mathematics.
     """
     words = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
-    lines = _fill_lines(words, width := max(20, width))
-    tried = (_fill_lines(words, narrower) for narrower in range(width, 0, -1))
+    lines = fill_lines(words, width := max(20, width))
+    tried = (fill_lines(words, narrower) for narrower in range(width, 0, -1))
     *_, balanced = itertools.takewhile(lambda narrower: len(narrower) == len(lines), tried)
     return "\n".join(balanced)
 
 
-def _fill_lines(words: list[str], width: int) -> list[str]:
+def fill_lines(words: list[str], width: int) -> list[str]:
+    """Return the words in lines of at most about ``width`` visible characters; a longer word has a line of its own."""
     lines = [""]
     for word in words:
         if lines[-1] and visible_length(lines[-1]) + 1 + visible_length(word) > width:
@@ -81,6 +82,11 @@ def value_text(name: str, value: object) -> str:
     if isinstance(value, str):
         return value
     return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+
+
+def fact_text(name: str, value: object) -> str:
+    """Return ``n = 5`` for a title or caption, ``what: links`` for a name that does not tell its axis."""
+    return f"{name}: {value}" if isinstance(value, str) and name != "network" else value_text(name, value)
 
 
 def axis_text(name: str, description: str) -> str:

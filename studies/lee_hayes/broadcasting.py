@@ -104,9 +104,7 @@ def _figure(results: Results, sheet: Any) -> None:
     steps.set_labels(y="mean number of time units", title="BROADCAST2: steps")
     for panel in (plain, unsafe, steps):
         panel.scale = "linear"
-    sheet.title(
-        "Broadcasting among random faults in Q_n (shaded: 95% intervals; where Q_n is not unsafe, but for BROADCAST)"
-    )
+    sheet.title("Broadcasting among random faults in Q_n (BROADCAST1 and BROADCAST2: where Q_n is not unsafe)")
 
 
 def _theorem_notes(results: Results) -> list[str]:

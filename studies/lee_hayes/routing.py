@@ -128,7 +128,7 @@ def _figure(results: Results, sheet: Any) -> None:
         y="share of messages not delivered",
         title=f"Not delivered, over all fault sets of Q_{n}",
     )
-    sheet.title("Routing among random faults in Q_n (shaded: 95% intervals)")
+    sheet.title("Routing among random faults in Q_n")
 
 
 def most_lossy_dimension(results: Results) -> int:

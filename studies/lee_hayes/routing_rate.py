@@ -90,7 +90,7 @@ def _figure(results: Results, sheet: Any) -> None:
         for line in right.drawn[below:]:  # named in the legend with ROUTE's line of the same n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
         right.set_labels(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
-    sheet.title("Routing with every node faulty at a rate (shaded: 95% intervals)")
+    sheet.title("Routing with every node faulty at a rate")
 
 
 def _notes(results: Results) -> list[str]:

@@ -82,8 +82,8 @@ STATISTICS = (
 _TITLES = {
     "largest_component": "Largest part",
     "components": "Parts",
-    "distance": "Distance of s and t",
-    "stretch": "Stretch of paths",
+    "distance": "Distance of s and t, connected pairs only",
+    "stretch": "Stretch of paths, connected pairs only",
 }
 
 
@@ -91,6 +91,7 @@ def _figure(results: Results, sheet: Any) -> None:
     for panel, (name, title) in zip(sheet.panels(2, 2), _TITLES.items(), strict=True):
         panel.lines(results, name, x="f", by="network")
         panel.scale = "linear"
+        panel.limits(bottom=0)
         panel.set_labels(title=title)
     sheet.title(results.study.title)
 

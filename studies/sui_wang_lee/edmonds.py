@@ -174,7 +174,7 @@ def _figure(results: Results, sheet: Any) -> None:
     below.scale = "log"
     above.set_labels(
         x=f"share of faulty {what}",
-        y="mean",
+        y="mean number",
         title="Edge-disjoint spanning trees λ, and the smallest degree δ",
     )
     below.set_labels(

@@ -38,7 +38,7 @@ def _figure(results: Results, sheet: Any) -> None:
     left.set_labels(y="share of messages", title="SIDETRACK: delivered within 8n hops")
     right.lines(results, "dfs_extra", x="rate", by="n")
     right.set_labels(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
-    sheet.title("Rules that know their neighbours alone, every node faulty at a rate (shaded: 95% intervals)")
+    sheet.title("Rules that know their neighbours alone, every node faulty at a rate")
 
 
 def _notes(results: Results) -> list[str]:

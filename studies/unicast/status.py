@@ -107,7 +107,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
     right.scale = "linear"
     right.set_labels(y="rounds", title="Synchronous rounds of exchange")
-    sheet.title("What nodes know of the faults (shaded: 95% intervals)")
+    sheet.title("What nodes know of the faults")
 
 
 def _notes(results: Results) -> list[str]:

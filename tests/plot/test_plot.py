@@ -1,6 +1,7 @@
 """Figures: what is drawn of which points, and that it can be told apart."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -62,8 +63,94 @@ def test_lines_differ_without_colour(lines):
     assert ":" not in {look["linestyle"] for look in looks}  # closed forms are dotted
 
 
-def test_colours_of_a_few_lines_differ():
-    assert len(set(style.COLOURS)) == len(style.COLOURS) == len({style.line_style(i, 9)["color"] for i in range(9)})
+#: What protanopia, deuteranopia and tritanopia leave of linear RGB (Machado, Oliveira & Fernandes 2009, severity 1).
+SIGHTS = {
+    "normal": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+#: XYZ of linear sRGB, relative to white.
+XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2127, 0.7152, 0.0722], [0.0178, 0.1095, 0.8727]])
+
+
+def lab(colour, sight):
+    """CIE 1976 coordinates of a colour as somebody sees it."""
+    channels = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(XYZ @ np.clip(np.asarray(SIGHTS[sight]) @ linear, 0, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_at_most_seven_colours_that_any_sight_distinguishes(sight):
+    assert len(style.COLOURS) <= 7
+    pairs = combinations([lab(colour, sight) for colour in style.COLOURS], 2)
+    assert min(float(np.linalg.norm(one - other)) for one, other in pairs) > 25
+
+
+def eight_lines(width="screen", **shapes):
+    """The sheet and panel of a line per name, each through its numbers of events of 1,000 trials."""
+    sheet = Sheet(width=width)
+    panel = sheet.panel()
+    for name, events in shapes.items():
+        panel.series(name.replace("_", "-"), [(x, proportion(e, 1000)) for x, e in enumerate(events)])
+    sheet.finish()
+    return panel
+
+
+SAME = ((100, 200, 300), (105, 195, 310), (95, 205, 290))
+OTHERS = {name: (400 + 80 * i, 400, 40 * i) for i, name in enumerate("abcde")}
+
+
+def test_lines_that_coincide_share_look_and_entry_where_colours_run_out():
+    panel = eight_lines(**OTHERS, hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
+    legend = [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+    assert "three that coincide:\nhypercube, moebius0, crossed" in legend and len(legend) == 5 + 1 + 1
+    looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in artists(panel.axes, LINE)]
+    assert len(set(looks)) == 6 == len(set(looks[:6])) and looks[5] == looks[6] == looks[7]
+    few = eight_lines(hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
+    assert len(few.axes.figure.legends[0].get_texts()) == 4  # colours suffice
+
+
+def test_the_group_of_networks_names_its_degree():
+    from fastcube.plot.grouping import group_lines
+
+    panel = eight_lines(**OTHERS, hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
+    for line in panel.drawn:
+        line.points = [{"network": line.label, "n": 8}] * 3
+    group_lines([panel])
+    assert {line.entry for line in panel.drawn[5:]} == {
+        "three of degree 8 that coincide:\nhypercube, moebius0, crossed"
+    }
+
+
+def test_lines_that_differ_in_one_panel_are_not_grouped():
+    sheet = Sheet()
+    for panel, last in zip(sheet.panels(2), (SAME[1], (900, 900, 900)), strict=True):
+        for name, events in {**OTHERS, "f": SAME[0], "g": (0, 0, 9), "h": last}.items():
+            panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(events)])
+    sheet.finish()
+    assert not any(line.entry for panel in sheet._panels for line in panel.drawn)
+
+
+def test_the_hypercube_is_on_top_then_the_first():
+    panel = eight_lines(a=SAME[0], b=SAME[1], hypercube=SAME[2])
+    first, second, hypercube = (line.get_zorder() for line in artists(panel.axes, LINE))
+    assert hypercube > first > second > 3 - 1e-9
+
+
+def test_points_stand_side_by_side_only_where_intervals_overlap():
+    def places(*events):
+        panel = eight_lines(**{name: (e,) for name, e in zip("abc", events, strict=True)})
+        bars = artists(panel.axes, BAR)
+        assert [bar.get_xdata().tolist() for bar in bars] == [[0, 0]] * 3  # the data stay true
+        legend = [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+        return len({round(bar.get_transform().transform(bar.get_xydata())[0, 0]) for bar in bars}), legend
+
+    assert places(300, 310, 900)[0] == 3 and "points side by side have one x" in places(300, 310, 900)[1]
+    assert places(100, 500, 900) == (1, ["a", "b", "c", "95% interval"])
 
 
 # ---------------------------------------------------------------- points, intervals, arrows
@@ -651,6 +738,62 @@ def test_several_results_share_one_pair_of_axes():
     one, other = chosen().sel(b=0, rule="mid"), chosen().sel(b=5, rule="mid")
     labels, lines = told(draw_figure([one, other], statistics=["some"]).axes[0])
     assert labels[:2] == ["$b = 0$", "$b = 5$"] and [len(line) for line in lines] == [3, 3]
+
+
+def caption(figure):
+    return figure.legends[0].get_title().get_text()
+
+
+def test_a_caption_says_what_all_points_share_and_their_trials():
+    one = chosen().sel(rule="mid")
+    assert caption(one.sel(b=5).plot(title="mine")) == "rule: mid, $b = 5$, 1,000 trials per point"
+    assert caption(one.sel(b=5).plot("some")) == "1,000 trials per point"  # the title says the rest
+    assert caption(one.plot("some", title="none")) == ""
+
+
+def test_titles_leave_out_faults_that_no_point_has():
+    for facts, title in (
+        ({"links": ""}, "Under f faulty nodes"),
+        ({"f": ""}, "Under K faulty links"),
+        ({"links": "links = 3"}, "Under f faulty nodes and K faulty links"),
+    ):
+        sheet = Sheet(facts={**facts, "trials": "10 trials per point"})
+        sheet.panel().series("what", [(1, FEW), (2, MANY)])
+        sheet.title("Under f faulty nodes and K faulty links")
+        figure = sheet.finish()
+        assert figure.get_suptitle().replace("$", "") == title
+        assert caption(figure).replace("\xa0", " ") == ", ".join(
+            filter(None, [facts.get("links"), "10 trials per point"])
+        )
+
+
+def test_points_that_a_statement_does_not_speak_of_are_hollow():
+    sheet = Sheet()
+    panel = sheet.panel()
+    for f in (1, 2):
+        panel.series(f"f = {f}", [(n, MANY) for n in (3, 4, 5)])
+        panel.drawn[-1].points = [{"n": n, "f": f} for n in (3, 4, 5)]
+    panel.add_statement(0.95, "said", where=lambda point: 2 * point["f"] <= point["n"] and point["n"] < 5)
+    sheet.finish()
+    assert [line.get_xdata().tolist() for line in artists(panel.axes, STATEMENT)] == [[3, 4]]
+    assert [(h.get_xdata().tolist(), h.get_markerfacecolor()) for h in artists(panel.axes, "beyond")] == [
+        ([3], panel.axes.get_facecolor())
+    ]
+
+
+def test_a_line_that_is_known_to_be_0_is_named():
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = "log"
+    panel.series("f = 1", [(x, Estimate(0.0, 0.0, 0.0, 0.0)) for x in (1, 2)])
+    panel.series("f = 2", [(1, FEW), (2, MANY)])
+    figure = sheet.finish()
+    assert "$f = 1$: 0 at every point" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_powers_of_two_have_ticks_first():
+    ticks = drawn([(x, FEW) for x in (1, 2, 4, 6, 7, 8, 16, 32, 64)]).get_xticks().tolist()
+    assert {1, 2, 4, 8, 16, 32, 64} <= set(ticks)
 
 
 def test_a_scale_that_cannot_be_used_is_refused():

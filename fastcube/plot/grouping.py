@@ -1,0 +1,64 @@
+"""Lines that coincide within their intervals: one look and one entry of the legend for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..networks.family import families
+from .panel import Line, Panel
+from .style import COLOURS, line_style
+from .words import fill_lines
+
+#: Numbers of lines in words, and characters of a line of the legend that names them.
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NAMES_WIDTH = 34
+
+
+def _is_coinciding(one: Line, other: Line) -> bool:
+    """Whether two lines of several points have the same x, and intervals that overlap at each."""
+    if one.x != other.x or len(one.x) < 2:
+        return False
+    return all(a.low <= b.high and b.low <= a.high for a, b in zip(one.estimates, other.estimates, strict=True))
+
+
+def group_lines(panels: Sequence[Panel]) -> None:
+    """Where panels of one legend have more lines than there are colours, let those that coincide look and be named alike."""
+    found: dict[str, dict[int, Line]] = {}
+    for k, panel in enumerate(panels):
+        for line in panel.drawn:
+            if line.label is not None:
+                found.setdefault(line.label, {})[k] = line
+    if len(found) <= len(COLOURS):
+        return
+    groups: list[list[str]] = []
+    for label, lines in found.items():
+        for group in groups:
+            pairs = [(lines[k], found[other][k]) for other in group for k in lines.keys() & found[other].keys()]
+            if len(pairs) >= len(group) and all(_is_coinciding(*pair) for pair in pairs):
+                group.append(label)
+                break
+        else:
+            groups.append([label])
+    for i, group in enumerate(groups):
+        lines_of_group = [line for label in group for line in found[label].values()]
+        entry = _entry_text(group, [next(iter(found[label].values())) for label in group])
+        for line in lines_of_group:
+            line.look = line.look | line_style(i, len(groups))
+            line.entry = entry
+
+
+def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
+    """``five of degree 8:`` and the names in the next line; nothing for a line alone."""
+    if len(labels) == 1:
+        return None
+    known, degrees = families(), set()
+    for line in lines:
+        for point in line.points:
+            name = None if point is None else str(point.get("network"))
+            degrees.add(known[name].degree(int(point["n"])) if point and name in known else None)
+    many = _NUMBERS[len(labels)] if len(labels) < len(_NUMBERS) else len(labels)
+    (one, *others) = degrees
+    kind = "that coincide" if one is None or others else f"of degree {one} that coincide"
+    end = ";" if any("," in label for label in labels) else ","
+    names = fill_lines([*(label + end for label in labels[:-1]), labels[-1]], _NAMES_WIDTH)
+    return "\n".join([f"{many} {kind}:", *names])
