@@ -198,7 +198,7 @@ def _prefix(results: Results) -> str:
 
 
 def _list_facts(several: Sequence[Results]) -> dict[str, str]:
-    """The values of axes that all points share, nothing where they are numbers of faults that are 0, and the trials."""
+    """Return the values of axes that all points share, empty for numbers of faults that are 0, and the trials."""
     from .panel import held_values
     from .words import fact_text
 

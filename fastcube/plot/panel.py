@@ -561,7 +561,7 @@ class Panel:
         self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 
     def _draw_statement(self, statement: Statement, place: int, log: bool) -> None:
-        """The level over its range; markers of points beside it that it does not speak of are hollow."""
+        """Draw the level over its range; markers of points beside it that it does not cover are hollow."""
         look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
         alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
         said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
