@@ -214,7 +214,7 @@ from fastcube.kernels.partition.scalar import TWO_PARTITION_SINGLE
 from fastcube.kernels.unsafe.small import SMALL_6
 print(SMALL_6.name, TWO_PARTITION_SINGLE.name)
 """
-DOCSTRING = ("unsafe/small.py", '\n    """Numbers of set nodes', '\n    # a comment\n\n    """The numbers of nodes')
+DOCSTRING = ("unsafe/small.py", '\n    """Return ', '\n    # a comment\n\n    """Edited: return ')
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ import fastcube as fc
 pytestmark = pytest.mark.exhaustive
 
 #: Subjects whose survivors were looked at, one by one.
-SUBJECTS = ("dualcube",)
+SUBJECTS = ("dualcube", "gathering", "multicasting", "partition", "wormhole")
 
 #: Mutants of each subject, and trials at a point of EDGES.
 COUNT, EDGE_TRIALS = 10, 100
@@ -41,9 +41,20 @@ FURTHER = {
     )
 }
 
-#: Events too rare for so few trials: a study, the values of its axes, a kernel, and trials that hold some.
-RARE = (
+#: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
+FURTHER_POINTS = (
     ("find-tree", (4, 4, 0), "lanes.FIND_TREE_LANES_5", 8000),
+    ("gather", (3, 1, 0), "scalar.GATHER_SINGLE", 60),
+    ("gather", (3, 5, 0), "scalar.GATHER_SINGLE", 400),
+    ("gather", (4, 14, 1), "scalar.GATHER_SINGLE", 400),
+    ("gather", (5, 14, 2), "scalar.GATHER_SINGLE", 80),
+    ("gather", (7, 60, 6), "scalar.GATHER_SINGLE", 20),
+    ("multicast", (3, 2, 4), "scalar.MULTICAST_SINGLE", 80),
+    ("multicast", (9, 20, 60), "scalar.MULTICAST_SINGLE", 20),
+    ("multicast-deadlock", (4, 3), "scalar.MULTICAST_DEADLOCK_SINGLE", 5),
+    ("multicast-wormhole", (3, 2, 4, 3), "scalar.MULTICAST_WORMHOLE_SINGLE", 40),
+    ("multicast-wormhole", (5, 4, 9, 8), "scalar.MULTICAST_WORMHOLE_SINGLE", 10),
+    ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     (
         "survival-components",
         ("crossed", 4, 8, 6),
@@ -58,6 +69,13 @@ EQUIVALENT = {
         "a route without detour is as long as d(s, t), and otherwise the cube is searched: lengths of one pair have one parity,"
         " so that the mutant only searches more often"
     ),
+    "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
+        "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
+    ),
+    "multicasting.scalar.multicast_trial: top = (np.int64(1) << n - 2) - 1 -> top = (np.int64(1) >> n - 2) - 1": (
+        "labels with all 64 bits complemented differ from those with n - 2 bits complemented by a constant, which cancels"
+    ),
+    "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",
 }
 
 
@@ -79,7 +97,7 @@ def points_of(subject: str) -> list[Any]:
             for kernel in STUDIES[study].table.names
             if kernel.startswith(f"{path.stem}.") and STUDIES[study].table.is_served(kernel, *point)
         ]
-    return wanted + [rare for rare in RARE if rare[0] in names]
+    return wanted + [point for point in FURTHER_POINTS if point[0] in names]
 
 
 def run_mutants(subject: str, points: list[Any], count: int) -> dict[str, str]:
