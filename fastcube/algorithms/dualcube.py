@@ -169,7 +169,7 @@ class _OfflineRouter:
                     if x not in self.faults:
                         yield [*path, x]
 
-    def around(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
+    def paths_around(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
         """Yield paths to N(T), and in the repaired variant before them the paths to the tree's own nodes."""
         if self.repaired:
             yield from tree.values()
@@ -233,7 +233,7 @@ class _OfflineRouter:
         out = self.first_exit(self.tree_for("Algorithm 1", s, self.k - 1, dims).values())
         if out is None:
             tree = self.tree_for("Algorithm 1", s, self.k, dims)
-            out = self.first_exit(self.around(tree, dims))
+            out = self.first_exit(self.paths_around(tree, dims))
         if out is None:
             raise _NoPathError(f"Algorithm 1: no u in N(T_{self.k}({self.dual.label(s)})) with u and u' nonfaulty")
         return out
@@ -262,7 +262,7 @@ class _OfflineRouter:
         """Yield paths from a node of the other class through its tree's nodes and back over a cross edge."""
         dims = self.dual.cluster_dims(root)
         tree = self.tree(root, self.k - 1, dims)
-        for path in self.around(tree, dims):
+        for path in self.paths_around(tree, dims):
             back = self.first_exit([path])
             if back is not None:
                 yield back

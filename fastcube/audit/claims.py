@@ -260,7 +260,7 @@ class Cases:
     quick: Any = None
     where: str = ""
 
-    def after(self, proof: str) -> Self:
+    def with_proof(self, proof: str) -> Self:
         """Return the same cases, with ``proof`` (or an explanation) before their description."""
         return replace(self, text=proof + self.text)
 

@@ -175,12 +175,12 @@ def counters_of(output: Output) -> list[Counter]:
     return out
 
 
-def _most(output: Output) -> Callable[[Point], int]:
+def _bound_function(output: Output) -> Callable[[Point], int]:
     bound = output.bound
     return bound if callable(bound) else lambda point: bound
 
 
-def _among(output: Output) -> str | None:
+def _condition_of(output: Output) -> str | None:
     return f"{output.condition}_nonzero" if output.condition else None
 
 
@@ -193,7 +193,7 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
     name, what = output.name, output.description
     if output.compared_with:
         other = next(o for o in outputs if o.name == output.compared_with)
-        mine, theirs = _most(output), _most(other)
+        mine, theirs = _bound_function(output), _bound_function(other)
         shares = other.bound == output.bound == 1 and not (output.is_float or other.is_float)
         kind = NormalDifference if output.asymptotic else PairedDifference if shares else Difference
         yield kind(
@@ -201,7 +201,7 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
             description=f"{what}: how much more than {output.compared_with}",
             **_mean_counters(f"{name}_minus"),
             bound=lambda point: max(mine(point), theirs(point)),
-            condition=_among(output),
+            condition=_condition_of(output),
         )
     if output.distribution:
         yield Distribution(
@@ -210,13 +210,13 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
             counter=f"{name}_bins",
             label=name,
             shown=True,
-            condition=_among(output),
+            condition=_condition_of(output),
         )
 
 
 def statistic_of(output: Output) -> Statistic:
     """Return the statistic named like the output."""
-    own: dict[str, Any] = {"name": output.name, "description": output.description, "condition": _among(output)}
+    own: dict[str, Any] = {"name": output.name, "description": output.description, "condition": _condition_of(output)}
     sums = _mean_counters(output.name)
     if output.denominator:
         squares = (sums["squares"], f"{output.name}_product", f"{output.denominator}_squares")
@@ -227,4 +227,4 @@ def statistic_of(output: Output) -> Statistic:
         return ShiftedMean(**own, **sums, unit=lambda point: STEPS, scale=lambda point: span, least=output.low)
     if output.bound == 1:
         return Proportion(**own, events=sums["nonzero"])
-    return (NormalMean if output.asymptotic else Mean)(**own, **sums, bound=_most(output))
+    return (NormalMean if output.asymptotic else Mean)(**own, **sums, bound=_bound_function(output))

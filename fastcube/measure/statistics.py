@@ -394,11 +394,11 @@ class AsymptoticStatistic(Number):
     interval: ClassVar[str] = "asymptotic"
 
     @abstractmethod
-    def beyond(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
+    def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
         """Return the sum, and the sum of squares, of the trials' deviations from the base."""
 
     def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
-        total, squares = self.beyond(counts, self.trials(counts, trials), point)
+        total, squares = self.deviation_sums(counts, self.trials(counts, trials), point)
         return squares == 0 or min_nonzero_values(total, squares) >= MIN_NONZERO_TRIALS
 
 
@@ -423,7 +423,7 @@ class NormalMean(AsymptoticStatistic):
     def count_events(self, counts: Counts, trials: int) -> int:
         return self.trials(counts, trials) if self.nonzero is None else int(counts[self.nonzero])
 
-    def beyond(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
+    def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
         total, usual = counts[self.total], self.base * round(self.unit(point))
         return total - usual * trials, counts[self.squares] - 2 * usual * total + usual * usual * trials
 
@@ -479,7 +479,7 @@ class Ratio(AsymptoticStatistic):
     def count_events(self, counts: Counts, trials: int) -> int:
         return int(counts[self.nonzero])
 
-    def beyond(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
+    def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
         nn, nd, dd = (counts[name] for name in self.squares)
         total = counts[self.numerator] - self.base * counts[self.denominator]
         return total, nn - 2 * self.base * nd + self.base * self.base * dd

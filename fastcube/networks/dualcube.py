@@ -101,7 +101,7 @@ class DualCube(Network):
 
     def same_cluster(self, u: int, v: int) -> bool:
         """Whether two nodes are in the same cluster."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         return (u ^ v) & ~self.cluster_dims(u) == 0
 
     def cross(self, label: int) -> int:
@@ -119,19 +119,19 @@ class DualCube(Network):
 
     def is_link(self, u: int, v: int) -> bool:
         """Whether two nodes are joined by a link."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         flipped = u ^ v
         return flipped.bit_count() == 1 and bool(flipped & (self.cluster_dims(u) | self.cross_bit))
 
     def intact_distance(self, u: int, v: int) -> int:
         """Return the distance without faults: the Hamming distance, plus 2 for different clusters of one class."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         apart = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)
         return (u ^ v).bit_count() + 2 * apart
 
     def dimension(self, u: int, v: int) -> int:
         """Return the paper's index i of the link between u and v, which differ in u_i; 0 is the cross edge."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         if not self.is_link(u, v):
             raise ParameterError(f"u and v must be the ends of a link {self._context}, got {u} and {v}")
         return 2 * self._size + 1 - (u ^ v).bit_length()

@@ -384,14 +384,14 @@ class CubeNetwork(Network):
 
     def is_link(self, u: int, v: int) -> bool:
         """Whether two nodes are connected by a link, faulty or not."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         return v in self._links(u)
 
     def intact_distance(self, u: int, v: int) -> int:
         """Return the length of a shortest path without faults; n <= 20."""
         from ..kernels.cube.tables import lengths_from
 
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         if self._from[0] != u:
             table = self.family.table(self._size)
             self._from = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)

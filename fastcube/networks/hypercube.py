@@ -64,12 +64,12 @@ class Hypercube(Network):
 
     def is_link(self, u: int, v: int) -> bool:
         """Whether two labels differ in exactly one bit."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         return (u ^ v).bit_count() == 1
 
     def intact_distance(self, u: int, v: int) -> int:
         """Return the Hamming distance, which is the distance without faults."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         return (u ^ v).bit_count()
 
 

@@ -87,14 +87,14 @@ class Network(ABC):
             label = self.check_node("label", label)
         return label in self._faulty_nodes
 
-    def _pair(self, u: int, v: int) -> tuple[int, int]:
+    def _check_pair(self, u: int, v: int) -> tuple[int, int]:
         if type(u) is int and type(v) is int and 0 <= u <= self._last and 0 <= v <= self._last:
             return u, v
         return self.check_node("u", u), self.check_node("v", v)
 
     def is_faulty_link(self, u: int, v: int) -> bool:
         """Whether a link is listed as faulty, in either direction.  A faulty end does not make a link faulty."""
-        u, v = self._pair(u, v)
+        u, v = self._check_pair(u, v)
         return ((u, v) if u < v else (v, u)) in self._faulty_links
 
     def check_node(self, name: str, label: object) -> int:

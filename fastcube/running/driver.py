@@ -140,7 +140,7 @@ class _Driver:
         room = 2 * self.on.workers() - len(self.running)
         length = self.on.length()
         for work in self.open:
-            while room > 0 and work.ready(length):
+            while room > 0 and work.is_ready(length):
                 first, stop = work.take(length)
                 begins, self.has_begun_feeding = not self.has_begun_feeding, True
                 again = work.stop - first if begins else 0

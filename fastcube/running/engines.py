@@ -375,7 +375,7 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
         lost = (KilledWorker, BrokenExecutor, CancelledError)
         yield Engine(
             client.get_executor(pure=False),
-            lambda: workers or threads.now(),
+            lambda: workers or threads.count_now(),
             2.0,
             3e-3,
             lost,
@@ -400,7 +400,7 @@ class _DaskThreads:
         self.threads = 1
         self.asked = -self._EVERY
 
-    def now(self) -> int:
+    def count_now(self) -> int:
         if time.monotonic() - self.asked >= self._EVERY:
             self.asked = time.monotonic()
             # with a timeout, so that a scheduler that does not answer cannot delay signals

@@ -44,7 +44,7 @@ class PointWork:
         """Return how many trials take about ``seconds`` at the mean speed so far."""
         return min(_MAX_UNIT_TRIALS, int(seconds * self.timed / self.seconds)) if self.timed else 1
 
-    def ready(self, seconds: float) -> bool:
+    def is_ready(self, seconds: float) -> bool:
         """Whether to submit a unit: only a few run at once until units have grown to their duration.
 
         Otherwise thousands of workers would each get a single trial.

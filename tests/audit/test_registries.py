@@ -94,7 +94,7 @@ def test_a_claim_for_all_cases_says_its_range_and_counts_them():
     evens = Cases("even numbers up to {}", _evens, full=8, quick=4)
 
     @registry.forall(
-        "few", evens.after("tried: "), where="here", states="All are less than 6.", correction="Some are not."
+        "few", evens.with_proof("tried: "), where="here", states="All are less than 6.", correction="Some are not."
     )
     def is_few(n, following):
         """Looked at one by one."""

@@ -51,7 +51,7 @@ class StudyPiece:
         """Whether an inventory's evidence names this grid; evidence without a grid means the study's first grid."""
         return (shown.study, shown.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
 
-    def done(self, have: Mapping[str, int]) -> bool:
+    def is_done(self, have: Mapping[str, int]) -> bool:
         """Whether the goal is reached, given the trials of each point (by its text) that are complete from trial 0 on."""
         goal = self.goal
         points = [self.study.point(point) for point in self.grid.points]

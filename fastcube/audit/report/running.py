@@ -160,7 +160,7 @@ class Maker:
     def _is_current(self, piece: StudyPiece) -> bool:
         held = None if self._is_forced(piece) else self.folder.load_if_current(piece)
         missing = piece.goal is None and not self.folder.results(piece).exists()
-        return missing or (held is not None and piece.done(held["have"]))
+        return missing or (held is not None and piece.is_done(held["have"]))
 
     def _existing_results(self, piece: StudyPiece) -> Results | None:
         """Return the results that a grid continues from, or None.  Raises ResultFileError or StudyMismatchError for others."""
@@ -190,7 +190,7 @@ class Maker:
             return code
         self.progress.current = piece
         results = self._existing_results(piece)
-        if piece.goal is not None and (results is None or not piece.done(prefix_trials(results))):
+        if piece.goal is not None and (results is None or not piece.is_done(prefix_trials(results))):
             results, code = run_study(
                 piece.study,
                 [piece.study.point(point) for point in piece.grid.points],

@@ -71,7 +71,7 @@ def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: st
 
 @registry.forall(
     "hypercube-path",
-    CUBES.after(
+    CUBES.with_proof(
         "proved for all n and k < n: safe cubes are connected (docs/proofs.md; Latifi, Hegde & Naraghi-Pour 1994); besides, "
     ),
     where="section 2",
@@ -89,7 +89,7 @@ def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
 
 @registry.forall(
     "hypercube-half",
-    CUBES.after(
+    CUBES.with_proof(
         "proved for all n and k < n as Lemma 1: else each of the 2^k (n - k) or more nodes in and next to what s reaches "
         "within k links of its half would be faulty or have a faulty neighbour across (docs/proofs.md); besides, "
     ),
@@ -111,7 +111,7 @@ def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
 
 @registry.forall(
     "half-of-the-faults",
-    CUBES.after("of two parts one is no more than half; "),
+    CUBES.with_proof("of two parts one is no more than half; "),
     where="section 2",
     states="At most half of the faults are in the half of the cube, n >= 1, in which the recursion goes on.",
     definition=True,

@@ -61,7 +61,7 @@ def _small_cases() -> Iterator[tuple[int, DualCube]]:
 
 def _cases(make: Callable[[int], Iterable[tuple[Any, ...]]], proof: str) -> Cases:
     """Return cases that ``make`` builds from small and random dual-cubes, described after the text ``proof``."""
-    return Cases(_RANGE_TEXT, make, RANDOM_CASES, RANDOM_CASES // 10).after(proof)
+    return Cases(_RANGE_TEXT, make, RANDOM_CASES, RANDOM_CASES // 10).with_proof(proof)
 
 
 # ---------------------------------------------------------------- lemmas
