@@ -92,7 +92,7 @@ def _cause(lines: list[str]) -> str:
     if any("NumPyRandomGeneratorType" in line for line in lines):
         return f"a NumPy generator is {NOT_OF_TRIAL}"
     if any("IMPORT_NAME" in line for line in lines):
-        return "import stands inside the function: write it at the top of the file"
+        return "the function contains an import: write it at the top of the file"
     telling = [line for line in lines if line.startswith(("Untyped global", "Cannot", "Invalid"))]
     cause = next(iter(telling or [line for line in lines if not line.startswith(("Failed in", "During:", "-"))]), "")
     inside = re.search(r"callee type: type\(CPUDispatcher\(<function (\w+) at", " ".join(lines))

@@ -214,7 +214,7 @@ def _check_pieces(run: GatheringRun, data: object, split: Any, merge: Any) -> Pi
     def check_piece(piece: Any, m: int) -> list[Any]:
         parts = list(split(piece, m)) if split else []
         if len(parts) != m:
-            raise ParameterError(f"split must return {m} pieces when asked for {m}, got {len(parts)}")
+            raise ParameterError(f"split must return {m} pieces when called with {m}, got {len(parts)}")
         return parts
 
     return dict(data), check_piece, merge

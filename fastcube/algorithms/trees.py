@@ -126,7 +126,7 @@ def dead_links(cube: Hypercube) -> tuple[Array, Array]:
     """Return the dead links, each once: their lower ends, and the bits in which their ends differ."""
     links = np.array(sorted(cube.faulty_links), dtype=np.uint64).reshape(-1, 2)
     lows, bits = [links[:, 0] & links[:, 1]], [links[:, 0] ^ links[:, 1]]
-    nodes = faulty_labels(cube, LARGEST_WHOLE, "trees under random_faults, where every node is asked")
+    nodes = faulty_labels(cube, LARGEST_WHOLE, "trees under random_faults, which need every node's status")
     for k in range(cube.n):
         bit = _ONE << np.uint64(k)
         lows.append(nodes & ~bit)

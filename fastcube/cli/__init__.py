@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> Any:
         # click repeats the user's words at any length, so each word is shortened
         words = " ".join(plain_text(word) for word in error.format_message().split())
         if isinstance(error, click.MissingParameter) and error.ctx is not None:
-            words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h tells more"
+            words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h shows the usage"
         print_message(f"fastcube: {words}")
         sys.exit(2)
     except FastcubeError as error:

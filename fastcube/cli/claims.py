@@ -81,9 +81,9 @@ def _list_claims(style: str, workers: int) -> None:
         ends = (cell.rjust(w) for cell, w in zip(rest, wide[1:], strict=True))
         click.echo("  ".join([first.ljust(wide[0]), *ends]))
     click.echo(
-        f"\nTimes are those of {workers} process{'es' * (workers > 1)}; what is kept is in the cache, and costs nothing.\n"
-        "Decide one paper's with fastcube claims PAPER, one alone with fastcube claims PAPER ID, all with\n"
-        "fastcube claims all."
+        f"\nTimes are for {workers} process{'es' * (workers > 1)}; cached verdicts (kept) cost nothing.\n"
+        "Decide the claims of one paper with fastcube claims PAPER, one claim with fastcube claims PAPER ID,\n"
+        "all claims with fastcube claims all."
     )
 
 
@@ -163,7 +163,7 @@ def command(
         _list_claims(style, workers or available_cpus())
         return 0
     if paper == ALL_PAPERS and name is not None:
-        raise ParameterError(f"the one claim {name} is a paper's: give the paper's name in the place of all")
+        raise ParameterError(f"claim {name} needs the name of its paper in place of all")
     claims = registries.claims(None if paper == ALL_PAPERS else paper, name)
     reports: list[dict[str, Any]] = []
 

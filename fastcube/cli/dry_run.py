@@ -63,5 +63,5 @@ def show_plan(run: CheckedRun) -> None:
         total = sum(n * s for n, s in zip(left, seconds, strict=True)) / cores
         click.echo(f"time    {seconds_text(total) if sum(left) else 'none'} on {where} ({measured})")
     if engine != "threads":
-        click.echo(f"        with {engine} about that over the number of its cores, if they are like this one")
+        click.echo(f"        with {engine} about this time divided by the number of its cores, if they are similar")
     click.echo(f"file    {output}, at most {bytes_text(file_bytes(study, points, goal, study.grid(grid).name))}")

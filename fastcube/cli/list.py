@@ -108,7 +108,7 @@ def _print_study(study: Study) -> None:
     click.echo("\naxes")
     for axis in study.axes:
         _fold_line(axis.name, _range_text(axis))
-    click.echo("\nstatistics, the first is what targets refer to")
+    click.echo("\nstatistics, the first is the default target")
     margin = min(36, 7 + max(len(s.name) for s in study.statistics))
     for s in study.statistics:
         condition = f", over trials counted by {s.condition}" if s.condition else ""

@@ -130,7 +130,7 @@ def command(study: str, **given: Any) -> None:
     """Print a job script for a study or a TOML file of runs, with checkpoints and requeueing; parts can be resubmitted."""
     if given["target"] is not None:
         raise ParameterError(
-            "a job needs a number of trials: `fastcube status FILE --relative 1%` says how many to ask for"
+            "a job needs a number of trials: `fastcube status FILE --relative 1%` prints the number needed"
         )
     _check_sizes(given)
     for what in ("output", "mem", "python", "setup", "sbatch"):
@@ -218,7 +218,7 @@ def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None
     for study in studies:
         if not is_measured(study.name):
             print_message(
-                f"fastcube: memory of {study.name} was not measured; the script asks for {need} MiB, see --mem"
+                f"fastcube: memory of {study.name} was not measured; the script requests {need} MiB, see --mem"
             )
     return f"--mem-per-cpu={-(-need // cpus)}M" if of_ranks else f"--mem={need}M"
 
@@ -269,7 +269,7 @@ def _sweep_values(path: str, given: dict[str, Any]) -> tuple[dict[str, Any], lis
     own = {**{name: given[name] for name in ("trials", "grid", "output")}, "set": given["axes"], "seed": seeded}
     for name, value in own.items():
         if value:
-            raise ParameterError(f"{name} must stand in {plain_text(path)}, where each run has its own")
+            raise ParameterError(f"{name} must be set in {plain_text(path)}, where each run has its own")
     shard = [] if given["array"] is None else ["--shard", f"0/{given['array']}"]
     runs = prepare_sweep(run_command.make_context("run", [path, *shard]), path)
     endings = (".h5", "-0") if shard else (".h5",)

@@ -74,7 +74,7 @@ def parse_runs(path: str, command: click.Command, given: click.Context) -> list[
         if given.get_parameter_source(name) is ParameterSource.COMMANDLINE and name != "study"
     }
     for name in typed.keys() & _PER_RUN_OPTIONS.keys():
-        raise ParameterError(f"{_PER_RUN_OPTIONS[name]} must stand in {plain_text(path)}, where each run has its own")
+        raise ParameterError(f"{_PER_RUN_OPTIONS[name]} must be set in {plain_text(path)}, where each run has its own")
     options = [option for option in command.params if isinstance(option, click.Option)]
     flags = {max(option.opts, key=len)[2:]: option.is_flag for option in options}
     flags = {name: flag for name, flag in flags.items() if name not in _NOT_IN_TABLES}

@@ -143,7 +143,7 @@ def _check_trial(name: str, trial: Any, set_up: Any) -> None:
         if len(takes) != len(names):
             raise ParameterError(f"{what} of {name} must take ({', '.join(names)}), got ({', '.join(takes)})")
     if _has_return_value(getattr(trial, "py_func", trial)):
-        raise ParameterError(f"trial of {name} must return nothing: what it counts it writes into out[0], out[1], ...")
+        raise ParameterError(f"trial of {name} must return nothing: it writes its outputs into out[0], out[1], ...")
 
 
 def _has_return_value(function: Any) -> bool:

@@ -142,7 +142,7 @@ class DualCube(Network):
         faults = self.faulty_nodes
         if isinstance(faults, RandomFaults):
             check_range(
-                "m", self._size, 1, _LARGEST_CHECKED, "with lazily drawn faults, all 2^(2m+1) of which are asked"
+                "m", self._size, 1, _LARGEST_CHECKED, "with random_faults, which need all 2^(2m+1) nodes' status"
             )
             faults = frozenset(all_faulty_nodes(self).tolist())
         met: dict[int, int] = {}

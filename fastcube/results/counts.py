@@ -39,7 +39,7 @@ def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns)
         if bad.any():
             at = int(np.argmax(bad))
             point = dict(zip((a.name for a in measure.axes), columns.keys[at], strict=True))
-            raise ValueError(f"{name} at {point_text(point)} is not what {trials[at]} trials can give")
+            raise ValueError(f"{name} at {point_text(point)} is impossible for {trials[at]} trials")
 
     counts = dict(columns.counts)
     for counter in measure.tally.counters:

@@ -329,7 +329,7 @@ def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
 def _parse_keys(columns: list[Any]) -> list[Key]:
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
     if len(set(keys)) < len(keys):
-        raise ValueError("a point stands twice")
+        raise ValueError("a point occurs twice")
     return keys
 
 

@@ -325,7 +325,7 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
     waiting = 0
     with contextlib.suppress(Exception):  # the run itself reports a kernel that cannot be loaded
         if _LOG.isEnabledFor(logging.INFO):
-            _LOG.info("compiled kernels are kept in %s", cache.cache_folder() or "no folder: none can be written")
+            _LOG.info("compiled kernels are cached in %s", cache.cache_folder() or "no folder: none can be written")
         waiting = kernels_to_compile(study, points)
     before, cache.on_compiling = cache.on_compiling, print_once
     try:

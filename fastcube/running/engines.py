@@ -150,7 +150,7 @@ def _run_trials(run: Callable[[int, int], np.ndarray], first: int, stop: int, wh
 
                 if is_jit_disabled():
                     raise
-                raise type(error)(f"{error} (NUMBA_DISABLE_JIT=1 in the environment tells the line)") from error
+                raise type(error)(f"{error} (NUMBA_DISABLE_JIT=1 in the environment names the line)") from error
         with wrap_study_errors(f"trials {first}..{stop - 1} of {where}"):  # no trial fails when it is run alone
             raise
 

@@ -192,7 +192,7 @@ BAD = [
     (lambda: fc.DualCube(17).virtual_edges(0, 1), "m must be in [1, 16] to search whole clusters, got 17"),
     (
         lambda: fc.DualCube(10, fc.random_faults(0.1)).is_safe(1),
-        "m must be in [1, 9] with lazily drawn faults, all 2^(2m+1) of which are asked, got 10",
+        "m must be in [1, 9] with random_faults, which need all 2^(2m+1) nodes' status, got 10",
     ),
 ]
 

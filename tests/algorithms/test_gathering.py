@@ -184,7 +184,7 @@ def test_result_of_numbers():
         (lambda: fc.gather(CUBE, TREE, data=ONES, split=max), "merge must be a function when data is given, got None"),
         (
             lambda: fc.gather(CUBE, TREE, data=ONES, split=lambda x, m: [x], merge=max),
-            "split must return 2 pieces when asked for 2, got 1",
+            "split must return 2 pieces when called with 2, got 1",
         ),
     ],
 )

@@ -63,8 +63,8 @@ def test_list_is_a_line_a_study():
             ("run", "unsafe-fractoin"),
             "fastcube: no study is called unsafe-fractoin; did you mean unsafe-fraction? (fastcube list shows all)",
         ),
-        (("run",), "fastcube: Missing argument 'STUDY'; fastcube run -h tells more"),
-        (("show",), "fastcube: Missing argument 'FILE'; fastcube show -h tells more"),
+        (("run",), "fastcube: Missing argument 'STUDY'; fastcube run -h shows the usage"),
+        (("show",), "fastcube: Missing argument 'FILE'; fastcube show -h shows the usage"),
     ],
 )
 def test_mistakes_are_one_line(words, line):

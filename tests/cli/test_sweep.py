@@ -91,7 +91,7 @@ def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new,
 
 def test_an_output_on_the_command_line_is_refused(sweep, capsys):
     assert run("run", "s.toml", "-o", "x.h5") == 2
-    assert "output must stand in s.toml, where each run has its own" in capsys.readouterr().err
+    assert "output must be set in s.toml, where each run has its own" in capsys.readouterr().err
     assert run("run", "none.toml") == 2
     assert "none.toml cannot be read: No such file or directory" in capsys.readouterr().err
 
@@ -107,4 +107,4 @@ def test_slurm_takes_a_sweep(sweep, capsys):
     assert "merge seven-*.h5 -o seven.h5" in script
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
     assert run("slurm", "s.toml", "--array", "4", "--seed", "3") == 2
-    assert "seed must stand in s.toml" in capsys.readouterr().err
+    assert "seed must be set in s.toml" in capsys.readouterr().err

@@ -244,7 +244,7 @@ LINE = "run unsafe-fraction --set n=5 --set f=2 --trials 1000 --force"
 
 def test_the_log_tells_of_cache_workers_and_trials(run, quiet):
     _, out, err = run(f"-v {LINE} --workers 2")
-    for words in ("compiled kernels are kept in", "workers 2 (threads)", "1000 trials done and saved"):
+    for words in ("compiled kernels are cached in", "workers 2 (threads)", "1000 trials done and saved"):
         assert sum(words in line for line in err.splitlines()) == 1, err
     assert "fastcube.driver: trials 0..0 of n=5,f=2 in" not in err
     assert "fastcube.driver" not in out

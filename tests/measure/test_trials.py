@@ -85,7 +85,7 @@ def giving(key, t, params, scratch, out):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"trial": giving}, "trial of die must return nothing: what it counts it writes into out[0], out[1], ..."),
+        ({"trial": giving}, "trial of die must return nothing: it writes its outputs into out[0], out[1], ..."),
         ({"trial": wrong}, "trial of die must take (key, t, params, scratch, out), got (key, t, out)"),
         ({"trial": 7}, "trial of die must be a function, got 7"),
         ({"set_up": None}, "trial of die must take (key, t, params, out), got (key, t, params, scratch, out)"),
@@ -177,7 +177,7 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
     told = [
         "IndexError: index is out of bounds",
         "output x of broken must be in [0, 5], got 6 in trial 31 at a=2",
-        "ZeroDivisionError: integer division by zero (NUMBA_DISABLE_JIT=1 in the environment tells the line)\n",
+        "ZeroDivisionError: integer division by zero (NUMBA_DISABLE_JIT=1 in the environment names the line)\n",
         "trial 49 of broken at a=4 failed: ZeroDivisionError: ",
         "trial 49 of broken at a=5 failed: IndexError: ",
     ]
@@ -198,7 +198,7 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
             ("out[0] = len(t)", "broken.py, line 14)"),
             (
                 "import random\n    out[0] = random.random() < 0.5",
-                "import stands inside the function: write it at the top",
+                "the function contains an import: write it at the top",
             ),
             (
                 "faults = fc.blocks.faults_for(3, 1, 0, 0)\n    out[0] = fc.blocks.is_faulty(faults, t)",

@@ -195,7 +195,7 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
     of = "counts" if broken in tally.counts else "extremes"
     results.tallies[first] = replace(tally, **{of: {**getattr(tally, of), **change}})
     results.save(file)
-    with pytest.raises(fc.ResultFileError, match=rf"{broken} at a=1,work=0.0 is not what 100 trials can give"):
+    with pytest.raises(fc.ResultFileError, match=rf"{broken} at a=1,work=0.0 is impossible for 100 trials"):
         open_results(file)
 
 
