@@ -289,6 +289,52 @@ def _gathering() -> str:
     return _markdown([*head, *(f"P(all data arrives), `{x}`" for x in ("literal", "comment", "repaired"))], rows)
 
 
+def _scaling() -> str:
+    """A row for each cost of the machinery."""
+    record = load_record("scaling")
+    rows = [
+        [f"{threads} thread{'s' * (threads != '1')} on {cores} core{'s' * (cores != '1')}", f"{speed} million trials/s"]
+        for cores, speeds in record["trials"].items()
+        for threads, speed in speeds.items()
+    ]
+    rows += [["driver, per work unit", f"{1e3 * record['driver']:g} ms"]]
+    rows += [[f"work unit of one trial through {way}", f"{1e3 * x:g} ms"] for way, x in record["units"].items()]
+    rows += [[f"first work unit through {way}", f"{x:g} s"] for way, x in record["first_units"].items()]
+    rows += [[f"checkpoint of {int(many):,} points", f"{1e3 * x:g} ms"] for many, x in record["checkpoints"].items()]
+    rows += [["start of a run with compiled kernels", f"{record['start']:g} s"]]
+    rows += [["`fastcube --help`", f"{record['help']:g} s"]]
+    return _markdown([f"CPU time on {record['processor']}", ""], rows)
+
+
+def _merging() -> str:
+    """A row for each number of shards."""
+    rows = [
+        [
+            f"{shards:,}",
+            *(f"{x:g} s" + (f" ({y:g} s)" if y else "") for x, y in ((merge, merged), (status, shown))),
+            f"{memory} MiB",
+        ]
+        for shards, merge, status, merged, shown, memory in load_record("scaling")["merging"]
+    ]
+    return _markdown(["shards", "`merge`", "`status`", "memory"], rows)
+
+
+def _limits() -> str:
+    """A row for each way to use 10,000 cores, from the costs on one machine."""
+    record, cores = load_record("scaling"), 10_000
+    operations = record["operations"] * cores
+    unit = 2 * record["units"]["MPI"] * cores  # handing out takes at most half of the driver's time
+    days = 2**60 / (1e6 * record["trials"]["1"]["1"] * cores) / 86400
+    start = f"The start: {cores:,} runs make {operations / 1e6:.0f} million file operations."
+    rows = [
+        ["job array", f"{start} Use whole nodes, and an environment on the node's disk or in an image."],
+        ["MPI", f"The driver: work units take {unit:.0f} s, and a stop loses as much of each rank."],
+        ["Dask", f"The scheduler: work units take {2 * record['units']['Dask'] * cores:.0f} s. Use fewer workers."],
+        ["any", f"The index of a trial is below 2^60: one point is exhausted after {days:.0f} days."],
+    ]
+    return _markdown(["way", "limit"], rows)
+
+
 #: What makes each table, by the name in its page.
 TABLES: dict[str, Callable[[], str]] = {
     "networks-8": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected"),
@@ -305,6 +351,9 @@ TABLES: dict[str, Callable[[], str]] = {
         for suffix, statistic in (("", "connected"), ("-difference", "connected_diff"))
     },
     "gather-exact": _gathering,
+    "scaling": _scaling,
+    "scaling-merging": _merging,
+    "scaling-limits": _limits,
     "speed": _speed,
     "speed-rare": _rare,
     "critical": _critical,

@@ -20,6 +20,7 @@ from fastcube.measure.paper import installed_benchmarks
 from fastcube.measure.statistics import MIN_NONZERO_TRIALS
 from fastcube.plot import sheet, style
 from fastcube.results import hdf5, size, writing
+from fastcube.running import driver
 from fastcube.studies.lee_hayes.unsafe import _RARE_CLASS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -306,3 +307,12 @@ def test_grids_of_networks():
     assert "n = 10, 12, 14, 129 values of f" in remarks["survival-curve --grid large"]
     assert sizes["hitting"] == [*range(2, 15)] and "n = 2 .. 14" in remarks["hitting"]
     assert sizes["hitting --grid ranking"] == [*range(4, 9)] and "n = 4 .. 8" in remarks["hitting --grid ranking"]
+
+
+def test_batch():
+    page = read_page("batch")
+    engines = (DOCS.parent / "fastcube/running/engines.py").read_text(encoding="utf-8")
+    assert all(f" {seconds}, " in engines or f" {seconds},\n" in engines for seconds in ("0.2", "1.0", "2.0"))
+    assert "at least 0.2 s on threads, 1 s on MPI and 2 s on Dask" in page
+    assert f"Checkpoints take at most {driver._CHECKPOINT_SHARE:.0%} of the run time" in page
+    assert f"stops on fewer than {FEW_EVENTS} events" in page

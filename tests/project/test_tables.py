@@ -23,7 +23,16 @@ def tables(monkeypatch):
 
 @pytest.mark.parametrize(
     "page",
-    ["networks.md", "rules.md", "critical.md", "percolation.md", "speed.md", "statistics.md", "papers/leu_kuo.md"],
+    [
+        "batch.md",
+        "networks.md",
+        "rules.md",
+        "critical.md",
+        "percolation.md",
+        "speed.md",
+        "statistics.md",
+        "papers/leu_kuo.md",
+    ],
 )
 def test_tables_are_made_from_kept_results(tables, page):
     text = (DOCS / page).read_text()
