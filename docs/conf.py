@@ -4,11 +4,14 @@ import gzip
 import logging
 import re
 import shutil
+import sys
 from importlib import metadata
 from pathlib import Path
 
 from sphinx.errors import ExtensionError
-from sphinx_gallery.scrapers import figure_rst
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+import figures
 
 project = "fastcube"
 author = "The fastcube developers"
@@ -22,12 +25,20 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "numpydoc",
-    "sphinx_click",
     "sphinx_gallery.gen_gallery",
+    "mathematics",
+    "blocks",
+    "commands",
+    "errata",
+    "reference",
+    "frame",
 ]
 exclude_patterns = [
     "_build",
+    "_templates",
+    "extensions",
     "scripts",
     "gallery/**/*.ipynb",
     "gallery/**/*.py",
@@ -37,10 +48,37 @@ exclude_patterns = [
 
 smartquotes = False  # options begin with two hyphens
 html_theme = "furo"
-html_title = f"fastcube {release}"
+html_title = "fastcube"
 html_copy_source = False
 html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_logo = html_favicon = "_static/logo.svg"
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/links.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+pygments_dark_style = "github-dark"
+
+#: What readers search, by the page that they want: a search shows it first.
+search_words = {
+    "install": ("install", "pip", "requirements"),
+    "batch": ("slurm", "mpi", "dask", "cluster", "resume", "checkpoint", "gpu", "pbs"),
+    "references": ("cite", "citation", "bibtex"),
+    "reading": ("plot", "figure"),
+    "statistics": ("error bars", "confidence interval", "standard error"),
+    "rare": ("rare events", "importance sampling"),
+    "gallery/own_network": ("own network", "topology"),
+    "gallery/own_rule": ("own rule", "routing rule"),
+    "study": ("own study",),
+}
 
 myst_enable_extensions = ["attrs_block", "deflist"]
 myst_heading_anchors = 3
@@ -48,7 +86,8 @@ myst_heading_anchors = 3
 # Docstrings say types in words; annotations would say them again, as links to projects that this site cannot ask.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # autodoc lists them
 numpydoc_validation_checks = set()
 
@@ -62,24 +101,27 @@ nitpick_ignore_regex = [
 
 
 def scrape_figures(block, block_vars, gallery_conf):
-    """A cell's figure: what its last line gives.  ``Results.plot`` makes figures without pyplot, which the gallery looks at."""
+    """A cell's figure: what its last line gives.  ``Results.plot`` makes figures without pyplot, which the gallery looks at.
+
+    Its first panel is the picture on the script's card.
+    """
     last = block_vars["example_globals"].get("___")
     if not hasattr(last, "savefig") or last.get_gid() == "drawn":  # a cell without a last value keeps the one before
         return ""
     last.set_gid("drawn")
-    path = next(block_vars["image_path_iterator"])
-    last.savefig(path)
-    return figure_rst([path], gallery_conf["src_dir"])
+    path = Path(next(block_vars["image_path_iterator"])).with_suffix(".svg")
+    figures.write_twins(last, path)
+    figures.write_first_panel(last, path.with_name(f"{path.stem}-card.svg"))
+    page = figures.figure_html("../_static/", path.stem, "What the line above draws.", path.parent)
+    return f".. raw:: html\n\n    {page}\n"
 
 
 #: Pages are read in the repository too, where there is no gallery: there they link to its scripts and show no pictures of it.
 #: What a claim says is read in a terminal as well: a page that it names is a link here alone.
-DRAWING_MARK = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
 GALLERY = (
     (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
     (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
-    (DRAWING_MARK, r"![\2](/pictures/\1.png)"),
-    (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"![\3](../gallery/images/sphx_glr_\1_00\2.png)"),
+    (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"<!-- drawn sphx_glr_\1_00\2: \3 -->"),
     (re.compile(r"(?<!\])\((docs/(\w+)\.md)"), r"([\1](/\2.md)"),
 )
 
@@ -94,6 +136,7 @@ def rewrite_page(app, page, source):
         return
     for written, shown in GALLERY:
         source[0] = written.sub(shown, source[0])
+    source[0] = figures.show_figures(page, source[0], PICTURES)
     if page.startswith("api/") and (names := DOCUMENTED_NAME.findall(source[0])):
         body = FIRST_SECTION.search(source[0]).start()
         listed = "".join(f"   {name}\n" for name in names)
@@ -106,12 +149,18 @@ def unpack_gallery(app):
 
     shutil.rmtree(scripts := Path(app.srcdir, "scripts"), ignore_errors=True)
     shutil.copytree(Path(app.srcdir, "..", "examples"), scripts)
-    (pictures := Path(app.srcdir, "pictures")).mkdir(exist_ok=True)
     for kept in RESULTS.glob("*.h5.gz"):
         (scripts / kept.stem).write_bytes(gzip.decompress(kept.read_bytes()))
-    for page in Path(app.srcdir).glob("*.md"):
-        for name, _ in DRAWING_MARK.findall(page.read_text()):
-            fc.open_results(scripts / f"{name}.h5").plot(path=pictures / f"{name}.png")
+    for page in sorted(Path(app.srcdir).rglob("*.md")):
+        for name, _ in figures.DRAWING_MARK.findall(page.read_text()):
+            figures.draw_results(fc.open_results(scripts / f"{name}.h5"), PICTURES / f"{name}.svg")
+
+
+def set_cards(app):
+    """The gallery's cards show one panel each."""
+    images = Path(app.srcdir, "gallery", "images")
+    for card in images.glob("sphx_glr_*_001-card.svg"):
+        shutil.copy(card, images / "thumb" / card.name.replace("_001-card", "_thumb"))
 
 
 def check_nothing_was_sampled(app):
@@ -121,6 +170,12 @@ def check_nothing_was_sampled(app):
         if not kept.exists() or gzip.decompress(kept.read_bytes()) != path.read_bytes():
             raise ExtensionError(f"the gallery sampled {path.name}: docs/results/sample must keep what it asks for")
 
+
+#: Where figures of kept results are drawn, and those that the gallery's scripts draw.
+PICTURES, GALLERY_PICTURES = Path(__file__).parent / "pictures", Path(__file__).parent / "gallery" / "images"
+for folder in (PICTURES, GALLERY_PICTURES):
+    folder.mkdir(parents=True, exist_ok=True)
+html_static_path += [str(PICTURES), str(GALLERY_PICTURES)]
 
 #: What is drawn and not sampled again (``results/sample`` makes it).
 RESULTS = Path(__file__).parent / "results"
@@ -145,6 +200,7 @@ class CardOrder:
 def setup(app):
     app.connect("builder-inited", unpack_gallery, priority=1)  # before the gallery
     app.connect("builder-inited", check_nothing_was_sampled, priority=999)  # after it
+    app.connect("builder-inited", set_cards, priority=999)
     app.connect("source-read", rewrite_page, priority=1)
 
 

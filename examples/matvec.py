@@ -15,7 +15,7 @@ one tree over the whole cube gathers partial sums by row.
 As a notebook it needs ``gathered.py``, from the same folder, beside it.
 """
 
-# sphinx_gallery_thumbnail_path = "_static/tree.svg"
+# sphinx_gallery_thumbnail_path = "_static/matvec.svg"
 
 from __future__ import annotations
 

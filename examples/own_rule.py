@@ -7,8 +7,6 @@ rule looks only two links ahead. All walk with the same message among the same f
 between them is the rule alone.
 """
 
-# sphinx_gallery_thumbnail_path = "pictures/rivals.png"
-
 # %%
 # The rule
 # --------
@@ -17,6 +15,8 @@ between them is the rule alone.
 # bits ``apart``, the one bit to cross, or zero for none: ``make_simulator`` turns that into a whole way and tells
 # livelocks. This one prefers the nonfaulty neighbour with the fewest faulty neighbours of its own: among those nearer to
 # the destination first, then among the others.
+
+# sphinx_gallery_thumbnail_path = "pictures/rivals-heavy-1.svg"
 
 import numpy as np
 

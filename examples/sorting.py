@@ -11,7 +11,7 @@ Each node sorts its own numbers, a communication tree of the hypercube merges th
 As a notebook it needs ``gathered.py``, from the same folder, beside it.
 """
 
-# sphinx_gallery_thumbnail_path = "_static/tree.svg"
+# sphinx_gallery_thumbnail_path = "_static/sorting.svg"
 
 from __future__ import annotations
 

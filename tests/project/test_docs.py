@@ -9,7 +9,7 @@ import pytest
 import fastcube as fc
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = {"gallery", "_build"}  # by Sphinx
+MADE = {"gallery", "_build", "errata"}  # by Sphinx
 DOCUMENTS = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
 
 SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save

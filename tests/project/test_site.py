@@ -5,9 +5,12 @@ import importlib
 import inspect
 import json
 import re
+import shlex
+import tomllib
 import typing
 from pathlib import Path
 
+import click
 import pytest
 
 import fastcube as fc
@@ -16,6 +19,7 @@ from fastcube.measure.registry import code_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 REFERENCE = "\n".join(path.read_text() for path in sorted(DOCS.glob("api/*.rst")))
+MADE = {"gallery", "_build", "scripts", "errata"}  # by Sphinx
 SHOWN = set(re.findall(r"^\.\. auto\w+:: fastcube\.(\S+)$", REFERENCE, re.MULTILINE))
 
 
@@ -71,12 +75,23 @@ def test_every_command_has_its_name_and_its_page():
     for name in COMMANDS:
         command = importlib.import_module(f"fastcube.cli.{name}").command
         assert command.name == name
-    shown = re.findall(
-        r"^\.\. click:: fastcube\.cli\.(\w+):command\n   :prog: fastcube (\w+)$",
-        (DOCS / "cli.rst").read_text(),
-        re.MULTILINE,
-    )
-    assert shown == [(name, name) for name in COMMANDS]
+    about = tomllib.loads((DOCS / "commands.toml").read_text())
+    assert list(about) == list(COMMANDS)
+    for name, entry in about.items():
+        command = importlib.import_module(f"fastcube.cli.{name}").command
+        arguments = {p.human_readable_name.strip("[].") for p in command.params if isinstance(p, click.Argument)}
+        assert entry.keys() - {"example"} in (arguments, {a + ".h5" for a in arguments})
+        program, first, *rest = shlex.split(entry["example"].partition(" > ")[0])
+        assert (program, first) == ("fastcube", name)
+        command.make_context(name, rest)  # its options and arguments are there
+
+
+def test_no_line_of_a_page_begins_with_a_comparison():
+    """Markdown would take it for a quotation."""
+    pages = [path for path in DOCS.parent.rglob("*.md") if not {*MADE, ".venv", "build"} & set(path.parts)]
+    assert not [
+        (path, line) for path in pages for line in path.read_text().splitlines() if re.match(r" *>[=\d ]*\d", line)
+    ]
 
 
 def test_every_page_is_in_a_table_of_contents():
@@ -86,9 +101,7 @@ def test_every_page_is_in_a_table_of_contents():
             for line in block.splitlines():
                 if line and not line.startswith(":"):
                     places[(page.parent / re.sub(r"^.*<(.*)>$", r"\1", line)).resolve()] = page
-    pages = [
-        p for p in (*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")) if not {"gallery", "_build", "scripts"} & set(p.parts)
-    ]
+    pages = [p for p in (*DOCS.rglob("*.md"), *DOCS.rglob("*.rst")) if not MADE & set(p.parts)]
     for page in pages:
         if page != DOCS / "index.md":
             assert page.with_suffix("").resolve() in places, page

@@ -1,0 +1,113 @@
+"""Console blocks and tables: prompts, long commands, figures in columns.
+
+A console block's only prompt is ``$ `` at the start of a line.  Commands of more than 88 columns are broken by a backslash, so
+that they can be read whole and pasted.  In tables, columns of numbers are set right, and rows of one group stand together.
+"""
+
+import re
+
+from docutils import nodes
+from pygments.lexer import RegexLexer, bygroups
+from pygments.token import Generic, Text
+from sphinx.transforms import SphinxTransform
+
+#: Columns of a command.
+WIDTH = 88
+
+#: A piece of a command that no line may end in: words with their quotations.
+PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+""")
+
+#: A cell of a column of numbers: counts, shares, intervals, signs of comparison; a dash where there is none.
+NUMBER = re.compile(
+    r"[\s\d.,:;+−–\-%~<>≤≥≈±×/^()\[\]…]*(?:\b(?:e[+-]?\d+|to|s|ms|min|h|KiB|MiB|GiB)\b[\s\d.,+−–\-%]*)*"
+)
+
+
+class ConsoleLexer(RegexLexer):
+    """Commands after ``$ ``, with the lines that a backslash continues; all else is what they print."""
+
+    name = "Console"
+    aliases = ["console"]  # noqa: RUF012  (Pygments' name)
+    tokens = {  # noqa: RUF012
+        "root": [
+            (r"(\$ )((?:.*\\\n)*.*\n?)", bygroups(Generic.Prompt, Text)),
+            (r".*\n|.+", Generic.Output),
+        ]
+    }
+
+
+def break_command(command, width=WIDTH):
+    """A command on lines of at most so many columns where spaces outside of quotations allow it."""
+    if len(command) + 2 <= width or "\n" in command:
+        return command
+    lines, line = [], ""
+    for piece in PIECE.findall(command):
+        indent = "    " if lines else "$ "
+        # an option stays with its value, and a sign of the shell begins a line
+        if line and len(indent) + len(line) + 1 + len(piece) > width - 2:
+            *kept, last = line.split(" ")
+            if kept and (last.startswith("-") or last in {"|", "&&", "||", ">"}) and "=" not in last:
+                lines.append(" ".join(kept))
+                line = f"{last} {piece}"
+            else:
+                lines.append(line)
+                line = piece
+        else:
+            line = f"{line} {piece}" if line else piece
+    return " \\\n    ".join([*lines, line])
+
+
+def break_commands(text):
+    """A console block whose commands have at most 88 columns."""
+    lines, here = [], ""
+    for line in text.split("\n"):
+        if here:  # the lines of a here-document are as they are
+            here = "" if line.strip() == here else here
+        elif line.startswith("$ "):
+            if found := re.search(r"<<-?\s*'?(\w+)'?", line):
+                here = found[1]
+            elif not line.endswith("\\"):
+                line = f"$ {break_command(line[2:])}"  # noqa: PLW2901
+        lines.append(line)
+    return "\n".join(lines)
+
+
+class BlockTransform(SphinxTransform):
+    """Breaks commands; marks columns of numbers and the first row of each group."""
+
+    default_priority = 870  # before mathematics is set
+
+    def apply(self):
+        for block in self.document.findall(nodes.literal_block):
+            if block.get("language") == "console":
+                text = break_commands(block.astext())
+                block.rawsource = text  # highlighted only where it is the text
+                block.clear()
+                block.append(nodes.Text(text))
+        for table in self.document.findall(nodes.table):
+            mark_columns(table)
+
+
+def mark_columns(table):
+    """Give cells of number columns the class ``number``, and the first row of each group ``group``."""
+    for body in table.findall(nodes.tbody):
+        rows = [list(row.findall(nodes.entry, descend=True)) for row in body.children]
+        if not rows or len({len(row) for row in rows}) != 1 or any("morecols" in cell for row in rows for cell in row):
+            continue
+        heads = [list(row.findall(nodes.entry)) for head in table.findall(nodes.thead) for row in head.children]
+        for i, column in enumerate(zip(*rows, strict=True)):
+            texts = [cell.astext().strip() for cell in column]
+            if any(re.search(r"\d", text) for text in texts) and all(NUMBER.fullmatch(text) for text in texts):
+                for cell in (*column, *(head[i] for head in heads if len(head) == len(rows[0]))):
+                    cell["classes"].append("number")
+        first = [row[0].astext() for row in rows]
+        if len(set(first)) < len(first) and len(set(first)) > 1:
+            for row, text, before in zip(body.children[1:], first[1:], first, strict=False):
+                if text != before:
+                    row["classes"].append("group")
+
+
+def setup(app):
+    app.add_lexer("console", ConsoleLexer)
+    app.add_transform(BlockTransform)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,65 @@
+"""The page of the command line: a section per command with its help, an example, its arguments and its options."""
+
+import importlib
+import re
+import textwrap
+import tomllib
+from pathlib import Path
+
+import click
+
+#: Where the sections go, in the source of the page.
+MARK = ".. commands\n"
+
+
+def read_examples():
+    """An example and the arguments in words of each command."""
+    return tomllib.loads((Path(__file__).parents[1] / "commands.toml").read_text())
+
+
+def _rst(words):
+    """Click's help as reStructuredText: backquotes mean code."""
+    return re.sub(r"`+([^`]+)`+", r"``\1``", words).replace("*", r"\*").replace("|", r"\|")
+
+
+def _definitions(title, pairs):
+    if not pairs:
+        return []
+    lines = [f".. rubric:: {title}", "", ".. list-table::", "   :class: options", "   :widths: auto", ""]
+    for term, words in pairs:
+        lines += [f"   * - {term}", f"     - {words}"]
+    return [*lines, ""]
+
+
+def command_section(name, command, about):
+    """The lines of a command's section."""
+    context = click.Context(command, info_name=f"fastcube {name}")
+    title = f"fastcube {name}"
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    lines = [title, "-" * len(title), "", *_rst(textwrap.dedent(command.help or "")).splitlines(), ""]
+    lines += [".. code-block:: console", "", f"   $ {about['example']}", ""]
+    lines += [".. code-block:: text", "", *(f"   {line}" for line in usage.splitlines()), ""]
+    arguments = [(f"``{key}``", _rst(words)) for key, words in about.items() if key != "example"]
+    options = [
+        (f"``{record[0]}``", " ".join(_rst(record[1]).split()))
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option) and (record := parameter.get_help_record(context))
+    ]
+    return [*lines, *_definitions("Arguments", arguments), *_definitions("Options", options)]
+
+
+def add_sections(app, page, source):
+    """Write the sections into the page."""
+    if page == "cli":
+        from fastcube.cli import COMMANDS
+
+        about = read_examples()
+        sections = []
+        for name in COMMANDS:
+            sections += command_section(name, importlib.import_module(f"fastcube.cli.{name}").command, about[name])
+        source[0] = source[0].replace(MARK, "\n".join(sections))
+
+
+def setup(app):
+    app.connect("source-read", add_sections)
+    return {"parallel_read_safe": True}
