@@ -149,13 +149,14 @@ wheel_from_an_empty_folder() {
   )
 }
 
-# The site with warnings as errors, without network where this machine can cut it off; the gallery's scripts run.
+# The site with warnings as errors, without network where this machine can cut it off; the gallery's scripts run.  Then its pages.
 site() {
-  install docs
+  install docs,test
   local offline=()
   if unshare -rn true 2> /dev/null; then offline=(unshare -rn); fi
   "${offline[@]}" .venv/bin/sphinx-build -W --keep-going -n -q docs "$place/site"
   test -s "$place/site/gallery/lee_hayes.html"
+  FASTCUBE_SITE="$place/site" .venv/bin/pytest -q -rs tests/project/test_built_site.py
 }
 
 # ---- steps of .ci/full -----------------------------------------------------------------------------------------------------

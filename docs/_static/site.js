@@ -1,4 +1,4 @@
-// A button for each block of code: it copies what a reader types, without prompts and without what is printed.
+// A button for each block of code: it copies what a reader types, without prompts and without what is printed.  Scrolling by keyboard.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const typed = (pre) => {
@@ -49,4 +49,15 @@ document.addEventListener("DOMContentLoaded", () => {
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
   }
+
+  // What scrolls sideways can be scrolled by keyboard.
+  const reach = () => {
+    for (const box of document.querySelectorAll("pre, .table-wrapper, .plot, .drawings, .cards")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  };
+  reach();
+  addEventListener("resize", reach);
+  addEventListener("load", reach);
 });
