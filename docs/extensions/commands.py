@@ -1,8 +1,8 @@
 """The page of the command line: a section per command with its help, an example, its arguments and its options."""
 
 import importlib
+import inspect
 import re
-import textwrap
 import tomllib
 from pathlib import Path
 
@@ -18,8 +18,11 @@ def read_examples():
 
 
 def _rst(words):
-    """Click's help as reStructuredText: backquotes mean code."""
-    return re.sub(r"`+([^`]+)`+", r"``\1``", words).replace("*", r"\*").replace("|", r"\|")
+    """Click's help as reStructuredText: backquotes and options are code."""
+    pieces = re.split(r"(`+[^`]+`+|(?<![\w-])--?[a-z][a-z-]*\b)", words)
+    pieces[::2] = [piece.replace("*", r"\*").replace("|", r"\|") for piece in pieces[::2]]
+    pieces[1::2] = [f"``{piece.strip('`')}``" for piece in pieces[1::2]]
+    return "".join(pieces)
 
 
 def _definitions(title, pairs):
@@ -36,7 +39,7 @@ def command_section(name, command, about):
     context = click.Context(command, info_name=f"fastcube {name}")
     title = f"fastcube {name}"
     usage = command.get_usage(context).removeprefix("Usage: ")
-    lines = [title, "-" * len(title), "", *_rst(textwrap.dedent(command.help or "")).splitlines(), ""]
+    lines = [title, "-" * len(title), "", *_rst(inspect.cleandoc(command.help or "")).splitlines(), ""]
     lines += [".. code-block:: console", "", f"   $ {about['example']}", ""]
     lines += [".. code-block:: text", "", *(f"   {line}" for line in usage.splitlines()), ""]
     arguments = [(f"``{key}``", _rst(words)) for key, words in about.items() if key != "example"]

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.ext.autosummary import autosummary_table
 from sphinx.transforms import SphinxTransform
 
 from fastcube.audit.report.words import formula
@@ -54,7 +55,9 @@ def mathematics_nodes(text):
 def _is_code(text):
     node = text.parent
     while node is not None:
-        if isinstance(node, CODE):
+        if isinstance(node, autosummary_table):  # which Sphinx makes a comment for other formats
+            return False
+        if isinstance(node, CODE) or (isinstance(node, nodes.table) and "options" in node["classes"]):
             return True
         node = node.parent
     return False
