@@ -28,7 +28,9 @@ def write_twins(figure, path):
 
 
 def write_first_panel(figure, path):
-    """Write the first panel alone, for a card."""
+    """Write the first panel alone, for a card: its legend and the title over all panels would lie on it."""
+    for beside in (*figure.legends, *figure.texts):
+        beside.set_visible(False)
     area = figure.axes[0].get_tightbbox().transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
     path.write_text(figure_svg(figure, path.stem, area))
 
