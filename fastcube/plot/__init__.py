@@ -136,7 +136,7 @@ def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube
         raise MissingDependencyError(f"matplotlib cannot be imported: {plain_text(str(error), 120)}") from error
 
 
-#: Axes of numbers of faults, of which 0 means that there are none.
+#: Axes of numbers or rates of faults; the value 0 means that there are no faults.
 _FAULT_AXES = {"f", "links", "rate", "link_rate"}
 
 #: Largest number of panels of a plain figure, and of lines of a distribution in it.

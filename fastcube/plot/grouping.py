@@ -1,4 +1,4 @@
-"""Lines that coincide within their intervals: one look and one entry of the legend for all of them."""
+"""Group lines that coincide within their intervals under one look and one entry of the legend."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .panel import Line, Panel
 from .style import COLOURS, line_style
 from .words import fill_lines
 
-#: Numbers of lines in words, and characters of a line of the legend that names them.
+#: Numbers as words, and the width in characters of the lines of an entry.
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NAMES_WIDTH = 34
 
 
 def _is_coinciding(one: Line, other: Line) -> bool:
-    """Whether two lines of several points have the same x, and intervals that overlap at each."""
+    """Whether two lines with several points have the same x values, and overlapping intervals at each."""
     if one.x != other.x or len(one.x) < 2:
         return False
     return all(a.low <= b.high and b.low <= a.high for a, b in zip(one.estimates, other.estimates, strict=True))
 
 
 def group_lines(panels: Sequence[Panel]) -> None:
-    """Where panels of one legend have more lines than there are colours, let those that coincide look and be named alike."""
+    """Group coinciding lines, if the panels of a legend have more lines than there are colours."""
     found: dict[str, dict[int, Line]] = {}
     for k, panel in enumerate(panels):
         for line in panel.drawn:
@@ -48,7 +48,7 @@ def group_lines(panels: Sequence[Panel]) -> None:
 
 
 def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
-    """``five of degree 8:`` and the names in the next line; nothing for a line alone."""
+    """Return a group's entry in the legend, ``five of degree 8:`` with the names on the next line; None for a single line."""
     if len(labels) == 1:
         return None
     known, degrees = families(), set()

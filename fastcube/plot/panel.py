@@ -1,6 +1,6 @@
-"""One pair of axes of a figure: lines with their intervals, what a paper states of them, and closed forms beside them.
+"""One pair of axes of a figure: lines with their intervals, statements of a paper, and closed forms.
 
-What is drawn is collected first.  The sheet then decides on the scale and the limits, and ``Panel.draw`` draws.
+A panel first collects everything to be plotted.  Then the sheet chooses the scale and the limits, and ``Panel.draw`` draws.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from .words import axis_text, key_text, mathtext, wrap_mathtext
 if TYPE_CHECKING:
     from ..results.results import Results
 
-#: Which points are kept: those of these values, or for which a function holds; by default all.
+#: A selection of points: by values of axes, or by a function that returns whether to plot a point; None for all points.
 PointFilter = Mapping[str, object] | Callable[[Point], bool] | None
 
-#: Characters of names that stand beside one another along x.
+#: Largest total length of the names along x, in characters, that are written horizontally.
 _WORDS = 45
 
-#: Length of the arrow of a limit in points, on a line of few limits and of more than ``_FEW_LIMITS``.
+#: Length of a limit's arrow in points, on a line with up to ``_FEW_LIMITS`` limits and with more.
 _ARROW, _SMALL_ARROW, _FEW_LIMITS = 10.0, 6.0, 4
 
-#: Most and least points between two marks that stand side by side at one x, and the part of the way to the next x they take.
+#: Largest and least distance of marks side by side at one x, in points, and the largest fraction of the way to the next x.
 _STEP, _LEAST_STEP, _ROOM = 5.0, 2.5, 0.8
 
-#: Limits at one x of which this multiple of the decimal logarithm rounds to one integer stand side by side.
+#: Limits at one x are drawn side by side if their decimal logarithms, times this number, round to the same integer.
 _PLACES = 10
 
-#: A bar whose lower end has no place on a logarithmic scale goes to this part of the value.
+#: On a logarithmic scale a bar with a lower end of 0 or below ends at this fraction of the value.
 _BELOW = 1e-3
 
-#: A lower limit above this part of the value is within the marker at the value.
+#: The marker at a value covers a lower limit above this fraction of the value.
 _COVERED = 0.8
 
-#: Most markers of a line.
+#: Largest number of markers on a line.
 _MARKERS = 40
 
-#: Dashes of the first, second, ... statement of a panel.
+#: Dash patterns of the first, second, ... statement of a panel.
 _STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
 #: A statement whose level is farther than this factor from all data is not drawn on a logarithmic scale.
@@ -53,9 +53,9 @@ _MAX_STATEMENT_FACTOR = 10.0
 
 @dataclass
 class Line:
-    """One line: what the legend calls it, where its points are, what they estimate, and how it looks.
+    """One line: its name in the legend, the x values of its points, their estimates, and its look.
 
-    ``table_label`` is the line's name in tables where the legend has no entry for it.
+    ``table_label`` is the line's name in tables if it has no entry in the legend.
     """
 
     label: str | None
@@ -66,17 +66,17 @@ class Line:
     joined: bool = True
     table_label: str = ""
     shift: float = 0.0  # to the right, in points
-    entry: str | None = None  # in the legend, where it shares one with other lines
+    entry: str | None = None  # shared entry of several lines in the legend
 
     @property
     def plot_style(self) -> dict[str, Any]:
-        """How matplotlib draws it."""
+        """Keyword arguments of matplotlib for the line."""
         return self.look if self.joined else self.look | {"linestyle": "none"}
 
 
 @dataclass
 class Statement:
-    """What a paper states: a level, or a level for each x, over the points where it applies."""
+    """A statement of a paper: a level, or a level for each x, over the points to which it applies."""
 
     x: list[float]
     y: list[float]
@@ -85,20 +85,20 @@ class Statement:
 
 
 def has_no_events(e: Estimate) -> bool:
-    """Whether nothing was seen, so that only an upper limit is known."""
+    """Whether no trial had the event, so that only an upper limit is known."""
     return e.value == 0 and e.low == 0 and e.high > 0
 
 
 def is_limit(e: Estimate) -> bool:
-    """Whether only a limit is known: an upper one where nothing was seen, a lower one where all trials have the event.
+    """Whether only a limit is known: an upper limit if no trial had the event, a lower limit if all trials had it.
 
-    A lower limit that a marker would cover is none.
+    A lower limit that the marker at the value would cover does not count.
     """
     return has_no_events(e) or (e.value == e.high and e.low < _COVERED * e.value)
 
 
 def is_drawable(e: Estimate, log: bool) -> bool:
-    """Whether a point stands for the value: on a logarithmic scale neither for 0 nor where only a limit is known."""
+    """Whether the value is plotted as a point; on a logarithmic scale not if it is 0 or only a limit is known."""
     return not math.isnan(e.value) and not (log and (e.value <= 0 or is_limit(e)))
 
 
@@ -111,14 +111,14 @@ def _matches(point: Point, at: PointFilter) -> bool:
 
 
 def held_values(points: Sequence[Point], names: Iterable[str]) -> dict[str, Any]:
-    """Return the values of the axes that have one value at all points."""
+    """Return the values of those axes that have the same value at all points."""
     return {name: points[0][name] for name in names if len({point[name] for point in points}) == 1}
 
 
 def full_label(
     results: Results, points: Sequence[Point], statistic: str, x: str, keys: Sequence[str], key: Mapping[str, Any]
 ) -> str:
-    """Return the identity of a line among several results: study, statistic, and the values of all axes but ``x``."""
+    """Return a label that distinguishes a line from lines of other results: study, statistic, and all axes but ``x``."""
     held = held_values(points, [a.name for a in results.study.axes if a.name not in (x, *keys)])
     return ", ".join(filter(None, (f"{results.study.name} {statistic}", key_text(dict(key) | held))))
 
@@ -126,7 +126,7 @@ def full_label(
 def group_points(
     study: Measure, points: Iterable[Point], names: Sequence[str]
 ) -> list[tuple[dict[str, Any], list[Point]]]:
-    """Return the points by their values on these axes, in the order of the axes."""
+    """Group the points by their values on these axes, in the order of the axes."""
     found: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
         found.setdefault(tuple(point[name] for name in names), []).append(point)
@@ -136,7 +136,7 @@ def group_points(
 
 
 def limit_marker(up: bool) -> Any:
-    """Return the marker of a limit: a bar at the limit and an arrow from it towards the value."""
+    """Return the marker of a limit: a bar at the limit, and an arrow to the side of the value."""
     from matplotlib.path import Path
 
     m, k = Path.MOVETO, Path.LINETO
@@ -146,18 +146,18 @@ def limit_marker(up: bool) -> Any:
 
 @dataclass(eq=False)
 class Panel:
-    """One pair of axes; ``axes`` are matplotlib's, for what the methods here do not draw."""
+    """One pair of axes.  ``axes`` are the matplotlib axes, for anything that the methods here cannot plot."""
 
     axes: Any
-    letters: float = 10.0  # their size in points
-    ours: bool = True  # False on a caller's axes, of which nothing is changed
-    prefix: str = ""  # what labels of series begin with on a caller's axes
+    letters: float = 10.0  # letter size in points
+    ours: bool = True  # False on the caller's axes, whose settings must not change
+    prefix: str = ""  # beginning of labels of series on the caller's axes
     drawn: list[Line] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     scale: str = "auto"
-    categories: tuple[str, ...] = ()  # what 0, 1, ... along x stand for
+    categories: tuple[str, ...] = ()  # names of the x values 0, 1, ...
     _has_band: bool = False
     _has_bar: bool = False
     _words: dict[str, str] = field(default_factory=dict)
@@ -166,11 +166,9 @@ class Panel:
     _known: list[tuple[list[float], list[float]]] = field(default_factory=list)
     _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
 
-    # ------------------------------------------------------------ what to draw
-
     @property
     def lines_before(self) -> int:
-        """How many lines of earlier results stand on a caller's axes: new ones look otherwise."""
+        """Number of lines of earlier results on the caller's axes; new lines must look different."""
         return 0 if self.ours else sum(line.get_gid() == "line" for line in self.axes.lines)
 
     def lines(
@@ -182,17 +180,17 @@ class Panel:
         at: PointFilter = None,
         factor: float = 1.0,
     ) -> None:
-        """One line of the statistic against the axis ``x`` for each value of ``by``, and of other axes that tell points apart.
+        """Add one line of the statistic against the axis ``x`` for each value of ``by``, and of further axes if necessary.
 
-        ``x`` is by default the axis of most values; where it has one value only, and ``by`` has several, the two change
-        places.  ``at`` keeps some points: ``{"n": 8}``, or a function of the point.  ``factor`` multiplies what is drawn
-        (100 for percent).  A value of ``by`` looks the same in every panel of the figure.
+        ``x`` is by default the axis with most values.  If it has a single value and ``by`` has several, the two are exchanged.
+        ``at`` selects points: ``{"n": 8}``, or a function of the point.  ``factor`` multiplies the values (100 for per cent).  A
+        value of ``by`` has the same look in every panel of the figure.
         """
         study, names = results.study, [a.name for a in results.study.axes]
         done = [point for point, tally in results if tally.trials]
         chosen = [point for point in done if _matches(point, at) and study.statistic(statistic).defined(point)]
         count = {name: len({point[name] for point in chosen}) for name in names}
-        words = {axis.name for axis in study.axes if axis.kind is str}  # no coordinate of a line
+        words = {axis.name for axis in study.axes if axis.kind is str}  # axes of names cannot be the x of a line
         x = x or max((name for name in names if name not in words), key=lambda name: count[name])
         if by is not None and count[x] <= 1 < count[by] and by not in words:
             x, by = by, x
@@ -220,7 +218,7 @@ class Panel:
         at: PointFilter = None,
         factor: float = 1.0,
     ) -> None:
-        """One line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
+        """Add one line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
         for i, (label, name) in enumerate(statistics.items()):
             one = Panel(None, ours=self.ours)
             one.lines(results, name, x, None, at, factor)
@@ -233,7 +231,7 @@ class Panel:
         self.by = self.by or ("statistic",)
 
     def shares(self, results: Results, statistic: str, at: PointFilter = None) -> None:
-        """Draw a distribution as steps: the fraction of each value up to the largest seen, for each point of ``at``."""
+        """Add a distribution as a histogram of steps for each point of ``at``: fractions of trials up to the largest value."""
         study = results.study
         points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]
         varying = [a.name for a in study.axes if len({point[a.name] for point in points}) > 1]
@@ -257,9 +255,9 @@ class Panel:
         joined: bool = True,
         table_label: str = "",
     ) -> None:
-        """Draw a line through pairs (x, estimate) in the style of line ``like`` of ``of``; only points if not ``joined``.
+        """Add a line through pairs (x, estimate), with the look of line ``like`` of ``of``; only points if not ``joined``.
 
-        ``table_label`` is its name in tables where ``label`` is None.
+        ``table_label`` is its name in tables if ``label`` is None.
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
         look = line_style(
@@ -273,7 +271,7 @@ class Panel:
     def add_statement(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
     ) -> None:
-        """Draw a statement of the paper, a level or a function of the point, over the drawn points where it applies."""
+        """Add a statement of the paper: a level, or a function of the point, over the plotted points to which it applies."""
         found = {
             x: (y(point) if callable(y) else y)
             for line in self.drawn
@@ -285,7 +283,7 @@ class Panel:
             self.statements.append(Statement(at, [float(found[x]) for x in at], text, where))
 
     def reference(self, function: Callable[[Point], float], label: str) -> None:
-        """Draw a closed form, a function of the point, as a dotted line next to each line where it is finite."""
+        """Add a closed form, a function of the point, as a dotted line for each line, where it is finite."""
         curves = []
         for line in self.drawn:
             pairs = [(x, float(function(p))) for x, p in zip(line.x, line.points, strict=True) if p is not None]
@@ -293,7 +291,7 @@ class Panel:
                 curves.append((pairs, line.look["color"]))
         level = dict(pair for pairs, _ in curves for pair in pairs)
         apart = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
-        if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # of x alone: once, in grey
+        if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # depends on x only
             curves = [(sorted(level.items()), GREY)] if level else []
         for pairs, colour in curves:
             self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], colour))
@@ -301,25 +299,23 @@ class Panel:
             self._add_label(label, color=GREY, linestyle=":", linewidth=1.2)
 
     def curve(self, x: Sequence[float], y: Sequence[float], label: str, **how: Any) -> None:
-        """Any other line that is not measured: grey and dotted unless ``how`` (matplotlib's words) says otherwise."""
+        """Add any other curve that is not measured: grey and dotted unless ``how`` (arguments of matplotlib) says otherwise."""
         how = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1.5} | how
         self.axes.plot(x, y, **how)
         self._known.append((list(x), list(y)))
         self._add_label(label, **how)
 
     def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
-        """Values that are known and not estimated, exact or published: open circles."""
+        """Add exact or published values, which are not estimated, as open circles."""
         self.curve(x, y, label, linestyle="none", marker="o", markerfacecolor="none", markersize=7, zorder=4)
 
     def set_labels(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
-        """Labels of the axes, by default what the study says of axis and statistic, and the title: what is drawn."""
+        """Set the labels of the axes, by default the study's descriptions of axis and statistic, and the title."""
         self._words |= {k: v for k, v in (("x", x), ("y", y), ("title", title)) if v is not None}
 
     def limits(self, **given: Any) -> None:
-        """Limits that the data should not decide: ``left``, ``right``, ``bottom``, ``top``; arrows keep room below."""
+        """Set limits that do not depend on the data: ``left``, ``right``, ``bottom``, ``top``.  Arrows keep their space below."""
         self._limits |= given
-
-    # ------------------------------------------------------------ drawing it
 
     def _add_label(self, label: str, **how: Any) -> None:
         from matplotlib.lines import Line2D
@@ -328,14 +324,14 @@ class Panel:
 
     @property
     def has_something(self) -> bool:
-        """Whether anything would be drawn on it: a value, a curve, or what a study drew on the axes itself."""
+        """Whether the panel has anything to show: a value, a curve, or what a study drew directly on the axes."""
         return any(not math.isnan(e.value) for line in self.drawn for e in line.estimates) or self.axes.has_data()
 
     @property
     def legend(self) -> dict[str, Any]:
-        """What the legend shows: the lines that have a point or an upper limit on the scale, then everything else.
+        """Entries of the legend: lines with a point or an upper limit on the scale, then everything else.
 
-        A line that is known to be 0 has no place on a logarithmic scale and is named.
+        A line whose values are known to be 0 cannot be drawn on a logarithmic scale, so its entry says so.
         """
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
@@ -359,31 +355,31 @@ class Panel:
 
     @property
     def estimates(self) -> list[Estimate]:
-        """All that are known."""
+        """All known estimates of the panel."""
         return [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
 
     @property
     def title(self) -> str:
-        """Of the panel, as it was given."""
+        """The title of the panel, as it was set."""
         return (self._default | self._words).get("title", "")
 
     @property
     def y_label(self) -> str:
-        """What the vertical axis says."""
+        """The label of the vertical axis."""
         return (self._default | self._words).get("y", "")
 
     def choose_log(self, shared: list[Estimate]) -> bool:
-        """Whether the vertical axis is logarithmic, by the estimates of all panels that share it."""
+        """Return whether the vertical axis is logarithmic, given the estimates of all panels that share it."""
         log = self.scale == "log" or (self.scale == "auto" and _is_spanning_decades(shared))
         return log and any(e.value > 0 for e in shared)
 
     def draw(self, log: bool, limits: tuple[float, float] | None) -> None:
-        """Draw what was collected, on a scale of these limits; on a caller's axes lines, intervals and limits alone."""
+        """Draw everything collected, on a scale with these limits; on the caller's axes only lines, intervals and limits."""
         if self.ours:
             self._set_axes(log, limits)
         low, high = self.axes.get_ylim() if self.ours else (-math.inf, math.inf)
         self._dodge_points(log)
-        for i, line in enumerate(self.drawn):  # the first is on top, and the hypercube above all
+        for i, line in enumerate(self.drawn):  # the first line is above later lines, and the hypercube on top
             first = 1 - i / len(self.drawn)
             self._draw_line(line, log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
         if log:
@@ -425,7 +421,7 @@ class Panel:
         self.axes.text(0.5, 0.92, text, **how)
 
     def write(self) -> None:
-        """Write title and labels, broken into lines by the size that the axes have now."""
+        """Write title and labels, broken into lines that fit the present size of the axes."""
         box = self.axes.get_window_extent()
         wide, high = ((length / self.axes.figure.dpi * 72) for length in (box.width, box.height))
         size = self.letters
@@ -440,7 +436,7 @@ class Panel:
         self.axes.set_axisbelow(True)
 
     def find_limits(self, log: bool) -> tuple[float, float] | None:
-        """Limits of the vertical axis around all that is drawn; None where nothing is."""
+        """Return limits of the vertical axis around everything plotted, or None if there is nothing."""
         if not (estimates := self.estimates):
             return None
         values = [v for e in estimates if is_drawable(e, log) for v in (e.value, e.low, e.high)]
@@ -453,12 +449,12 @@ class Panel:
             beside = [v for v in beside if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
             beside += [v for _, y, _ in self._dotted for v in y if v > min(seen) / 1e3]
         else:
-            if self._is_empty:  # the limits of what was not seen are the panel's scale
+            if self._is_empty:  # without any event, the upper limits determine the scale
                 beside = [v for v in beside if v < max(values) * _MAX_STATEMENT_FACTOR]
             beside += [v for _, y, _ in self._dotted for v in y]
         values += beside
         if not log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
-            far = 2 * min(values)  # nothing to see from near: not a window filled by the intervals
+            far = 2 * min(values)  # a closer view would only show intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
         return placing.axis_limits(values, log, 0.1 if ends else 0.04)
 
@@ -471,7 +467,7 @@ class Panel:
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
     def _dodge_points(self, log: bool) -> None:
-        """Let points that no line joins stand side by side where their intervals overlap; the legend says that they do."""
+        """Move unconnected points with overlapping intervals side by side, and say so in the legend."""
         alone = [line for line in self.drawn if self.ours and (not line.joined or len(set(line.x)) == 1)]
         places: dict[float, list[tuple[float, float]]] = {}
         for line in alone:
@@ -485,14 +481,14 @@ class Panel:
             self._add_label("points side by side have one x", linestyle="none")
 
     def _find_extent(self, x: float, e: Estimate) -> tuple[float, float]:
-        """From where to where an interval with its marker goes on the screen, in pixels."""
+        """Return the lower and upper end of an interval with its marker on the screen, in pixels."""
         least = self.axes.get_ylim()[0]
         ends = self.axes.transData.transform([(x, max(v, least)) for v in (e.low, e.value, e.high)])[:, 1]
         marker = _STEP / 2 / 72 * self.axes.figure.dpi
         return min(ends[0], ends[1] - marker), max(ends[2], ends[1] + marker)
 
     def _room_at(self, x: float) -> float:
-        """Points around x that its marks may take; on a caller's axes none, for they may change yet."""
+        """Return the width in points available to marks at x; 0 on a caller's axes, which may still change."""
         if not self.ours:
             return 0.0
         places = {other for line in self.drawn for other in line.x if other != x} | set(self.axes.get_xlim())
@@ -500,7 +496,7 @@ class Panel:
         return float(_ROOM * abs(at[1:] - at[0]).min() * 72 / self.axes.figure.dpi)
 
     def _moved(self, points: float) -> dict[str, Any]:
-        """Move an artist to the right by a number of points; an artist that stays at its data lets the axes follow the data."""
+        """Return arguments that move an artist to the right by ``points``; without a shift the axes still follow its data."""
         from matplotlib.transforms import ScaledTranslation
 
         if not points:
@@ -508,7 +504,7 @@ class Panel:
         return {"transform": self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)}
 
     def _draw_line(self, line: Line, log: bool, layer: float) -> None:
-        """Draw the line where an event was seen, with its interval as a band between neighbours or a bar at a single point."""
+        """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single point."""
         drawn = [is_drawable(e, log) for e in line.estimates]
         banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
         banded = [b and not is_limit(e) for b, e in zip(banded, line.estimates, strict=True)]
@@ -523,7 +519,7 @@ class Panel:
             line.x, line.estimates, drawn, map(all, zip(banded, beside, strict=True)), strict=True
         ):
             if there and not in_band and not self._is_empty:
-                end = _BELOW * e.value if log and e.low <= 0 else e.low  # beyond the axis, which cuts the bar off
+                end = _BELOW * e.value if log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
                 self.axes.plot([x] * 2, [end, e.high], **bar)
                 self._has_bar = True
         if line.joined and any(b and n for b, n in zip(banded, beside, strict=True)):
@@ -534,9 +530,9 @@ class Panel:
             self._has_band = True
 
     def _draw_limits(self) -> None:
-        """Draw a bar at each limit and an arrow towards the value.
+        """Draw a bar at each limit and an arrow to the side of the value.
 
-        Limits at one place stand side by side; where there is no room for them one in grey stands for all.
+        Limits at one place are drawn side by side.  If there is no space, a single grey mark stands for all of them.
         """
         found: dict[tuple[float, int], list[tuple[Line, float, bool]]] = {}
         for line in self.drawn:
@@ -561,7 +557,7 @@ class Panel:
         self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 
     def _draw_statement(self, statement: Statement, place: int, log: bool) -> None:
-        """Draw the level over its range; markers of points beside it that it does not cover are hollow."""
+        """Draw the level of a statement, with hollow markers for points to which it does not apply."""
         look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
         alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
         said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
@@ -591,7 +587,7 @@ def _is_known_zero(line: Line) -> bool:
 
 
 def _is_spanning_decades(estimates: list[Estimate]) -> bool:
-    """Whether the values, and the limits of points without events, are positive and far apart; what is known to be 0 aside."""
+    """Whether values, and limits of points without events, are positive and span two decades, except values known to be 0."""
     unknown = [e for e in estimates if (e.low, e.high) != (0, 0)]
     if not unknown or any(e.low < 0 or (e.value <= 0 and not has_no_events(e)) for e in unknown):
         return False

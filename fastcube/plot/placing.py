@@ -1,4 +1,4 @@
-"""A panel's scale, limits and ticks."""
+"""Choose a panel's scale, limits and ticks."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-#: Data that span this factor are drawn on a logarithmic axis.
+#: Data that span this factor get a logarithmic axis.
 DECADES = 100.0
 
-#: Most ticks that are set one by one, and characters of a round number beside them.
+#: Largest number of ticks placed one by one, and assumed length of a round number in characters.
 _TICKS, _ROUNDED = 14, 5
 
 
 def axis_limits(values: Iterable[float], log: bool, below: float) -> tuple[float, float]:
-    """Limits of an axis around the values, with ``below`` of its length left free under them.
+    """Return limits of an axis around the values, with ``below`` of its length left free at the bottom.
 
-    Linear axes of values that are never negative start at 0 unless all values are far from it; logarithmic ones show
-    at least a decade.
+    A linear axis of nonnegative values starts at 0 unless all values are far from it.  A logarithmic axis spans a decade or more.
     """
     inside = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
     if not inside:
@@ -36,21 +35,21 @@ def axis_limits(values: Iterable[float], log: bool, below: float) -> tuple[float
 
 
 def _smallest_gap(at: Sequence[float]) -> float:
-    """Return the smallest distance between neighbours, as a fraction of the whole."""
+    """Return the smallest distance between neighbours as a fraction of the whole range."""
     return min((b - a for a, b in pairwise(at)), default=math.inf) / (at[-1] - at[0] or 1.0)
 
 
 def _is_geometric(at: Sequence[float]) -> bool:
-    """Whether ascending values are spread better on a logarithmic axis: powers of two, say."""
+    """Whether ascending values are spread more evenly on a logarithmic axis, as powers of two are."""
     if len(at) < 4 or at[0] <= 0 or at[-1] < 8 * at[0]:
         return False
     return _smallest_gap([math.log(x) for x in at]) > 2 * _smallest_gap(at)
 
 
 def _tick_positions(at: Sequence[float], along: Sequence[float], share: float, log: bool) -> list[float]:
-    """Return the values of the data, or as many of them as keep a distance of ``share`` of the axis if labels would overlap.
+    """Return the values, or if their labels would overlap as many as are ``share`` of the axis away from each other.
 
-    On a logarithmic axis powers of two come first.
+    On a logarithmic axis powers of two are chosen first.
     """
     whole = along[-1] - along[0] or 1.0
     kept: list[int] = []
@@ -61,10 +60,10 @@ def _tick_positions(at: Sequence[float], along: Sequence[float], share: float, l
 
 
 def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float) -> None:
-    """Scale, limits and ticks of the horizontal axis: ticks where the data are, as far as there is room for their labels.
+    """Set scale, limits and ticks of the horizontal axis, with ticks at the data if there is space for their labels.
 
-    Round numbers instead for values evenly spaced of which only some have room, and for values of many digits.  ``letters``
-    is the labels' size in points.
+    Otherwise the ticks are round numbers: for evenly spaced values that do not all fit, and for values with many digits.
+    ``letters`` is the size of the labels in points.
     """
     from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullFormatter
 

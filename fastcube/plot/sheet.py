@@ -93,7 +93,7 @@ def _legend_width(widths: list[float], columns: int) -> float:
     return sum(max(widths[i:j]) for i, j in pairwise(ends))
 
 
-#: Phrases of titles on the faults of an axis.
+#: Phrases about faults in titles, by axis; a phrase is dropped if all points have no such faults.
 _FAULTS_IN_TITLES = {"links": r" and K faulty links", "f": r"f (random )?faulty nodes and "}
 
 #: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
@@ -208,7 +208,7 @@ class Sheet:
         grid = self.figure.add_gridspec(rows, columns)
         for i, one in enumerate(axes):
             row, column = divmod(i, columns)
-            one.set_subplotspec(grid[row, slice(column, None) if one is axes[-1] else column])  # no empty cell
+            one.set_subplotspec(grid[row, slice(column, None) if one is axes[-1] else column])  # fills the row
 
     def _panel_height(self, columns: int = 0) -> float:
         """Return the height of a panel with its labels, in inches."""
@@ -224,7 +224,7 @@ class Sheet:
 
     @property
     def _caption(self) -> str:
-        """The facts that no title says."""
+        """The facts that no title contains."""
         titles = " ".join((self._title, *(panel.title for panel in self._panels)))
         told = [
             fact for fact in self._facts.values() if fact and not re.search(rf"\b{re.escape(fact)}(?![.\d])", titles)
@@ -313,7 +313,7 @@ class Sheet:
         panel = max(box.height for box in self._boxes()) / self.figure.dpi
         words = (
             max(box.height for box in self._boxes(tight=True)) / self.figure.dpi - panel
-        )  # of a row: labels, title, legend
+        )  # height of a row's labels, title and legend
         room = max(1, int((most - high + rows * (panel + words)) / (_LOWEST_PANEL + words)))
         if room < rows:
             room *= self._columns
@@ -331,11 +331,11 @@ class Sheet:
 
     @property
     def _has_one_legend(self) -> bool:
-        """Whether all panels tell the same apart."""
+        """Whether the lines of all panels differ by the same axes."""
         return len({panel.by for panel in self._panels}) == 1
 
     def _draw_legends(self) -> None:
-        """Draw one legend under the panels if their lines differ by the same axes, else one under each; then the caption."""
+        """Draw one legend under the panels if their lines differ by the same axes, else one under each, and then the caption."""
         small = max(SMALLEST, 0.85 * self._letters)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
         entries: dict[str, Any] = {}

@@ -1,26 +1,26 @@
-"""How lines are told apart: seven colours for any sight, on white and on dark ground, and markers and dashes for grey print."""
+"""The look of lines: seven colours for any sight, on white and on dark background, and markers and dashes for grey print."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Contrast (WCAG 2) of each is at least 3:1 with white and with #111111, so a figure stands on either.  Any two differ by 27 or
+#: Contrast (WCAG 2) of each is at least 3:1 with white and with #111111, so a figure works on both.  Any two differ by 27 or
 #: more (CIE 1976) for normal sight, protanopia, deuteranopia and tritanopia (Machado, Oliveira & Fernandes 2009).
 COLOURS = ("#5a53c8", "#cf7d04", "#1e9cd0", "#c01f29", "#81976d", "#8a5173", "#8f08ff")
 
-#: What is not measured: the papers' statements, closed forms, bounds.
+#: The colour of everything that is not measured: the papers' statements, closed forms, bounds.
 GREY = "#777777"
 
-#: Points below which no letter of a figure is set.
+#: Smallest letter size in a figure, in points.
 SMALLEST = 7.0
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
-#: Dotted is kept for closed forms.
+#: Dash patterns of lines; dotted lines are reserved for closed forms.
 _DASHES = ("-", "--", "-.", (0, (8, 2.5)), (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 
 
 def line_style(i: int, lines: int = 1) -> dict[str, Any]:
-    """Keyword arguments of matplotlib for line i of ``lines``: no two of the first 55 have both marker and dashes alike."""
+    """Return matplotlib's arguments for line i of ``lines``; no two of the first 55 lines share both marker and dashes."""
     kinds = {
         "color": COLOURS[i % len(COLOURS)],
         "marker": _MARKERS[i % len(_MARKERS)],

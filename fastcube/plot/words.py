@@ -85,7 +85,7 @@ def value_text(name: str, value: object) -> str:
 
 
 def fact_text(name: str, value: object) -> str:
-    """Return ``n = 5`` for a title or caption, ``what: links`` for a name that does not tell its axis."""
+    """Return ``n = 5`` for a title or caption, ``what: links`` for a name that does not show its axis."""
     return f"{name}: {value}" if isinstance(value, str) and name != "network" else value_text(name, value)
 
 

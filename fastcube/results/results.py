@@ -341,42 +341,43 @@ class Results:
         title: str | bool | None = None,
         legend: bool = False,
     ) -> Any:
-        """Draw the study's figure, or statistics of your choice on one pair of axes, and return the matplotlib figure.
+        """Plot the study's figure, or chosen statistics on one pair of axes, and return the matplotlib figure.
 
         Parameters
         ----------
         *statistics : str
-            Names: a line for each, and for each value of ``by`` and of any other axis of several values, with 95% intervals.
+            Names of statistics.  There is one line, with 95% intervals, per statistic and per value of ``by`` and of any other
+            axis with several values.
         x : str, optional
-            The axis along which they are drawn; by default that of most values.  Names are drawn in their order.
+            The axis along x; by default the axis with most values.  Values that are names keep their order.
         by : str, optional
             The axis whose values come first in the labels.
         log : bool
-            A logarithmic scale; by default where the data span two decades.
+            Whether to use a logarithmic scale; by default it is used if the data span two decades.
         path : path, optional
-            File to write: .png, .svg or .pdf.
+            The file to write: .png, .svg or .pdf.
         axes : matplotlib axes, or a sequence of them, optional
-            Where to draw: one for statistics, else as many as the figure has panels; by default a new figure.  Lines,
-            intervals and limits are added, with labels that tell studies and points apart; nothing else of the axes changes
-            but for what ``title``, ``legend`` and ``log`` ask for.
+            The axes to plot on: one for statistics, else as many as the figure has panels; by default a new figure.  Lines,
+            intervals and limits are added, with labels that name the study and the point.  Nothing else of the axes changes,
+            except by ``title``, ``legend`` and ``log``.
         width, height : str or number, optional
-            Of a new figure: ``"screen"``, or inches on paper, 2.5 to 20, as ``"3.3in"`` or 3.3: at most two panels in a row,
-            no letter below 7 points.  The height is what the panels need, in a column at most 4.5 inches, or 1.5 to 40 inches.
+            Size of a new figure: ``"screen"``, or inches, as ``"3.3in"`` or 3.3; widths of 2.5 to 20 and heights of 1.5 to 40.
+            There are at most two panels in a row.  The default height is what the panels need, at most 4.5 inches in a column.
         style : str, optional
-            Of a new figure: ``"screen"``, ``"paper"`` or ``"dark"``; by default paper for a width in inches.
+            Style of a new figure: ``"screen"``, ``"paper"`` or ``"dark"``; by default paper for a width in inches.
         panels : sequence of int
-            Numbers, from 1, of the panels of the study's figure to draw; by default all.
+            Numbers, from 1, of the panels of the study's figure to plot; by default all.
         title : str or bool, optional
-            In place of the figure's own; ``"none"`` for no title; True writes the figure's own on the caller's axes.
+            A title in place of the figure's own; ``"none"`` for no title; True writes the figure's own on the caller's axes.
         legend : bool
-            Whether the caller's axes get a legend; a new figure has one.
+            Whether to add a legend to the caller's axes; a new figure always has one.
 
         Raises
         ------
         MissingDependencyError
             Without matplotlib (extra ``fastcube[plot]``).
         ParameterError
-            For what is no statistic of one number or no axis, another number of axes, another kind of file, or no width.
+            For an unknown statistic or axis, a distribution, a wrong number of axes, another kind of file, or an impossible size.
         """
         from ..plot import draw_figure
 
