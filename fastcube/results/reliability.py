@@ -107,7 +107,7 @@ def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
     f = np.arange(many + 1)
     ways = gammaln(many + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
     weights: NDArray[np.float64] = np.exp(ways + xlogy(f, p) + xlog1py(f[::-1], -p))
-    return weights
+    return weights / math.fsum(weights)  # logarithms of large factorials are rounded
 
 
 def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
@@ -124,7 +124,7 @@ def is_curve(results: Results) -> bool:
 
 
 def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
-    """Return the strata, with variance 0, and the number of trials that all of them share."""
+    """Return the strata, with variance 1 unless the probability is proved, and the number of trials that all of them share."""
     done = [(point, tally) for point, tally in results if tally.trials]
     found = sorted({(str(point["network"]), str(point["what"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
@@ -150,18 +150,28 @@ def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
         if f < sure or f >= vain or (what == "nodes" and f == many - 1):
             strata.append((float(f < vain), 0.0, 0.0, 0.0))
         else:
-            strata.append((known.get(f, 0.0), 0.0, 0.0, 0.0 if f in known else 1.0))
+            strata.append((known.get(f, 0.0), 1.0, 0.0, 0.0 if f in known else 1.0))
     return strata, tally.trials
 
 
 def _evaluate_curve(strata: Sequence[Stratum], trials: int, p: float) -> Estimate:
-    """Return the value of the polynomial at p: the mean over orders of failures of a quantity in [0, 1]."""
+    """Return the value of the polynomial at p: the mean over orders of failures of a quantity in [sure, sure + unknown].
+
+    ``unknown`` is the weight of the numbers of failures whose probability is not proved, so the limits are close at small and
+    at large p.
+    """
     weights = _weigh_failures(len(strata) - 1, p)
-    mean, _, _, most = np.array(strata).T
-    low, lacking = min(math.fsum(weights * mean), 1.0), math.fsum(weights * most)
-    value, high = low + lacking / 2, min(low + lacking, 1.0)
-    error = math.sqrt(value * (1 - value) / trials)
-    return Estimate(value, error, chernoff_interval(low, trials)[0], chernoff_interval(high, trials)[1])
+    mean, sampled, _, most = np.array(strata).T
+    sure, unknown = math.fsum(weights * mean * (1 - sampled)), math.fsum(weights * sampled)
+    if unknown == 0:
+        return Estimate(sure, 0.0, sure, sure)
+    low = min(math.fsum(weights * mean * sampled) / unknown, 1.0)
+    high = min(low + math.fsum(weights * most) / unknown, 1.0)
+    value = (low + high) / 2
+    error = unknown * math.sqrt(value * (1 - value) / trials)
+    limits = chernoff_interval(low, trials)[0], chernoff_interval(high, trials)[1]
+    value, least, greatest = (min(sure + unknown * x, 1.0) for x in (value, *limits))
+    return Estimate(value, error, least, greatest)
 
 
 def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[float, float]:
