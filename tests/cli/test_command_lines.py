@@ -205,7 +205,7 @@ def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     folder = Path(shutil.copytree(place, tmp_path / "a" / "b"))
     monkeypatch.chdir(folder)
     for module in (cli, checked_run, claims_command):
-        monkeypatch.setattr(module, "leave", leaves)
+        monkeypatch.setattr(module, "exit_process", leaves)
     rng, log = random.Random(seed), logging.getLogger("fastcube")
     for _ in range(100):
         line = line_of(rng)
