@@ -201,7 +201,7 @@ class Supercube:
         if apart != self.inside:
             return u
         if self.faults.isdisjoint((v, v ^ self.low, v ^ self.high, u)):
-            # 00 -> 10 -> 11 and 11 -> 10 -> 00, the digits being (x_hi, x_lo); 01 <-> 10 by the low dimension
+            # opposite nodes, as bits (high, low): between 00 and 11 by way of 10, from 01 by way of 00, from 10 of 11
             return v ^ (self.low if v & self.inside else self.high)
         return v ^ (self.low if v ^ self.low not in self.faults else self.high)
 

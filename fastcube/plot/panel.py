@@ -291,7 +291,7 @@ class Panel:
                 curves.append((pairs, line.look["color"]))
         level = dict(pair for pairs, _ in curves for pair in pairs)
         apart = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
-        if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # depends on x only
+        if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # one value per x
             curves = [(sorted(level.items()), GREY)] if level else []
         for pairs, colour in curves:
             self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], colour))

@@ -95,7 +95,7 @@ class _Driver:
         empty = Tally.empty(self.study.tally)
         for key in keys:
             results.tallies.setdefault(key, empty)
-        alike: dict[Any, list[dict[str, Value]]] = {}  # points that one kernel call counts
+        alike: dict[Any, list[dict[str, Value]]] = {}  # lists of points that one kernel call counts together
         for key, point in zip(keys, points, strict=True):
             wanted = None if goal.adaptive else goal.bounds(point)
             alike.setdefault((study.curve_key(point), results.tallies[key].ranges, wanted), []).append(point)
