@@ -58,8 +58,8 @@ def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[st
         columns.append(dict(zip(names, texts, strict=True)))
     order = sorted(names, key=lambda name: known[name].degree(n))
     if statistic == "connected":
-        rows = [[str(known[x].degree(n)), str(known[x].links(n)), x, *(column[x] for column in columns)] for x in order]
-        return _markdown(["degree", "links", "network", *faults], rows)
+        rows = [[str(known[x].degree(n)), x, *(column[x] for column in columns)] for x in order]
+        return _markdown(["degree", "network", *faults], rows)
     return _differences({x: [column[x] for column in columns] for x in order if x != "hypercube"}, list(faults))
 
 
