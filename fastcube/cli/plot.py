@@ -57,12 +57,12 @@ def command(
     """
     from ..measure.registry import code_of
     from ..plot import check_target, draw_figure
-    from ..plot.sheet import height_in_inches, width_in_inches
+    from ..plot.sheet import check_inches
 
     output = f"{os.path.splitext(files[0])[0]}.png" if output is None else output  # noqa: PTH122  (any text is a file)
     check_target(output)
-    width_in_inches(width)
-    height_in_inches(height)
+    check_inches("width", width)
+    check_inches("height", height)
     several = [options.read_results(file, unchecked, study, where) for file in files]
     chosen = [] if stat is None else stat.split(",")
     results = several[0]

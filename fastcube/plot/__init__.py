@@ -187,16 +187,6 @@ def study_figure(results: Results, sheet: Sheet) -> None:
     (own or default_figure)(results, sheet)
 
 
-def _prefix(results: Results) -> str:
-    """Return the name of the study and the values of all axes with a single value, as text."""
-    from .panel import held_values
-    from .words import key_text
-
-    points = [point for point, tally in results if tally.trials]
-    held = held_values(points, [a.name for a in results.study.axes])
-    return ", ".join(filter(None, (results.study.name, key_text(held))))
-
-
 def _list_facts(several: Sequence[Results]) -> dict[str, str]:
     """Return the values of axes that all points share, empty for numbers of faults that are 0, and the trials."""
     from .panel import held_values
@@ -241,9 +231,9 @@ def draw_figure(
 
     several = [results] if isinstance(results, Results) else [*results]
     chosen = check_flag("log", log) or bool(statistics) or (x, by) != (None, None) or len(several) > 1
-    prefix = "" if axes is None else _prefix(several[0])
 
     facts = _list_facts(several)
+    prefix = ", ".join([several[0].study.name, *(fact for axis, fact in facts.items() if fact and axis != "trials")])
 
     def draw(numbers: Sequence[int]) -> Sheet:
         sheet = Sheet(axes, log=log, numbers=numbers, prefix=prefix, facts=facts, **layout)

@@ -572,9 +572,7 @@ class Panel:
             if beyond:
                 hollow = line.look | {"linestyle": "none", "markerfacecolor": self.axes.get_facecolor()}
                 self.axes.plot(*zip(*beyond, strict=True), zorder=4, gid="beyond", label="_", **hollow)
-                self._add_label(
-                    "hollow: beyond the statement's range", color=GREY, marker="o", fillstyle="none", linestyle="none"
-                )
+                self._add_label("hollow: not in its range", color=GREY, marker="o", fillstyle="none", linestyle="none")
 
 
 def _scale_estimate(e: Estimate, factor: float) -> Estimate:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
-from .panel import Line, full_label, group_points, held_values
+from .panel import Line, full_label, group_points
 from .style import line_style
-from .words import axis_text, fact_text, key_text
+from .words import axis_text, key_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -94,7 +94,8 @@ def selection_figure(
     panel.by = ("selection",)
     one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
     axis = several[0].study.axis(along)
-    panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title=_title(several, along))
+    titles = dict.fromkeys(results.study.title for results in several)
+    panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title="; ".join(titles))
     panel.categories = tuple(names)
 
 
@@ -115,12 +116,3 @@ def _varying_axes(several: Sequence[Results], along: str) -> list[str]:
             for axis in results.study.axes if tally.trials else ():
                 values.setdefault(axis.name, set()).add(point[axis.name])
     return [name for name, found in values.items() if name != along and len(found) > 1 and len(several) > 1]
-
-
-def _title(several: Sequence[Results], along: str) -> str:
-    """Return the titles of the studies, and the values of all axes with a single value in all results."""
-    points = [point for results in several for point, tally in results if tally.trials]
-    shared = [a.name for a in several[0].study.axes if a.name != along and all(a.name in point for point in points)]
-    held = held_values(points, shared)
-    titles = "; ".join(dict.fromkeys(results.study.title for results in several))
-    return f"{titles} ({', '.join(fact_text(*item) for item in held.items())})" if held else titles

@@ -24,46 +24,29 @@ _COLUMN, _COLUMN_HEIGHT, _LOWEST_PANEL = 3.3, 4.5, 0.9
 #: Height of a figure in addition to its rows of panels, in inches.
 _MARGIN = 0.5
 
-#: Permitted widths and heights, in inches.
-_WIDTHS, _HEIGHTS = (2.5, 20.0), (1.5, 40.0)
+#: Permitted widths and heights in inches, and their description in messages.
+_LENGTHS = {
+    "width": (2.5, 20.0, "screen, or 2.5in to 20in (3.3in is a column)"),
+    "height": (1.5, 40.0, "1.5in to 40in"),
+}
 
 #: Letter size in points and resolution in dots per inch of each style.
 _STYLES = {"screen": (10.0, 120), "dark": (10.0, 120), "paper": (8.0, 300)}
 
 
-def _read_inches(value: object) -> float | None:
+def check_inches(name: str, value: object) -> float | None:
+    """Return a ``width`` or ``height`` in inches, given as ``"3.3in"`` or 3.3; None for the default, ``"screen"`` or None.
+
+    Raises ParameterError for anything else, for a width outside 2.5 to 20 inches, and for a height outside 1.5 to 40.
+    """
+    if value == ("screen" if name == "width" else None):
+        return None
+    low, high, lengths = _LENGTHS[name]
     number = re.fullmatch(r"(\d+\.?\d*|\.\d+)in", value) if isinstance(value, str) else None
-    value = float(number[1]) if number else value
-    inches = as_number(value)
-    return None if inches is None else float(inches)
-
-
-def width_in_inches(width: object) -> float | None:
-    """Return the width of a figure in inches, given as ``"3.3in"`` or 3.3; None for ``"screen"``.
-
-    Raises ParameterError for anything else, and outside 2.5 to 20 inches.
-    """
-    if width == "screen":
-        return None
-    value, (low, high) = _read_inches(width), _WIDTHS
-    if value is None or not low <= value <= high:
-        raise ParameterError(
-            f"width must be screen, or {low}in to {high:g}in (3.3in is a column), got {short_repr(width)}"
-        )
-    return value
-
-
-def height_in_inches(height: object) -> float | None:
-    """Return the height of a figure in inches, given as ``"4in"`` or 4; None for None.
-
-    Raises ParameterError for anything else, and outside 1.5 to 40 inches.
-    """
-    if height is None:
-        return None
-    value, (low, high) = _read_inches(height), _HEIGHTS
-    if value is None or not low <= value <= high:
-        raise ParameterError(f"height must be {low}in to {high:g}in, got {short_repr(height)}")
-    return value
+    inches = as_number(float(number[1]) if number else value)
+    if inches is None or not low <= inches <= high:
+        raise ParameterError(f"{name} must be {lengths}, got {short_repr(value)}")
+    return float(inches)
 
 
 def check_panels(numbers: object) -> tuple[int, ...]:
@@ -148,8 +131,8 @@ class Sheet:
         if not all(hasattr(a, "plot") and hasattr(a, "figure") for a in self._given or ()):
             raise ParameterError(f"axes must be matplotlib axes, got {short_repr(axes)}")
         self._style = check_style(style, width)
-        self._inches = _COLUMN if (style, width) == ("paper", "screen") else width_in_inches(width)
-        self._height = height_in_inches(height)
+        self._inches = _COLUMN if (style, width) == ("paper", "screen") else check_inches("width", width)
+        self._height = check_inches("height", height)
         if axes is not None:
             new = {"width": self._inches, "height": height, "style": style, "panels": numbers or None}
             for name in (name for name, value in new.items() if value is not None):
@@ -299,7 +282,8 @@ class Sheet:
         """On paper, write (a), (b), ... before the titles of several panels."""
         if self._style == "paper" and len(self._panels) > 1:
             for letter, panel in zip(string.ascii_lowercase, self._panels, strict=False):
-                panel.axes.set_title(f"({letter}) {panel.axes.get_title()}".strip(), fontsize=self._letters)
+                title = panel.axes.get_title().removeprefix(f"({letter})")
+                panel.axes.set_title(f"({letter}) {title.strip()}".strip(), fontsize=self._letters)
 
     def _limit_height(self) -> None:
         """Set the requested height; in a journal's column find out how many panels fit into the greatest height."""

@@ -140,7 +140,7 @@ def _figure(results: Results, sheet: Any) -> None:
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
     subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN_DIMENSIONS}
     larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
-    larger.set_labels(y="probability", title=f"Subcubes in the closure at n = {n}")
+    larger.set_labels(y="probability of the subcube", title=f"Subcubes in the closure at n = {n}")
     for panel in (left, right, larger):
         panel.scale = "log"
     sheet.title(results.study.title)

@@ -747,7 +747,8 @@ def caption(figure):
 def test_a_caption_says_what_all_points_share_and_their_trials():
     one = chosen().sel(rule="mid")
     assert caption(one.sel(b=5).plot(title="mine")) == "rule: mid, $b = 5$, 1,000 trials per point"
-    assert caption(one.sel(b=5).plot("some")) == "1,000 trials per point"  # the title says the rest
+    assert caption(one.sel(b=5).plot("some")) == "rule: mid, $b = 5$, 1,000 trials per point"
+    assert caption(one.plot("some", x="a", by="b")) == "rule: mid, 1,000 trials per point"
     assert caption(one.plot("some", title="none")) == ""
 
 
