@@ -79,7 +79,7 @@ def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float
         (0.6 * letters * many + 0.5 * letters) / wide for many in (max(len(f"{x:g}") for x in at), _ROUNDED)
     )
     even = not log and len(at) > 2 and at[-1] - at[0] < 1.01 * (len(at) - 1) * _smallest_gap(at) * (at[-1] - at[0])
-    short = len(at) == 1 or len(at) <= _MANY and all(float(f"{x:.3g}") == x or float(x).is_integer() for x in at)
+    short = len(at) == 1 or (len(at) <= _MANY and all(float(f"{x:.3g}") == x or float(x).is_integer() for x in at))
     if not log and (not short or (even and (len(at) > _TICKS or _smallest_gap(along) < room))):
         most = max(3, min(10, int(1 / min(room, rounded))))
         axes.xaxis.set_major_locator(MaxNLocator(most, integer=integer, steps=[1, 2, 5, 10]))
