@@ -88,20 +88,31 @@ class BlockTransform(SphinxTransform):
             mark_columns(table)
 
 
+def _is_number_column(texts):
+    return any(re.search(r"\d", text) for text in texts) and all(NUMBER.fullmatch(text) for text in texts)
+
+
 def mark_columns(table):
-    """Give cells of number columns the class ``number``, and the first row of each group ``group``."""
+    """Mark columns of numbers, the column that names rows among them, and the first row of each group.
+
+    A narrow window leaves out what stands before the names (``before``).
+    """
     for body in table.findall(nodes.tbody):
-        rows = [list(row.findall(nodes.entry, descend=True)) for row in body.children]
+        rows = [list(row.findall(nodes.entry)) for row in body.children]
         if not rows or len({len(row) for row in rows}) != 1 or any("morecols" in cell for row in rows for cell in row):
             continue
         heads = [list(row.findall(nodes.entry)) for head in table.findall(nodes.thead) for row in head.children]
-        for i, column in enumerate(zip(*rows, strict=True)):
-            texts = [cell.astext().strip() for cell in column]
-            if any(re.search(r"\d", text) for text in texts) and all(NUMBER.fullmatch(text) for text in texts):
-                for cell in (*column, *(head[i] for head in heads if len(head) == len(rows[0]))):
-                    cell["classes"].append("number")
+        columns = list(zip(*[head for head in heads if len(head) == len(rows[0])], *rows, strict=True))
+        numbers = [_is_number_column([row[i].astext().strip() for row in rows]) for i in range(len(columns))]
+        name = numbers.index(False) if False in numbers else 0
+        if not any(numbers[name:]):
+            name = 0
+        for i, column in enumerate(columns):
+            kinds = ["number"] * numbers[i] + ["name"] * (i == name) + ["before"] * (i < name)
+            for cell in column:
+                cell["classes"] += kinds
         first = [row[0].astext() for row in rows]
-        if len(set(first)) < len(first) and len(set(first)) > 1:
+        if 1 < len(set(first)) < len(first):
             for row, text, before in zip(body.children[1:], first[1:], first, strict=False):
                 if text != before:
                     row["classes"].append("group")
