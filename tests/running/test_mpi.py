@@ -72,7 +72,10 @@ def test_usr1_to_the_launcher_checkpoints_and_another_engine_resumes(tmp_path):
         code, lines = run.wait_for_file(out).end(signal.SIGUSR1)
     assert code == 75
     assert lines == [f"fastcube: work remains; checkpoint written to {out}; go on with: the same mpiexec command"]
-    assert {p["work"]: t.trials for p, t in open_results(out)} == {0.0: 3, 1e12: 0}
+    counted = {
+        p["work"]: t.trials for p, t in open_results(out)
+    }  # on busy processors the third quick trial may have to wait
+    assert 0 < counted[0.0] <= 3 and counted[1e12] == 0
     assert (
         run_fastcube("run", TOY_FILE, "--set", "a=1", "--set", "work=0", "--trials", "5003", "-o", out).returncode == 0
     )
