@@ -77,7 +77,7 @@ def _legend_width(widths: list[float], columns: int) -> float:
 
 
 #: Phrases about faults in titles, by axis; a phrase is dropped if all points have no such faults.
-_FAULTS_IN_TITLES = {"links": r" and K faulty links", "f": r"f (random )?faulty nodes and "}
+_FAULTS_IN_TITLES = {"links": r"( and|,) K faulty links", "f": r"f (random )?faulty nodes and "}
 
 #: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
 _MAX_LEGEND_FRACTION = 0.8
@@ -200,10 +200,13 @@ class Sheet:
 
     def title(self, text: str) -> None:
         """Set the title above all panels, without faults that no point has; it is left out on the caller's axes."""
+        self._title = self._drop_absent_faults(text)
+
+    def _drop_absent_faults(self, text: str) -> str:
         for axis, phrase in _FAULTS_IN_TITLES.items():
             if self._facts.get(axis) == "":
                 text = re.sub(phrase, "", text)
-        self._title = text
+        return text
 
     @property
     def _caption(self) -> str:
@@ -220,6 +223,8 @@ class Sheet:
             self._finish_given()
             return self.figure
         self._drop_panels()
+        for panel in self._panels:
+            panel.set_labels(title=self._drop_absent_faults(panel.title) or None)
         for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
             group_lines(panels)
         self._draw_panels()

@@ -759,10 +759,12 @@ def test_titles_leave_out_faults_that_no_point_has():
         ({"links": "links = 3"}, "Under f faulty nodes and K faulty links"),
     ):
         sheet = Sheet(facts={**facts, "trials": "10 trials per point"})
-        sheet.panel().series("what", [(1, FEW), (2, MANY)])
+        panel = sheet.panel()
+        panel.series("what", [(1, FEW), (2, MANY)])
+        panel.set_labels(title="Under f faulty nodes and K faulty links")
         sheet.title("Under f faulty nodes and K faulty links")
         figure = sheet.finish()
-        assert figure.get_suptitle().replace("$", "") == title
+        assert figure.get_suptitle().replace("$", "") == panel.axes.get_title().replace("$", "") == title
         assert caption(figure).replace("\xa0", " ") == ", ".join(
             filter(None, [facts.get("links"), "10 trials per point"])
         )
