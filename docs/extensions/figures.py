@@ -31,6 +31,8 @@ def write_first_panel(figure, path):
     """Write the first panel alone, for a card: its legend and the title over all panels would lie on it."""
     for beside in (*figure.legends, *figure.texts):
         beside.set_visible(False)
+    for other in figure.axes[1:]:  # a title of the next row may reach into the area
+        other.title.set_alpha(0)
     area = figure.axes[0].get_tightbbox().transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
     path.write_text(figure_svg(figure, path.stem, area))
 
