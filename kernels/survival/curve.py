@@ -25,7 +25,7 @@ from .layout import CURVE, CURVE_EVENTS
 _SLOTS = np.int64(CURVE.size)
 _EVENTS = CURVE.family("{}", CURVE_EVENTS)
 _SOME = CURVE.counter("some")
-_LARGEST, _SECOND, _OTHERS = CURVE.moments("largest"), CURVE.moments("second"), CURVE.moments("others")
+_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others"))
 
 #: Index in ``params`` of the first number of failures.
 _FAILED = 3
@@ -51,11 +51,8 @@ class CurveScratch(NamedTuple):
     many: Ints32  #: number of components of each size, without the giant (one of the largest)
     failed: Ints  #: count + 1: the numbers of failures in falling order, and -1
     rows: Ints  #: count entries: row of each number in the tally
-    events: Words  #: count entries: the trial's events, one field each
-    largest: Words  #: count entries: nodes of the largest component
-    second: Words  #: count entries: nodes of the second largest component
-    others: Words  #: count entries: sum of the squared sizes of all components but the largest
-    sums: Words  #: (8, count): sums over trials
+    states: Words  #: (4, count): the trial's events, one field each, then the sizes that ``note_state`` gets
+    sums: Words  #: (10, count): sums over trials, of events, and of each size, its square's low half and high half
     first: Ints  #: 2 entries, used by ``hitting``: failures at the first disconnection and the first isolated node
 
 
@@ -95,11 +92,8 @@ def curve_scratch_for(params):
         np.zeros(nodes + 1, np.int32),
         failed,
         rows,
-        np.zeros(count, np.uint64),
-        np.zeros(count, np.uint64),
-        np.zeros(count, np.uint64),
-        np.zeros(count, np.uint64),
-        np.zeros((8, count), np.uint64),
+        np.zeros((4, count), np.uint64),
+        np.zeros((10, count), np.uint64),
         np.zeros(2, np.int64),
     )
 
@@ -128,10 +122,10 @@ def note_state(w, at, failed, parts, isolated, largest, second, others):
         events = np.uint64(parts == 1) | np.uint64(isolated == 0) << _NO_ISOLATED
         if parts > 1:
             events |= _DISCONNECTED if isolated else _DISCONNECTED_1_EXTRA
-        w.events[at] = events
-        w.largest[at] = np.uint64(largest)
-        w.second[at] = np.uint64(second)
-        w.others[at] = np.uint64(others)
+        w.states[0, at] = events
+        w.states[1, at] = np.uint64(largest)
+        w.states[2, at] = np.uint64(second)
+        w.states[3, at] = np.uint64(others)
         at += ONE
     return at
 
@@ -141,21 +135,14 @@ def _add_trial(w):
     """Add the states of one trial to the sums, in loops that LLVM vectorises."""
     count = w.rows.size
     for i in range(count):
-        w.sums[0, i] += w.events[i]
-    for i in range(count):
-        x = w.largest[i]
-        w.sums[1, i] += x
-        w.sums[2, i] += (x & LOW32) * (x & LOW32)
-    for i in range(count):
-        x = w.second[i]
-        w.sums[3, i] += x
-        w.sums[4, i] += (x & LOW32) * (x & LOW32)
-    for i in range(count):
-        x = w.others[i] & LOW32
-        square = x * x
-        w.sums[5, i] += x
-        w.sums[6, i] += square & LOW32
-        w.sums[7, i] += square >> HALF_WORD_BITS
+        w.sums[0, i] += w.states[0, i]
+    for k in range(1, 4):
+        for i in range(count):
+            x = w.states[k, i] & LOW32
+            square = x * x
+            w.sums[3 * k - 2, i] += x
+            w.sums[3 * k - 1, i] += square & LOW32
+            w.sums[3 * k, i] += square >> HALF_WORD_BITS
 
 
 @block
@@ -174,14 +161,11 @@ def _flush_moments(w, tally, trials):
     """Add the sums of sizes to the tally."""
     for i in range(w.rows.size):
         row = w.rows[i] * _SLOTS
-        tally[row + _LARGEST.total] += np.int64(w.sums[1, i])
-        tally[row + _LARGEST.squares] += np.int64(w.sums[2, i])
-        tally[row + _SECOND.total] += np.int64(w.sums[3, i])
-        tally[row + _SECOND.squares] += np.int64(w.sums[4, i])
-        tally[row + _OTHERS.total] += np.int64(w.sums[5, i])
-        tally[row + _OTHERS.squares] += np.int64(w.sums[6, i])
-        tally[row + _OTHERS.squares + 1] += np.int64(w.sums[7, i])
-        if w.largest[i] > ZERO:  # nodes survive in each trial or in none
+        for k in range(3):
+            tally[row + _SIZES[k].total] += np.int64(w.sums[3 * k + 1, i])
+            tally[row + _SIZES[k].squares] += np.int64(w.sums[3 * k + 2, i])
+            tally[row + _SIZES[k].squares + 1] += np.int64(w.sums[3 * k + 3, i])
+        if w.states[1, i] > ZERO:  # nodes survive in each trial or in none
             tally[row + _SOME] += trials
 
 
