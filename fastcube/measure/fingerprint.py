@@ -183,11 +183,10 @@ def _check_executed(function: FunctionType, file: Path) -> None:
     Python recorded only the bytecode of these files, not their source.  Code is not checked if its loader rewrites it (pytest)
     or if a program executes parts of a file (sphinx-gallery).
     """
-    module = captured_values.defining_module(function)
-    loader = getattr(sys.modules.get(module), "__loader__", None)
-    if isinstance(loader, SourceFileLoader) and hash_bytecode(function.__code__) not in _compile_functions(
-        _executed_source(file)
-    ):
+    module = sys.modules.get(captured_values.defining_module(function))
+    if module is None or not isinstance(module.__loader__, SourceFileLoader) or module.__file__ != str(file):
+        return
+    if hash_bytecode(function.__code__) not in _compile_functions(_executed_source(file)):
         raise ParameterError(f"{plain_text(str(file))} has changed since it was loaded: start again")
 
 

@@ -522,7 +522,7 @@ def test_shards_that_state_the_same_are_checked_once(cli, monkeypatch):
         monkeypatch.setattr(owner, name, call)
 
     for owner, name in (
-        (untrusted_hdf5, "_read_whole"),
+        (untrusted_hdf5, "read_whole"),
         (Identity, "digest"),
         (reading, "recorded"),
         (reading, "numbers_of"),
@@ -530,7 +530,7 @@ def test_shards_that_state_the_same_are_checked_once(cli, monkeypatch):
         count(owner, name)
     count(Results, "read")
     assert cli("status", *(f"{i}of40.h5" for i in range(40)))[0] == 0
-    assert done == {"_read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1, "read": 4}
+    assert done == {"read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1, "read": 4}
     done.clear()
     merge([f"{i}of40.h5" for i in range(40)])
-    assert done == {"_read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1}
+    assert done == {"read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1}
