@@ -249,7 +249,10 @@ def bracket_notes(results: Results) -> list[str]:
         lines.append(f"  {point_text(point)}: [{low:.6g}, {high:.6g}], mean number {found.mean:.4g}{narrower}")
     if not lines:
         return []
-    heading = "proved limits of P(some node is isolated); P(disconnected) is the sum of this probability and extra_1:"
+    heading = (
+        "proved limits of P(some node is isolated); where two nodes or more are nonfaulty, P(disconnected) is the sum of this"
+        " probability and extra_1:"
+    )
     return [
         heading,
         *lines,
