@@ -383,7 +383,7 @@ def run_study(
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
     study = registry.register_live_study(study)
-    begun, cpu_begun = time.monotonic(), time.process_time()
+    begun, cpu_begun = time.monotonic(), sum(os.times()[:2])
     report = progress or Progress("none")
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
     with handle_signals(wake.put):
@@ -425,7 +425,7 @@ def run_study(
                         report.print_line(_job_line(driver, output, engine_name))
                     code = _run_driver(driver, output, force)
                     if has_log and engine_name == "threads":
-                        busy = (time.process_time() - cpu_begun) / (time.monotonic() - begun) / on.workers()
+                        busy = (sum(os.times()[:2]) - cpu_begun) / (time.monotonic() - begun) / on.workers()
                         report.print_line(_usage_line(busy, on.workers()))
                     idle = code == WORK_REMAINS and not driver.has_begun_counting
                     if file is not None and idle and file.note_idle_run():
