@@ -31,6 +31,8 @@ Labels = NDArray[np.uint64]
 def find_unsafe(cube: Hypercube) -> Unsafe:
     """Return all unsafe nodes of a hypercube with faulty nodes and faulty links.
 
+    A nonfaulty node is unsafe if it is an end of a faulty link, or if two neighbours are faulty or unsafe (Lee & Hayes 1988).
+
     Parameters
     ----------
     cube : Hypercube
