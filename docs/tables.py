@@ -303,7 +303,7 @@ def _scaling() -> str:
     rows += [[f"checkpoint of {int(many):,} points", f"{1e3 * x:g} ms"] for many, x in record["checkpoints"].items()]
     rows += [["start of a run with compiled kernels", f"{record['start']:g} s"]]
     rows += [["`fastcube --help`", f"{record['help']:g} s"]]
-    return _markdown([f"CPU time on {record['processor']}", ""], rows)
+    return _markdown([f"run on {record['processor']}", "speed or CPU time"], rows)
 
 
 def _merging() -> str:
