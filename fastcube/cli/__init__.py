@@ -168,16 +168,17 @@ def exit_process(code: int) -> NoReturn:
     os._exit(code)
 
 
-def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
-    """Print why a command stops, what is ``kept`` and how to continue, and exit.
-
-    The command to continue with is the present one as typed, without ``--force``, unless ``again`` is given.
-    """
+def repeated_command() -> str:
+    """Return the present command as typed, without ``--force``, which would discard the results."""
     from ..results.provenance import remove_force
 
+    return shlex.join(["fastcube", *remove_force(sys.argv[1:])])
+
+
+def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
+    """Print why a command stops, what is ``kept`` and how to continue (:func:`repeated_command` unless given), and exit."""
     why = "work remains" if code == WORK_REMAINS else "interrupted"
-    again = again or shlex.join(["fastcube", *remove_force(sys.argv[1:])])
-    print_message(f"fastcube: {why}; {kept}; go on with: {again}")
+    print_message(f"fastcube: {why}; {kept}; go on with: {again or repeated_command()}")
     exit_process(code)
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import FastcubeError, ParameterError, parse_count
-from . import exit_process, exit_unfinished, is_logging_on, options, print_message, sweep, table_width
+from . import exit_process, exit_unfinished, is_logging_on, options, print_message, repeated_command, sweep, table_width
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Study, Value
 
 
-def _check_slurm_array(study: Study, name: str, goal: Goal) -> None:
+def _check_slurm_array(name: str, goal: Goal) -> None:
     """Raise ParameterError in a task of an array without a shard: all tasks would compute the same trials."""
     if "SLURM_ARRAY_TASK_ID" not in os.environ or goal.shard is not None:
         return
     part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {name}-"$SLURM_ARRAY_TASK_ID".h5'
-    raise ParameterError(f"inside a Slurm array each of N tasks needs its part: fastcube run {study.name} {part}")
+    raise ParameterError(f"inside a Slurm array each of N tasks needs its part: {repeated_command()} {part}")
 
 
 def check_single_task(runs: list[CheckedRun], study: str) -> None:
@@ -36,10 +37,11 @@ def check_single_task(runs: list[CheckedRun], study: str) -> None:
     for one in runs:
         if one.goal.shard is None and one.options["engine"] != "mpi":
             output = "" if sweep.is_sweep(study) else f' -o {one.output.removesuffix(".h5")}-"${rank}".h5'
-            shards = f'fastcube run {study} --shard "${rank}/{count}"{output}'
+            again = repeated_command()  # of two options --output or --engine the later one counts
+            shards = shlex.quote(f'{again} --shard "${rank}/{count}"{output}')
             raise ParameterError(
-                f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c '{shards}', "
-                f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m fastcube run {study} --engine mpi"
+                f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c {shards}, "
+                f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m {again} --engine mpi"
             )
 
 
@@ -131,7 +133,7 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
     goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
     name = options.default_name(chosen, given["grid"])
-    _check_slurm_array(chosen, name, goal)
+    _check_slurm_array(name, goal)
     if given["force"] and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
         raise ParameterError(
             "force must be left out of a job script: Slurm has started this job again, and its work stays"

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import sys
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -368,12 +369,15 @@ def test_tasks_of_a_step_without_shards_are_refused_with_both_commands(
         Path("s.toml").write_text(f'[[run]]\nstudy = "{TOY_FILE}"\n')
         for engine in ("threads", "dask:tcp://127.0.0.1:9"):
             with pytest.raises(SystemExit) as caught:
-                main(["run", study, "--engine", engine])
+                words = ["run", study, "--engine", engine, "--trials", "7"]
+                monkeypatch.setattr(sys, "argv", ["fastcube", *words, "--force"])
+                main([*words, "--force"])
+            again = f"fastcube run {study} --engine {engine} --trials 7"
             said = capsys.readouterr().err
             assert caught.value.code == 2
             assert said.count("\n") == 1
-            assert f"""{launcher} bash -c 'fastcube run {study} --shard "${rank}/3"{output}'""" in said
-            assert f"mpiexec -n 3 python -P -m mpi4py.futures -m fastcube run {study} --engine mpi" in said
+            assert f"""{launcher} bash -c '{again} --shard "${rank}/3"{output}'""" in said
+            assert f"mpiexec -n 3 python -P -m mpi4py.futures -m {again} --engine mpi" in said
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
 
 
