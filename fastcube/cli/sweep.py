@@ -5,6 +5,7 @@ A table is turned into a command line and parsed like one, so a file can express
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -19,7 +20,8 @@ from ..errors import ParameterError, check_path, plain_text, short_repr, suggest
 #: Options of the whole command, not of a run.  A file with ``force`` would discard results whenever it is resumed.
 _NOT_IN_TABLES = {"help", "verbose", "dry-run", "force"}
 
-#: Largest size of a sweep file in bytes, and most dots on one line: the time to read a dotted key is quadratic in its dots.
+#: Largest size of a sweep file in bytes, and most dots on one line.  The time to read a dotted key is quadratic in its dots, so
+#: that several lines count by the root of the sum of their squares.
 _MOST_BYTES, _MOST_DOTS = 2**20, 3000
 #: Options whose values differ between the runs of a sweep.
 _PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
@@ -95,7 +97,7 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
         if len(given) > _MOST_BYTES:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_BYTES} bytes, got {len(given)}")
         text = given.decode()
-        if (dots := max(line.count(".") for line in text.split("\n"))) > _MOST_DOTS:
+        if (dots := math.isqrt(sum(line.count(".") ** 2 for line in text.split("\n")))) > _MOST_DOTS:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_DOTS} dots on a line, got {dots}")
         whole = tomllib.loads(text)
     except OSError as error:

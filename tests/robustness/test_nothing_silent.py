@@ -171,6 +171,7 @@ def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
     [
         ("x = " + "[" * 100_000, "s.toml is nested too deeply"),
         ("a" + ".a" * 20_000 + " = 1", "s.toml must have at most 3000 dots on a line, got 20000"),
+        (f"x{'.a' * 2900} = 1\n" * 150, "s.toml must have at most 3000 dots on a line, got 35517"),
         ("#" * 2**21, "s.toml must have at most 1048576 bytes, got 2097152"),
     ],
 )
