@@ -197,10 +197,10 @@ def main(arguments: list[str] | None = None) -> Any:
     # no threads for linear algebra: starting them takes a tenth of a short command's time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        if "NUMBA_NUM_THREADS" in os.environ:
-            from ..results.processors import check_thread_settings
+        if os.environ.keys() & {"NUMBA_NUM_THREADS", "NUMBA_CPU_FEATURES"}:
+            from ..results.processors import check_numba_settings
 
-            check_thread_settings()
+            check_numba_settings()
         with own_process():
             code = group.main(arguments, prog_name="fastcube", standalone_mode=False)
         sys.stdout.flush()

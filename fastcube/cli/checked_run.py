@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from ..measure.study import Study, Value
 
 
-def _check_slurm_array(name: str, goal: Goal) -> None:
-    """Raise ParameterError in a task of an array without a shard: all tasks would compute the same trials."""
-    if "SLURM_ARRAY_TASK_ID" not in os.environ or goal.shard is not None:
-        return
-    part = f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {name}-"$SLURM_ARRAY_TASK_ID".h5'
-    raise ParameterError(f"inside a Slurm array each of N tasks needs its part: {repeated_command()} {part}")
-
-
 def check_single_task(runs: list[CheckedRun], study: str) -> None:
-    """Raise ParameterError in a step of several tasks without shards: all tasks would compute the same trials."""
+    """Raise ParameterError in an array, or a step of several tasks, without shards: all tasks would compute the same trials."""
     from ..running.engines import launched_tasks
 
+    def shard_command(output: str, task: str, tasks: int | str) -> str:
+        """Return the command of one task; of two options --output the later one counts."""
+        named = "" if sweep.is_sweep(study) else f' -o {shlex.quote(output.removesuffix(".h5"))}-"${task}".h5'
+        return f'{repeated_command()} --shard "${task}/{tasks}"{named}'
+
+    if "SLURM_ARRAY_TASK_ID" in os.environ and (whole := [one.output for one in runs if one.goal.shard is None]):
+        part = shard_command(whole[0], "SLURM_ARRAY_TASK_ID", "N")
+        raise ParameterError(f"inside a Slurm array each of N tasks needs its part: {part}")
     launched = launched_tasks()
     if launched is None or launched[0] < 2:
         return
@@ -36,12 +36,10 @@ def check_single_task(runs: list[CheckedRun], study: str) -> None:
     launcher = f"{'srun' if rank.startswith('SLURM') else 'mpiexec'} -n {count}"
     for one in runs:
         if one.goal.shard is None and one.options["engine"] != "mpi":
-            output = "" if sweep.is_sweep(study) else f' -o {one.output.removesuffix(".h5")}-"${rank}".h5'
-            again = repeated_command()  # of two options --output or --engine the later one counts
-            shards = shlex.quote(f'{again} --shard "${rank}/{count}"{output}')
+            shards = shlex.quote(shard_command(one.output, rank, count))
             raise ParameterError(
                 f"{count} tasks of one step would count the same trials; give each its shard, {launcher} bash -c {shards}, "
-                f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m {again} --engine mpi"
+                f"or let one driver use all, mpiexec -n {count} python -P -m mpi4py.futures -m {repeated_command()} --engine mpi"
             )
 
 
@@ -133,7 +131,6 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
     goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
     name = options.default_name(chosen, given["grid"])
-    _check_slurm_array(name, goal)
     if given["force"] and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
         raise ParameterError(
             "force must be left out of a job script: Slurm has started this job again, and its work stays"

@@ -52,6 +52,7 @@ case $1 in
 {warmup}
         exit ;;
     merge)
+        shopt -s nullglob
 {merge}
         exit ;;
 esac
@@ -204,7 +205,8 @@ def array_script(job: Job, array: int, tasks: int, at_once: int | None) -> str:
     merge = [
         f"{job.fastcube} {command}"
         for name in map(shlex.quote, job.outputs)
-        for command in (f"status {name}-*.h5", f"merge {name}-*.h5 -o {name}.h5")
+        for files in [" ".join(f"{name}-{'[0-9]' * digits}.h5" for digits in range(1, len(str(array - 1)) + 1))]
+        for command in (f"status {files}", f"merge {files} -o {name}.h5")
     ]
     steps = _ARRAY_STEPS.format(
         warmup="\n".join(f"        {line} || exit" for line in job.format_warm_up()),

@@ -16,6 +16,8 @@ from ..networks.network import Network
 
 #: Largest size of a cell in characters, for the faulty links of a large network.
 _LONGEST_CELL = 2**27
+#: Most digits of an integer: Python refuses to read more than 4,300.
+_MOST_DIGITS = 100
 
 
 class FaultSet(NamedTuple):
@@ -66,6 +68,10 @@ def iter_fault_sets(path: str | Path) -> Iterator[FaultSet]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             columns = set(reader.fieldnames or ())
+            if len(columns) < len(reader.fieldnames or ()):
+                raise ParameterError(
+                    f"{path} must name each column once, got {short_repr(','.join(reader.fieldnames or ()))}"
+                )
             if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
                 raise ParameterError(
                     f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
@@ -83,7 +89,8 @@ def iter_fault_sets(path: str | Path) -> Iterator[FaultSet]:
 
 
 def _parse_integer(name: str, text: object) -> int:
-    value = as_integer(int(text)) if isinstance(text, str) and text.isascii() and text.strip().isdigit() else None
+    digits = text.strip() if isinstance(text, str) and text.isascii() else ""
+    value = as_integer(int(digits)) if digits.isdigit() and len(digits) <= _MOST_DIGITS else None
     if value is None:
         raise ParameterError(f"{name} must be an integer from 0, got {short_repr(text)}")
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,11 +30,14 @@ def processor_limits(root: Path = Path("/")) -> dict[str, int]:
     return limits
 
 
-def check_thread_settings() -> None:
-    """Raise ParameterError if the environment sets a number of threads that Numba rejects."""
+def check_numba_settings() -> None:
+    """Raise ParameterError if the environment sets threads that Numba rejects, or features at which LLVM ends the process."""
     text = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
         raise ParameterError(f"NUMBA_NUM_THREADS must be an integer of at least 1, got {plain_text(text, 40)}")
+    features = os.environ.get("NUMBA_CPU_FEATURES", "")
+    if wrong := [name for name in features.split(",") if features and not re.fullmatch(r"[+-]\S+", name)]:
+        raise ParameterError(f"NUMBA_CPU_FEATURES must be names that begin with + or -, got {plain_text(wrong[0], 40)}")
 
 
 def _control_group_quotas(root: Path) -> Iterator[float]:

@@ -35,7 +35,7 @@ from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally, count_trials
 from ..results.output import OutputFile
-from ..results.processors import check_thread_settings
+from ..results.processors import check_numba_settings
 from ..results.provenance import package_version, provenance
 from ..results.results import Results
 from ..results.rounding import estimate_text
@@ -349,7 +349,7 @@ def check_run(
     checkpoint: float | None,
 ) -> None:
     """Raise every ParameterError of ``run_study`` that needs no trial, engine or output."""
-    check_thread_settings()
+    check_numba_settings()
     goal.check(study)
     goal.check_points(study, points)
     check_range("seed", seed, 0, 2**63 - 1)

@@ -65,6 +65,8 @@ def test_a_graph_that_is_none_of_the_family_is_refused():
         ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
         ("n,faulty_nodes\n3,lazy\n", "got 'lazy'"),
         ("", "must have the columns n"),
+        ("n,faulty_nodes,faulty_nodes\n3,1,2\n", "must name each column once"),
+        ("n,faulty_nodes\n3," + "9" * 5000 + "\n", "line 2: faulty_nodes must be an integer from 0, got"),
     ],
 )
 def test_what_is_no_fault_set_is_one_line(text, message, tmp_path):

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import subprocess
 import sys
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
@@ -346,7 +347,7 @@ def test_a_slurm_array_without_shards_is_refused_with_the_right_line(monkeypatch
         main(["run", str(Path(__file__).parents[1] / "helpers/toy.py"), "-o", str(tmp_path / "r.h5")])
     said = capsys.readouterr().err
     assert caught.value.code == 2
-    assert '--shard "$SLURM_ARRAY_TASK_ID/N" -o toy-"$SLURM_ARRAY_TASK_ID".h5' in said
+    assert f'--shard "$SLURM_ARRAY_TASK_ID/N" -o {tmp_path}/r-"$SLURM_ARRAY_TASK_ID".h5' in said
     assert said.count("\n") == 1
     assert not (tmp_path / "r.h5").exists()
 
@@ -379,6 +380,22 @@ def test_tasks_of_a_step_without_shards_are_refused_with_both_commands(
             assert f"""{launcher} bash -c '{again} --shard "${rank}/3"{output}'""" in said
             assert f"mpiexec -n 3 python -P -m mpi4py.futures -m {again} --engine mpi" in said
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+@pytest.mark.parametrize("output", ["a b.h5", "$(touch PWNED).h5", "a;id.h5", "it's.h5", 'a"b.h5'])
+def test_the_advised_command_of_a_task_is_one_that_a_shell_runs(output, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    monkeypatch.chdir(tmp_path)
+    words = ["run", TOY_FILE, "-o", output]
+    monkeypatch.setattr(sys, "argv", ["fastcube", *words])
+    with pytest.raises(SystemExit):
+        main(words)
+    advice = capsys.readouterr().err.partition("srun -n 2 ")[2].partition(", or let one driver")[0]
+    shown = 'fastcube() { printf "%s\\n" "${@: -1}"; }; export -f fastcube; '
+    done = subprocess.run(["bash", "-c", shown + advice], capture_output=True, text=True, check=True)
+    assert done.stdout == output.removesuffix(".h5") + "-0.h5\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
