@@ -524,13 +524,13 @@ def test_shards_that_state_the_same_are_checked_once(cli, monkeypatch):
     for owner, name in (
         (untrusted_hdf5, "read_whole"),
         (Identity, "digest"),
-        (reading, "recorded"),
+        (reading, "parse_measure"),
         (reading, "numbers_of"),
     ):
         count(owner, name)
     count(Results, "read")
     assert cli("status", *(f"{i}of40.h5" for i in range(40)))[0] == 0
-    assert done == {"read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1, "read": 4}
+    assert done == {"read_whole": 40, "digest": 40, "parse_measure": 3, "numbers_of": 1, "read": 4}
     done.clear()
     merge([f"{i}of40.h5" for i in range(40)])
-    assert done == {"read_whole": 40, "digest": 40, "recorded": 3, "numbers_of": 1}
+    assert done == {"read_whole": 40, "digest": 40, "parse_measure": 3, "numbers_of": 1}
