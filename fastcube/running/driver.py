@@ -409,7 +409,11 @@ def run_study(
                 file.save(current)
 
         deadline = None if max_seconds is None else begun + max_seconds
-        here = _announce_compiling(study, points, report) if engine_name == "threads" else contextlib.nullcontext()
+        here = (
+            _announce_compiling(study, points, report)
+            if isinstance(engine_name, str) and engine_name == "threads"
+            else contextlib.nullcontext()
+        )
         give_up = patience = 0.0  # time at which to stop waiting for a lost scheduler; 0 while there is one
         while True:
             try:

@@ -221,7 +221,7 @@ def test_a_class_that_refers_to_itself_has_a_text():
 def test_fingerprints_are_the_same_in_every_process(tmp_path):
     text = (
         "import test_captured_values as t\n"
-        "t.LIBRARY.value = {1, 'a', 'b'}\nprint(t.of_functions(t.made((1, {'x', 'y', 'z'}))))"
+        "t.LIBRARY.value = {1, 'a', 'b'}\nprint(t.hash_functions(t.made((1, {'x', 'y', 'z'}))))"
     )
     said = set()
     for seed in "123":
