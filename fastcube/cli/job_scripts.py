@@ -202,12 +202,11 @@ def array_script(job: Job, array: int, tasks: int, at_once: int | None) -> str:
     output = f" -o {shlex.quote(job.outputs[0])}-{shard}.h5" if job.names_output else ""
     run = f"{job.fastcube} run {job.study} --shard {whole}{output}{job.run} --progress lines"
     shards = "$SLURM_ARRAY_TASK_ID" if tasks == array else f'$(seq "$SLURM_ARRAY_TASK_ID" {tasks} {array - 1})'
-    merge = [
-        f"{job.fastcube} {command}"
-        for name in map(shlex.quote, job.outputs)
-        for files in [" ".join(f"{name}-{'[0-9]' * digits}.h5" for digits in range(1, len(str(array - 1)) + 1))]
-        for command in (f"status {files}", f"merge {files} -o {name}.h5")
-    ]
+    numbers = ["[0-9]" * digits for digits in range(1, len(str(array - 1)) + 1)]
+    merge = []
+    for name in map(shlex.quote, job.outputs):
+        files = " ".join(f"{name}-{number}.h5" for number in numbers)
+        merge += [f"{job.fastcube} status {files}", f"{job.fastcube} merge {files} -o {name}.h5"]
     steps = _ARRAY_STEPS.format(
         warmup="\n".join(f"        {line} || exit" for line in job.format_warm_up()),
         merge="\n".join(f"        {line} || exit" for line in merge),

@@ -200,25 +200,27 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
     return "\n".join([*head, "", *lines, *([""] if notes else []), *told])
 
 
-def _columns_with_units(results: Results, statistics: Sequence[str] | None) -> list[list[str]]:
-    """Return the columns of a table for documents: each name on one line, with the unit of its numbers."""
+def _document_table(results: Results, statistics: Sequence[str] | None) -> tuple[list[list[str]], list[str]]:
+    """Return the columns of a table for documents, each name on one line with the unit of its numbers, and the remarks."""
     units = {s.label if isinstance(s, Distribution) else s.name: s.units for s in results.study.statistics}
     columns = _columns(results, statistics)
+    remarks = _remarks(results, columns, True)
     for column in columns:
         name, _, condition = column[0].partition("\n")
         unit = units.get(name, "1")
         column[0] = name + f" [{unit}]" * (unit != "1") + f" {condition}" * bool(condition)
-    return columns
+    return columns, remarks
 
 
 def as_markdown(results: Results, statistics: Sequence[str] | None = None) -> str:
     """Return the table with all columns in Markdown, with units in its header and the meaning of marks below it."""
-    columns = [[cell.replace("|", "\\|") for cell in column] for column in _columns_with_units(results, statistics)]
+    table, remarks = _document_table(results, statistics)
+    columns = [[cell.replace("|", "\\|") for cell in column] for column in table]
     names = {axis.name for axis in results.study.axes if axis.kind is str}
     head, *rows = zip(*columns, strict=True)
     rule = ["---" if name in names else "---:" for name in head]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    return "\n".join([*lines, *(f"\n{line}" for line in _remarks(results, _columns(results, statistics), True))])
+    return "\n".join([*lines, *(f"\n{line}" for line in remarks)])
 
 
 #: Characters that are commands in LaTeX, and characters of the table that its text fonts lack.
@@ -248,8 +250,8 @@ def as_latex(results: Results, statistics: Sequence[str] | None = None) -> str:
     Comments above it give the title, the source, the required package and the meaning of marks.
     """
     study = results.study
-    columns = [[latex_text(cell) for cell in column] for column in _columns_with_units(results, statistics)]
-    marks = _remarks(results, _columns(results, statistics), True)
+    table, marks = _document_table(results, statistics)
+    columns = [[latex_text(cell) for cell in column] for column in table]
     title = f"{study.title} ({study.source})" if study.source else study.title
     words = {axis.name for axis in study.axes if axis.kind is str}
     places = "".join("l" if axis.name in words else "r" for axis in study.axes).ljust(len(columns), "r")

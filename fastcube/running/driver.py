@@ -29,6 +29,7 @@ from ..errors import (
     SchedulerLostError,
     StudyError,
     check_range,
+    count_text,
 )
 from ..measure import registry
 from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
@@ -486,7 +487,9 @@ def _usage_line(busy: float, workers: int) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     asked = os.environ.get("SLURM_MEM_PER_NODE", "")
     memory = f"{peak:.0f} of {asked} MiB" if asked else f"{peak:.0f} MiB"
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  used {busy:.0%} of {workers} processor{'s' * (workers > 1)}, at most {memory}"
+    return (
+        f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  used {busy:.0%} of {count_text(workers, 'processor')}, at most {memory}"
+    )
 
 
 def _run_driver(driver: _Driver, output: str | None, force: bool) -> int:

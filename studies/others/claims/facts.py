@@ -70,9 +70,8 @@ def _list_unions(masks: Sequence[int]) -> Masks:
 def count_connected_classes(n: int) -> list[int]:
     """Return the numbers of connected sets of k = 1 .. 2^n nodes of Q_n up to symmetry, by Burnside's lemma, n <= 5."""
     nodes = range(1 << n)
-    alike: dict[
-        Any, list[list[int]]
-    ] = {}  # symmetries by the cycles of their coordinates: lengths, and parity of the flips
+    # Symmetries by the cycles of their coordinates: lengths, and parity of the flips.
+    alike: dict[Any, list[list[int]]] = {}
     for order in itertools.permutations(range(n)):
         for flip in nodes:
             image = [flip ^ sum((v >> i & 1) << order[i] for i in range(n)) for v in nodes]
