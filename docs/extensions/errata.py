@@ -1,48 +1,53 @@
-"""The errata as a page per paper, and the cards of what was found.
+"""The errata, a page per paper and an appendix, and the cards of what was found.
 
-``docs/errata.md`` holds all entries, as ``fastcube claims`` prints them, ``errata.toml`` their headings in words and
-``results/witnesses.json`` the networks of their witnesses, which the report's code draws.  The site's page of errata keeps the
-introduction and an index.
+``results/verdicts.json`` holds the kept verdicts with the networks of their witnesses, and the registries hold the texts of the
+claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the report's
+code draws the networks.
 """
 
+import functools
 import html
 import json
 import re
 import tomllib
 from pathlib import Path
 
-from fastcube.audit.claims import OUTCOMES
+from fastcube.audit import registries, verdicts
+from fastcube.audit.claims import Effort
 from fastcube.audit.report import duals
 from fastcube.audit.report.agreement import VERDICT_LABELS
 from fastcube.audit.report.network_drawings import cube_svg, describe_drawing, drawings_of
 from fastcube.audit.report.words import formula
+from fastcube.measure.inventory import inventory
 
 DOCS = Path(__file__).resolve().parents[1]
 
-#: The pages in the contents: file and title.  Questions that do not come from a paper share the last.
+#: The pages in the contents: file and title.
 PAGES = {
     "lee_hayes": "Lee & Hayes",
     "leu_kuo": "Leu & Kuo",
     "sui_wang_lee": "Sui, Wang & Lee",
     "wang_lin_kuo": "Wang, Lin & Kuo",
     "li_peng_chu": "Li, Peng & Chu",
-    "others": "Beyond the papers",
+    "appendix": "Appendix: our own statements",
 }
 
-#: An entry: its paper, its name, its verdict and whose it is, and its paragraphs.
-ENTRY = re.compile(r"^### (\w+) `(.+?)`: (.+?)(, ours)?\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+#: Names in the appendix of those questions that do not come from a paper.
+BEYOND = "Beyond the papers"
 
-#: A row of the index.
-ROW = re.compile(r"^\| \[(\w+) `(.+?)`\]\(#\S+\) \| (.*) \| (\d+) \| (.*) \|$", re.MULTILINE)
+#: Outcomes with an entry.
+SHOWN = ("refuted", "misprint", "depends", "unreproduced")
 
 CARDS_MARK = "<!-- findings -->"
 
+#: A link from a page in the repository to the kept verdicts.
+KEPT_LINK = re.compile(r"\]\(((?:\.\./)*)results/verdicts\.json\)")
+
 
 def badge(outcome):
-    """A verdict as the report shows it: a sign, a word, a colour."""
-    key = next(key for key, name in OUTCOMES.items() if name == outcome)
-    words, sign = VERDICT_LABELS[key]
-    return f'<span class="verdict {key}"><span aria-hidden="true">{sign}</span> {words}</span>'
+    """Return a verdict as the report shows it: a sign, a word, a colour."""
+    words, sign = VERDICT_LABELS[outcome]
+    return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {words}</span>'
 
 
 def _drawings(told):
@@ -64,94 +69,101 @@ def _label(paper, fact):
     return f"errata-{paper}-{fact}".replace("_", "-")
 
 
-def entry_text(entry, headings, witnesses):
-    """An entry with its heading in words, its verdict as a badge and its witnesses drawn."""
-    paper, fact, verdict, ours, body = entry.groups()
-    whose = ', <span class="fact">ours</span>' if ours else ""
-    name = re.match(r"\s*\*\*Stated\*\* \((?:`(.+?)`, )?", body)[1] or fact
-    told = iter(witnesses[f"{paper} {name}"]["witnesses"])
+@functools.cache
+def kept_reports():
+    """Return the reports of all claims, with their texts from the registries and their verdicts from the kept file."""
+    kept = json.loads((DOCS / "results" / "verdicts.json").read_text())
+    bare = {"checked": "", "applied": 0, "witnesses": []}
+    return [
+        {**claim.report_header(Effort()), "correction": claim.correction, **bare, **kept[" ".join(claim.key)]}
+        for claim in registries.claims()
+    ]
 
-    def with_drawing(code):
-        return _drawn(next(told, {})) + code[0]
 
-    body = re.sub(r"^```py$", with_drawing, body, flags=re.MULTILINE)
+def entry_text(claims, heading):
+    """Return the entry of one fact: its heading in words, its verdict as a badge, and its witnesses drawn."""
+    first = claims[0]
+    witnesses = iter(first["witnesses"])
+    body = "\n\n".join(verdicts.entry_paragraphs(claims))
+    body = re.sub(r"^```py$", lambda code: _drawn(next(witnesses)) + code[0], body, flags=re.MULTILINE)
+    whose = ', <span class="fact">ours</span>' if first["ours"] else ""
     return (
-        f"({_label(paper, fact)})=\n### {headings[paper][fact]}\n\n"
-        f"{badge(verdict)}, `{fact}`{whose}\n\n{body.strip()}\n"
+        f"({_label(first['paper'], first['fact'])})=\n## {heading}\n\n"
+        f"{badge(first['outcome'])}, `{first['fact']}`{whose}\n\n{body}"
     )
+
+
+def errata_pages():
+    """Return the texts of the pages by file name: the index, the pages of the papers, and the appendix."""
+    headings = tomllib.loads((DOCS / "errata.toml").read_text())
+    reports = kept_reports()
+    texts = {name: [f"# Errata of {title}"] for name, title in PAGES.items()}
+    texts["appendix"] = [f"# {verdicts.APPENDIX}"]
+    tables = {False: [], True: []}
+    for paper in dict.fromkeys((*PAGES, *registries.claim_registries())):
+        if paper == "appendix":
+            continue
+        counts = verdicts.count_sentence(paper, reports)
+        if paper in PAGES:
+            texts[paper].append(f"*{inventory(paper).title}.* {counts}")
+        else:
+            texts["appendix"].append(f"*{paper}:* {counts}")
+        shown = [report for report in reports if report["paper"] == paper and report["outcome"] in SHOWN]
+        for ours, table in tables.items():
+            for fact, claims in verdicts.group_by_fact(shown, ours).items():
+                heading = headings[paper][fact]
+                texts["appendix" if ours else paper].append(entry_text(claims, heading))
+                link = f"[{heading}](#{_label(paper, fact)})"
+                where = verdicts.escape_markdown(claims[0]["where"])
+                table.append(f"| {PAGES.get(paper, BEYOND)} | {link} | {where} | {badge(claims[0]['outcome'])} |")
+        if paper in PAGES and inventory(paper).misprints:
+            texts[paper] += ["## Misprints, in the transcription we have", verdicts.misprints(inventory(paper))]
+    head = "| paper | statement | where | verdict |\n|---|---|---|---|"
+    titles = ("What the papers state", tables[False]), ("What we added", tables[True])
+    pages = "\n".join(f"{title} <{name}>" for name, title in PAGES.items())
+    texts["index"] = [
+        "# What the papers state, decided by code",
+        verdicts.GUIDE,
+        *("\n".join([f"## {title}\n", head, *rows]) for title, rows in titles),
+        f"```{{toctree}}\n:hidden:\n\n{pages}\n```",
+    ]
+    return {name: "\n\n".join(parts) + "\n" for name, parts in texts.items()}
 
 
 def write_pages(app):
-    """Write the pages of the papers beside ``errata.md``."""
-    headings = tomllib.loads((DOCS / "errata.toml").read_text())
-    witnesses = json.loads((DOCS / "results" / "witnesses.json").read_text())
+    """Write the pages into ``docs/errata``; a page that does not change is not built again."""
     (folder := DOCS / "errata").mkdir(exist_ok=True)
-    texts = {name: [] for name in PAGES}
-    for section in re.split(r"^## ", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)[2:]:
-        title, _, body = section.partition("\n")
-        entries = list(ENTRY.finditer(body))
-        paper = entries[0][1] if entries and ": " in title else "others"
-        counts = body.strip().partition("\n\n")[0]
-        parts = [counts] + [entry_text(entry, headings, witnesses) for entry in entries]
-        if found := re.search(r"^### \w+ (misprints.*)", body, re.MULTILINE | re.DOTALL):
-            parts.append(f"## M{found[1][1:]}")
-        text = "\n\n".join(parts).replace("\n### ", "\n## ")
-        if paper != "others":
-            texts[paper] = [f"# Errata of {PAGES[paper]}\n\n*{title.partition(': ')[2]}.* {text}"]
-        else:
-            texts["others"].append(f"*{title}:* {text}" if entries else f"*{title}:* {counts}")
-    texts["others"].insert(
-        0, "# Errata beyond the papers\n\nOther networks, other routing rules, and facts that others published."
-    )
-    for name, parts in texts.items():
-        text = "\n\n".join(parts)
+    for name, text in errata_pages().items():
         if not (page := folder / f"{name}.md").exists() or page.read_text() != text:
             page.write_text(text)
 
 
-def _index(text, headings):
-    """The introduction of the errata, a table of all entries, and the pages."""
-    intro, _, rest = text.partition("## Index\n")
-    rows = [
-        f"| {PAGES.get(paper, PAGES['others'])} | [{headings[paper][fact]}](#{_label(paper, fact)}) | {where} "
-        f"| {badge(verdict)} |"
-        for paper, fact, where, _, verdict in ROW.findall(rest)
-    ]
-    of_papers, ours = rest.partition("Of ours:")[0].count("\n| ["), len(rows)
-    head = "| paper | statement | where | verdict |\n|---|---|---|---|\n"
-    pages = "\n".join(f"{title} <errata/{name}>" for name, title in PAGES.items())
-    return (
-        f"{intro}## What the papers state\n\n{head}{chr(10).join(rows[:of_papers])}\n\n## What we added\n\n{head}"
-        f"{chr(10).join(rows[of_papers:ours])}\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
-    )
-
-
-def cards_html(witnesses):
+def cards_html():
     """The weightiest findings as the report's first screen shows them: drawn, in words, with a verdict."""
     found = json.loads((DOCS.parent / "data" / "findings.json").read_text())["weightiest"]
+    reports = {(report["paper"], report["id"]): report for report in kept_reports()}
     cards = []
     for finding in found:
         paper = finding["paper"]
-        claim = witnesses[f"{paper} {finding['claim']}"]
+        claim = reports[paper, finding["claim"]]
         pictures = "".join(svg for svg, _ in _drawings(claim["witnesses"][finding.get("witness", 0)]))
         cards.append(
             f'<li><a class="card" href="errata/{paper}.html#{_label(paper, claim["fact"])}">'
             f'<span class="picture" aria-hidden="true">{pictures}</span><span class="words">{formula(finding["words"])}</span>'
-            f'<span class="whose">{html.escape(PAGES[paper])} {badge(OUTCOMES[claim["outcome"]])}</span></a></li>'
+            f'<span class="whose">{html.escape(PAGES[paper])} {badge(claim["outcome"])}</span></a></li>'
         )
     return f'<ul class="cards">{"".join(cards)}</ul>'
 
 
-def show_errata(app, page, source):
-    """The page of errata as the index, and the cards where a page asks for them."""
-    if page == "errata":
-        source[0] = _index(source[0], tomllib.loads((DOCS / "errata.toml").read_text()))
-    elif CARDS_MARK in source[0]:
-        witnesses = json.loads((DOCS / "results" / "witnesses.json").read_text())
-        source[0] = source[0].replace(CARDS_MARK, f"```{{raw}} html\n{cards_html(witnesses)}\n```")
+def rewrite_page(app, page, source):
+    """Put the cards where a page asks for them, and lead links to the kept verdicts to the errata, which only the site has."""
+    if CARDS_MARK in source[0]:
+        source[0] = source[0].replace(CARDS_MARK, f"```{{raw}} html\n{cards_html()}\n```")
+    name = page.removeprefix("papers/") if page.startswith("papers/") else "index"
+    source[0] = KEPT_LINK.sub(rf"](\1errata/{name}.md)", source[0])
 
 
 def setup(app):
     app.connect("builder-inited", write_pages, priority=1)
-    app.connect("source-read", show_errata)
+    app.connect("source-read", rewrite_page)
     return {"parallel_read_safe": True}

@@ -1,10 +1,10 @@
-"""Verdicts as text for the terminal, and as Markdown together with the papers' misprints, for ``docs/errata.md``."""
+"""Verdicts as text for the terminal, and as Markdown together with the papers' misprints, for a document and the site."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import count_text
@@ -122,32 +122,22 @@ def _paragraph(words: str, indent: str = "") -> str:
     return "\n".join(indent + _OPENING.sub(r"\1\\\2", line) for line in lines)
 
 
-def _group_by_fact(reports: Iterable[Report]) -> dict[str, list[Report]]:
-    """Group the claims of one paper by their facts, in the order of each fact's first claim."""
+def group_by_fact(reports: Iterable[Report], ours: bool) -> dict[str, list[Report]]:
+    """Return the papers' claims by fact, or fastcube's own if ``ours``, in the order of each fact's first claim."""
     out: dict[str, list[Report]] = {}
     for report in reports:
         out.setdefault(report["fact"], []).append(report)
-    return out
+    return {fact: claims for fact, claims in out.items() if claims[0]["ours"] == ours}
 
 
 def _verdict(report: Report) -> str:
     return outcome_text(report) + (", ours" if report["ours"] else "")
 
 
-def _heading(fact: str, first: Report) -> str:
-    return f"{first['paper']} `{fact}`: {_verdict(first)}"
-
-
-def _link(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub and MyST form it."""
-    return "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def _entry(fact: str, claims: Sequence[Report]) -> Iterator[str]:
+def entry_paragraphs(claims: Sequence[Report]) -> Iterator[str]:
     """Yield the paragraphs of one fact: its first claim with a witness (two if it depends), then its further claims."""
     first, *others = claims
-    yield f"### {_heading(fact, first)}"
-    name = "" if first["id"] == fact else f"`{first['id']}`, "
+    name = "" if first["id"] == first["fact"] else f"`{first['id']}`, "
     yield _paragraph(f"**Stated** ({name}{escape_markdown(first['where'])}): {escape_markdown(first['statement'])}")
     if first["outcome"] == "misprint":
         yield _paragraph(f"**Slip:** {escape_markdown(first['slip'])}")
@@ -181,19 +171,10 @@ def misprints(found: Inventory) -> str:
     return "\n".join(rows)
 
 
-def _index(facts: Mapping[str, Mapping[str, Sequence[Report]]]) -> Iterator[str]:
-    """Yield the tables of facts, one row per fact with place and verdict: first the papers' facts, then fastcube's own."""
-    for ours in (False, True):
-        rows = [
-            f"| [{name} `{fact}`]({_link(_heading(fact, claims[0]))}) | {escape_markdown(claims[0]['where'])} | {len(claims)} "
-            f"| {outcome_text(claims[0])} |"
-            for name, of_paper in facts.items()
-            for fact, claims in of_paper.items()
-            if claims[0]["ours"] == ours
-        ]
-        if rows:
-            yield "Of ours:" if ours else "Of the papers:"
-            yield "\n".join(["| fact | where | claims | verdict |", "|---|---|---|---|", *rows])
+def count_sentence(name: str, reports: Iterable[Report]) -> str:
+    """Return the counts by outcome of all claims of a paper or question, as one sentence."""
+    counts = summary(report for report in reports if report["paper"] == name).replace("\n", "; ")
+    return (counts.replace("of the papers", "of the paper") if name in papers() else counts) + "."
 
 
 def _paper_position(name: str) -> int:
@@ -201,43 +182,40 @@ def _paper_position(name: str) -> int:
     return papers().index(name) if name in papers() else len(papers())
 
 
+#: Title of the statements that no paper makes.
+APPENDIX = "Appendix: statements added by fastcube"
+
+#: How to read an entry.
+GUIDE = (
+    "There is one entry per fact. Statements are in our own words. *Ours* marks a repair, a case of a vague remark, or a "
+    "statement about an algorithm that the paper does not give. Square brackets hold additions of our interpretation. A "
+    "witness is a Python expression in the names of `import fastcube as fc`, with its value. If the claim is refuted, the "
+    "witness is the smallest counterexample. `fastcube claims PAPER ID` decides one claim and shows all its witnesses. Our "
+    "texts are machine transcriptions, in which single characters are confused. A fact that depends on one character says "
+    "so, and refutes nothing."
+)
+
+
 def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = True) -> str:
-    """Return claims and verdicts as Markdown: an index of facts, then by paper one entry per fact.
+    """Return claims and verdicts as Markdown: one entry per fact of each paper, and an appendix.
 
     ``only`` names the outcomes to show, separated by commas.  If ``reports`` covers ``whole`` papers, their misprints are added.
-    Questions beyond the papers come last.
+    The appendix holds fastcube's own statements.
     """
     names = sorted(dict.fromkeys(report["paper"] for report in reports), key=_paper_position)
-    told = [report for report in reports if only is None or report["outcome"] in only.split(",")]
-    facts = {name: _group_by_fact(report for report in told if report["paper"] == name) for name in names}
+    shown = [report for report in reports if only is None or report["outcome"] in only.split(",")]
     quick = " --quick" if any(report["effort"] == "quick" for report in reports) else ""
     of = names[0] if len(names) == 1 else "all"
     command = f"fastcube claims {of}{quick}{f' --only {only}' if only else ''} --format markdown"
-    parts = [
-        "# What the papers state, decided by code",
-        _paragraph(
-            f"Made by `{command}`, with one entry per fact. Statements are in our own words. *Ours* marks a repair, a case of a "
-            "vague remark, or a statement about an algorithm that the paper does not give. Square brackets hold additions of our "
-            "interpretation. A witness is a Python expression in the names of `import fastcube as fc`, with its value. If the "
-            "claim is refuted, the witness is the smallest counterexample. `fastcube claims PAPER ID` decides one claim and "
-            "shows all its witnesses. Our texts are machine transcriptions, in which single characters are confused. A fact that "
-            "depends on one character says so, and refutes nothing."
-        ),
-        "## Index",
-        *_index(facts),
-    ]
+    parts = ["# What the papers state, decided by code", _paragraph(f"Made by `{command}`. {GUIDE}")]
+    added: list[str] = []
     for name in names:
-        own = [report for report in reports if report["paper"] == name]
-        found = inventory(name) if name in papers() else None
-        parts.append(
-            f"## {escape_markdown(found.short)}: {escape_markdown(found.title)}"
-            if found
-            else f"## {escape_markdown(name)}"
-        )
-        counted = summary(own).replace("\n", "; ")
-        parts.append(f"{counted.replace('of the papers', 'of the paper') if found else counted}.")
-        for fact, claims in facts[name].items():
-            parts += _entry(fact, claims)
-        if found and found.misprints and whole:
-            parts += [f"### {name} misprints, in the transcription we have", misprints(found)]
-    return "\n\n".join(parts)
+        title = f"{inventory(name).short}: {inventory(name).title}" if name in papers() else name
+        parts += [f"## {escape_markdown(title)}", count_sentence(name, reports)]
+        for ours, place in ((False, parts), (True, added)):
+            of_paper = (report for report in shown if report["paper"] == name)
+            for fact, claims in group_by_fact(of_paper, ours).items():
+                place += [f"### {name} `{fact}`: {_verdict(claims[0])}", *entry_paragraphs(claims)]
+        if name in papers() and inventory(name).misprints and whole:
+            parts += [f"### {name} misprints, in the transcription we have", misprints(inventory(name))]
+    return "\n\n".join([*parts, *([f"## {APPENDIX}"] if added else []), *added])

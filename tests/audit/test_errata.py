@@ -1,9 +1,8 @@
-"""docs/errata.md tells every refuted fact, what is true instead, and every misprint, as registries and inventories have them."""
+"""The errata have all refuted facts, corrections and misprints of registries, kept verdicts and inventories."""
 
-import json
 import re
+import runpy
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,19 @@ from fastcube import resources
 from fastcube.audit import registries
 from fastcube.audit.claims import OUTCOMES
 from fastcube.audit.deciding import decide_claims
-from fastcube.audit.verdicts import escape_markdown, markdown, misprints
+from fastcube.audit.verdicts import APPENDIX, escape_markdown, markdown, misprints
 from fastcube.measure.inventory import inventory, papers
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/errata.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+SITE = runpy.run_path(str(ROOT / "docs" / "extensions" / "errata.py"))
+REPORTS = SITE["kept_reports"]()
+SHOWN = SITE["SHOWN"]
+HEADINGS = tomllib.loads((ROOT / "docs" / "errata.toml").read_text())
 
 
-def section(name):
-    """The page's part on one paper or question, without the rest."""
-    title = escape_markdown(f"{inventory(name).short}: {inventory(name).title}") if name in papers() else name
-    return next(part for part in PAGE.split("\n## ") if part.startswith(f"{title}\n"))
+@pytest.fixture(scope="module")
+def pages():
+    return {name: flat(text) for name, text in SITE["errata_pages"]().items()}
 
 
 def flat(words):
@@ -29,121 +31,78 @@ def flat(words):
     return " ".join(words.replace("\\", "").split())
 
 
-#: Outcomes that the page tells, and what they are called there.
-TOLD = {name: OUTCOMES[name] for name in ("refuted", "misprint", "depends", "unreproduced")}
-SOME = "|".join(TOLD.values())
+def first_claims():
+    """Return the first claim with an entry of each fact, by paper and fact."""
+    first = {}
+    for report in REPORTS:
+        if report["outcome"] in SHOWN:
+            first.setdefault((report["paper"], report["fact"]), report)
+    return first
 
 
-def entries(name):
-    """The facts of the page on one paper or question: claims with the outcome that each has there."""
-    out = {}
-    for entry in re.split("^### ", section(name), flags=re.MULTILINE)[1:]:
-        if head := re.match(rf"{name} `(.+)`: ({SOME})(?:, ours)?\n", entry):
-            fact, outcome = head.groups()
-            first = re.search(r"^\*\*Stated\*\* \((?:`(.+?)`, )?", entry, re.MULTILINE)[1] or fact
-            further = re.findall(rf"^- `(.+?)`(?:, ({SOME}))?", entry, re.MULTILINE)
-            assert fact not in out
-            out[fact] = {first: outcome} | {claim: other or outcome for claim, other in further}
-    return out
-
-
-def told(name):
-    """The claims of the page on one paper or question, with the outcome that each has there."""
-    return {claim: outcome for fact in entries(name).values() for claim, outcome in fact.items()}
-
-
-@pytest.mark.parametrize("name", registries.claim_registries())
-def test_the_page_tells_claims_as_the_ledgers_have_them(name):
-    ledger = registries.claim_registries()[name]
-    words = flat(section(name))
-    for fact, outcomes in entries(name).items():
-        for claim, outcome in ((ledger[claim], outcome) for claim, outcome in outcomes.items()):
-            assert (claim.fact or claim.id) == fact
-            assert flat(escape_markdown(claim.statement)) in words, claim.id
-            assert not claim.correction or f"**Instead:** {flat(escape_markdown(claim.correction))}" in words, claim.id
-            assert bool(claim.slip) == (outcome == TOLD["misprint"]), claim.id
-            assert not claim.slip or f"**Slip:** {flat(escape_markdown(claim.slip))}" in words, claim.id
-    unproved = {claim.id for claim in ledger if claim.correction} - told(name).keys()
+def test_every_claim_has_a_kept_verdict_that_its_text_allows():
+    for claim, report in zip(registries.claims(), REPORTS, strict=True):
+        assert report["outcome"] in OUTCOMES
+        assert bool(claim.slip) == (report["outcome"] == "misprint"), claim.id
+    corrected = {claim.id for claim in registries.claims() if claim.correction}
+    for report in first_claims().values():
+        least = {"refuted": 1, "misprint": 1, "depends": 2}.get(report["outcome"], 0)
+        assert report["checked"], report["id"]
+        assert len(report["witnesses"]) >= least, report["id"]
+    unproved = corrected - {report["id"] for report in REPORTS if report["outcome"] in SHOWN}
     assert unproved <= {"hypercube-algorithm"}  # not decided, with what is known instead
 
 
-def test_the_index_names_every_entry_once_in_order():
-    rows = re.findall(r"^\| \[(\S+) `(.+)`\]\(#(\S+)\) \| .* \| (\d+) \| .* \|$", PAGE, re.MULTILINE)
-    order = [*papers(), *(name for name in registries.claim_registries() if name not in papers())]
-    every = [(name, fact, list(claims)) for name in order for fact, claims in entries(name).items()]
-    every.sort(key=lambda entry: registries.claim_registries()[entry[0]][entry[2][0]].ours)
-    assert [(name, fact, int(number)) for name, fact, _, number in rows] == [(n, fact, len(c)) for n, fact, c in every]
-    headings = re.findall(r"^### (.+)$", PAGE, re.MULTILINE)
-    anchors = {"".join(c for c in h.lower() if c.isalnum() or c in "_- ").replace(" ", "-") for h in headings}
-    assert {anchor for _, _, anchor, _ in rows} <= anchors
+def test_pages_have_the_texts_of_claims(pages):
+    for report in REPORTS:
+        if report["outcome"] in SHOWN:
+            page = pages["appendix" if first_claims()[report["paper"], report["fact"]]["ours"] else report["paper"]]
+            assert flat(escape_markdown(report["statement"])) in page, report["id"]
+            assert not report["correction"] or f"**Instead:** {flat(escape_markdown(report['correction']))}" in page
+            assert not report["slip"] or f"**Slip:** {flat(escape_markdown(report['slip']))}" in page
+    for paper in papers():
+        assert flat(misprints(inventory(paper))) in pages[paper]
 
 
-def test_every_entry_has_its_heading_and_its_witnesses_on_the_site():
-    docs = Path(__file__).resolve().parents[2] / "docs"
-    headings = tomllib.loads((docs / "errata.toml").read_text())
-    kept = json.loads((docs / "results" / "witnesses.json").read_text())
-    facts = {(name, fact): claims for name in registries.claim_registries() for fact, claims in entries(name).items()}
-    assert {(name, fact) for name, some in headings.items() for fact in some} == facts.keys()
-    for (name, fact), claims in facts.items():
-        first, outcome = next(iter(claims.items()))
-        assert kept[f"{name} {first}"]["fact"] == fact
-        assert OUTCOMES[kept[f"{name} {first}"]["outcome"]] == outcome
+def test_every_fact_has_a_heading_one_entry_and_one_row(pages):
+    first = first_claims()
+    assert {(name, fact) for name, some in HEADINGS.items() for fact in some} == first.keys()
+    every = " ".join(pages.values())
+    for name, fact in first:
+        label = f"errata-{name}-{fact}".replace("_", "-")
+        assert every.count(f"({label})= ## {HEADINGS[name][fact]} ") == 1
+        assert pages["index"].count(f"](#{label}) |") == 1
+
+
+def test_the_command_prints_one_entry_per_fact_and_ours_at_the_end():
+    of_papers, _, added = markdown(REPORTS, ",".join(SHOWN)).partition(f"\n## {APPENDIX}\n")
+    entry = re.compile(r"^### (\w+) `(.+)`: .*?(, ours)?$", re.MULTILINE)
+    found = {ours: [tuple(head[:2]) for head in entry.findall(part)] for ours, part in ((0, of_papers), (1, added))}
+    assert all(not head[2] for head in entry.findall(of_papers))
+    for ours, facts in found.items():
+        assert sorted(facts) == sorted(key for key, report in first_claims().items() if report["ours"] == ours)
+
+
+def test_cards_lead_to_entries():
+    known = {(report["paper"], report["id"]): report for report in REPORTS}
     for card in resources.read_json("findings")["weightiest"]:
-        claim = kept[f"{card['paper']} {card['claim']}"]
-        assert claim["witnesses"][card.get("witness", 0)]
-        assert claim["fact"] in headings[card["paper"]]
+        claim = known[card["paper"], card["claim"]]
+        assert claim["witnesses"][card.get("witness", 0)].keys() & {"drawings", "dual"}
+        assert claim["fact"] in HEADINGS[card["paper"]]
 
 
-def counted(outcome, ours=False):
-    """Claims of the page with an outcome, and the facts that they are about."""
-    some = [
-        (paper, registries.claim_registries()[paper][name])
-        for paper in papers()
-        for name, found in told(paper).items()
-        if found == TOLD[outcome] and registries.claim_registries()[paper][name].ours == ours
-    ]
-    return len(some), len({(paper, claim.fact or claim.id) for paper, claim in some})
-
-
-def test_the_readme_counts_what_the_page_counts():
-    readme = " ".join((Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8").split())
-    refuted, facts = counted("refuted")
-    lines = [
-        found for paper in papers() for found in re.findall(r"(\d+) claims of the paper: ([^;]*)", flat(section(paper)))
-    ]
-    total = sum(int(number) for number, _ in lines)
-    every = " ".join(counts for _, counts in lines)
-    hold, by = (sum(map(int, re.findall(pattern, every))) for pattern in (r"(\d+) holds?\b", r"holds? \((\d+) by"))
-    undecided = sum(map(int, re.findall(r"(\d+) not decided", every)))
+def test_the_readme_counts_the_verdicts():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    stated = [report for report in REPORTS if report["paper"] in papers() and not report["ours"]]
+    count = {outcome: sum(report["outcome"] == outcome for report in stated) for outcome in OUTCOMES}
+    by_definition = sum(report["definition"] and report["outcome"] == "holds" for report in stated)
+    facts = len({(report["paper"], report["fact"]) for report in stated if report["outcome"] == "refuted"})
     assert (
-        f"Of {total} claims of these five papers {hold - by} hold in the ranges named and {by} by definition; "
-        f"{refuted} are refuted, which is {facts} facts; {counted('misprint')[0]} are misprints in our transcription, "
-        f"{counted('depends')[0]} depend "
-        f"on the interpretation, {counted('unreproduced')[0]} numbers are not reproduced, {undecided} claims are not decided."
+        f"Of {len(stated)} claims of these five papers {count['holds'] - by_definition} hold in the ranges named and "
+        f"{by_definition} by definition; {count['refuted']} are refuted, which is {facts} facts; {count['misprint']} are "
+        f"misprints in our transcription, {count['depends']} depend on the interpretation, {count['unreproduced']} numbers "
+        f"are not reproduced, {count['undecided']} claims are not decided."
     ) in readme
-
-
-#: How a paper's line counts what the page tells.
-_COUNTED = {"refuted": "refuted", "misprint": "misprint", "depends": "depends? on", "unreproduced": "not reproduced"}
-
-
-@pytest.mark.parametrize("name", registries.claim_registries())
-def test_the_page_counts_the_claims_that_the_ledgers_have(name):
-    """Without deciding any: how many there are, how many by definition, and of the outcomes that the page tells."""
-    ledger = registries.claim_registries()[name]
-    counted = r"(?:claims?|statements?) (of the papers?|added by fastcube): "
-    lines = dict(re.findall(rf"\d+ {counted}([^;]*?)(?=; |\.\n)", section(name) + "\n"))
-    numbers = {whose: int(n) for n, whose in re.findall(rf"(\d+) {counted}", section(name))}
-    papers_own = "of the paper" + "s" * (name not in papers())
-    assert numbers == Counter("added by fastcube" if c.ours else papers_own for c in ledger)
-    for whose, words in lines.items():
-        claims = [claim for claim in ledger if claim.ours == (whose == "added by fastcube")]
-        some = Counter(told(name)[claim.id] for claim in claims if claim.id in told(name))
-        named = {OUTCOMES[key]: rf"(\d+) {what}" for key, what in _COUNTED.items()}
-        counts = {outcome: sum(map(int, re.findall(what, words))) for outcome, what in named.items()}
-        assert {key: n for key, n in counts.items() if n} == some
-        assert sum(map(int, re.findall(r"(?:^|, )(\d+) ", words))) == len(claims)
-        assert sum(map(int, re.findall(r"(\d+) by definition", words))) == sum(claim.definition for claim in claims)
 
 
 @pytest.mark.parametrize("paper", papers())
@@ -156,18 +115,14 @@ def test_corrections_are_sentences_that_name_claims_that_there_are(paper):
             assert named <= known, claim.id
 
 
-@pytest.mark.parametrize("paper", papers())
-def test_misprints_are_those_of_the_inventory(paper):
-    assert misprints(inventory(paper)) in section(paper)
-
-
 @pytest.mark.exhaustive
-def test_the_page_is_what_the_command_prints():
-    """What it tells by full effort; what it only counts by quick effort, which says the same of less."""
-    quick, full = [], []
-    assert decide_claims(registries.claims(), quick.append, quick=True) == 0
-    some = [claim for claim, r in zip(registries.claims(), quick, strict=True) if r["outcome"] in TOLD]
-    assert decide_claims(some, full.append) == 0
-    known = {(r["paper"], r["id"]): r for r in full}
-    reports = [known.get((r["paper"], r["id"]), {**r, "effort": "full"}) for r in quick]
-    assert markdown(reports, ",".join(TOLD)) + "\n" == PAGE
+def test_kept_verdicts_are_those_of_the_present_code():
+    decided = []
+    assert decide_claims(registries.claims(), decided.append) == 0
+    for report, kept in zip(decided, REPORTS, strict=True):
+        assert report["outcome"] == kept["outcome"], report["id"]
+        assert report["outcome"] not in SHOWN or report["correction"] == kept["correction"], report["id"]
+        if kept["checked"]:
+            assert (report["checked"], report["applied"]) == (kept["checked"], kept["applied"]), report["id"]
+        for witness, known in zip(report["witnesses"], kept["witnesses"], strict=False):
+            assert all(witness[name] == known[name] for name in ("words", "python", "value")), report["id"]

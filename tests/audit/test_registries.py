@@ -250,7 +250,6 @@ def test_several_claims_of_a_fact_are_one_entry():
     }
     page = markdown([report, {**other, "id": "same", "correction": report["correction"]}, other])
     assert re.findall("^### (.*)", page, re.MULTILINE) == ["toy `false`: refuted"]
-    assert "| [toy `false`](#toy-false-refuted) | section 2 | 3 | refuted |" in page
     assert page.count("**Witness:**") == 1
     assert "\n- `same`, refuted, ours (section 2): Nor \\[8\\].\n- `other`, refuted" in page
     assert "`other`, refuted, ours (section 2): Nor \\[8\\]. **Instead:** It is - 9." in page

@@ -50,7 +50,7 @@ def test_no_page_scrolls_sideways(page):
 #: One page of each kind.
 KINDS = (
     *("index", "start", "study", "networks", "rules", "papers/lee_hayes", "gallery/index", "gallery/lee_hayes"),
-    *("api/index", "api/networks", "cli", "errata", "errata/lee_hayes", "batch", "report"),
+    *("api/index", "api/networks", "cli", "errata/index", "errata/lee_hayes", "batch", "report"),
 )
 
 

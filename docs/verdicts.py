@@ -1,0 +1,66 @@
+"""Make ``results/verdicts.json``, from which the site's errata and cards are made (ten minutes of CPU).
+
+python docs/verdicts.py
+
+Verdicts are by full effort.  Those that are cached are not decided again, so an interrupted run is resumed.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+from errata import SHOWN
+
+from fastcube import resources
+from fastcube.audit import registries
+from fastcube.audit.deciding import decide_claims
+from fastcube.audit.report import duals
+from fastcube.audit.report.network_drawings import render_witness
+from fastcube.running.progress import Progress
+
+DOCS = Path(__file__).resolve().parent
+
+
+def kept_witness(paper, witness):
+    """Return a witness with its drawing in place of its data."""
+    drawing = duals.render_witness(witness["data"]) or render_witness(
+        witness["data"], witness["value"], unsafe=paper == "lee_hayes"
+    )
+    fields = {key: witness[key] for key in ("words", "python", "value")}
+    return fields | {key: value for key, value in drawing.items() if key != "lines"}
+
+
+def kept_verdict(report, number):
+    """Return what is kept of a report: its outcome, and if ``number`` of its witnesses are shown, these and its range."""
+    claim = registries.claim_registries()[report["paper"]][report["id"]]
+    kept = {"outcome": report["outcome"]}
+    if number:
+        kept |= {"checked": report["checked"], "applied": report["applied"]}
+    if report["outcome"] in SHOWN and report["correction"] != claim.correction:  # found by the decider
+        kept["correction"] = report["correction"]
+    if number:
+        kept["witnesses"] = [kept_witness(claim.paper, witness) for witness in report["witnesses"][:number]]
+    return kept
+
+
+def main():
+    """Decide all claims and write the file."""
+    reports = []
+    if code := decide_claims(registries.claims(), reports.append, progress=Progress("lines")):
+        sys.exit(code)
+    weightiest = resources.read_json("findings")["weightiest"]
+    shown = {(card["paper"], card["claim"]): 1 + card.get("witness", 0) for card in weightiest}
+    facts, kept = set(), {}
+    for report in reports:
+        fact, key = (report["paper"], report["fact"]), (report["paper"], report["id"])
+        if report["outcome"] in SHOWN and fact not in facts:  # its entry shows this claim in full
+            facts.add(fact)
+            shown[key] = max(shown.get(key, 0), 2 if report["outcome"] == "depends" else 1)
+        kept[" ".join(key)] = kept_verdict(report, shown.get(key, 0))
+    lines = (f" {json.dumps(key)}: {json.dumps(kept[key], separators=(',', ':'))}" for key in kept)
+    (DOCS / "results" / "verdicts.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
