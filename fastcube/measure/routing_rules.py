@@ -305,7 +305,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
     name = "rivals" if names == NAMES else long if len(long) <= 64 else "rivals-own"
     return Study(
         name=name,
-        title="Routing rules on the same f random faulty nodes, K faulty links and messages in Q_n",
+        title="Routing rules on the same random faults and messages in Q_n",
         source="thirty years of rules; docs/readings/rivals.md",
         revision=2,
         axes=AXES,

@@ -28,19 +28,15 @@ def _plot_statistic(
     results: Any, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
 ) -> None:
     """Plot one statistic against the faults; extra links only at points with enough delivered messages."""
-    pairs = []
     among = statistic.replace("_extra", "_delivered") if statistic.endswith("_extra") else None
-    for point, tally in results:
-        if (tally.counts[among] >= _LEAST_VALUES if among else tally.trials) and all(
-            point[axis] == value for axis, value in at.items()
-        ):
-            estimate = results.estimates(point)[statistic]
-            if not math.isnan(estimate.value):
-                pairs.append((point[by], estimate))
-    panel.series(label, sorted(pairs, key=lambda pair: pair[0]), like, of)
-
-
-_FAULTS = {"f": "f, faulty nodes", "links": "K, faulty links"}
+    there = [
+        point
+        for point, tally in results
+        if at.items() <= point.items() and (tally.counts[among] >= _LEAST_VALUES if among else tally.trials)
+    ]
+    found = {point[by]: (results.estimates(point)[statistic], point) for point in there}
+    known = [(x, e, point) for x, (e, point) in sorted(found.items()) if not math.isnan(e.value)]
+    panel.series(label, [(x, e) for x, e, _ in known], like, of, points=[point for _, _, point in known])
 
 
 def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
@@ -61,7 +57,8 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
             extra = statistic.replace("_delivered", "_extra")
             _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
     left.scale = "linear"
-    left.set_labels(x=_FAULTS[by], y="share of all messages", title=f"Delivered, Q_{at['n']}")
+    x = "f, number of faulty nodes" if by == "f" else "number of faulty links"
+    left.set_labels(x=x, y="share of all messages", title=f"Delivered, Q_{at['n']}")
     right.scale = "linear"
-    right.set_labels(x=_FAULTS[by], y="links beyond the Hamming distance", title="Extra links of a delivered message")
+    right.set_labels(x=x, y="links beyond the Hamming distance", title="Extra links of a delivered message")
     sheet.title("Routing rules on the same faults and messages")

@@ -22,7 +22,7 @@ NETWORK = Choice("network", "network of the cube family", tuple(families()), key
 #: Largest number of links: of a user's network with 2^MOST_DIMENSIONS nodes and the largest number of slots.
 _MOST_LINKS = 62 * 2 ** (MOST_DIMENSIONS - 1)
 
-N = Axis("n", "dimension: labels have n bits", int, 1, MOST_DIMENSIONS)
+N = Axis("n", "dimension (bits of a label)", int, 1, MOST_DIMENSIONS)
 
 #: The axes of ``survival``.
 AXES: tuple[Axis | Choice, ...] = (

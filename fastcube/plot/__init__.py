@@ -37,7 +37,6 @@ from ..errors import (
     check_flag,
     check_path,
     plain_text,
-    range_text,
     wrap_study_errors,
 )
 from ..measure.registry import code_of
@@ -136,9 +135,6 @@ def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube
         raise MissingDependencyError(f"matplotlib cannot be imported: {plain_text(str(error), 120)}") from error
 
 
-#: Axes of numbers or rates of faults; the value 0 means that there are no faults.
-_FAULT_AXES = {"f", "links", "rate", "link_rate"}
-
 #: Largest number of panels of a plain figure, and of lines of a distribution in it.
 _PANELS, _LINES = 4, 7
 
@@ -187,19 +183,6 @@ def study_figure(results: Results, sheet: Sheet) -> None:
     (own or default_figure)(results, sheet)
 
 
-def _list_facts(several: Sequence[Results]) -> dict[str, str]:
-    """Return the values of axes that all points share, empty for numbers of faults that are 0, and the trials."""
-    from .panel import held_values
-    from .words import fact_text
-
-    done = [(point, tally.trials) for results in several for point, tally in results if tally.trials]
-    shared = [a.name for a in several[0].study.axes if all(a.name in point for point, _ in done)]
-    held = held_values([point for point, _ in done], shared) if done else {}
-    facts = {name: fact_text(name, value) if value or name not in _FAULT_AXES else "" for name, value in held.items()}
-    least, most = (choose((trials for _, trials in done), default=0) for choose in (min, max))
-    return facts | ({"trials": f"{range_text(f'{least:,}', f'{most:,}')} trials per point"} if done else {})
-
-
 def draw_figure(
     results: Results | Sequence[Results],
     path: str | Path | None = None,
@@ -232,11 +215,8 @@ def draw_figure(
     several = [results] if isinstance(results, Results) else [*results]
     chosen = check_flag("log", log) or bool(statistics) or (x, by) != (None, None) or len(several) > 1
 
-    facts = _list_facts(several)
-    prefix = ", ".join([several[0].study.name, *(fact for axis, fact in facts.items() if fact and axis != "trials")])
-
     def draw(numbers: Sequence[int]) -> Sheet:
-        sheet = Sheet(axes, log=log, numbers=numbers, prefix=prefix, facts=facts, **layout)
+        sheet = Sheet(axes, log=log, numbers=numbers, results=several, **layout)
         with wrap_study_errors(f"the figure of {several[0].study.name}"):
             if chosen:
                 selection_figure(several, sheet, statistics, x, by, log)

@@ -15,10 +15,11 @@ _NAMES_WIDTH = 34
 
 
 def _is_coinciding(one: Line, other: Line) -> bool:
-    """Whether two lines with several points have the same x values, and overlapping intervals at each."""
+    """Whether two lines with several points have the same x values, and overlapping intervals or equal values at each."""
     if one.x != other.x or len(one.x) < 2:
         return False
-    return all(a.low <= b.high and b.low <= a.high for a, b in zip(one.estimates, other.estimates, strict=True))
+    pairs = zip(one.estimates, other.estimates, strict=True)
+    return all(a.value == b.value or (a.low <= b.high and b.low <= a.high) for a, b in pairs)
 
 
 def group_lines(panels: Sequence[Panel]) -> None:

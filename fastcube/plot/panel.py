@@ -144,6 +144,19 @@ def limit_marker(up: bool) -> Any:
     return Path([(x, -y if up else y) for x, y in points], [m, k, m, k, m, k, k])
 
 
+def dashed_bar(pieces: int) -> Any:
+    """Return the marker of a level at a single x: a bar of so many dashes."""
+    from matplotlib.path import Path
+
+    ends = [(2 * k + end) / (2 * pieces - 1) - 0.5 for k in range(pieces) for end in (0, 1)]
+    return Path([(x, 0.0) for x in ends], [Path.MOVETO, Path.LINETO] * pieces)
+
+
+def _marker_step(points: int) -> int:
+    """Return every how many points a line has a marker."""
+    return -(-points // _MARKERS)
+
+
 @dataclass(eq=False)
 class Panel:
     """One pair of axes.  ``axes`` are the matplotlib axes, for anything that the methods here cannot plot."""
@@ -164,7 +177,7 @@ class Panel:
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
     _known: list[tuple[list[float], list[float]]] = field(default_factory=list)
-    _dotted: list[tuple[list[float], list[float], str]] = field(default_factory=list)
+    _dotted: list[tuple[list[float], list[float], dict[str, Any]]] = field(default_factory=list)
 
     @property
     def lines_before(self) -> int:
@@ -254,10 +267,11 @@ class Panel:
         of: int = 1,
         joined: bool = True,
         table_label: str = "",
+        points: Sequence[Point] = (),
     ) -> None:
         """Add a line through pairs (x, estimate), with the look of line ``like`` of ``of``; only points if not ``joined``.
 
-        ``table_label`` is its name in tables if ``label`` is None.
+        ``table_label`` is its name in tables if ``label`` is None.  ``points`` are the points of the study behind the pairs.
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
         look = line_style(
@@ -266,7 +280,7 @@ class Panel:
         if not self.ours:
             label = ", ".join(filter(None, (self.prefix, label)))
             look = line_style(self.lines_before + len(self.drawn), self.lines_before + of)
-        self.drawn.append(Line(label, x, estimates, [None] * len(x), look, joined, table_label))
+        self.drawn.append(Line(label, x, estimates, [*points] or [None] * len(x), look, joined, table_label))
 
     def add_statement(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
@@ -283,18 +297,18 @@ class Panel:
             self.statements.append(Statement(at, [float(found[x]) for x in at], text, where))
 
     def reference(self, function: Callable[[Point], float], label: str) -> None:
-        """Add a closed form, a function of the point, as a dotted line for each line, where it is finite."""
+        """Add a closed form, a function of the point, as a dotted line in the look of each line, where it is finite."""
         curves = []
         for line in self.drawn:
             pairs = [(x, float(function(p))) for x, p in zip(line.x, line.points, strict=True) if p is not None]
             if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
-                curves.append((pairs, line.look["color"]))
+                curves.append((pairs, {name: line.look[name] for name in ("color", "marker")}))
         level = dict(pair for pairs, _ in curves for pair in pairs)
         apart = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
         if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # one value per x
-            curves = [(sorted(level.items()), GREY)] if level else []
-        for pairs, colour in curves:
-            self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], colour))
+            curves = [(sorted(level.items()), {"color": GREY})] if level else []
+        for pairs, look in curves:
+            self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], look))
         if curves:
             self._add_label(label, color=GREY, linestyle=":", linewidth=1.2)
 
@@ -384,9 +398,11 @@ class Panel:
             self._draw_line(line, log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
         if log:
             self._draw_limits()
-        for x, y, colour in self._dotted:
-            alone = {"marker": "_", "markersize": 14} if len(x) == 1 else {}
-            self.axes.plot(x, y, color=colour, linestyle=":", linewidth=1.2, zorder=1.5, gid="reference", **alone)
+        for x, y, look in self._dotted:
+            alone = {"marker": dashed_bar(5), "markersize": 40} if len(x) == 1 else {}
+            how = {"linestyle": ":", "linewidth": 1.2, "zorder": 1.5, "gid": "reference", "label": "_"}
+            how |= {"markersize": 3, "fillstyle": "none", "markevery": _marker_step(len(x))}
+            self.axes.plot(x, y, **how | look | alone)
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
                 self._draw_statement(statement, place, log)
@@ -452,7 +468,7 @@ class Panel:
             if self._is_empty:  # without any event, the upper limits determine the scale
                 beside = [v for v in beside if v < max(values) * _MAX_STATEMENT_FACTOR]
             beside += [v for _, y, _ in self._dotted for v in y]
-        values += beside
+        values += beside + [self._limits[end] for end in ("bottom", "top") if end in self._limits]
         if not log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
             far = 2 * min(values)  # a closer view would only show intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
@@ -467,8 +483,9 @@ class Panel:
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
     def _dodge_points(self, log: bool) -> None:
-        """Move unconnected points with overlapping intervals side by side, and say so in the legend."""
-        alone = [line for line in self.drawn if self.ours and (not line.joined or len(set(line.x)) == 1)]
+        """Move points without neighbours side by side if their intervals overlap, and say so in the legend."""
+        drawn = [sum(is_drawable(e, log) for e in line.estimates) for line in self.drawn]
+        alone = [ln for ln, n in zip(self.drawn, drawn, strict=True) if self.ours and (not ln.joined or n <= 1)]
         places: dict[float, list[tuple[float, float]]] = {}
         for line in alone:
             for x, e in zip(line.x, line.estimates, strict=True):
@@ -507,10 +524,9 @@ class Panel:
         """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single point."""
         drawn = [is_drawable(e, log) for e in line.estimates]
         banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
-        banded = [b and not is_limit(e) for b, e in zip(banded, line.estimates, strict=True)]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
         moved = self._moved(line.shift)
-        look = line.plot_style | {"markevery": -(-len(y) // _MARKERS)} | moved
+        look = line.plot_style | {"markevery": _marker_step(len(y))} | moved
         self.axes.plot(line.x, y, zorder=layer, gid="line", label=mathtext(line.label or "_"), **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
@@ -559,7 +575,10 @@ class Panel:
     def _draw_statement(self, statement: Statement, place: int, log: bool) -> None:
         """Draw the level of a statement, with hollow markers for points to which it does not apply."""
         look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
-        alone = {"marker": "_", "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
+        pieces = 2 * (place % len(_STATEMENT_DASHES)) + 1
+        alone = (
+            {"marker": dashed_bar(pieces), "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
+        )
         said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
         self.axes.plot(statement.x, statement.y, **said, **look, **alone)
         self._add_label(statement.text, **look)
@@ -572,7 +591,9 @@ class Panel:
             if beyond:
                 hollow = line.look | {"linestyle": "none", "markerfacecolor": self.axes.get_facecolor()}
                 self.axes.plot(*zip(*beyond, strict=True), zorder=4, gid="beyond", label="_", **hollow)
-                self._add_label("hollow: not in its range", color=GREY, marker="o", fillstyle="none", linestyle="none")
+                self._add_label(
+                    "hollow: beyond the statement's range", color=GREY, marker="o", fillstyle="none", linestyle="none"
+                )
 
 
 def _scale_estimate(e: Estimate, factor: float) -> Estimate:

@@ -58,6 +58,7 @@ def selection_figure(
     first, along = selected[0]
     studies = {results.study.name for results in several}
     names: list[str] = []
+    panel.by = ("selection",)
     for results, (_, at) in zip(several, selected, strict=True):
         if at != along:
             raise ParameterError(f"x must be one axis for all results, got {along} and {at}: name it")
@@ -69,6 +70,7 @@ def selection_figure(
         keys = [a.name for a in study.axes if a.name != along and len({point[a.name] for point in points}) > 1]
         keys += [name for name in varying if name not in keys and name in (a.name for a in study.axes)]
         keys = [name for name in keys if name == by] + [name for name in keys if name != by]
+        panel.by += tuple(keys)
         for statistic in chosen:
             there = [point for point in points if statistic.defined(point)]
             for key, own in group_points(study, there, keys):
@@ -91,7 +93,6 @@ def selection_figure(
         raise ParameterError(f"log needs estimates that are not negative, and the least here is {least:.3g}")
     if log and panel.estimates and not any(e.value > 0 for e in panel.estimates):
         raise ParameterError("log needs an estimate above 0, and every one here is 0: nothing can stand on the scale")
-    panel.by = ("selection",)
     one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
     axis = several[0].study.axis(along)
     titles = dict.fromkeys(results.study.title for results in several)

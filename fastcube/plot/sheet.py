@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, as_number, check_flag, is_many, short_repr
+from .caption import caption_text, shared_facts
 from .grouping import group_lines
 from .panel import Panel
 from .style import SMALLEST
 from .words import mathtext, visible_length, wrap_mathtext
+
+if TYPE_CHECKING:
+    from ..results.results import Results
 
 #: Width on a screen of one panel and of two in a row, and least width of a panel in a row of two, in inches.
 _SCREEN, _LEAST = (6.6, 9.6), 2.8
@@ -76,9 +80,6 @@ def _legend_width(widths: list[float], columns: int) -> float:
     return sum(max(widths[i:j]) for i, j in pairwise(ends))
 
 
-#: Phrases about faults in titles, by axis; a phrase is dropped if all points have no such faults.
-_FAULTS_IN_TITLES = {"links": r"( and|,) K faulty links", "f": r"f (random )?faulty nodes and "}
-
 #: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
 _MAX_LEGEND_FRACTION = 0.8
 
@@ -106,11 +107,8 @@ class Sheet:
         Whether to make the caller's axes logarithmic.
     numbers : sequence of int
         The panels to plot, from 1; by default all.
-    prefix : str
-        The beginning of labels on the caller's axes, if the figure's own labels do not name the study.
-    facts : dict of str to str
-        The values that all points of the results share, by axis, and the trials. The caption below the panels gives those that no
-        title gives. The entry of an axis of faults is empty if no point has any.
+    results : sequence of Results
+        The results, for the caption of a new figure, and for labels on the caller's axes that do not name the study.
     """
 
     def __init__(
@@ -123,8 +121,7 @@ class Sheet:
         legend: bool = False,
         log: bool = False,
         numbers: Sequence[int] = (),
-        prefix: str = "",
-        facts: Mapping[str, str] | None = None,
+        results: Sequence[Results] = (),
     ) -> None:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
@@ -140,8 +137,7 @@ class Sheet:
         if not (title is None or isinstance(title, str | bool)):
             raise ParameterError(f"title must be text, True, or none for no title, got {short_repr(title)}")
         self._own_title = "" if title in ("none", False) else title
-        self._legend, self._log, self._prefix = check_flag("legend", legend), log, prefix
-        self._facts = facts or {}
+        self._legend, self._log, self._results = check_flag("legend", legend), log, results
         self._numbers = check_panels(numbers)
         self._panels: list[Panel] = []
         self._title = ""
@@ -179,7 +175,8 @@ class Sheet:
             self.figure = axes[0].figure
         if max(self._numbers, default=1) > count:
             raise ParameterError(f"panels must be in [1, {count}] for this figure, got {max(self._numbers)}")
-        self._panels = [Panel(a, self._letters, self._given is None, self._prefix) for a in axes]
+        prefix = [self._results[0].study.name, *shared_facts(self._results)[0]] if self._results else []
+        self._panels = [Panel(a, self._letters, self._given is None, ", ".join(prefix)) for a in axes]
         return self._panels
 
     def _lay_out(self, axes: list[Any]) -> None:
@@ -199,23 +196,8 @@ class Sheet:
         return 0.72 * min((self._inches or _SCREEN[columns - 1]) / columns, 6.0)
 
     def title(self, text: str) -> None:
-        """Set the title above all panels, without faults that no point has; it is left out on the caller's axes."""
-        self._title = self._drop_absent_faults(text)
-
-    def _drop_absent_faults(self, text: str) -> str:
-        for axis, phrase in _FAULTS_IN_TITLES.items():
-            if self._facts.get(axis) == "":
-                text = re.sub(phrase, "", text)
-        return text
-
-    @property
-    def _caption(self) -> str:
-        """The facts that no title contains."""
-        titles = " ".join((self._title, *(panel.title for panel in self._panels)))
-        told = [
-            fact for fact in self._facts.values() if fact and not re.search(rf"\b{re.escape(fact)}(?![.\d])", titles)
-        ]
-        return "" if self._own_title == "" else mathtext(", ".join(told))
+        """Set the title above all panels; it is left out on the caller's axes."""
+        self._title = text
 
     def finish(self) -> Any:
         """Draw all panels with their legends, and return the matplotlib figure."""
@@ -223,8 +205,6 @@ class Sheet:
             self._finish_given()
             return self.figure
         self._drop_panels()
-        for panel in self._panels:
-            panel.set_labels(title=self._drop_absent_faults(panel.title) or None)
         for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
             group_lines(panels)
         self._draw_panels()
@@ -330,7 +310,8 @@ class Sheet:
         entries: dict[str, Any] = {}
         if self._has_one_legend:
             entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
-        caption = wrap_mathtext(self._caption, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
+        said = caption_text(self._results, self._panels) if self._results and self._own_title != "" else ""
+        caption = wrap_mathtext(said, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
         if entries or caption:
             rows, look = self._legend_layout(entries, 1, small)
             self._grow_figure(rows + len(caption.splitlines()), small)

@@ -84,11 +84,6 @@ def value_text(name: str, value: object) -> str:
     return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
 
 
-def fact_text(name: str, value: object) -> str:
-    """Return ``n = 5`` for a title or caption, ``what: links`` for a name that does not show its axis."""
-    return f"{name}: {value}" if isinstance(value, str) and name != "network" else value_text(name, value)
-
-
 def axis_text(name: str, description: str) -> str:
     """Return the label of an axis: ``n, dimension of the hypercube``; for a longer name only its description."""
     return f"{name}, {description}" if len(name) == 1 else description or name

@@ -55,7 +55,7 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
     Parameters
     ----------
     results : Results
-        Of ``survival-curve``: for one network, one kind of component and one n (``results.sel(network=...)``).  Or of
+        Of ``survival-curve``: for one network, one value of what and one n (``results.sel(network=...)``).  Or of
         ``survival`` or a similar study: over f, for one network at one n without faulty links.
     rate : float
         In [0, 1].  For a curve of links it is their failure rate.
@@ -101,7 +101,7 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
 
 
 def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
-    """Return the probabilities that 0 .. ``many`` components fail."""
+    """Return the probabilities that 0 .. ``many`` nodes or links fail."""
     from scipy.special import gammaln, xlog1py, xlogy  # not at the top: takes 0.1 s, and no other command needs it
 
     f = np.arange(many + 1)
@@ -130,7 +130,7 @@ def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
     if len(found) != 1:
         some = ", ".join(f"network={name},what={what},n={n}" for name, what, n in found) or "none"
         raise ParameterError(
-            f"results must be of one network, one kind of component and one n, got {some}: use results.sel"
+            f"results must be of one network, one value of what (nodes or links) and one n, got {some}: use results.sel"
         )
     (name, what, n), (first, tally) = found[0], done[0]
     for point, other in done:
@@ -271,7 +271,7 @@ def crossing(results: Results) -> Crossing:
 
 
 def group_by_network(results: Results) -> Iterable[tuple[str, int, Results]]:
-    """Yield name (for a curve with the kind of component), n and results of each network in results over f."""
+    """Yield name (for a curve with nodes or links), n and results of each network in results over f."""
     if is_curve(results):
         for name, what, n in dict.fromkeys(
             (str(p["network"]), str(p["what"]), int(p["n"])) for p, t in results if t.trials

@@ -96,6 +96,11 @@ def unverified_note(results: Results) -> list[str]:
     return [line] if names else []
 
 
+def _title_with_source(results: Results) -> str:
+    study = results.study
+    return f"{study.title} ({study.source})" if study.source else study.title
+
+
 def _condition_note(eligible: int, trials: int) -> str:
     return f" of {eligible:,}" if eligible < trials else ""
 
@@ -195,7 +200,7 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
     code = code_of(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
     notes = make_notes(results, notes_of, statistics)
-    head = textwrap.wrap(f"{study.title} ({study.source})" if study.source else study.title, width)
+    head = textwrap.wrap(_title_with_source(results), width)
     told = [part for line in notes for part in fold_line(line, width)]
     return "\n".join([*head, "", *lines, *([""] if notes else []), *told])
 
@@ -249,15 +254,14 @@ def as_latex(results: Results, statistics: Sequence[str] | None = None) -> str:
 
     Comments above it give the title, the source, the required package and the meaning of marks.
     """
-    study = results.study
     table, marks = _document_table(results, statistics)
     columns = [[latex_text(cell) for cell in column] for column in table]
-    title = f"{study.title} ({study.source})" if study.source else study.title
-    words = {axis.name for axis in study.axes if axis.kind is str}
-    places = "".join("l" if axis.name in words else "r" for axis in study.axes).ljust(len(columns), "r")
+    places = "".join("l" if axis.kind is str else "r" for axis in results.study.axes).ljust(len(columns), "r")
     head, *rows = (f"{' & '.join(cells)} \\\\" for cells in zip(*columns, strict=True))
     lines = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*(f"% {line}" for line in (title, r"needs \usepackage{booktabs}", *marks)), *lines])
+    return "\n".join(
+        [*(f"% {line}" for line in (_title_with_source(results), r"needs \usepackage{booktabs}", *marks)), *lines]
+    )
 
 
 def as_html(results: Results) -> str:
@@ -270,12 +274,11 @@ def as_html(results: Results) -> str:
 
     head, *rows = zip(*columns, strict=True)
     body = "".join(format_row("td", cells) for cells in rows[:HTML_ROWS])
-    source = f" ({html.escape(study.source)})" if study.source else ""
     notes = _remarks(results, columns)
     if len(rows) > HTML_ROWS:
         notes.append(f"{len(rows) - HTML_ROWS} more points: sel(...) chooses, table() and to_dataframe() have all")
     return (
-        f"<div><p><b>{html.escape(study.name)}</b>: {html.escape(study.title)}{source}, seed {results.seed}</p>"
+        f"<div><p><b>{html.escape(study.name)}</b>: {html.escape(_title_with_source(results))}, seed {results.seed}</p>"
         f'<div style="overflow-x: auto"><table><thead>{format_row("th", head)}</thead><tbody>{body}</tbody></table></div>'
         + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
         + "</div>"

@@ -214,7 +214,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
 
 BROADCAST = Study(
     name="broadcast",
-    title="Broadcasting among f random faulty nodes and K faulty links in Q_n",
+    title="Broadcasting among random faults in Q_n",
     source="Lee & Hayes 1988, section 4",
     revision=1,
     axes=AXES,

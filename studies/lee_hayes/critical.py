@@ -130,9 +130,7 @@ def _fine_figure(results: Results, sheet: Any) -> None:
     known = {n: values for n, values in critical_grid.sharp_values(results).items() if values is not None}
     left, right = sheet.panels(2)
     _draw_threshold(left, {n: values.half for n, values in known.items()})
-    right.series(
-        "fitted, 95% limits", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False
-    )
+    right.series("fitted", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False)
     right.scale = "linear"
     right.set_labels(x="n", y="p_.8 / p_.2", title="How sharp the threshold is")
 
@@ -168,7 +166,7 @@ def _estimate(limits: tuple[float, float, float], by: float = 1.0) -> Estimate:
 
 def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -> None:
     fitted = [(n**-0.5, _estimate(limits, LAMBDA / leading_order(n))) for n, limits in halves.items()]
-    panel.series("fitted, 95% limits", fitted, like=1, joined=False)
+    panel.series("fitted", fitted, like=1, joined=False)
     exact = range(2, 7)
     panel.marks(
         [n**-0.5 for n in exact], [critical_rate(n) * LAMBDA / leading_order(n) for n in exact], "exact, n = 2..6"
@@ -181,7 +179,7 @@ def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -
     panel.set_labels(
         x="1/√n",
         y="p_1/2 n^2 2^(2√n) / 16",
-        title="p_1/2 in units of its asymptotic form",
+        title=f"p_1/2 in units of its asymptotic form{'' if halves else ', no n with points enough to fit it'}",
     )
 
 

@@ -121,14 +121,15 @@ def _figure(results: Results, sheet: Any) -> None:
             ("ROUTE3, which loses all where Q_n is unsafe", "route3_delivered_all"),
         )
     ):
-        right.series(label, [(point[by], results.estimates(point)[statistic].complement) for point in there], i, 4)
+        pairs = [(point[by], results.estimates(point)[statistic].complement) for point in there]
+        right.series(label, pairs, i, 4, points=there)
     right.scale = "log"
     right.set_labels(
-        x="f, number of faulty nodes" if by == "f" else "K, number of faulty links",
+        x="f, number of faulty nodes" if by == "f" else "number of faulty links",
         y="share of messages not delivered",
         title=f"Not delivered, over all fault sets of Q_{n}",
     )
-    sheet.title("Routing among random faults in Q_n")
+    sheet.title(results.study.title)
 
 
 def most_lossy_dimension(results: Results) -> int:
@@ -263,7 +264,7 @@ _NOT_UNSAFE = "not_unsafe"
 
 ROUTING = Study(
     name="routing",
-    title="Routing among f random faulty nodes and K faulty links in Q_n",
+    title="Routing among random faults in Q_n",
     source="Lee & Hayes 1988, section 3",
     revision=2,
     axes=(

@@ -89,7 +89,8 @@ def _figure(results: Results, sheet: Any) -> None:
         right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
         for line in right.drawn[below:]:  # named in the legend with ROUTE's line of the same n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
-        right.set_labels(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k})")
+            line.look |= {"fillstyle": "none"}
+        right.set_labels(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")
     sheet.title("Routing with every node faulty at a rate")
 
 

@@ -224,11 +224,11 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
         panel.curve([1, 2 ** (n - 1)], [2, 2], "paper: FTTC < 2")
         panel.curve([1, 2 ** (n - 1)], [4, 4], "paper: rerouting <= 4", linestyle="--")
         panel.by = ("slowdown",)  # a separate legend
-        panel.set_labels(x="number of faults", y="steps / n", title=f"Slowdown at n = {n}: {kind}")
+        panel.set_labels(y="steps / n", title=f"Slowdown at n = {n}: {kind}")
     kind, points = next(iter(chosen.items()))
     _plot_lines(panels[-1], results, _COMPLETE, points)
     panels[-1].by = ("complete",)
-    panels[-1].set_labels(x="number of faults", y="share of trials", title=f"All data arrives at n = {n}: {kind}")
+    panels[-1].set_labels(y="share of trials", title=f"All data arrives at n = {n}: {kind}")
     sheet.title(results.study.title)
 
 

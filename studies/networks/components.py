@@ -32,7 +32,7 @@ MOST = 12
 
 
 def _check_point(point: Point) -> None:
-    check_range("n", point["n"], 1, MOST, "to look at parts and distances")
+    check_range("n", point["n"], 1, MOST, "to look at components and distances")
     check_point(point)
 
 
@@ -53,11 +53,11 @@ def _has_pair(point: Point) -> bool:
 
 
 STATISTICS = (
-    Mean(name="largest_component", description="share of the nonfaulty nodes in the largest part", total="largest",
+    Mean(name="largest_component", description="fraction of the nonfaulty nodes in the largest component", total="largest",
          squares="largest_squares", nonzero="some", unit=_nonfaulty_count),
-    Mean(name="components", description="number of parts", total="parts", squares="parts_squares",
+    Mean(name="components", description="number of components", total="parts", squares="parts_squares",
          nonzero="some", bound=_nonfaulty_count),
-    NormalMean(name="distance", description="links from s to t where the network has a path, and the hypercube if compared",
+    NormalMean(name="distance", description="links from s to t where the network, and the hypercube if compared, has a path",
               total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
     Difference(name="distance_diff", description="distance: network less hypercube, on the same faults", total="gain",
                squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links",
@@ -65,13 +65,13 @@ STATISTICS = (
     Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
-    *(Proportion(name=f"extra_{g}", description=f"disconnected, and every part has more than {g} nodes")
+    *(Proportion(name=f"extra_{g}", description=f"disconnected, and every component has more than {g} nodes")
       for g in EXTRA_NODES),
-    *(Proportion(name=f"components_{r}", description=f"at least {r} parts", events=f"parts_{r}")
+    *(Proportion(name=f"components_{r}", description=f"at least {r} components", events=f"parts_{r}")
       for r in LEAST_COMPONENTS),
-    Mean(name="second_component", description="share of the nonfaulty nodes in the second largest part",
+    Mean(name="second_component", description="fraction of the nonfaulty nodes in the second largest component",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
-    Mean(name="connected_pairs", description="share of the pairs of nonfaulty nodes that a path connects", total="joined",
+    Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects", total="joined",
          squares="joined_squares", nonzero="joined_some", unit=_pair_count, defined=_has_pair),
     NormalDifference(name="connected_pairs_diff", description="connected_pairs: network less hypercube, on the same faults",
                      total="joined_gain", squares="joined_gain_squares", nonzero="joined_differs", unit=_pair_count,
@@ -80,8 +80,8 @@ STATISTICS = (
 
 
 _TITLES = {
-    "largest_component": "Largest part",
-    "components": "Parts",
+    "largest_component": "Largest component",
+    "components": "Number of components",
     "distance": "Distance of s and t, connected pairs only",
     "stretch": "Stretch of paths, connected pairs only",
 }
@@ -99,12 +99,12 @@ def _figure(results: Results, sheet: Any) -> None:
 def _notes(results: Results) -> list[str]:
     known = [(tally.extremes["parts"], point) for point, tally in results if tally.trials]
     (most, trial), point = max(known, key=lambda item: item[0][0], default=((0, 0), {}))
-    return [f"most parts: {most} (trial {trial} at {point_text(point)})"] if known else []
+    return [f"most components: {most} (trial {trial} at {point_text(point)})"] if known else []
 
 
 SURVIVAL_COMPONENTS = Study(
     name="survival-components",
-    title="Parts and distances of networks on 2^n nodes under f faulty nodes and K faulty links",
+    title="Components and distances of networks on 2^n nodes under random faults",
     source="docs/readings/networks.md, N4, N5",
     revision=3,
     axes=AXES,

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 #: Largest number of links of a network on 2^16 nodes (the augmented cube).
 _MOST_LINKS = 31 * 2**15
 
-WHAT = Choice("what", "components that fail: nodes or links", ("nodes", "links"))
+WHAT = Choice("what", "what fails", ("nodes", "links"))
 
 AXES = (
     NETWORK,
     WHAT,
-    Axis("n", "dimension: labels have n bits", int, 2, dispatch.MOST_DIMENSIONS),
-    Axis("failed", "failed components", int, 0, _MOST_LINKS, swept=True),
+    Axis("n", "dimension (bits of a label)", int, 2, dispatch.MOST_DIMENSIONS),
+    Axis("failed", "failed nodes or links", int, 0, _MOST_LINKS, swept=True),
 )
 
 
-def count_components(point: Point) -> int:
-    """Return the number of nodes or links that can fail."""
+def count_failing(point: Point) -> int:
+    """Return the number of nodes, or of links, that can fail."""
     n = int(point["n"])
     return 2**n if str(point["what"]) == "nodes" else families()[str(point["network"])].links(n)
 
@@ -41,7 +41,7 @@ def count_components(point: Point) -> int:
 def _check_point(point: Point) -> None:
     chosen, n = families()[str(point["network"])], point["n"]
     chosen.check_size(n, dispatch.MOST_DIMENSIONS)
-    check_range("failed", point["failed"], 0, count_components(point), f"for {chosen.name} at n={n}, {point['what']}")
+    check_range("failed", point["failed"], 0, count_failing(point), f"for {chosen.name} at n={n}, {point['what']}")
 
 
 def _survivor_count(point: Point) -> float:
@@ -66,14 +66,14 @@ STATISTICS: tuple[Statistic, ...] = (
 
 
 def draw(point: Point, key: int, trial: int) -> Draw:
-    """Return the network without the first components of the trial's order, and these in the order in which they fail."""
+    """Return the network without the nodes or links that fail first in the trial, and their numbers in this order."""
     from fastcube.kernels.cube.link_numbers import link_names
     from fastcube.kernels.draws import philox
     from fastcube.kernels.survival import replay
 
     chosen, n = families()[str(point["network"])], int(point["n"])
     purpose = philox.NODE_ORDERS if str(point["what"]) == "nodes" else philox.LINK_ORDERS
-    order = replay.sample_order(np.uint64(key), trial, count_components(point), purpose)
+    order = replay.sample_order(np.uint64(key), trial, count_failing(point), purpose)
     failed = order[: int(point["failed"])].tolist()
     if str(point["what"]) == "nodes":
         return Draw(network(chosen, n, failed), {"order": failed})
@@ -110,14 +110,22 @@ def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -
     return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
 
 
-_PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
+#: Statistics of the figure, and labels of those that are events.
+_PANELS = {
+    "connected": "P(the survivors are connected)",
+    "extra_1": "P(disconnected, no survivor isolated)",
+    "largest_component": None,
+    "susceptibility": None,
+}
 
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
-    for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
+    what = " or ".join(sorted({str(point["what"]) for point, tally in results if tally.trials}))
+    for panel, (name, y) in zip(sheet.panels(2, 2), _PANELS.items(), strict=True):
         panel.lines(results, name, x="failed", by=by)
+        panel.set_labels(x=f"failed {what}", y=y)
         panel.scale = "linear"
     sheet.title(results.study.title)
 

@@ -26,7 +26,7 @@ from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
 from fastcube.networks.family import families, network
 
-from .curve import WHAT, count_components
+from .curve import WHAT, count_failing
 from .curve import draw as draw_failures
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def _is_compared(point: Point) -> bool:
     return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
 
 
-def _component_count(point: Point) -> float:
-    return float(count_components(point))
+def _failing_count(point: Point) -> float:
+    return float(count_failing(point))
 
 
 def _most_lifetime(point: Point) -> float:
-    """Return the expected time until all components have failed."""
-    return float(np.sum(1.0 / np.arange(1, count_components(point) + 1)))
+    """Return the expected time until all nodes, or all links, have failed."""
+    return float(np.sum(1.0 / np.arange(1, count_failing(point) + 1)))
 
 
 STATISTICS: tuple[Statistic, ...] = (
@@ -65,25 +65,25 @@ STATISTICS: tuple[Statistic, ...] = (
     Proportion(name="same", description="the first disconnection isolates a node"),
     Proportion(name="extra_1_first", description="disconnected before a node is isolated", defined=_fails_nodes),
     Proportion(name="never", description="never disconnected, before one survivor is left", defined=_fails_nodes),
-    NormalMean(name="lifetime", description="expected time of the first disconnection, components failing at rate 1",
+    NormalMean(name="lifetime", description="expected time of the first disconnection if each node, or link, fails at rate 1",
                total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
-    NormalDifference(name="lifetime_diff", description="lifetime: network less hypercube, on the same orders",
+    NormalDifference(name="lifetime_diff", description="lifetime: network less hypercube, on the same orders of failures",
                      total="life_diff", squares="life_diff_squares", nonzero="life_differs",
                      unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime, defined=_is_compared),
-    Mean(name="disconnected_at", description="fraction of the components that fail until the survivors are disconnected",
-         total="disconnected_at", squares="disconnected_squares", nonzero="trials", unit=_component_count),
-    Mean(name="isolated_at", description="fraction of the components that fail until a survivor is isolated",
-         total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_component_count),
-    Distribution(name="disconnected_at_distribution", description="first disconnection, in 32nds of the components",
+    Mean(name="disconnected_at", description="fraction of nodes or links that fail until the survivors are disconnected",
+         total="disconnected_at", squares="disconnected_squares", nonzero="trials", unit=_failing_count),
+    Mean(name="isolated_at", description="fraction of nodes or links that fail until a survivor is isolated",
+         total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_failing_count),
+    Distribution(name="disconnected_at_distribution", description="first disconnection, in 32nds of the nodes or links",
                  counter="disconnected_bins", label="disconnected_at_32nds"),
-    Distribution(name="isolated_at_distribution", description="first isolated node, in 32nds of the components",
+    Distribution(name="isolated_at_distribution", description="first isolated node, in 32nds of the nodes or links",
                  counter="isolated_bins", label="isolated_at_32nds"),
 )  # a table, row by row # fmt: skip
 
 
 def draw(point: Point, key: int, trial: int) -> Draw:
     """Return the network without faults, and the trial's whole order of failures."""
-    drawn = draw_failures({**point, "failed": count_components(point)}, key, trial)
+    drawn = draw_failures({**point, "failed": count_failing(point)}, key, trial)
     return Draw(network(str(point["network"]), int(point["n"])), drawn.others)
 
 
@@ -106,14 +106,14 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
         "lifetime": counts["life"] / LIFETIME_UNIT,
     }
     lines = [
-        f"  of {count_components(point)} {point['what']}",
+        f"  of {count_failing(point)} {point['what']}",
         "  never disconnected" if never else f"  disconnected at {sigma} failures, sizes {data['components'][:12]}",
         f"  a survivor isolated at {data['isolated_at']} failures",
     ]
     return Explanation("\n".join(lines), data)
 
 
-AXES = (NETWORK, WHAT, Axis("n", "dimension: labels have n bits", int, 2, MOST))
+AXES = (NETWORK, WHAT, Axis("n", "dimension (bits of a label)", int, 2, MOST))
 
 
 def _points(names: list[str], what: str, n: int) -> list[dict[str, Value]]:
@@ -124,8 +124,10 @@ def _figure(results: Results, sheet: Any) -> None:
     """Plot 1 - P(same), and the difference of the lifetime from the hypercube's, against n."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "differ", x="n", by="network")
+    above.set_labels(y="P(the first disconnection isolates no node)")
     above.scale = "log"
     below.lines(results, "lifetime_diff", x="n", by="network")
+    below.set_labels(y="difference of the lifetime from the hypercube's")
     below.scale = "linear"
     sheet.title(results.study.title)
 

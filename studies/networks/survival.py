@@ -115,7 +115,7 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
     below.lines(results, "connected_diff", x=x, by="network", at=lambda point: point in others)
     below.set_labels(
         y="difference of P(connected)",
-        title=f"Less the hypercube's, same faults{', networks of its degree' * bool(like)}",
+        title=f"Difference from the hypercube on the same faults{', networks of its degree' * bool(like)}",
     )
     sheet.title(results.study.title)
 
@@ -151,7 +151,7 @@ def figure_sparse(results: Results, sheet: Any) -> None:
             panel.series(name, sorted(apart, key=lambda pair: pair[0]), i, len(names))
         panel.scale = "log"
         panel.set_labels(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
-    sheet.title("Few faults that part the nonfaulty nodes")
+    sheet.title("Few faults that disconnect the nonfaulty nodes")
 
 
 # ---------------------------------------------------------------- notes
@@ -289,7 +289,7 @@ _study = functools.partial(
 SURVIVAL = _study(
     name="survival",
     revision=1,
-    title="What survives of networks on 2^n nodes under f faulty nodes and K faulty links",
+    title="What survives of networks on 2^n nodes under random faults",
     source="docs/readings/networks.md, N4, N5",
     axes=AXES,
     kernel=lambda point: dispatch.SURVIVAL.kernel(*point.values()),

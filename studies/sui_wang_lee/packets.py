@@ -118,14 +118,14 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
         pairs = sorted(((int(p["packets"]), results.estimates(p)[statistic]) for p in some), key=lambda pair: pair[0])
         if pairs:
             panel.series(label, pairs, like=i, of=len(rows))
-    for some, label in (
-        (with_fault, "printed: ⌈M/(n-1)⌉ + n"),
-        (without, "printed: ⌈M/n⌉ + n"),
+    for some, label, dashes in (
+        (with_fault, "printed: ceil(M / (n - 1)) + n", ":"),
+        (without, "printed: ceil(M/n) + n", "-"),
     ):
         at = sorted({int(p["packets"]) for p in some})
         if at:
             steps = [printed_steps(n, int(some[0]["d"]), m) for m in at]
-            panel.curve(at, steps, label, linewidth=4, alpha=0.6)  # stays visible under an equal line
+            panel.curve(at, steps, label, linestyle=dashes, linewidth=4, alpha=0.4)  # visible under an equal line
     bounded = with_fault or without
     least = sorted((int(p["packets"]), results.estimates(p)["bound"].value) for p in bounded)
     panel.curve([m for m, _ in least], [y for _, y in least], "no schedule is faster than", linestyle="--")

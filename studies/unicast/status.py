@@ -107,7 +107,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
     right.scale = "linear"
     right.set_labels(y="rounds", title="Synchronous rounds of exchange")
-    sheet.title("What nodes know of the faults")
+    sheet.title(results.study.title)
 
 
 def _notes(results: Results) -> list[str]:
@@ -129,7 +129,7 @@ def _notes(results: Results) -> list[str]:
 
 RIVALS_STATUS = Study(
     name="rivals-status",
-    title="What nodes' words say of f random faulty nodes and K faulty links in Q_n",
+    title="Safety status of nodes among random faults in Q_n",
     source="Lee & Hayes 1988, Wu & Fernandez 1991, Wu 1995-1998; docs/readings/rivals.md",
     revision=1,
     axes=AXES,

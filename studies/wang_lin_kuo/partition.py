@@ -149,7 +149,10 @@ def _figure(results: Results, sheet: Any) -> None:
     sizes = sorted({int(point["n"]) for point in done})
     panels = sheet.panels(2)
     for panel, statistic, what in zip(
-        panels, ("exists", "greedy"), ("a fault-tolerant 2-partition exists", "Figure 2 finds one"), strict=True
+        panels,
+        ("exists", "greedy"),
+        ("A fault-tolerant 2-partition exists", "Figure 2 of the paper finds one"),
+        strict=True,
     ):
         for i, n in enumerate(sizes):
             rows = [(_scaled_faults(p), results.estimates(p)[statistic]) for p in done if p["n"] == n]
@@ -159,7 +162,7 @@ def _figure(results: Results, sheet: Any) -> None:
             panel.marks([x for x, _ in lemma], [y for _, y in lemma], "Lemma 1: f = n - 1")
         panel.scale = "linear"
         panel.by = ("n",)
-        panel.set_labels(x="f / 2^(n/2)", y="probability", title=f"{what[0].upper()}{what[1:]}")
+        panel.set_labels(x="f / 2^(n/2)", y="probability", title=what)
     sheet.title("Fault-tolerant 2-partitions of Q_n with f random faulty nodes")
 
 

@@ -138,7 +138,7 @@ def nothing_refused_links(cube: Hypercube) -> Witness | None:
 @registry.claim(
     "a1-delivers",
     where="Chen & Shin 1990, abstract",
-    states="A1 delivers every message with fewer than n faulty components.",
+    states="A1 delivers every message with fewer than n faulty nodes and links.",
 )
 def a1_delivers(effort: Effort) -> Verdict:
     """Check all messages with fewer than n faulty nodes; with faulty links those of Q_2, Q_3."""

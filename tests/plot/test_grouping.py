@@ -1,0 +1,71 @@
+"""Lines that coincide share an entry of the legend; which line is on top, and which points stand side by side."""
+
+from helpers.figures import BAR, LINE, artists
+
+from fastcube.measure.estimate import proportion
+from fastcube.plot.sheet import Sheet
+
+
+def eight_lines(width="screen", **shapes):
+    """The sheet and panel of a line per name, each through its numbers of events of 1,000 trials."""
+    sheet = Sheet(width=width)
+    panel = sheet.panel()
+    for name, events in shapes.items():
+        panel.series(name.replace("_", "-"), [(x, proportion(e, 1000)) for x, e in enumerate(events)])
+    sheet.finish()
+    return panel
+
+
+SAME = ((100, 200, 300), (105, 195, 310), (95, 205, 290))
+
+
+OTHERS = {name: (400 + 80 * i, 400, 40 * i) for i, name in enumerate("abcde")}
+
+
+def test_lines_that_coincide_share_look_and_entry_where_colours_run_out():
+    panel = eight_lines(**OTHERS, hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
+    legend = [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+    assert "three that coincide:\nhypercube, moebius0, crossed" in legend and len(legend) == 5 + 1 + 1
+    looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in artists(panel.axes, LINE)]
+    assert len(set(looks)) == 6 == len(set(looks[:6])) and looks[5] == looks[6] == looks[7]
+    few = eight_lines(hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
+    assert len(few.axes.figure.legends[0].get_texts()) == 4  # colours suffice
+
+
+def test_the_group_of_networks_names_its_degree():
+    from fastcube.plot.grouping import group_lines
+
+    panel = eight_lines(**OTHERS, hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
+    for line in panel.drawn:
+        line.points = [{"network": line.label, "n": 8}] * 3
+    group_lines([panel])
+    assert {line.entry for line in panel.drawn[5:]} == {
+        "three of degree 8 that coincide:\nhypercube, moebius0, crossed"
+    }
+
+
+def test_lines_that_differ_in_one_panel_are_not_grouped():
+    sheet = Sheet()
+    for panel, last in zip(sheet.panels(2), (SAME[1], (900, 900, 900)), strict=True):
+        for name, events in {**OTHERS, "f": SAME[0], "g": (0, 0, 9), "h": last}.items():
+            panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(events)])
+    sheet.finish()
+    assert not any(line.entry for panel in sheet._panels for line in panel.drawn)
+
+
+def test_the_hypercube_is_on_top_then_the_first():
+    panel = eight_lines(a=SAME[0], b=SAME[1], hypercube=SAME[2])
+    first, second, hypercube = (line.get_zorder() for line in artists(panel.axes, LINE))
+    assert hypercube > first > second > 3 - 1e-9
+
+
+def test_points_stand_side_by_side_only_where_intervals_overlap():
+    def places(*events):
+        panel = eight_lines(**{name: (e,) for name, e in zip("abc", events, strict=True)})
+        bars = artists(panel.axes, BAR)
+        assert [bar.get_xdata().tolist() for bar in bars] == [[0, 0]] * 3  # the data stay true
+        legend = [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+        return len({round(bar.get_transform().transform(bar.get_xydata())[0, 0]) for bar in bars}), legend
+
+    assert places(300, 310, 900)[0] == 3 and "points side by side have one x" in places(300, 310, 900)[1]
+    assert places(100, 500, 900) == (1, ["a", "b", "c", "95% interval"])

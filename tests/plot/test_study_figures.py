@@ -1,0 +1,139 @@
+"""Figures of studies, distributions, and the plain figure of a study without its own."""
+
+import pytest
+from helpers.binned import distribution_results
+from helpers.figures import BAR, LIMIT, LINE, STATEMENT, artists
+
+import fastcube as fc
+from fastcube.plot.panel import Panel
+
+
+@pytest.fixture(scope="module")
+def fractions():
+    return fc.run("unsafe-fraction", n=range(5, 13), trials=20000)
+
+
+def told_of_statements(axes):
+    """What the legend says of the paper."""
+    return [text.get_text() for text in axes.figure.legends[0].get_texts() if text.get_text().startswith("paper")]
+
+
+@pytest.mark.kernels
+def test_figure_8(fractions):
+    (axes,) = fractions.plot().axes
+    assert len(artists(axes, LINE)) == 7
+    assert not artists(axes, LIMIT)  # f = 1 has no unsafe node, which needs no trials: no upper limit
+    assert axes.get_yscale() == "log" and "$Q_{n}$" in axes.get_title()
+    (stated,) = artists(axes, STATEMENT)
+    assert stated.get_xdata().tolist() == list(range(5, 13)) and set(stated.get_ydata()) == {0.15}
+    assert len(told_of_statements(axes)) == 1
+    labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert labels[:2] == ["$f = 2$", "$f = 3$"] and "95% interval" in labels  # f = 1 is not on the scale
+
+
+@pytest.mark.kernels
+def test_the_statement_is_drawn_only_where_it_applies():
+    (axes,) = fc.run("unsafe-fraction", n=8, trials=2000).plot().axes
+    assert [line.get_xdata().tolist() for line in artists(axes, STATEMENT)] == [[1, 2, 3, 4]]  # one n: against f
+    (axes,) = fc.run("unsafe-fraction", n=4, trials=2000).plot().axes
+    assert not artists(axes, STATEMENT)
+
+
+@pytest.mark.kernels
+def test_figure_of_one_point_and_of_large_cubes():
+    (axes,) = fc.run("unsafe-fraction", n=8, f=3, trials=2000).plot().axes
+    assert len(artists(axes, BAR)) == 1 and len(told_of_statements(axes)) == 1
+    (axes,) = fc.run("unsafe-fraction", n=range(20, 31), trials=10).plot().axes
+    assert not artists(axes, LIMIT) and axes.get_yscale() == "linear"  # nothing was seen at all
+
+
+@pytest.mark.kernels
+def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):
+    panel = Panel(None)
+    panel.lines(fractions, "rounds", x="n", at=lambda point: point["f"] == point["n"] - 4)  # one f for each n
+    assert len(panel.drawn) == 1 and len(panel.drawn[0].x) == 7
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("study", "point", "labels"),
+    [
+        ("two-partition", {"n": [5, 6], "f": [2, 4, 6, 8]}, 0),
+        pytest.param("dualcube-routing", {"m": [5, 6], "rate": [0.1, 0.2, 0.3]}, 2, marks=pytest.mark.slow),
+    ],
+)
+def test_figures_of_two_panels_share_looks_and_a_legend(study, point, labels):
+    figure = fc.run(study, trials=200, **point).plot()
+    left, right = figure.axes
+    colours = [[line.get_color() for line in artists(axes, LINE)] for axes in (left, right)]
+    assert colours[0] == colours[1] and len(set(colours[0])) == 2
+    assert len(figure.legends) == 1 and len(told_of_statements(left)) == labels
+    assert len(artists(right, "reference")) == labels
+
+
+@pytest.mark.kernels
+def test_on_the_callers_axes(fractions):
+    from matplotlib.figure import Figure
+
+    mine = Figure()
+    top, bottom = mine.subplots(2)
+    assert fractions.plot(axes=bottom) is mine
+    assert artists(bottom, LINE) and not top.lines and bottom.get_legend() is None
+    with pytest.raises(fc.ParameterError, match="axes must be 1 for this figure, got 2"):
+        fractions.plot(axes=[top, bottom])
+
+
+@pytest.mark.kernels
+def test_a_study_without_a_figure(fractions):
+    from dataclasses import replace
+
+    plain = replace(fractions, study=replace(fractions.study, figure=None))
+    axes = plain.plot().axes  # a panel a statistic
+    assert len(axes) == 4 and all(len(artists(a, LINE)) == 7 and a.get_title() for a in axes)
+
+
+@pytest.mark.kernels
+def test_results_without_trials(fractions):
+    from dataclasses import replace
+
+    figure = replace(fractions, tallies={}).plot()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["no trials"]
+
+
+def test_distributions():
+    from fastcube.measure.statistics import Distribution
+    from fastcube.plot import default_figure
+
+    results = distribution_results()
+    figure = results.plot()
+    assert len(figure.axes) == 2
+    numbers, shares = figure.axes
+    assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
+    assert shares.get_ylabel() == "share of trials" and isinstance(results.study.statistics[1], Distribution)
+    assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and default_figure is not None
+    assert not artists(shares, LIMIT)  # no trial with value 3 at a = 3, but beyond
+    assert shares.get_title() == "values"  # every axis that varies is in the legend
+
+
+@pytest.mark.slow
+def test_a_distribution_says_which_values_are_held():
+    from dataclasses import replace
+
+    from fastcube.measure.study import Axis
+
+    one = distribution_results()
+    study = replace(one.study, axes=(*one.study.axes, Axis("b", "another", int, 0, 9)))
+    tallies = {(a, b): tally for (a,), tally in one.tallies.items() for b in (4, 7)}
+    _, shares = replace(one, study=study, tallies=tallies).plot().axes
+    assert shares.get_title() == "values at $b = 7$"
+
+
+@pytest.mark.kernels
+def test_all_axes_that_vary_tell_lines_apart(fractions):
+    panel = Panel(None)
+    panel.lines(fractions, "rounds", x="n", at=lambda point: point["n"] < 7)
+    assert [line.label for line in panel.drawn] == [f"f = {f}" for f in range(1, 8)]
+    panel = Panel(None)
+    panel.compare(fractions, {"mean": "unsafe_fraction", "whole": "all_unsafe"}, x="n", at={"f": 3})
+    assert [line.label for line in panel.drawn] == ["mean", "whole"]
+    assert all(len(line.x) == 8 for line in panel.drawn)
