@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 from itertools import pairwise
@@ -54,6 +55,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'fastcube' has no attribute {name!r}")
     module, inside = _HOMES[name]
+    if module != ".errors" and any(variable.startswith("NUMBA_") for variable in os.environ):
+        importlib.import_module(".results.processors", __name__).check_numba_settings()
     value = (
         importlib.import_module(f".{name}", __name__)
         if module == "."

@@ -292,6 +292,14 @@ def check_path(name: str, value: object) -> Path:
     return Path(path)
 
 
+def check_file_path(name: str, value: object) -> Path:
+    """Return a valid path of a file.  Raises ParameterError as ``check_path``, and for names that only a folder can have."""
+    path = check_path(name, value)
+    if str(value).rpartition("/")[2] in {"", ".", ".."}:
+        raise ParameterError(f"{name} must be the name of a file, got {short_repr(value)}")
+    return path
+
+
 def check_line(name: str, value: object) -> str:
     """Return one line of printable text, as results files need.  Raises ParameterError for anything else."""
     if isinstance(value, str) and value.isprintable():

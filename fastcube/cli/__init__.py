@@ -197,7 +197,7 @@ def main(arguments: list[str] | None = None) -> Any:
     # no threads for linear algebra: starting them takes a tenth of a short command's time
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        if os.environ.keys() & {"NUMBA_NUM_THREADS", "NUMBA_CPU_FEATURES"}:
+        if any(name.startswith("NUMBA_") for name in os.environ):
             from ..results.processors import check_numba_settings
 
             check_numba_settings()

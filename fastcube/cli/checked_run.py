@@ -125,13 +125,14 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     from ..measure.goal import make_goal
     from ..measure.grid import build_points
     from ..plot import check_target
+    from ..results.processors import read_count
 
     given = dict(options_of_run)
     chosen = registry.study(given["study"])
     targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
     goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)
     name = options.default_name(chosen, given["grid"])
-    if given["force"] and os.environ.get("SLURM_RESTART_COUNT", "0") != "0":
+    if given["force"] and read_count("SLURM_RESTART_COUNT", 0):
         raise ParameterError(
             "force must be left out of a job script: Slurm has started this job again, and its work stays"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import ParameterError, count_text
-from . import completion, print_message
+from . import completion, options, print_message
 from .status import missing_shards_text
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
     "--output",
     required=True,
     metavar="FILE",
+    callback=options.check_output,
     shell_complete=completion.complete_files,
     help="Results file of the sum.",
 )

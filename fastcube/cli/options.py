@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ParameterError, ResultFileError
+from ..errors import ParameterError, ResultFileError, check_file_path, plain_text
 from . import completion, verbosity_option
 
 if TYPE_CHECKING:
@@ -45,6 +45,17 @@ points = _combine_options(
         help="Grid of the study; by default its first (see `fastcube list STUDY`).",
     ),
 )
+
+
+def check_output(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Return the output file of a command.  Raises ParameterError for a folder, and for a name that others take as options."""
+    if value is not None:
+        name, shown = option.opts[-1].lstrip("-"), plain_text(value)
+        check_file_path(name, value)
+        if value.startswith("-"):
+            raise ParameterError(f"{name} must not begin with -, got {shown}; write ./{shown}")
+    return value
+
 
 #: The options of commands that read results.
 file = _combine_options(

@@ -16,6 +16,7 @@ from . import completion, options, print_message
     "-o",
     "--output",
     metavar="FIG",
+    callback=options.check_output,
     shell_complete=completion.complete_files,
     help="Figure file, .png, .svg or .pdf; by default the name of the first FILE with .png.",
 )

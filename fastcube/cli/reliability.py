@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     "--plot",
     "figure",
     metavar="FIG",
+    callback=options.check_output,
     shell_complete=completion.complete_files,
     help="File for a figure; by default none.",
 )

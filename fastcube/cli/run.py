@@ -16,6 +16,7 @@ from .checked_run import CheckedRun, check_single_task, prepare_run
     "-o",
     "--output",
     metavar="FILE.h5",
+    callback=options.check_output,
     shell_complete=completion.complete_files,
     help="Results file; by default STUDY.h5, or STUDY-NAME.h5 for --grid NAME.",
 )
@@ -39,6 +40,7 @@ from .checked_run import CheckedRun, check_single_task, prepare_run
 @click.option(
     "--plot",
     metavar="FILE",
+    callback=options.check_output,
     shell_complete=completion.complete_files,
     help="File for the figure, .png, .svg or .pdf; by default none.",
 )

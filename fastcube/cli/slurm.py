@@ -124,7 +124,11 @@ def _parse_time_limit(time: str) -> int:
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
 @click.option(
-    "-o", "--output", metavar="NAME", help="Name of results files NAME-I.h5; by default STUDY, or STUDY-GRID."
+    "-o",
+    "--output",
+    metavar="NAME",
+    callback=options.check_output,
+    help="Name of results files NAME-I.h5; by default STUDY, or STUDY-GRID.",
 )
 def command(study: str, **given: Any) -> None:
     """Print a job script for a study or a TOML file of runs, with checkpoints and requeueing; parts can be resubmitted."""

@@ -117,10 +117,9 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
 
 def shard_name(output: str, shard: str) -> str:
     """Return the output of a shard: ``NAME-I.h5``."""
-    path = Path(output)
-    if path.name in {"", ".."}:
-        raise ParameterError(f"output must be the name of a file, got {plain_text(output)}")
-    return os.fspath(path.with_name(f"{path.stem}-{shard.partition('/')[0]}{path.suffix}"))
+    folder, name = os.path.split(output)  # a path object would drop the ./ of ./-x.h5
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122
+    return os.path.join(folder, f"{stem}-{shard.partition('/')[0]}{suffix}")  # noqa: PTH118
 
 
 def check_outputs(outputs: list[str]) -> None:

@@ -34,8 +34,8 @@ from ..errors import (
     MissingDependencyError,
     ParameterError,
     ResultFileError,
+    check_file_path,
     check_flag,
-    check_path,
     plain_text,
     wrap_study_errors,
 )
@@ -111,7 +111,7 @@ def check_target(path: str | Path) -> None:
     Raises MissingDependencyError without matplotlib, ParameterError for another format, ResultFileError for a file that is not a
     picture.
     """
-    path = check_path("path", path)
+    path = check_file_path("path", path)
     if path.suffix.lower() not in FORMATS:
         raise ParameterError(f"plot must end in one of {', '.join(FORMATS)}, got {path}")
     if not path.parent.is_dir():

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import (
     ParameterError,
     StudyMismatchError,
+    check_file_path,
     check_flag,
     check_integer,
-    check_path,
     count_text,
     is_many,
     range_text,
@@ -398,7 +398,7 @@ class Results:
         """Write a results file whole, replacing an old one.  Raises ResultFileError, and then the old file is unchanged."""
         from .writing import write_results
 
-        write_results(self, check_path("path", path))
+        write_results(self, check_file_path("path", path))
 
 
 def identity_of_points(about: Results, keys: Sequence[Key]) -> Identity:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import socket
 import threading
 import time
@@ -35,6 +34,7 @@ from ..measure.fingerprint import locate_name
 from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
+from ..results.processors import read_count
 from ..results.provenance import PACKAGE, available_cpus, hash_sources
 from .determinism_check import check_repeats, is_builtin_study
 from .signals import CODES
@@ -313,11 +313,12 @@ _TASK_VARIABLES = (
 def launched_tasks() -> tuple[int, str] | None:
     """Return the number of tasks that a launcher started, and the variable that numbers them; None without a launcher.
 
-    The batch step of a Slurm job has one task, whatever the value of ``SLURM_NTASKS``.
+    The batch step of a Slurm job has one task, whatever the value of ``SLURM_NTASKS``, which is not read.  Raises ParameterError
+    if the number is not an integer.
     """
     for size, rank in _TASK_VARIABLES:
-        if (text := os.environ.get(size, "")).isdecimal():
-            return int(text), rank
+        if (count := read_count(size)) is not None:
+            return count, rank
     return None
 
 

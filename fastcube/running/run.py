@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import check_flag, check_path, parse_count
+from ..errors import check_file_path, check_flag, parse_count
 from ..measure import registry
 from ..measure.goal import make_goal
 from ..measure.grid import build_points, parse_number
@@ -108,7 +108,7 @@ def run(
         goal,
         grid=grid,
         seed=parse_count("seed", seed),
-        output=None if output is None else str(check_path("output", output)),
+        output=None if output is None else str(check_file_path("output", output)),
         engine_name=engine,
         workers=None if workers is None else parse_count("workers", workers),
         max_seconds=None if max_seconds is None else parse_number("max_seconds", max_seconds),

@@ -118,7 +118,7 @@ BAD = [
     ("run unsafe-fraction --max-seconds 0", "max-seconds must be positive"),
     ("run unsafe-fraction --progress loud", "progress must be one of auto, bar, lines, none, got loud"),
     ("run unsafe-fraction -o nowhere/x.h5", "output folder nowhere does not exist"),
-    ("run unsafe-fraction -o .", "is a folder"),
+    ("run unsafe-fraction -o .", "output must be the name of a file, got '.'"),
     ("run unsafe-fraction --plot x.gif", "plot must end in one of .png, .svg, .pdf, got x.gif"),
     ("run unsafe-fraction --plot nowhere/x.png", "plot folder nowhere does not exist"),
     ("run unsafe-critical --set n=31 --set p=0.1", "n must be in [1, 30], got 31"),

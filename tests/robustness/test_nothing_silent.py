@@ -190,6 +190,45 @@ def test_an_output_without_a_name_is_one_line(run, tmp_path, output):
         assert "output must be the name of a file" in said
 
 
+@pytest.mark.parametrize("name", ["x/", "x.h5/", "x.png/", "x/.", "x/..", ".", "..", "-x.h5", "-x.png", "''"])
+def test_an_output_that_is_a_folder_or_begins_with_a_dash_is_one_line(run, tmp_path, name):
+    fc.run(TOY, a=1, trials=10, output="r.h5")
+    Path("x").mkdir()
+    before = sorted(Path().iterdir())
+    wanted = "must not begin with -, got " if name[0] == "-" else "must be the name of a file, got "
+    study = f"{TOY_FILE} --set a=1 --trials 10"
+    Path("s.toml").write_text(f"[[run]]\nstudy = '{TOY_FILE}'\noutput = '{name.strip(chr(39))}'\n")
+    for line in (
+        f"run {study} --force -o {name}",
+        f"run {study} --plot {name}",
+        f"merge r.h5 -o {name}",
+        f"plot r.h5 -o {name}",
+        f"reliability r.h5 --rate 0.1 --plot {name}",
+        f"slurm {study} --array 2 -o {name}",
+        "run s.toml",
+        "slurm s.toml --array 2",
+    ):
+        code, out, said = run(line)
+        assert (code, out, said.count("\n")) == (2, "", 1), line
+        assert wanted in said
+    if name[0] != "-":
+        for call in (fc.open_results("r.h5").save, lambda path: fc.run(TOY, a=1, trials=10, output=path)):
+            with pytest.raises(fc.ParameterError, match="must be the name of a file"):
+                call(name.strip("'"))
+    Path("s.toml").unlink()
+    assert sorted(Path().iterdir()) == before
+
+
+def test_an_output_that_a_folder_keeps_from_being_an_option(run, tmp_path):
+    study = f"{TOY_FILE} --set a=1 --trials 10"
+    Path("s.toml").write_text(f"[[run]]\nstudy = '{TOY_FILE}'\noutput = './-x.h5'\ntrials = 10\n")
+    for line in (f"slurm {study} --array 2 -o ./-x", "slurm s.toml --array 2"):
+        assert "fastcube status ./-x-[0-9].h5 ||" in run(line)[1]
+    assert run("run s.toml --shard 1/2")[2].endswith("results in ./-x-1.h5\n")
+    assert run("merge ./-x-1.h5 -o ./-all.h5")[2].startswith("merged 1 file")
+    assert run("plot ./-x-1.h5 -o ./-x.svg")[2].endswith("figure in ./-x.svg\n")
+
+
 # ---------------------------------------------------------------- notes and squares
 
 

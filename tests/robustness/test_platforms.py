@@ -67,7 +67,7 @@ def test_from_a_zip(tmp_path):
 
 def test_features_at_which_llvm_ends_the_process(tmp_path):
     done = call("-P", "-m", "fastcube", "run", "unsafe-fraction", folder=tmp_path, NUMBA_CPU_FEATURES="+sse2,bar")
-    wanted = "fastcube: NUMBA_CPU_FEATURES must be names that begin with + or -, got bar\n"
+    wanted = "fastcube: NUMBA_CPU_FEATURES must be names that begin with + or -, got +sse2,bar\n"
     assert (done.returncode, done.stderr) == (2, wanted)
 
 
