@@ -185,12 +185,12 @@ def _copy_access_list(source: Path, handle: int, has_group: bool) -> None:
 
 
 def remove_stale(path: Path) -> None:
-    """Delete the temporary files of ``path`` that killed writers left on any host: files with a free lock.
+    """Delete the temporary files and the claim of ``path`` that killed writers left on any host: files with a free lock.
 
     Without locks it is unknown whether a writer lives, so a temporary file is deleted an hour after its last change.
     """
     with contextlib.suppress(OSError):
-        begin = hidden_sibling(path, "tmp.").name
+        begin = hidden_sibling(path, "tmp.").name, hidden_sibling(path, "claim").name
         for sibling in path.parent.iterdir():
             if sibling.name.startswith(begin):
                 with contextlib.suppress(OSError):  # it belongs to another user, or is already gone

@@ -35,18 +35,18 @@ def hidden_sibling(path: Path, what: str) -> Path:
 
 
 @contextlib.contextmanager
-def hold_lock(path: Path, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
-    """Hold the lock of ``path``.
+def hold_lock(path: Path, patience: float = LOCK_TIMEOUT, kind: str = "lock", group: str = "") -> Iterator[None]:
+    """Hold the lock of ``path``, or a lock of another kind, signed with a ``group`` of processes.
 
     Raises OSError if the folder is not writable, PermissionError if another user's lock file cannot be opened, and TimeoutError
     after ``patience`` seconds.  The messages give the lock file's name, and the last one who held it.
     """
-    name = hidden_sibling(path, "lock")
+    name = hidden_sibling(path, kind)
     handle = _acquire_lock(name, patience)
     try:
         with contextlib.suppress(OSError):  # a lock file that is only readable keeps its old signature
             os.ftruncate(handle, 0)
-            os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+            os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}{group}".encode(), 0)
         yield
     finally:
         with contextlib.suppress(OSError):

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from ..errors import ResultFileError, StudyMismatchError, plain_text
+from ..errors import ParameterError, ResultFileError, StudyMismatchError, plain_text
 from .hdf5 import check_writable, copy_rights, error_reason, owner_and_mode, remove_stale
 from .lock import hidden_sibling, hold_lock
 from .reading import is_results_file, open_results
 from .results import Results
+
+#: Longest wait for a claim in seconds, in which the process that holds it signs it.
+_CLAIM_TIMEOUT = 1.0
 
 
 class OutputFile:
@@ -102,6 +105,23 @@ class OutputFile:
                 else f"{type(error).__name__}: {plain_text(str(error))}"
             )
             raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue_results(results)}") from error
+
+    @contextlib.contextmanager
+    def claim(self, group: str) -> Iterator[None]:
+        """Hold the output for one process of a group, unless ``group`` is empty: the others would count the same trials.
+
+        Raises ParameterError if another process of the group holds it.
+        """
+        with contextlib.ExitStack() as held:
+            if group:
+                try:
+                    held.enter_context(hold_lock(self.path, _CLAIM_TIMEOUT, "claim", f" of {group}"))
+                except OSError as error:  # saving reports a folder that cannot be written
+                    if f" of {group})" in str(error):
+                        raise ParameterError(
+                            f"shard and output must differ between tasks, got {self.path} of another task of {group}"
+                        ) from None
+            yield
 
     def note_idle_run(self) -> bool:
         """Record that a run of this output ended without a finished trial; return whether the previous run did too."""

@@ -50,6 +50,7 @@ from .engines import (
     open_engine,
     run_unit,
     swept_values,
+    task_group,
 )
 from .point_work import PointWork
 from .progress import Progress
@@ -387,15 +388,16 @@ def run_study(
     begun, cpu_begun = time.monotonic(), sum(os.times()[:2])
     report = progress or Progress("none")
     wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    with handle_signals(wake.put):
+    with handle_signals(wake.put), contextlib.ExitStack() as held:
         results = Results(study, seed)
         file = None
         if output is not None:
             file = OutputFile(output)
+            held.enter_context(file.claim(task_group()))
             results = file.resume(results, force)
             _check_partition(results, goal, output)
-            held = sum(len(tally.ranges) for tally in results.tallies.values())
-            check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, held + len(points))
+            ranges = sum(len(tally.ranges) for tally in results.tallies.values())
+            check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, ranges + len(points))
         results.goal = goal
         results.grid = study.grid(grid).name
         before = list(results.history)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import socket
 import threading
 import time
@@ -320,6 +321,17 @@ def launched_tasks() -> tuple[int, str] | None:
         if (count := read_count(size)) is not None:
             return count, rank
     return None
+
+
+def task_group() -> str:
+    """Return a name of the job array or step that this process is a task of; empty for a process on its own."""
+    launched, variables = launched_tasks(), os.environ
+    is_array = "SLURM_ARRAY_TASK_ID" in variables
+    if not is_array and (launched is None or launched[0] < 2):
+        return ""
+    job = variables.get("SLURM_ARRAY_JOB_ID", variables.get("SLURM_JOB_ID", ""))
+    kind = "the array" if is_array else "the step"
+    return plain_text(f"{kind}, job {job or 'unknown'}, restart {variables.get('SLURM_RESTART_COUNT', '0')}", 100)
 
 
 def _ignore_signals() -> None:

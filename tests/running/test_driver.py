@@ -22,12 +22,14 @@ from fastcube.errors import EngineError, StudyMismatchError
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally
+from fastcube.results import output as output_file
 from fastcube.results.combining import merge
+from fastcube.results.lock import hidden_sibling
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running import driver, point_work
 from fastcube.running.driver import run_study
-from fastcube.running.engines import Engine, WorkUnit, open_engine, run_unit
+from fastcube.running.engines import Engine, WorkUnit, open_engine, run_unit, task_group
 from fastcube.running.signals import FINISHED, WORK_REMAINS
 
 TRIALS = 5003  # prime: no split comes out even
@@ -339,6 +341,46 @@ def test_bad_values_are_refused_before_anything_runs(tmp_path, options, message)
     with pytest.raises((fc.ParameterError, fc.MissingDependencyError), match=message):
         fc.run(TOY, output=out, **options)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"SLURM_STEP_NUM_TASKS": "3", "SLURM_JOB_ID": "12"},
+        {"PMI_SIZE": "2"},
+        {"OMPI_COMM_WORLD_SIZE": "4"},
+        {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_JOB_ID": "12", "SLURM_JOB_ID": "14"},
+    ],
+)
+def test_tasks_with_one_and_the_same_shard_are_refused(monkeypatch, capsys, tmp_path, variables):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(output_file, "_CLAIM_TIMEOUT", 0.01)
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+
+    def run_line(name):
+        with pytest.raises(SystemExit) as caught:
+            main(["run", str(TOY_FILE), "--set", "a=1", "--trials", "80", "--shard", "2/8", "-o", name])
+        return caught.value.code, capsys.readouterr().err
+
+    with output_file.OutputFile("r.h5").claim(task_group()):
+        code, said = run_line("r.h5")
+        assert (code, said.count("\n")) == (2, 1)
+        assert "shard and output must differ between tasks, got r.h5 of another task of the " in said
+        assert run_line("other.h5")[0] == 0
+        monkeypatch.setenv("SLURM_RESTART_COUNT", "1")  # the system may requeue a job whose node is only out of reach
+        assert run_line("r.h5")[0] == 0
+        monkeypatch.delenv("SLURM_RESTART_COUNT")
+        Path("r.h5").unlink()
+    assert run_line("r.h5")[0] == 0
+    assert sorted(path.name for path in Path().iterdir()) == ["other.h5", "r.h5"]
+
+
+def test_a_claim_that_a_killed_task_left_is_removed(tmp_path):
+    claim = hidden_sibling(tmp_path / "r.h5", "claim")
+    claim.write_text("process 1 on nowhere")
+    output_file.OutputFile(str(tmp_path / "r.h5"))
+    assert not claim.exists()
 
 
 def test_a_slurm_array_without_shards_is_refused_with_the_right_line(monkeypatch, capsys, tmp_path):
