@@ -1,6 +1,7 @@
 """Memory of each study, as measured by the system: what ``fastcube slurm`` asks for and the table of docs/batch.md.
 
-``python benchmarks/memory.py`` measures all studies anew and writes ``data/memory.json``; ``--table`` prints the table.  Each
+``python benchmarks/memory.py`` measures all studies anew and writes ``data/memory.json``; ``--table`` prints the table, and
+``--points`` measures the points of POINTS, at which a further worker needs more than on any first grid.  Each
 figure is the largest resident memory of a whole process, in MiB: with an empty cache, with a warm one, and what
 each further worker adds, from four workers against one.  Every point of the first grid runs.  As many studies as there are
 processors are measured at once: all take some twenty minutes on two cores, most of them for compiling with an empty cache.
@@ -23,6 +24,14 @@ from fastcube.results.provenance import cpu_name, library_versions
 
 TRIALS = 16
 
+#: Points outside of the first grids that need much memory, and seconds in which all workers have begun a trial there.
+POINTS: tuple[tuple[str, dict[str, float], int], ...] = (
+    ("multicast", {"n": 20, "f": 8, "destinations": 2**19}, 15),
+    ("optimal-tree", {"n": 12, "links": 64, "f": 0}, 15),
+    ("unsafe-critical", {"n": 26, "p": 0.0001}, 15),
+    ("unsafe-critical", {"n": 30, "p": 0.00004}, 60),
+)
+
 
 def peak_memory(folder: str, *arguments: str) -> float:
     """Largest resident memory of a command of fastcube, in MiB."""
@@ -33,7 +42,7 @@ def peak_memory(folder: str, *arguments: str) -> float:
     child = subprocess.Popen(command, cwd=folder, env=environment, **quiet)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = status  # Popen must not wait for it again
-    if status:
+    if os.waitstatus_to_exitcode(status) not in (0, 75):
         raise SystemExit(f"fastcube {' '.join(arguments)} failed")
     return usage.ru_maxrss / 1024
 
@@ -51,19 +60,38 @@ def measure_study(name: str) -> dict[str, int]:
     return {"cold": round(cold), "warm": round(one), "worker": max(0, round((four - one) / 3))}
 
 
+def measure_point(name: str, point: dict[str, float], seconds: int) -> int:
+    """What a further worker adds at a point, in MiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--trials", "1e9", "--progress", "none", "--force", "-o", "r.h5", "--max-seconds", str(seconds)]
+        options += [
+            word for axis, value in point.items() for word in ("--set", f"{axis}={value:f}".rstrip("0").rstrip("."))
+        ]
+        _, one, four = (peak_memory(folder, "run", name, *options, "--workers", workers) for workers in "114")
+    return round((four - one) / 3)
+
+
 def main() -> None:
     """Measure, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", action="store_true", help="print the table of what was measured")
+    parser.add_argument("--points", action="store_true", help="measure the points that need much memory")
     parser.add_argument("studies", nargs="*", help="measure these anew; by default all")
     given = parser.parse_args()
     known = json.loads(MEMORY_FILE.read_text()) if MEMORY_FILE.exists() else {"studies": {}}
-    if not given.table:
+    if given.points:
+        known["points"] = [[name, point, measure_point(name, point, seconds)] for name, point, seconds in POINTS]
+        MEMORY_FILE.write_text(json.dumps(known, indent=1) + "\n")
+    elif not given.table:
         names = given.studies or fc.study_names()
         versions = {library: library_versions()[library] for library in ("numba", "numpy")}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for name, figures in zip(names, pool.map(measure_study, names), strict=True):
-                known = {"processor": cpu_name(), "libraries": versions, "studies": {**known["studies"], name: figures}}
+                known |= {
+                    "processor": cpu_name(),
+                    "libraries": versions,
+                    "studies": {**known["studies"], name: figures},
+                }
                 print(name, figures, flush=True)
                 MEMORY_FILE.write_text(json.dumps(known, indent=1) + "\n")
     print(memory_table())

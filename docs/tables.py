@@ -303,7 +303,7 @@ def _scaling() -> str:
     rows += [[f"checkpoint of {int(many):,} points", f"{1e3 * x:g} ms"] for many, x in record["checkpoints"].items()]
     rows += [["start of a run with compiled kernels", f"{record['start']:g} s"]]
     rows += [["`fastcube --help`", f"{record['help']:g} s"]]
-    return _markdown([f"run on {record['processor']}", "speed or CPU time"], rows)
+    return _markdown([f"run on {record['processor']}, {record['date']}", "speed or CPU time"], rows)
 
 
 def _merging() -> str:
@@ -317,6 +317,20 @@ def _merging() -> str:
         for shards, merge, status, merged, shown, memory in load_record("scaling")["merging"]
     ]
     return _markdown(["shards", "`merge`", "`status`", "memory"], rows)
+
+
+def _plain(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.15f}".rstrip("0")
+
+
+def _memory_points() -> str:
+    """A row for each point outside of the first grids whose memory was measured."""
+    points = load_record("memory")["points"]
+    rows = [
+        [f"`{study}`", ", ".join(f"{axis} = {_plain(value)}" for axis, value in point.items()), str(worker)]
+        for study, point, worker in points
+    ]
+    return _markdown(["study", "point", "MiB for each further worker"], rows)
 
 
 def _limits() -> str:
@@ -354,6 +368,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "scaling": _scaling,
     "scaling-merging": _merging,
     "scaling-limits": _limits,
+    "memory-points": _memory_points,
     "speed": _speed,
     "speed-rare": _rare,
     "critical": _critical,

@@ -24,6 +24,7 @@ from fastcube.running import driver
 from fastcube.studies.lee_hayes.unsafe import _RARE_CLASS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -194,13 +195,14 @@ def test_dual_cubes(tables):
 
 @pytest.mark.parametrize("paper", ["lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo"])
 def test_papers(paper):
-    """Each number of what holds is in a claim of the registry, in the inventory, or in a program of the page."""
+    """Each number of what holds, and of README's row, is in a claim, in the inventory, or in a program of the page."""
     page = (DOCS / f"papers/{paper}.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"^## Which statements hold\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     sources = [*(DOCS.parent / "studies" / paper / "claims").glob("*.py"), DOCS.parent / "data" / f"{paper}.json"]
     programs = re.findall(r"```python.*?```", page, re.DOTALL)
     known = " ".join([*(path.read_text(encoding="utf-8") for path in sources), *programs])
-    words = re.sub(r"```.*?```|<!-- table.*?end of table -->|\]\([^)]*\)", "", found, flags=re.DOTALL)
+    (row,) = re.findall(rf"^\| \[[^]]*\]\(docs/papers/{paper}\.md\).*$", README, re.MULTILINE)
+    words = re.sub(r"```.*?```|<!-- table.*?end of table -->|\]\([^)]*\)", "", found + row, flags=re.DOTALL)
     assert {number for number in re.findall(r"\d+", words) if not re.search(rf"(?<!\d){number}(?!\d)", known)} == set()
 
 

@@ -123,6 +123,16 @@ def test_octave_reads_fields_by_name_beside_an_axis_of_names(tmp_path):
     assert [float(number) for number in told.stdout.split()] == [2, 3, *(e.value for e in kept), *(e.low for e in kept)]
 
 
+@pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
+def test_octave_reads_a_whole_file_without_an_axis_of_names(tmp_path):
+    results = fc.run(TOY, a=[1, 2], trials=10, output=tmp_path / "r.h5")
+    script = f'x = load("-hdf5", "r.h5"); printf("%.17g ", x.a, x.{TOY.statistics[0].name})'
+    command = ["octave-cli", "--quiet", "--eval", script]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    values = [results.estimate(TOY.statistics[0].name, **point).value for point, _ in results]
+    assert [float(number) for number in told.stdout.split()] == [1, 2, *values]
+
+
 @pytest.mark.skipif(shutil.which("ncdump") is None, reason="needs the netCDF library's ncdump")
 @pytest.mark.kernels
 def test_ncdump_and_nccopy_keep_an_axis_of_names(tmp_path):

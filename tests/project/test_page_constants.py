@@ -1,0 +1,193 @@
+"""Limits, defaults and sizes in sentences of the documentation are those of the code, or of the record of what was tried."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import inspect
+import io
+import json
+import math
+import re
+import signal
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from click.shell_completion import BashComplete
+
+import fastcube as fc
+from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
+from fastcube.cli.slurm import command as slurm
+from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
+from fastcube.kernels.draws.pairs import _MOST_PAIRS
+from fastcube.kernels.tally.layout import DIGIT_BITS
+from fastcube.measure import fault_sets
+from fastcube.measure.estimate import proportion
+from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
+from fastcube.measure.outputs import MAX_BINS, STEPS
+from fastcube.results import hdf5, memory, parallel_sum
+from fastcube.results.size import LIMB_BITS
+from fastcube.running import driver, planning, signals
+from fastcube.running.progress import Progress
+
+ROOT = Path(__file__).resolve().parents[2]
+TRIED = json.loads((ROOT / "data/tried.json").read_text())["programs"]
+KEPT = gzip.decompress((ROOT / "docs/results/unsafe-fraction.h5.gz").read_bytes())
+
+
+def read_words(name: str) -> str:
+    """A document with all its words on one line."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def count_points() -> int:
+    return len(fc.study("unsafe-fraction").grid().points)
+
+
+def python_needed() -> str:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return f"Python {project['requires-python'].removeprefix('>=')} or later"
+
+
+SENTENCES = {
+    "README.md": [
+        python_needed,
+        lambda: f"`< {proportion(0, 10**6).high:.7f}` is the upper limit of an interval",
+    ],
+    "docs/batch.md": [
+        lambda: f"one stamped line per {Progress('lines', io.StringIO()).every:.0f} s in a log",
+        lambda: (
+            f"A run writes its file after {driver._FIRST_CHECKPOINT:.0f} s, then every {driver._CHECKPOINT_EVERY:.0f} s"
+        ),
+        lambda: f"later once per {driver._CHECKPOINT_GROWTH:.0%} of the run time",
+        lambda: f"but at least every {driver._CHECKPOINT_AT_MOST / 60:.0f} minutes",
+        lambda: f"| {signals.WORK_REMAINS} | work remains after SIGUSR1, SIGXCPU or `--max-seconds`",
+        lambda: (
+            f"| {', '.join(map(str, codes(signal.SIGHUP, signal.SIGINT, signal.SIGTERM)))} | SIGHUP, SIGINT, SIGTERM;"
+        ),
+        lambda: f"the first 2^{FIRST_PREFIX.bit_length() - 1}, 2^{FIRST_PREFIX.bit_length()}, ... trials",
+        lambda: f"takes at most {TRIED['Slurm']['MaxArraySize']} tasks in an array (`MaxArraySize`)",
+        lambda: f"without a new trial after {('two', 'three', 'four')[MOST_IDLE_RESTARTS - 2]} restarts",
+        lambda: f"as seen on Slurm {TRIED['Slurm']['version'].rpartition('.')[0]}, where tests submit the script",
+        lambda: f"time limit in {next(x.default for x in slurm.params if x.name == 'margin')} s (`--margin`)",
+        lambda: f"({round(len(KEPT), -4) // 1000} kB for the {count_points()} points of `unsafe-fraction`)",
+        lambda: f"and {memory.needed_memory('own', 1)} MiB for a study of your own",
+        lambda: f"requests a {('fifth', 'quarter', 'third')[round(12 * (memory._MARGIN - 1)) - 2]} more than the first",
+        lambda: f"at most {('three', 'four', 'five')[parallel_sum._MAX_PROCESSES - 3]} and at most one per processor",
+        lambda: f"on shards of {count_points()} points of `unsafe-fraction`",
+    ],
+    "docs/comparison.md": [
+        lambda: f"Q_5 did not fit into {TRIED['Graphillion']['memory']} when we tried it",
+        lambda: f"Graphillion: version {TRIED['Graphillion']['version']}, run by us",
+    ],
+    "docs/faults.md": [
+        lambda: f"in networks of up to 2^{fault_sets.MAX_LISTED.bit_length() - 1} nodes",
+    ],
+    "docs/format.md": [
+        lambda: f"readable by HDF5 1.{hdf5._CREATE_OPTIONS['libver'][1].removeprefix('v10')} and later",
+        lambda: f"Octave {TRIED['Octave']['version'].rpartition('.')[0]} reads a whole file",
+        lambda: f"limbs in base 2^{LIMB_BITS}, least significant first",
+        lambda: f"the sum is limb 0 + 2^{LIMB_BITS} limb 1 + 2^{2 * LIMB_BITS} limb 2",
+    ],
+    "docs/glossary.md": [lambda: f"part of a wide sum in base 2^{DIGIT_BITS};"],
+    "docs/index.md": [python_needed, lambda: f"from {count_points()} million random fault sets"],
+    "docs/install.md": [python_needed],
+    "docs/rare.md": [lambda: f"Request at least {FEW_EVENTS} events"],
+    "docs/reading.md": [
+        lambda: f"`< {proportion(0, 10**5).high:.6f}` | no trial showed the event",
+        lambda: f"`> {proportion(20_000, 20_000).low:.5f}` | all trials showed the event",
+    ],
+    "docs/random.md": [
+        lambda: f"For p < 1/{1 / MIN_DIGIT_RATE:.0f} the number of faults K is binomial(2^n, p)",
+        lambda: f"(for `survival-rate` from 1/{1 / MIN_DIGIT_RATE:.0f} on see below)",
+        lambda: f"A trial is discarded if the first 2^{_MOST_PAIRS.bit_length() - 1} attempts all fail",
+        lambda: f"or if the first 2^{_MOST_PAIRS.bit_length() - 1} candidates all fail",
+    ],
+    "docs/report.md": [
+        lambda: f"{signals.WORK_REMAINS} if work remains, {signals.INTERRUPTED} or {signals.TERMINATED} after a signal",
+    ],
+    "docs/speed.md": [lambda: f"rates from 1/{1 / MIN_DIGIT_RATE:.0f} up, where each node has its own number"],
+    "docs/start.md": [lambda: f"`< {proportion(0, 10**5).high:.6f}` is the upper limit of the interval"],
+    "docs/statistics.md": [
+        lambda: f"complete prefixes of {superscript(FIRST_PREFIX)}, {superscript(2 * FIRST_PREFIX)}, ... trials",
+        lambda: f"stops on fewer than {FEW_EVENTS} events prints `few events`",
+    ],
+    "docs/study.md": [
+        lambda: f"counted in steps of 2⁻{superscript(int(STEPS))[1:]} of the range",
+        lambda: f"requires a constant bound of at most {MAX_BINS - 1};",
+    ],
+    "docs/terminal.md": [
+        lambda: f"bash ({re.search(r'older than ([0-9.]+)[.]', inspect.getsource(BashComplete))[1]} or newer)",
+        lambda: f"Up to {planning.MEASURED} of the points run for half a second in total",
+        lambda: f"from equal numbers of trials, about {math.erfc(1.959964):.1%} are listed by chance",
+    ],
+}
+
+
+def codes(*numbers: int) -> list[int]:
+    return [signals.CODES[number] for number in numbers]
+
+
+def superscript(power: int) -> str:
+    return "2" + str(power.bit_length() - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+@pytest.mark.parametrize(("page", "number"), [(page, i) for page, some in SENTENCES.items() for i in range(len(some))])
+def test_sentences_have_the_values_of_the_code(page, number):
+    assert SENTENCES[page][number]() in read_words(page)
+
+
+def test_shown_numbers_that_sentences_repeat():
+    """Each decimal number of these sentences is in the output that the pages show."""
+    pages, shown = ("start", "reading", "rare"), ""
+    for page in pages:
+        shown += "".join(re.findall(r"^```.*?^```", (ROOT / f"docs/{page}.md").read_text(), re.MULTILINE | re.DOTALL))
+    powers = [float(number) for number in re.findall(r"([\d.]+)e-07", shown)]
+    for page in pages:
+        words = re.sub(r"^```.*?^```|\]\([^)]*\)", "", (ROOT / f"docs/{page}.md").read_text(), flags=re.M | re.S)
+        for number in re.findall(r"(?<![\d.])\d+\.\d+(?![\d.])", words):
+            assert number in shown or float(number) in [round(x, len(number) - 2) for x in powers], number
+
+
+def test_dask_has_the_defaults_that_the_page_names():
+    """Read without importing it, which takes seconds."""
+    package = importlib.util.find_spec("distributed")
+    if package is None:
+        pytest.skip("needs distributed")
+    defaults = yaml.safe_load(Path(package.origin).with_name("distributed.yaml").read_text())["distributed"]
+    page = read_words("docs/batch.md")
+    assert f"(Dask's `distributed.scheduler.allowed-failures`, {defaults['scheduler']['allowed-failures']})" in page
+    patience = 2 * int(defaults["comm"]["timeouts"]["connect"].removesuffix("s"))
+    assert f"twice as long as Dask's `distributed.comm.timeouts.connect`, {patience} s by default" in page
+
+
+def test_the_file_does_not_grow_with_checkpoints(tmp_path):
+    (tmp_path / "r.h5").write_bytes(KEPT)
+    results, sizes = fc.open_results(tmp_path / "r.h5"), set()
+    for _ in range(3):
+        results.save(tmp_path / "r.h5")
+        sizes.add((tmp_path / "r.h5").stat().st_size)
+    assert len(sizes) == 1
+    assert "many checkpoints | the file does not grow with their number" in read_words("docs/batch.md")
+
+
+def test_what_graphillion_gave_is_exact():
+    for n in (3, 4):
+        links = fc.exact_survival("hypercube", n).links
+        for case, given in TRIED["Graphillion"]["reliability"].items():
+            if case.startswith(f"{n} "):
+                p = float(case.split()[1])
+                exact = sum(many * (1 - p) ** k * p ** (len(links) - 1 - k) for k, many in enumerate(links))
+                assert given == pytest.approx(exact, rel=1e-14)
+
+
+def test_a_normal_interval_of_a_rare_event_misses_one_sample_in_three():
+    page = (ROOT / "docs/statistics.md").read_text()
+    rare = [
+        float(x)
+        for x in re.findall(r"^(?:proportion 0.01, 100|proportion 0.0001, 10,000|mean of 0).*?% +([\d.]+)%", page, re.M)
+    ]
+    assert len(rare) == 4 and all(abs(held / 100 - 2 / 3) < 0.06 for held in rare)
+    assert abs(math.exp(-1) - 1 / 3) < 0.04  # no event where one is expected
