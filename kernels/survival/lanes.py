@@ -279,7 +279,7 @@ def _is_surely_connected(alive, n, f):
     """Whether a few neighbours of each node show that the hypercube is connected in all lanes; False decides nothing.
 
     Up to f = 2n - 3, a disconnected hypercube has a node without a nonfaulty neighbour.  Up to f = 3n - 6 it has a node with at
-    most one (N11).  A component of c <= n + 1 nodes has at least c n - c (c + 1) / 2 + 1 faulty neighbours (Harper 1966).
+    most one (N11; Harper's order, ``few.py``).
     """
     found = full = simd.splat(ALL_BITS)
     for v in range(np.int64(1) << n):

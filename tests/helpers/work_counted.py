@@ -36,6 +36,7 @@ WORK = {
     ("survival", ("hypercube", 4, 4, 0)): ("lanes.SURVIVAL_NODES", 5781, 42),
     ("survival-rate", ("hypercube", 4, 0.3, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 9312, 72),
     ("survival-rate", ("hypercube", 4, 0.5, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 12194, 26),
+    ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 15206, 64),
     ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 408998, 37),
     ("dualcube-routing", (4, 0.4)): ("scalar.TRIALS", 347978, 134),
     ("rivals", (9, 12, 0)): ("whole_cube.RIVALS_WHOLE_16", 296437, 734),

@@ -164,17 +164,38 @@ FEW = [
 ]
 
 
+def both_ways(n, f, trials):
+    few = tables.SURVIVAL.load_kernel("few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16")
+    found = count_trials(few, "hypercube", n, f, first=37, trials=trials)
+    assert found == count_trials(
+        tables.SURVIVAL.load_kernel("lanes.SURVIVAL_NODES"), "hypercube", n, f, first=37, trials=trials
+    )
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), FEW)
-def test_lanes_and_single_under_few_faults(n, f):
-    trials = 3000 if n < 12 else 600
-    assert lanes("hypercube", n, f, first=37, trials=trials) == single("hypercube", n, f, first=37, trials=trials)
+def test_few_faults_both_ways(n, f):
+    both_ways(n, f, 3000 if n < 12 else 600)
 
 
-def test_the_fastest_kernel_of_the_survival_study():
-    for name, f in (("hypercube", 8), ("hypercube", 100), ("crossed", 8)):
-        assert tables.SURVIVAL.choose_name(name, 8, f, 0) == "lanes.SURVIVAL_NODES"
-        assert tables.SURVIVAL.choose_name(name, 8, f, 1) == "lanes.SURVIVAL_LINKS"
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "f"), [(6, 6), (7, 8), (8, 8), (8, 12), (10, 10), (10, 20)])
+def test_a_million_of_few_faults_both_ways(n, f):
+    both_ways(n, f, 1_000_000)
+
+
+def test_the_fastest_kernel_of_few_faults():
+    taken = {
+        (n, f): tables.SURVIVAL.choose_name("hypercube", n, f, 0) for n, f in ((8, 8), (10, 20), (8, 32), (8, 100))
+    }
+    assert list(taken.values()) == [
+        "few.SURVIVAL_FEW_8",
+        "few.SURVIVAL_FEW_16",
+        "lanes.SURVIVAL_NODES",
+        "lanes.SURVIVAL_NODES",
+    ]
+    assert tables.SURVIVAL.choose_name("crossed", 8, 8, 0) == "lanes.SURVIVAL_NODES"
+    assert tables.SURVIVAL.choose_name("hypercube", 8, 8, 1) == "lanes.SURVIVAL_LINKS"
 
 
 @pytest.mark.slow

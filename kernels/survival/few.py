@@ -1,0 +1,115 @@
+"""Survival of the hypercube under few faulty nodes: the numbers of faults at distance two decide nearly all trials.
+
+Let a component other than the largest have c nodes.  It has at least c n - c (c + 1) / 2 + 1 faulty neighbours (Harper 1966; c <=
+n + 1), so the number of faults bounds c.  It has at most c log2(c) / 2 links, so one of its nodes has at least K = n - floor(log2
+c) faulty neighbours.  Any two of these are at distance two, so some fault has K - 1 others at distance two.  Vector code makes
+the labels of trials distinct and counts such faults.  The few trials with one are searched one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..draws.lanes import draw_four_vectors, lane_pattern, row_offset, valid_lanes
+from ..machine import simd
+from ..machine.bits import ONE, ZERO, highest, lowest, popcount
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from .lanes import count_surely_connected
+from .scalar import read_point, set_up_survival, survival_trial
+
+
+@block
+def least_close_faults(n, f):
+    """Return the least K - 1 (see above) for f <= (n + 1)(n - 2) / 2 faults; -1 if the hypercube must be connected."""
+    least = np.int64(-1)
+    for c in range(1, n + 2):
+        if c * n - c * (c + 1) // 2 + 1 <= f:
+            least = n - highest(np.uint64(c)) - 1
+    return least
+
+
+@block(always=True)
+def _replace_repeats(labels, at, lanes, f, rows):
+    """Replace a repeated label in each lane by the next one, for up to ``rows`` rows; return the lanes that still repeat one."""
+    rest = ZERO
+    for row in range(f, rows + 1):  # the last round has no further labels
+        first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
+        done = simd.no_lane(first)
+        for i in range(1, f):
+            x = simd.load(labels, at + i * lanes)
+            again = simd.no_lane(first)
+            for j in range(i):
+                again = again | (x == simd.load(labels, at + j * lanes))
+            simd.store(labels, at + i * lanes, simd.select(again & ~done, following, x))
+            done = done | again
+        rest = simd.bits(done)
+        if rest == ZERO:
+            break
+    return rest
+
+
+@block(always=True)
+def _close_fault_lanes(labels, at, counts, lanes, f, least):
+    """Return the lanes in which some fault has ``least`` others at distance two, as bits."""
+    first = simd.load(labels, at)
+    zero = first ^ first
+    one, two = simd.splat_like(first, ONE), simd.splat_like(first, np.uint64(2))
+    simd.store(counts, 0, zero)
+    for i in range(f & 1, f, 2):  # two rows with each earlier row, so that a load and a store serve two pairs
+        x, y = simd.load(labels, at + i * lanes), simd.load(labels, at + (i + 1) * lanes)
+        a = b = simd.select(simd.popcount(x ^ y) == two, one, zero)
+        for j in range(i):
+            z = simd.load(labels, at + j * lanes)
+            c = simd.load(counts, j * lanes)
+            by_x, by_y = simd.popcount(x ^ z) == two, simd.popcount(y ^ z) == two
+            a = simd.select(by_x, a + one, a)
+            b = simd.select(by_y, b + one, b)
+            c = simd.select(by_x, c + one, c)
+            simd.store(counts, j * lanes, simd.select(by_y, c + one, c))
+        simd.store(counts, i * lanes, a)
+        simd.store(counts, (i + 1) * lanes, b)
+    found = one <= zero
+    for i in range(f):
+        found = found | (simd.splat_like(first, np.uint64(least)) <= simd.load(counts, i * lanes))
+    return simd.bits(found)
+
+
+def _make_kernel(lanes: int, kind: Any) -> Kernel:
+    @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
+    def sparse_survival(key, first, stop, params, tally):
+        """Run trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
+        point = read_point(params)
+        n, f = point.n, np.int64(point.faults)
+        least = least_close_faults(n, f)
+        pairs = (np.int64(1) << n) - f >= 2
+        if least < 0:
+            count_surely_connected(stop - first, pairs, tally)
+            return
+        world = set_up_survival(params)
+        rows = f + 2 + (8 * f * f >> n)  # with this number of rows hardly a trial is left with a repeated label
+        words = np.zeros(4 * 8 * (rows + 1), np.uint64)
+        labels = words.view(kind)
+        counts = np.empty(lanes * f, kind)
+        pattern = lane_pattern(n, lanes)
+        sure = np.int64(0)
+        for start in range(first - first % (4 * lanes), stop, lanes):
+            at = row_offset(start, lanes, rows)
+            if at == 0:
+                draw_four_vectors(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
+            valid = valid_lanes(start, 1, lanes, first, stop)
+            hit = valid & (
+                _replace_repeats(labels, at, lanes, f, rows) | _close_fault_lanes(labels, at, counts, lanes, f, least)
+            )
+            sure += popcount(valid & ~hit)
+            while hit:
+                survival_trial(key, start + lowest(hit), params, world, tally)
+                hit &= hit - ONE
+        count_surely_connected(sure, pairs, tally)
+
+    return sparse_survival
+
+
+SURVIVAL_FEW_8 = _make_kernel(64, np.uint8)
+SURVIVAL_FEW_16 = _make_kernel(32, np.uint16)
