@@ -97,7 +97,7 @@ class Axis:
     """
 
     name: str
-    description: str
+    description: str = field(compare=False)
     kind: type[int] | type[float]
     low: Value
     high: Value

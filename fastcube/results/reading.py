@@ -284,7 +284,7 @@ def _parse_description(text: Any) -> dict[str, Any]:
 def _use_local_study(
     stated: RecordedMeasure, data: dict[str, Any], head: dict[str, Any], keys: list[Key]
 ) -> RecordedMeasure:
-    """Return the measure with the numbers of the local study, if it is installed or ran in this process and counts the same.
+    """Return the measure with the local study's numbers and words, if it is installed or ran in this process and counts the same.
 
     Raises ValueError if the file states another unit or scale, or defines a statistic at other points.  These numbers determine
     values, and the digest does not cover them.  Bounds are taken from the local study, where better bounds may have been added.
@@ -292,8 +292,15 @@ def _use_local_study(
     study = registry.code_of(stated)
     if study is None:
         return replace(stated, unverified=tuple(s.name for s in stated.statistics))
-    mine = {s.name: entry for s, entry in zip(study.statistics, describe_measure(study)["statistics"], strict=True)}
-    known = {entry["name"] for entry in data["statistics"] if json.loads(json.dumps(mine.get(entry["name"]))) == entry}
+    local = json.loads(json.dumps(describe_measure(study)))
+    mine = {entry["name"]: entry for entry in local["statistics"]}
+    for entry in data["statistics"]:  # descriptions define nothing, and a later fastcube may have better ones
+        entry["description"] = mine.get(entry["name"], entry)["description"]
+    axes = [
+        entry | {"description": here["description"]} for entry, here in zip(data["axes"], local["axes"], strict=True)
+    ]
+    data, head = data | {"axes": axes}, head | {"title": study.title, "source": study.source}
+    known = {entry["name"] for entry in data["statistics"] if mine.get(entry["name"]) == entry}
     here, table = numbers_of(study, keys), dict(stated.table)
     for name in known:
         for key, row in here[name].items():

@@ -311,10 +311,24 @@ def test_the_files_own_word_is_called_so(good, unsafe, tmp_path, monkeypatch):
     assert f"{own}all statistics" in " ".join(as_table(open_results(file)).split())
     assert f"numbers    {own}all statistics" in CliRunner().invoke(info.command, [str(file)]).output
     data = json.loads(read(unsafe, "study/json"))
-    data["statistics"][0]["description"] += "!"
+    data["statistics"][0]["units"] = "nodes"
     edit_hdf5(unsafe, replaced("study/json", json.dumps(data)))
     edit_hdf5(unsafe, numbers(1, 16.0))
     assert f"{own}{data['statistics'][0]['name']}" in " ".join(as_table(open_results(unsafe)).split())
+
+
+def test_words_are_those_of_the_study_that_is_here(unsafe):
+    """A title or a description defines nothing: a file with a former one still has its study, and shows its words of today."""
+    data = json.loads(read(unsafe, "study/json"))
+    for entry in (*data["axes"], *data["statistics"]):
+        entry["description"] = "former"
+    edit_hdf5(unsafe, replaced("study/json", json.dumps(data)))
+    results = open_results(unsafe)
+    study = registry.code_of(results.study)
+    assert study is not None and not results.study.unverified
+    for part in ("axes", "statistics"):
+        words = [[one.description for one in getattr(measure, part)] for measure in (results.study, study)]
+        assert words[0] == words[1] and "former" not in words[0]
 
 
 def read(file, name):
