@@ -9,7 +9,6 @@ import json
 import h5py
 import numpy as np
 import pytest
-import xarray
 from helpers.adding import merge_results
 from helpers.forgery import edit_hdf5, text_attribute
 
@@ -87,6 +86,8 @@ def run(tmp_path_factory):
 
 
 def test_files_show_names_in_their_order(run):
+    import xarray
+
     results, path = run
     again = fc.open_results(path)
     assert again.digest() == results.digest()

@@ -1,6 +1,7 @@
 """The results file: whole, exact, readable by others, refused when it is not ours or damaged."""
 
 import hashlib
+import importlib
 import importlib.util
 import io
 import json
@@ -12,7 +13,6 @@ from xml.etree import ElementTree
 import h5py
 import numpy as np
 import pytest
-import xarray
 from helpers.binned import distribution_results
 from helpers.forgery import edit_hdf5, text_attribute
 from toy import TOY
@@ -27,6 +27,12 @@ from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.results.table import HTML_ROWS, as_csv
 from fastcube.results.writing import split_limbs
+
+
+@pytest.fixture(scope="module")
+def xarray():
+    """Imported by the one worker that runs these tests, because the import takes three seconds."""
+    return importlib.import_module("xarray")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +95,7 @@ def test_two_files_of_one_result_differ_in_provenance_alone(done, tmp_path):
         assert {k: str(v) for k, v in a.attrs.items()} == {k: str(v) for k, v in b.attrs.items()}
 
 
-def test_xarray_opens_it_with_named_dimensions_and_units(done, file):
+def test_xarray_opens_it_with_named_dimensions_and_units(xarray, done, file):
     with xarray.open_dataset(file) as ds:
         assert dict(ds.sizes) == {"a": 2, "work": 1}
         assert ds["a"].attrs["description"] == "a label"
@@ -103,7 +109,7 @@ def test_xarray_opens_it_with_named_dimensions_and_units(done, file):
     xarray.testing.assert_allclose(done.to_xarray()["bit"], xarray.load_dataset(file)["bit"])
 
 
-def test_a_grid_that_is_no_product_is_stored_on_the_product(tmp_path):
+def test_a_grid_that_is_no_product_is_stored_on_the_product(xarray, tmp_path):
     results = fc.run(TOY, a=1, work=[0.0, 1.0], trials=10)
     results.tallies.update(fc.run(TOY, a=2, work=5.0, trials=10).tallies)
     results.save(tmp_path / "r.h5")
@@ -378,7 +384,7 @@ def test_polars_and_parquet_as_documented(squares, tmp_path):
 
 
 @pytest.mark.parametrize(("raw", "group"), [(False, None), (True, "raw")])
-def test_a_dataset_is_what_xarray_shows_of_the_file(squares, tmp_path, raw, group):
+def test_a_dataset_is_what_xarray_shows_of_the_file(xarray, squares, tmp_path, raw, group):
     for results in (squares, distribution_results()):
         results.save(tmp_path / "r.h5")
         with (
@@ -389,7 +395,7 @@ def test_a_dataset_is_what_xarray_shows_of_the_file(squares, tmp_path, raw, grou
             assert root.attrs["digest"] == results.digest()
 
 
-def test_xarray_opens_all_groups_at_once(done, file):
+def test_xarray_opens_all_groups_at_once(xarray, done, file):
     with xarray.open_datatree(file) as tree:
         xarray.testing.assert_identical(
             tree["raw"].to_dataset(inherit=False).drop_attrs(deep=False),
