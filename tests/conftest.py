@@ -5,6 +5,7 @@ that compiles another kernel than its study's one of the default tests is marked
 """
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -16,6 +17,9 @@ from fastcube.kernels.tally.layout import Layout
 # Compiling makes millions of objects beside all modules and tests, which stay: going through them again and again took 22 s of
 # 292 s of CPU.
 gc.set_threshold(500_000, 10, 10)
+
+# A hundred tests start Python: without byte code on disk each of these processes would parse the whole package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 GUARD = 512
 #: No sum of a test's counts comes out so.

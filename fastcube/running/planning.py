@@ -29,12 +29,13 @@ MEASURED, SECONDS = 12, 0.5
 
 
 def measured_seconds(
-    study: Study, points: Sequence[Mapping[str, Value]], seconds: float = SECONDS, most: Sequence[int] = ()
+    study: Study, points: Sequence[Mapping[str, Value]], seconds: float | None = None, most: Sequence[int] = ()
 ) -> list[float]:
     """Return the CPU seconds of one trial at each point, on one core of this machine at present.
 
-    At up to MEASURED of the points, evenly spread, trials run from trial 0 on, for ``seconds`` in total without compiling.  With
-    ``most`` there are no more than that many trials per point.  At the points between, the logarithm is interpolated by position.
+    At up to MEASURED of the points, evenly spread, trials run from trial 0 on, for ``seconds`` in total without compiling, by
+    default SECONDS.  With ``most`` there are no more than that many trials per point.  At the points between, the logarithm is
+    interpolated by position.
     Points that are counted from the same trials share their time equally.
     """
     curves: dict[Any, list[int]] = {}
@@ -42,7 +43,7 @@ def measured_seconds(
         curves.setdefault(study.curve_key(point), []).append(i)
     alike = list(curves.values())
     places = sorted({round(i * (len(alike) - 1) / max(1, MEASURED - 1)) for i in range(MEASURED)})
-    each = seconds / len(places)
+    each = (SECONDS if seconds is None else seconds) / len(places)
     logs = [
         math.log(_one_trial(study, [points[i] for i in alike[at]], each, most[alike[at][0]] if most else 2**30))
         for at in places

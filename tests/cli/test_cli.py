@@ -258,19 +258,16 @@ def test_resuming_says_nothing_new_and_changes_nothing(run, file):
     assert run(f"info {file}")[1].split("digest")[1][:80] == before
 
 
-def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(tmp_path):
-    """In a process of its own, where importing matplotlib fails."""
-    code = (
-        "import sys; sys.modules['matplotlib'] = None; from fastcube.cli import main; "
-        "main(['run', 'unsafe-fraction', '--plot', 'x.png'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "fastcube: plots need matplotlib: pip install 'fastcube[plot]'\n"
+def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # importing it fails
+    code, out, err = run("run unsafe-fraction --plot x.png")
+    assert (code, out, err) == (2, "", "fastcube: plots need matplotlib: pip install 'fastcube[plot]'\n")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["run unsafe-fraction --plot x.png", "reproduce --quick -o report"])
+@pytest.mark.parametrize(
+    "command", mark_others_slow(["run unsafe-fraction --plot x.png", "reproduce --quick -o report"])
+)
 def test_a_matplotlib_that_cannot_be_imported_is_one_line_before_anything_is_computed(tmp_path, command):
     done = run_fastcube(*command.split(), cwd=tmp_path, env={"MPLBACKEND": "nonsense"})
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -324,8 +321,7 @@ def test_the_example_study_runs(run, tmp_path):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
-def test_info_names_the_commit_of_the_checkout():
+def test_info_names_the_commit_of_the_checkout(run):
     """The one that every results file and report names as what made it."""
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
-    told = subprocess.run([sys.executable, "-m", "fastcube", "info"], capture_output=True, text=True, check=True).stdout
-    assert head.strip() in told
+    assert head.strip() in run("info")[1]

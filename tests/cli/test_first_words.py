@@ -49,11 +49,6 @@ def test_version_is_one_line():
     assert (shown.count("\n"), code) == (1, 0) and shown.startswith("fastcube ")
 
 
-def test_list_is_a_line_a_study():
-    shown, code = typed("list")
-    assert code == 0 and len(shown.splitlines()) >= 17 and max(map(len, shown.splitlines())) <= 100
-
-
 @pytest.mark.parametrize(
     ("words", "line"),
     [

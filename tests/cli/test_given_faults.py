@@ -6,6 +6,7 @@ import csv
 
 import networkx as nx
 import pytest
+from helpers.compiled import mark_others_slow
 
 import fastcube as fc
 
@@ -19,12 +20,18 @@ def write_sets(path, study, point, stop, seed=0):
     return path
 
 
-@pytest.mark.parametrize("name", ["hypercube", "exchanged"])
-def test_a_thousand_sets_go_through_networkx_and_back(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "sets"),
+    [
+        *mark_others_slow([("hypercube", 40), ("hypercube", 500)]),
+        *mark_others_slow([("exchanged", 40), ("exchanged", 500)]),
+    ],
+)
+def test_fault_sets_go_through_networkx_and_back(name, sets, tmp_path):
     point = {"network": name, "n": 5, "f": 3, "links": 6}
-    given = fc.read_fault_sets(write_sets(tmp_path / "sets.csv", "survival", point, 500))
-    assert [row.trial for row in given] == list(range(500))
-    drawn = fc.fault_sets("survival", stop=500, field="faulty_links", **point)
+    given = fc.read_fault_sets(write_sets(tmp_path / "sets.csv", "survival", point, sets))
+    assert [row.trial for row in given] == list(range(sets))
+    drawn = fc.fault_sets("survival", stop=sets, field="faulty_links", **point)
     for row, links in zip(given, drawn.tolist(), strict=True):
         net = row.network
         assert net.faulty_links == frozenset(map(tuple, links)) and len(net.faulty_nodes) == 3
