@@ -228,12 +228,14 @@ def _stopping() -> str:
 
 
 def _tails() -> str:
-    """A row for each share of the large value and precision."""
+    """A row for each fraction of the large value and precision."""
     rows = [
         [f"{large:.0%}", f"{precision:.5f}".rstrip("0"), f"{mean:.1%}", f"{difference:.1%}"]
         for large, precision, mean, difference in load_record("stopping")["tails"]
     ]
-    return _markdown(["share of value 100", "`--precision`", "`NormalMean` covers", "`NormalDifference` covers"], rows)
+    return _markdown(
+        ["fraction of value 100", "`--precision`", "`NormalMean` covers", "`NormalDifference` covers"], rows
+    )
 
 
 def _place(n: int, q: float) -> float:

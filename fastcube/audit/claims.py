@@ -51,7 +51,7 @@ OUTCOMES = {
     "holds": "holds",
     "refuted": "refuted",
     "misprint": "misprint",
-    "depends": "depends on the reading",
+    "depends": "depends on the interpretation",
     "unreproduced": "not reproduced",
     "undecided": "not decided",
 }

@@ -46,7 +46,7 @@ def outcome_counts(reports: Sequence[Report], ours: bool = False) -> list[str]:
         words = {
             "holds": "hold" if len(found) != 1 else "holds",
             "misprint": f"misprint{'s' * (len(found) != 1)}",
-            "depends": f"depend{'s' * (len(found) == 1)} on the reading",
+            "depends": f"depend{'s' * (len(found) == 1)} on the interpretation",
         }
         of = f" ({definitions} by definition)" if definitions else ""
         if outcome == "refuted":
@@ -164,7 +164,7 @@ def _further_claim(report: Report, first: Report) -> str:
 
 def misprints(found: Inventory) -> str:
     """Return a table of the misprints that the interpretations assume in our transcriptions of a paper."""
-    rows = ["| where | printed, in the transcription we have | read instead | reading |", "|---|---|---|---|"]
+    rows = ["| where | printed, in the transcription we have | read instead | interpretation |", "|---|---|---|---|"]
     rows += [
         f"| {' | '.join(map(escape_markdown, (m.place, m.printed, m.instead, m.reading)))} |" for m in found.misprints
     ]

@@ -36,7 +36,8 @@ points = _combine_options(
         multiple=True,
         metavar="AXIS=VALUES",
         shell_complete=completion.complete_axes,
-        help="Values of an axis: a value, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes.",
+        help="Values of an axis: a value, a list a,b,c, or an inclusive range lo:hi[:step].  Repeat for other axes: an axis "
+        "that is not set keeps the grid's values, so links=10 alone also has the grid's f faulty nodes.",
     ),
     click.option(
         "--grid",

@@ -206,7 +206,7 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
     if output.distribution:
         yield Distribution(
             name=f"{name}_distribution",
-            description=f"{what}: share of each value",
+            description=f"{what}: fraction of each value",
             counter=f"{name}_bins",
             label=name,
             shown=True,

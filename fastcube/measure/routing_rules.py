@@ -83,8 +83,8 @@ def rule_statistics(
     """Return the statistics of a rule: fractions delivered and delivered over the Hamming distance, and extra links."""
     rule = name.upper()
     out: list[Statistic] = [
-        Proportion(name=f"{name}_delivered", description=f"share of messages that {rule} delivers", condition=condition),
-        Proportion(name=f"{name}_minimal", description=f"share of messages that {rule} delivers over the Hamming distance",
+        Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
+        Proportion(name=f"{name}_minimal", description=f"fraction of messages that {rule} delivers over the Hamming distance",
                    condition=condition, shown=False),
         NormalMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
@@ -95,7 +95,7 @@ def rule_statistics(
             out.append(
                 Proportion(
                     name=f"{name}_{what}",
-                    description=f"share of messages that {rule} {does}",
+                    description=f"fraction of messages that {rule} {does}",
                     condition=condition,
                     shown=False,
                 )
@@ -111,26 +111,26 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
             name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
         )
     for name in names:
-        what = f"share reachable less share that {name.upper()} delivers (n <= 12)"
+        what = f"fraction reachable minus fraction that {name.upper()} delivers (n <= 12)"
         loss = f"{name}_loss"
         out.append(
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
     for name in compared_rules(names):
-        what = f"share that {name.upper()} delivers less share that LEVELS does"
+        what = f"fraction that {name.upper()} delivers minus fraction that LEVELS does"
         total, differs = f"{name}_gain", f"{name}_apart"
         out.append(
             PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
         )
     reachable = Proportion(
         name="reachable",
-        description="share of messages that some path joins to their destination (n <= 12)",
+        description="fraction of messages that some path joins to their destination (n <= 12)",
         defined=is_searched,
         shown=False,
     )
     minimal = Proportion(
         name="minimal_exists",
-        description="share of messages that a path over the Hamming distance joins to their destination, where that is known",
+        description="fraction of messages that a path over the Hamming distance joins to their destination, where that is known",
         condition="minimal_known",
         shown=False,
     )

@@ -58,7 +58,7 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
             _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
     left.scale = "linear"
     x = "f, number of faulty nodes" if by == "f" else "number of faulty links"
-    left.set_labels(x=x, y="share of all messages", title=f"Delivered, Q_{at['n']}")
+    left.set_labels(x=x, y="fraction of all messages", title=f"Delivered, Q_{at['n']}")
     right.scale = "linear"
     right.set_labels(x=x, y="links beyond the Hamming distance", title="Extra links of a delivered message")
     sheet.title("Routing rules on the same faults and messages")

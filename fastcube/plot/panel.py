@@ -257,7 +257,7 @@ class Panel:
             self.drawn.append(Line(label, values, estimates, [point] * len(values), look))
         self.scale = "linear" if self.scale == "auto" else self.scale
         self.by = self.by or ("shares", *keys)
-        self._default = {"x": study.statistic(statistic).description, "y": "share of trials", **self._default}
+        self._default = {"x": study.statistic(statistic).description, "y": "fraction of trials", **self._default}
 
     def series(
         self,

@@ -126,7 +126,7 @@ def root_of(results: Results) -> Group:
             coordinates[value] = (
                 (value,),
                 np.arange(bins[s.name]),
-                _unitless_attributes(f"value that {s.name} is the share of"),
+                _unitless_attributes(f"value that {s.name} is the fraction of"),
             )
         for suffix, meaning, column in zip(_SUFFIXES, _DESCRIPTION_FORMATS, columns[s.name], strict=True):
             about = {"units": s.units, "description": meaning.format(s.description)}
@@ -178,7 +178,7 @@ def raw_of(results: Results) -> Group:
         rows = np.array([numbers[name][key] for key in keys], np.float64).reshape(-1, width)
         what = f"{name} at each point: whether it is defined, the unit of its totals, its bound, its scale"
         if width > len(NUMBERS):
-            what += "; then for each class least, most and proved share"
+            what += "; then for each class least, most and proved fraction"
         add_variable("numbers_" + name, rows, "number" if width == len(NUMBERS) else f"number{width}", what)
         written.append(rows)
     raw.attributes["numbers"] = checksum_numbers(written)

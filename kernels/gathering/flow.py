@@ -107,7 +107,7 @@ def _merge_upper_half(half, flow):
 
 @block
 def has_three_hop_path(n, y, half, flow):
-    """Whether y reaches y - half by y, y^k, y^k^half, y^half for some dimension k (reading R12)."""
+    """Whether y reaches y - half by y, y^k, y^k^half, y^half for some dimension k (interpretation R12)."""
     return (
         ~(flow.fault[y] | flow.fault[y ^ half] | _dead_across_mask(n, y, half, flow) | half) & ((np.int64(1) << n) - 1)
         != 0

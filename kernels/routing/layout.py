@@ -68,7 +68,7 @@ ROUTING = Layout(
 
 #: Tally of independent node failures with a given rate.
 ROUTING_RATE = Layout(
-    Counter("valid", "trials with two nonfaulty ends; the others are void"),
+    Counter("valid", "trials with two nonfaulty ends; the others are discarded"),
     Counter("route_delivered", "ROUTE routes delivered"),
     *_route_counters("route1"),
     Counter("route1_minimal", "ROUTE1 routes delivered over the Hamming distance"),

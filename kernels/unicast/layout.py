@@ -102,7 +102,7 @@ RIVALS = make_layout(NAMES)
 
 #: Tally of the study ``rivals-rate``.
 RIVALS_RATE = Layout(
-    Counter("valid", "trials with two nonfaulty ends; the others are void"),
+    Counter("valid", "trials with two nonfaulty ends; the others are discarded"),
     *(counter for name in BLIND_RULES for counter in _route_counters(name)),
     *(
         Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")

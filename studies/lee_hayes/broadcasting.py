@@ -94,9 +94,9 @@ def _figure(results: Results, sheet: Any) -> None:
     some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
     plain, unsafe, steps = sheet.panels(3)
     plain.lines(results, "broadcast_coverage", x=x, by=by)
-    plain.set_labels(y="share of the nonfaulty nodes", title="BROADCAST: coverage")
+    plain.set_labels(y="fraction of the nonfaulty nodes", title="BROADCAST: coverage")
     unsafe.lines(results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some)
-    unsafe.set_labels(y="share of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
+    unsafe.set_labels(y="fraction of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
     steps.lines(results, "broadcast2_steps", x=x, by=by)
     if x == "n":  # otherwise each line has a bound of its own
         steps.add_statement(lambda point: point["n"], "paper: n from active sources")
@@ -123,7 +123,7 @@ def _theorem_notes(results: Results) -> list[str]:
         f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all in {unsafe[0]:,} of {unsafe[1]:,} trials",
     ]
     if limit := total_count("limit"):
-        lines.append(f"trials whose descents would enter more than 2^22 regions, in no share: {limit}")
+        lines.append(f"trials whose descents would enter more than 2^22 regions, in no fraction: {limit}")
     return lines
 
 
@@ -187,14 +187,14 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
     title, condition = _TITLES[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
-        description=f"{title}: mean share of the nonfaulty nodes that receive",
+        description=f"{title}: mean fraction of the nonfaulty nodes that receive",
         total=f"{name}_reached",
         nonzero=condition,
         condition=condition,
         unit=_nonfaulty,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
-    whole = make_proportion(f"{name}_complete", f"{title}: share that reach every nonfaulty node", condition, shown)
+    whole = make_proportion(f"{name}_complete", f"{title}: fraction that reach every nonfaulty node", condition, shown)
     if not steps:
         return whole, coverage
     return (
@@ -224,8 +224,10 @@ BROADCAST = Study(
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        make_proportion("not_unsafe", "share of fault sets that leave an active node"),
-        make_proportion("unsafe_source", "share of sources that are unsafe, where some node is active", "not_unsafe"),
+        make_proportion("not_unsafe", "fraction of fault sets that leave an active node"),
+        make_proportion(
+            "unsafe_source", "fraction of sources that are unsafe, where some node is active", "not_unsafe"
+        ),
     ),
     kernel=lambda point: dispatch.BROADCAST.kernel(*point.values()),
     grids=(

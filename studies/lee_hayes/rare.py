@@ -216,7 +216,7 @@ UNSAFE_RARE = Study(
             )
             for d in DIMENSIONS
         ),
-        Proportion(name="counted", description="share of the planted trials that count", shown=False),
+        Proportion(name="counted", description="fraction of the planted trials that count", shown=False),
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),

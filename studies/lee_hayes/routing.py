@@ -100,7 +100,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
         where=lambda point: int(point["n"]) >= 5 and int(point["f"]) <= int(point["n"]) // 2,
     )
     panel.scale = "log"
-    panel.set_labels(y="share of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
+    panel.set_labels(y="fraction of ROUTE3's messages with a detour", title="ROUTE3: messages with the extra delay")
 
 
 def _figure(results: Results, sheet: Any) -> None:
@@ -126,7 +126,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.scale = "log"
     right.set_labels(
         x="f, number of faulty nodes" if by == "f" else "number of faulty links",
-        y="share of messages not delivered",
+        y="fraction of messages not delivered",
         title=f"Not delivered, over all fault sets of Q_{n}",
     )
     sheet.title(results.study.title)
@@ -178,7 +178,7 @@ def _notes(results: Results) -> list[str]:
                 rare.append(f"  {point_text(point)}: ROUTE lost {lost} of {tally.trials:,}; closed form {mean:.3g}")
     if rare:
         lines.append("Messages seldom meet a fault: beside what ROUTE lost, the mean number of faults on its path,")
-        lines.append("f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the share and is it to first order:")
+        lines.append("f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the fraction and is it to first order:")
         lines += rare
     limits = sum(tally.counts["route2_limit"] for _, tally in results)
     if limits:
@@ -209,7 +209,7 @@ def _has_faults(point: Point) -> bool:
 
 def detour_proportion(name: str, shown: bool = False) -> Proportion:
     """Return the fraction of an algorithm's delivered routes that are detours, as a statistic."""
-    what = f"share of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the Hamming distance"
+    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the Hamming distance"
     return make_proportion(
         f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_has_faults
     )
@@ -250,12 +250,12 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
 def ending_proportion(name: str, how: str, words: str, condition: str | None = None) -> Proportion:
     """Return the fraction of an algorithm's messages with another outcome ``how``, as a statistic."""
     return make_proportion(
-        f"{name}_{how}", f"share of {_NAMES[name]} messages{_eligible_text(name)} that {words}", condition
+        f"{name}_{how}", f"fraction of {_NAMES[name]} messages{_eligible_text(name)} that {words}", condition
     )
 
 
 def _longer_proportion(name: str) -> Proportion:
-    what = f"share of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the shortest feasible path (n <= 12)"
+    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the shortest feasible path (n <= 12)"
     return make_proportion(f"{name}_longer", what, f"{name}_delivered", defined=_is_searched)
 
 
@@ -276,27 +276,27 @@ ROUTING = Study(
         detour_proportion("route3", shown=True),
         make_proportion(
             "route3_delivered",
-            "share of messages that ROUTE3(1) delivers, where some node is active",
+            "fraction of messages that ROUTE3(1) delivers, where some node is active",
             _NOT_UNSAFE,
             True,
         ),
-        make_proportion("route_delivered", "share of messages that ROUTE delivers", shown=True),
-        make_proportion("route1_delivered", "share of messages that ROUTE1(k) delivers", shown=True),
-        make_proportion("route2_delivered", "share of messages that ROUTE2(k) delivers"),
+        make_proportion("route_delivered", "fraction of messages that ROUTE delivers", shown=True),
+        make_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", shown=True),
+        make_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers"),
         *(
             make_proportion(
                 f"{name}_delivered_active",
-                f"share of messages that {title} delivers, where some node is active",
+                f"fraction of messages that {title} delivers, where some node is active",
                 _NOT_UNSAFE,
             )
             for name, title in (("route", "ROUTE"), ("route1", "ROUTE1(k)"), ("route2", "ROUTE2(k)"))
         ),
         make_proportion(
             "route3_delivered_all",
-            "share of all messages that ROUTE3(1) delivers, none of them where no node is active",
+            "fraction of all messages that ROUTE3(1) delivers, none of them where no node is active",
             events="route3_delivered",
         ),
-        make_proportion("not_unsafe", "share of fault sets that leave an active node"),
+        make_proportion("not_unsafe", "fraction of fault sets that leave an active node"),
         ending_proportion("route1", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route2", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route1", "stuck", _NO_LINK_TEXT),
@@ -310,17 +310,17 @@ ROUTING = Study(
         length_ratio("route3", length_bound(lambda _: 1)),
         make_proportion(
             "same_subcube",
-            "share of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
+            "fraction of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
             _NOT_UNSAFE,
         ),
         make_proportion(
             "route3_better",
-            "share of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not or over more links",
+            "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not or over more links",
             _NOT_UNSAFE,
         ),
         make_proportion(
             "route1_better",
-            "share of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not or over more links",
+            "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not or over more links",
             _NOT_UNSAFE,
         ),
         _longer_proportion("route1"),
@@ -328,7 +328,7 @@ ROUTING = Study(
         _longer_proportion("route3"),
         make_proportion(
             "reachable",
-            "share of messages that some feasible path joins to their destination (n <= 12)",
+            "fraction of messages that some feasible path joins to their destination (n <= 12)",
             defined=_is_searched,
         ),
     ),

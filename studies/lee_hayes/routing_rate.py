@@ -64,7 +64,7 @@ def explain_sample(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]
     """Return the sample of a trial, or that it is discarded, as data and as lines of text."""
     cube, others, rate = drawn.network, drawn.others, float(point["rate"])
     if others["void"]:
-        return {"void": True, "rate": rate}, ["  void: none of 2^20 attempts gives two nonfaulty ends"]
+        return {"void": True, "rate": rate}, ["  discarded: none of 2^20 attempts gives two nonfaulty ends"]
     status_key, s, t = (others[name] for name in ("status_key", "s", "t"))
     return {"status_key": status_key, "rate": rate, "s": s, "t": t}, [
         f"  every node faulty with probability {rate}, by status key {status_key:#x}",
@@ -81,7 +81,7 @@ def _figure(results: Results, sheet: Any) -> None:
         if k == 1:
             left.reference(lambda p: float(minimal_fraction(p["n"], p["rate"])), "closed form")
         left.scale = "linear"
-        left.set_labels(y="share of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
+        left.set_labels(y="fraction of messages", title=f"ROUTE1({k}): delivered over the Hamming distance")
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
         right.reference(lambda p: float(basic_fraction(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
@@ -90,7 +90,7 @@ def _figure(results: Results, sheet: Any) -> None:
         for line in right.drawn[below:]:  # named in the legend with ROUTE's line of the same n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
             line.look |= {"fillstyle": "none"}
-        right.set_labels(y="share of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")
+        right.set_labels(y="fraction of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")
     sheet.title("Routing with every node faulty at a rate")
 
 
@@ -118,7 +118,7 @@ def _notes(results: Results) -> list[str]:
     void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
     limits = sum(tally.counts["route2_limit"] for _, tally in results)
     if void or limits:
-        lines.append(f"void trials: {void}; ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
+        lines.append(f"discarded trials: {void}; ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
     return lines
 
 
@@ -139,16 +139,16 @@ ROUTING_RATE = Study(
     tally=layout.ROUTING_RATE,
     statistics=(
         _valid_proportion(
-            "route1_minimal", "share of messages that ROUTE1(k) delivers over the Hamming distance", True
+            "route1_minimal", "fraction of messages that ROUTE1(k) delivers over the Hamming distance", True
         ),
-        _valid_proportion("route_delivered", "share of messages that ROUTE delivers", True),
-        _valid_proportion("route1_delivered", "share of messages that ROUTE1(k) delivers", True),
-        _valid_proportion("route2_delivered", "share of messages that ROUTE2(k) delivers", True),
-        _valid_proportion("route2_minimal", "share of messages that ROUTE2(k) delivers over the Hamming distance"),
-        _valid_proportion("route1_livelock", "share of ROUTE1(k) messages that reach a node twice"),
-        _valid_proportion("route2_livelock", "share of ROUTE2(k) messages that reach a node twice"),
-        _valid_proportion("route1_stuck", "share of ROUTE1(k) messages that find no link to go on"),
-        _valid_proportion("route2_stuck", "share of ROUTE2(k) messages that find no link to go on"),
+        _valid_proportion("route_delivered", "fraction of messages that ROUTE delivers", True),
+        _valid_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", True),
+        _valid_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers", True),
+        _valid_proportion("route2_minimal", "fraction of messages that ROUTE2(k) delivers over the Hamming distance"),
+        _valid_proportion("route1_livelock", "fraction of ROUTE1(k) messages that reach a node twice"),
+        _valid_proportion("route2_livelock", "fraction of ROUTE2(k) messages that reach a node twice"),
+        _valid_proportion("route1_stuck", "fraction of ROUTE1(k) messages that find no link to go on"),
+        _valid_proportion("route2_stuck", "fraction of ROUTE2(k) messages that find no link to go on"),
         length_ratio("route1"),
         length_ratio("route2"),
     ),

@@ -246,7 +246,7 @@ UNSAFE_FRACTION = Study(
         ),
         Distribution(
             name="rounds_distribution",
-            description="share of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
+            description="fraction of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
             counter="rounds_law",
             label="rounds",
             condition="rounds_known",

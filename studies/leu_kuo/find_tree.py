@@ -117,9 +117,9 @@ FIND_TREE = Study(
     axes=axes_up_to(62),
     tally=layout.FIND_TREE,
     statistics=(
-        Proportion(name="fault_free", description="share of trials with a tree without a faulty link"),
-        Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0"),
-        Proportion(name="unhindered", description="share of trials with a tree without a failing node"),
+        Proportion(name="fault_free", description="fraction of trials with a tree without a faulty link"),
+        Proportion(name="sink", description="fraction of trials with a sink: a node with FAULT = 0"),
+        Proportion(name="unhindered", description="fraction of trials with a tree without a failing node"),
         make_mean("tree_faults", "faulty links of the tree", "tree_faults"),
         make_mean("failing", "failing nodes of the tree", "failing"),
     ),

@@ -116,14 +116,14 @@ def _total_data(point: Point) -> float:
 
 
 def _complete_proportion(run: str, shown: bool = True) -> Proportion:
-    what = f"share, among trials with a sink, in which {RUNS[run]} loses nothing"
+    what = f"fraction of the trials with a sink in which {RUNS[run]} loses nothing"
     return Proportion(name=f"complete_{run}", description=what, condition="sink", shown=shown)
 
 
 def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
     return Ratio(
         name=name,
-        description=f"share of the data that {description}, among trials with a sink",
+        description=f"fraction of the data that {description}, among trials with a sink",
         numerator=name,
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
@@ -139,7 +139,7 @@ def _lost_ratio(run: str, shown: bool = True) -> Ratio:
 
 
 def _sink_proportion(name: str, description: str, shown: bool = True) -> Proportion:
-    what = f"share, among trials with a sink, in which {description}"
+    what = f"fraction of the trials with a sink in which {description}"
     return Proportion(name=name, description=what, condition="sink", shown=shown)
 
 
@@ -162,7 +162,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     )
 
 
-_SINK = Proportion(name="sink", description="share of trials with a sink: a node with FAULT = 0", shown=False)
+_SINK = Proportion(name="sink", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
 
 _STRANDED = _data_ratio("stranded", "nonfaulty links do not join to the sink", "with_stranded", bound=lambda _: 1.0)
 
@@ -177,7 +177,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
         panel.scale = "auto" if variant == "literal" else "log"  # ``literal`` loses nearly all data
-        panel.set_labels(y="share of the data lost", title=f"FTTC {variant}")
+        panel.set_labels(y="fraction of the data lost", title=f"FTTC {variant}")
     cut = [
         (point[x], results.estimates(point)["stranded"].value)
         for point, tally in results
@@ -188,7 +188,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
     deadlocked.scale = "linear"
     deadlocked.limits(bottom=0)
-    deadlocked.set_labels(y="share of trials", title="FTTC literal: a node is blocked for ever")
+    deadlocked.set_labels(y="fraction of trials", title="FTTC literal: a node is blocked for ever")
     for panel in (*lost, deadlocked):
         is_doubling_axis(panel)
     sheet.title(results.study.title)
@@ -228,7 +228,7 @@ def _rerouting_figure(results: Results, sheet: Any) -> None:
     kind, points = next(iter(chosen.items()))
     _plot_lines(panels[-1], results, _COMPLETE, points)
     panels[-1].by = ("complete",)
-    panels[-1].set_labels(y="share of trials", title=f"All data arrives at n = {n}: {kind}")
+    panels[-1].set_labels(y="fraction of trials", title=f"All data arrives at n = {n}: {kind}")
     sheet.title(results.study.title)
 
 

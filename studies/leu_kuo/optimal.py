@@ -83,7 +83,7 @@ OPTIMAL_TREE = Study(
     tally=layout.OPTIMAL_TREE,
     statistics=(
         _make_proportion(
-            "optimal", "share, among trials with a sink, in which FIND_TREE's tree is one of the best", "sink"
+            "optimal", "fraction of the trials with a sink in which FIND_TREE's tree is one of the best", "sink"
         ),
         make_mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
         Ratio(
@@ -100,11 +100,11 @@ OPTIMAL_TREE = Study(
         make_mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
         make_mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
         make_mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
-        _make_proportion("fault_free", "share of trials in which FIND_TREE's tree has no faulty link", shown=False),
-        _make_proportion("fault_free_exists", "share of trials in which some tree has no faulty link", shown=False),
+        _make_proportion("fault_free", "fraction of trials in which FIND_TREE's tree has no faulty link", shown=False),
+        _make_proportion("fault_free_exists", "fraction of trials in which some tree has no faulty link", shown=False),
         make_mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
         _make_proportion(
-            "fault_free_top_down", "share of trials in which TOP_DOWN's tree has no faulty link", shown=False
+            "fault_free_top_down", "fraction of trials in which TOP_DOWN's tree has no faulty link", shown=False
         ),
     ),
     kernel=lambda point: dispatch.OPTIMAL_TREE.kernel(*point.values()),

@@ -30,11 +30,11 @@ def _is_searched(point: Point) -> bool:
 
 STATISTICS = (
     Proportion(
-        name="success", description="share of pairs that the route joins", events="delivered", condition="valid"
+        name="success", description="fraction of pairs that the route joins", events="delivered", condition="valid"
     ),
     Proportion(
         name="success_connected",
-        description="share of the pairs joined by a nonfaulty path that the route joins",
+        description="fraction of the pairs joined by a nonfaulty path that the route joins",
         events="delivered",
         condition="connected",
         defined=_is_searched,
@@ -62,7 +62,7 @@ STATISTICS = (
     ),
     Proportion(
         name="minimal",
-        description="share of delivered routes as short as the shortest nonfaulty path",
+        description="fraction of delivered routes as short as the shortest nonfaulty path",
         events="shortest_routes",
         condition="delivered",
         defined=_is_searched,
@@ -106,7 +106,7 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     dual, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
     data: dict[str, Any] = {name: drawn.others[name] for name in ("status_key", "void")}
     if data["void"]:
-        return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is void", data)
+        return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is discarded", data)
     result = route_practical(dual, s, t)
     shortest = distance(dual, s, t) if m <= layout.SEARCH_M else None
     met = [u for u in result.asked if dual.is_faulty(u)]
@@ -257,7 +257,7 @@ def notes(results: Results) -> list[str]:
     lines.append(f'"in most cases > 50% up to 50%": so at {upto} points, not at {over}')
     limits = sum(tally.counts["limit"] for _, tally in results)
     void = sum(tally.counts["void"] for _, tally in results)
-    lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; void trials: {void}")
+    lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {void}")
     large = [point for point, tally in results if tally.trials and not _is_searched(point) and point["rate"] >= 0.3]
     if large:
         lines.append("success beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")

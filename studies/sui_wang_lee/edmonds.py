@@ -173,12 +173,12 @@ def _figure(results: Results, sheet: Any) -> None:
         panel.by = ("n",)
     below.scale = "log"
     above.set_labels(
-        x=f"share of faulty {what}",
+        x=f"fraction of faulty {what}",
         y="mean number",
         title="Edge-disjoint spanning trees λ, and the smallest degree δ",
     )
     below.set_labels(
-        x=f"share of faulty {what}",
+        x=f"fraction of faulty {what}",
         y="P(λ < δ)",
         title="How often there are fewer trees than the smallest degree",
     )

@@ -201,7 +201,7 @@ EDST_BROADCAST = Study(
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(name="as_stated", description="share of trials with the printed number of steps"),
+        Proportion(name="as_stated", description="fraction of trials with the printed number of steps"),
         NormalMean(
             name="steps_single",
             description="steps on one tree: binomial without a fault, shortest-path with it",

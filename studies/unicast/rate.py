@@ -35,7 +35,7 @@ def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
     left.lines(results, "sidetrack_delivered", x="rate", by="n")
     left.scale = "linear"
-    left.set_labels(y="share of messages", title="SIDETRACK: delivered within 8n hops")
+    left.set_labels(y="fraction of messages", title="SIDETRACK: delivered within 8n hops")
     right.lines(results, "dfs_extra", x="rate", by="n")
     right.set_labels(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
     sheet.title("Rules that know their neighbours alone, every node faulty at a rate")
@@ -45,7 +45,7 @@ def _notes(results: Results) -> list[str]:
     void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
     limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
     return [
-        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); void trials: {void}"
+        f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops); discarded trials: {void}"
     ]
 
 

@@ -49,7 +49,7 @@ def _statistics() -> tuple[Statistic, ...]:
         safe.append(
             Mean(
                 name=f"{word}_safe",
-                description=f"share of nodes that are nonfaulty and safe by {title}",
+                description=f"fraction of nodes that are nonfaulty and safe by {title}",
                 total=f"{word}_nodes",
                 squares=f"{word}_squares",
                 nonzero=f"{word}_some",
@@ -103,7 +103,7 @@ def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
     left.compare(results, {_TITLES[word]: f"{word}_safe" for word in words}, x=by, at=at)
     left.scale = "linear"
-    left.set_labels(y="share of all nodes", title=f"Safe nodes, Q_{at['n']}")
+    left.set_labels(y="fraction of all nodes", title=f"Safe nodes, Q_{at['n']}")
     right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
     right.scale = "linear"
     right.set_labels(y="rounds", title="Synchronous rounds of exchange")

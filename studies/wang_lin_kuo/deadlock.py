@@ -101,7 +101,7 @@ def _sample_cycles_trial(results: Results, sheet: Any) -> None:
         panel.compare(results, shares, x="f", at={"n": n})
         panel.scale = "linear"
         panel.limits(bottom=0, top=1.03)
-        panel.set_labels(y="share with a cyclic graph", title=f"n = {n}")
+        panel.set_labels(y="fraction with a cyclic graph", title=f"n = {n}")
     sheet.title(results.study.title)
 
 
@@ -134,17 +134,17 @@ MULTICAST_DEADLOCK = Study(
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists"),
         Proportion(
             name="cyclic",
-            description="share with a cyclic dependency graph, multicasts, one virtual channel",
+            description="fraction with a cyclic dependency graph, multicasts, one virtual channel",
             condition="partitioned",
         ),
         Proportion(
             name="cyclic_unicast",
-            description="share with a cyclic dependency graph, one destination each, one virtual channel",
+            description="fraction with a cyclic dependency graph, one destination each, one virtual channel",
             condition="partitioned",
         ),
         Proportion(
             name="cyclic_repaired",
-            description="share with a cyclic dependency graph, multicasts, two virtual channels",
+            description="fraction with a cyclic dependency graph, multicasts, two virtual channels",
             condition="partitioned",
         ),
     ),
@@ -242,7 +242,7 @@ def _draw_messages(results: Results, sheet: Any) -> None:
         for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
             panel = next(panels)
             panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
-            panel.set_labels(y="share of trials that deadlock", title=f"{each}; {channels}")
+            panel.set_labels(y="fraction of trials that deadlock", title=f"{each}; {channels}")
     sheet.title(results.study.title)
 
 
@@ -278,12 +278,14 @@ MULTICAST_WORMHOLE = Study(
     tally=layout.MULTICAST_WORMHOLE,
     statistics=(
         Proportion(
-            name="deadlock", description="share of trials that stop with one virtual channel", condition="partitioned"
+            name="deadlock",
+            description="fraction of trials that stop with one virtual channel",
+            condition="partitioned",
         ),
-        Proportion(name="deadlock_repaired", description="share that stop with two", condition="partitioned"),
+        Proportion(name="deadlock_repaired", description="fraction that stop with two", condition="partitioned"),
         Proportion(
             name="deadlock_separate",
-            description="share that stop with two and a message for each destination",
+            description="fraction that stop with two and a message for each destination",
             condition="partitioned",
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),

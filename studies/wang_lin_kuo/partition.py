@@ -213,7 +213,7 @@ TWO_PARTITION = Study(
         Proportion(name="greedy", description="probability that Figure 2 finds one"),
         Proportion(
             name="greedy_given_exists",
-            description="share of the trials with a fault-tolerant 2-partition in which Figure 2 finds it",
+            description="fraction of the trials with a fault-tolerant 2-partition in which Figure 2 finds it",
             events="greedy",
             condition="exists",
         ),

@@ -42,7 +42,7 @@ def test_a_refutation_needs_a_witness(outcome):
 
 def test_what_depends_on_the_reading_shows_both():
     one = Witness("", "3", 3, {})
-    with pytest.raises(ValueError, match="a claim that is depends on the reading needs two witnesses"):
+    with pytest.raises(ValueError, match="a claim that is depends on the interpretation needs two witnesses"):
         Verdict("depends", "everything", one)
     assert Verdict("depends", "everything", one, (one,)).witnesses == (one, one)
 

@@ -237,7 +237,7 @@ def test_constants_of_statistics(benchmark_constants):
     assert _RARE_CLASS == 1e-6 and "rarer than one trial in 10⁶" in page
     assert f"stops on fewer than {FEW_EVENTS} events" in page
     assert f"before {MIN_NONZERO_TRIALS} trials differ" in page
-    assert f"one of {1 / events:,.0f} trials, of which a share has the value {large} and" in page
+    assert f"one of {1 / events:,.0f} trials, of which a fraction has the value {large} and" in page
     assert shares == (0.5, 1e-2, 1e-3, 1e-4, 1e-5, 3e-6) and "0.5, 10⁻², 10⁻³, 10⁻⁴, 10⁻⁵ and 3 · 10⁻⁶" in page
 
 
@@ -318,3 +318,18 @@ def test_batch():
     assert "at least 0.2 s on threads, 1 s on MPI and 2 s on Dask" in page
     assert f"Checkpoints take at most {driver._CHECKPOINT_SHARE:.0%} of the run time" in page
     assert f"stops on fewer than {FEW_EVENTS} events" in page
+
+
+def test_columns_of_evaluate(tmp_path):
+    from fastcube.measure.given_faults import EVALUATIONS, iter_evaluations
+
+    table = (
+        (DOCS / "faults.md").read_text(encoding="utf-8").partition("| study | column | content |\n|---|---|---|\n")[2]
+    )
+    rows = [line.split(" | ") for line in table.partition("\n\n")[0].splitlines()]
+    columns: dict[str, list[str]] = {}
+    for study, names, _ in rows:
+        name = study.strip("| `") or list(columns)[-1]
+        columns.setdefault(name, []).extend(re.findall(r"`(\w+)`", names))
+    (tmp_path / "faults.csv").write_text("n,faulty_nodes\n3,0\n")
+    assert columns == {name: next(iter_evaluations(tmp_path / "faults.csv", name))[1:] for name in EVALUATIONS}

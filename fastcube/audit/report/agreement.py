@@ -26,7 +26,7 @@ VERDICT_LABELS = {
     "holds": ("holds", "✓"),
     "refuted": ("refuted", "✗"),
     "misprint": ("misprint", "¶"),
-    "depends": ("depends on the reading", "±"),
+    "depends": ("depends on the interpretation", "±"),
     "unreproduced": ("not reproduced", "≠"),
     "undecided": ("not decided", "?"),
     "shown": ("shown", "●"),

@@ -145,7 +145,7 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 python = f"float(fc.exact_routing({n}, {f})['route3_detour'])"
                 if value >= limit and exact and exact[-1] == f"({n}, {f})":
                     return Verdict(
-                        "refuted", f"n={n}, f={f}", Witness.of("share of messages", python, {"n": n, "f": f})
+                        "refuted", f"n={n}, f={f}", Witness.of("fraction of messages", python, {"n": n, "f": f})
                     )
                 return Verdict("undecided", f"n={n}, f={f}: {value:.4f}, at most {high:.4f}")
             largest = max(largest, high)

@@ -66,7 +66,7 @@ _claim_always_complete(
         "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
         "repaired",
     ),
-    where="reading R9",
+    where="interpretation R9",
     states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
     ours=True,
 )
@@ -79,7 +79,7 @@ def repaired_loses_the_stranded(g: Gathering) -> bool:
     "m-0-small",
     where="section 3.2",
     states=(
-        "It rarely happens that a failing node has no active neighbour to help it, m = 0 [share of the fault sets with a "
+        "It rarely happens that a failing node has no active neighbour to help it, m = 0 [fraction of the fault sets with a "
         "sink]."
     ),
 )
@@ -93,7 +93,7 @@ def m_0_small(effort: Effort) -> Verdict:
     }
     effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
-    words = "share of the sets of 4 links of Q_3 with a sink"
+    words = "fraction of the sets of 4 links of Q_3 with a sink"
     evidence = Witness.of(words, "str(fc.exact_gather(3, links=4)['no_partition'])", {"n": 3, "links": 4, "f": 0})
     checked = f"no threshold is printed; exact: Q_3, 4 links {float(share):.2%}; Q_4, {listed}"
     return Verdict("undecided", checked, evidence)
@@ -250,7 +250,7 @@ def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
     states=(
         "Among f faulty nodes the computation takes N/(N - f) times as long, N = 2^n, n >= 2 [f: faulty; or all without data]."
     ),
-    correction="It is N over the number of nodes that hold data: isolated nodes hold none either (reading R13).",
+    correction="It is N over the number of nodes that hold data: isolated nodes hold none either (interpretation R13).",
 )
 def computation_slowdown(effort: Effort) -> Verdict:
     """Find the first fault set that isolates a node, and a set with that node counted among the f."""

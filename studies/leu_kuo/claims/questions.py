@@ -99,7 +99,7 @@ def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None
 
 @registry.claim(
     "top-down-fault-free",
-    where="reading R20",
+    where="interpretation R20",
     states="[TOP_DOWN finds a fault-free tree whenever there is one.]",
     ours=True,
     correction="It does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1.",

@@ -240,7 +240,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
         "undecided",
         f"{routes['lowest']:,} of {routes.total():,} routes are found by taking the lowest free dimension first, "
         f"{routes['highest']:,} more by taking the highest, {routes['neither']:,} by neither: from 0 in "
-        f"{CUBES.text_for(effort)}, and in the 10-cube in which the tree of reading B2 stops (hypercube-greedy)",
+        f"{CUBES.text_for(effort)}, and in the 10-cube in which the tree of interpretation B2 stops (hypercube-greedy)",
     )
 
 
@@ -248,7 +248,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
     "hypercube-greedy",
     where="section 2",
     states=(
-        f"[Hypercube_Routing finds a path in {CONDITIONS}, k <= n/2, by the trees of reading B2: every node's first free "
+        f"[Hypercube_Routing finds a path in {CONDITIONS}, k <= n/2, by the trees of interpretation B2: every node's first free "
         "child.]"
     ),
     ours=True,
@@ -289,9 +289,7 @@ def hypercube_greedy(effort: Effort) -> Verdict:
 
 
 def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
-    words = (
-        f"the cluster of node 0 is a {k}-safe {dual.m}-cube with few faults, yet T_{k}(0) of reading B2 stops growing"
-    )
+    words = f"the cluster of node 0 is a {k}-safe {dual.m}-cube with few faults, yet T_{k}(0) of interpretation B2 stops growing"
     return dual_witness(
         words, dual, f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k + 1}).reason", t=t, k=k
     )
@@ -335,7 +333,7 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     ),
     correction=(
         "The paths over N(T_(k-1)(s)) are disjoint (virtual-paths); all paths over N(T_(k-1)(u')) enter the cluster of t at "
-        "one node, unless they cross one link more, as reading B6 repairs it."
+        "one node, unless they cross one link more, as interpretation B6 repairs it."
     ),
 )
 def lemma_2_disjoint(effort: Effort) -> Verdict:

@@ -156,7 +156,7 @@ def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> 
 @registry.claim(
     "tree-greedy",
     where="section 2",
-    states="[T_k(s) is found in a k-safe Q_n, 0 <= k <= n/2, by reading B2: stage by stage, every node's first free child.]",
+    states="[Interpretation B2 finds T_k(s) in a k-safe Q_n, 0 <= k <= n/2: stage by stage, every node's first free child.]",
     ours=True,
     correction="A tree exists and is found by halves (tree-exists); here it is found, too, by the lowest free dimension first.",
     fact="greedy-tree",
@@ -173,7 +173,7 @@ def tree_greedy(effort: Effort) -> Verdict:
         faults = tree_faults(n, k, stopping_check(n, k), most)
         if faults is None:
             continue
-        check_agreement(faults, list(STOP_8_4), "the fewest faults that stop the tree of reading B2")
+        check_agreement(faults, list(STOP_8_4), "the fewest faults that stop the tree of interpretation B2")
         dual = DualCube(n, faults)
         text = f"fc.{dual.source()}"
         words = "node 0's cluster is a 4-safe 8-cube with 6 < 2^4 (8 - 4) faults, yet a node of T_3(0) has no free child left"
@@ -232,9 +232,9 @@ def tree_neighbours(effort: Effort) -> Verdict:
             words = f"neighbours of T_{k}(0) in a {n}-cube, fewer than {2**k * (n - k)}"
             python = f"len({text}.cluster_boundary({text}.binomial_tree(0, {k})))"
             checked = (
-                f"all trees that reading B2 grows among faults of Q_n, (n, k) before ({n}, {k}): it holds; in Q_{n}, k = {k}: "
-                "not "
+                f"all trees that interpretation B2 grows among faults of Q_n, (n, k) before ({n}, {k}): it holds; "
+                f"in Q_{n}, k = {k}: not "
                 "with these faults, the fewest; the tree is one of the paper's, whatever else could have been chosen"
             )
             return Verdict("refuted", checked, dual_witness(words, dual, python, k=k))
-    return Verdict("holds", "all trees that reading B2 grows among faults of Q_n, n <= 6, k <= n/2")
+    return Verdict("holds", "all trees that interpretation B2 grows among faults of Q_n, n <= 6, k <= n/2")

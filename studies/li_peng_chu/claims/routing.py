@@ -282,7 +282,7 @@ def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
         elif part.first is not None and not shown:
             dual, t = part.first
             shown.append(_route_witness(dual, t, k, ", where T_(-1) is empty by our convention" if k == 0 else ""))
-    checked = f"all {cases} from s = 0 within the conditions; by reading B6 it fails in " + ", ".join(shares)
+    checked = f"all {cases} from s = 0 within the conditions; by interpretation B6 it fails in " + ", ".join(shares)
     if all(seen.of[number].whatever is None for seen in _printed_results(effort.quick).values()):
         return Verdict("undecided", checked, shown[0] if shown else None)
     return Verdict("refuted", checked, shown[0], tuple(shown[1:]))
@@ -303,7 +303,7 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
     where="Algorithm 1 and Lemma 1",
     states=(
         "Algorithm 1 finds the path of Lemma 1 for 1 <= k <= m/2 [whatever trees and nodes are chosen; the first choice of "
-        "reading B6]."
+        "interpretation B6]."
     ),
     correction="The path exists (lemma-1); the nodes that T_k(s) adds have cross neighbours, too.",
     slip="The proof of Lemma 1 uses the cross neighbours of all of T_k(s), the algorithm only the neighbours of T_(k-1)(s).",
@@ -390,7 +390,7 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
 @registry.claim(
     "theorem-1-repaired",
     where="Algorithm 3 and Theorem 1",
-    states=f"[With the repairs of reading B6 and the trees of reading B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
+    states=f"[With the repairs of B6 and the trees of B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
     correction=(
         "By B2's first free child it stops where a tree must have 16 nodes; a path exists always (theorem-1-path), "
         "and so does a tree, found by halves (tree-exists)."
@@ -418,7 +418,9 @@ def theorem_1_repaired(effort: Effort) -> Verdict:
     if found is not None:
         return Verdict("refuted", checked, found)
     dual = DualCube(10, STOP_10_4)
-    check_agreement(dual.is_safe(5), True, "whether DC(10) is 5-safe with the faults that stop the tree of reading B2")
+    check_agreement(
+        dual.is_safe(5), True, "whether DC(10) is 5-safe with the faults that stop the tree of interpretation B2"
+    )
     found = effort.first(((5, dual, t) for t in nonfaulty_others(dual)), wrong)
     if found is None:
         return Verdict("undecided", f"{checked}, and DC(10), k = 5: none fails")

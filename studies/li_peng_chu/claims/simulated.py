@@ -33,7 +33,7 @@ def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, E
 @registry.claim(
     "success-ninety",
     where="section 3, Figure 1",
-    states="Below a node failure rate of 30% more than 90% of the routes succeed, m = 5, ..., 9 [reading B7].",
+    states="Below a node failure rate of 30% more than 90% of the routes succeed, m = 5, ..., 9 [interpretation B7].",
     ours=True,
 )
 def success_ninety(effort: Effort) -> Verdict:
@@ -76,7 +76,7 @@ def success_fifty(effort: Effort) -> Verdict:
     "success-drop",
     where="section 3, Figure 1",
     states=(
-        "Beyond a node failure rate of 30% the share of routes that succeed falls faster [reading B7: more from 30% "
+        "Beyond a node failure rate of 30% the fraction of routes that succeed falls faster [interpretation B7: more from 30% "
         "to 50% than from 10% to 30%, at every m = 5, ..., 9]."
     ),
     ours=True,
@@ -98,7 +98,7 @@ def success_drop(effort: Effort) -> Verdict:
 @registry.claim(
     "paths-close",
     where="section 3, Figure 2",
-    states="Most paths that are found are little longer than a shortest one, m = 5, ..., 9 [reading B7].",
+    states="Most paths that are found are little longer than a shortest one, m = 5, ..., 9 [interpretation B7].",
     ours=True,
 )
 def paths_close(effort: Effort) -> Verdict:
@@ -114,5 +114,5 @@ def paths_close(effort: Effort) -> Verdict:
     return Verdict(
         "undecided",
         f"no threshold is printed; {trials:,} trials each at m = 5..9, rates 0.1, 0.3, 0.5: total length over total shortest "
-        f"length {min(ratios):.3f} to {max(ratios):.3f}, share of shortest routes {max(shares):.2f} down to {min(shares):.2f}",
+        f"length {min(ratios):.3f} to {max(ratios):.3f}, fraction of shortest routes {max(shares):.2f} down to {min(shares):.2f}",
     )

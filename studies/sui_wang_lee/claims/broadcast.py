@@ -67,11 +67,11 @@ def theorem_2(effort: Effort) -> Verdict:
         return dealt
     n, d, packets = own[0]
     python = f"fc.broadcast_packets(fc.{cube_at(n, d).source()}, 0, packets={packets})"
-    words = f"steps of M = {packets} in Q'_{n}, H(f,s) = {d}, by readings S7 and S10; stated: {printed_steps(n, d, packets)}"
+    words = f"steps of M = {packets} in Q'_{n}, H(f,s) = {d}, by S7 and S10; stated: {printed_steps(n, d, packets)}"
     kinds = sorted({n for n, _, _ in own})
     return Verdict(
         "depends",
-        f"{dealt.checked}, the tallest tree being dealt to first; by readings S7 and S10, every source and faulty "
+        f"{dealt.checked}, the tallest tree being dealt to first; by interpretations S7 and S10, every source and faulty "
         f"node of Q_3, ..., Q_{largest_dimension(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
         Witness.of(words, python, cube_data_at(n, d, packets=packets)),
         (_other_heights_witness(first, packets), dealt.witness)

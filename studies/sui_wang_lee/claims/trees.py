@@ -170,7 +170,7 @@ def lemma_1(cube: Hypercube, x: int) -> Witness | None:
     states=(
         "Some permutation of the dimensions of Q_n, n >= 1, takes a node at distance d from the source to 1^d 0^(n-d); pi = "
         "[2 0 4 3 1] "
-        "takes 00101 to 11000 [pi names the dimension at each position, from the top: reading S4]."
+        "takes 00101 to 11000 [pi names the dimension at each position, from the top: interpretation S4]."
     ),
     definition=True,
 )
@@ -192,7 +192,7 @@ def lemma_2(effort: Effort) -> Verdict:
     check_agreement(
         position_dimensions(5, 0, 0b00101)[::-1],
         [2, 0, 4, 3, 1],
-        "the permutation of reading S4 for 00101, and the printed one",
+        "the permutation of interpretation S4 for 00101, and the printed one",
     )
     python = "sum((0b00101 >> k & 1) << 4 - i for i, k in enumerate([2, 0, 4, 3, 1]))"
     witness = Witness.of("00101 becomes 11000, which is 24", python, {"n": 5, "node": 0b00101})
@@ -442,7 +442,7 @@ def decide_over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]
         else:
             failed.append((*bad, choice))
     checked = (
-        f"all {len(held) + len(failed)} admissible bases of Q'_3 (readings S6 and S12), every distance in Q'_3, ..., "
+        f"all {len(held) + len(failed)} admissible bases of Q'_3 (interpretations S6 and S12), every distance in Q'_3, ..., "
         f"Q'_{most}: with {len(held)} of them it holds everywhere"
     )
     if not failed:

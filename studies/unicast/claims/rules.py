@@ -125,7 +125,7 @@ def nothing_refused(effort: Effort) -> Verdict:
         "all sets of fewer than n faulty links of Q_2 and Q_3",
         lambda _: ((cube,) for cube in cubes_with_links([(0, 1), (0, 2)]) if len(cube.faulty_links) < cube.n),
     ),
-    where="ours: faulty links as reading V6 takes them",
+    where="ours: faulty links as interpretation V6 takes them",
     states="With fewer than n faulty links LEVELS and VECTORS refuse no message that a path could carry.",
     ours=True,
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
@@ -181,7 +181,7 @@ def dfs_connected(effort: Effort) -> Verdict:
 @registry.claim(
     "sidetrack-rates",
     where="Gordon & Stout 1988, abstract: empirical",
-    states="At any fixed rate of faulty nodes the share of messages that sidetracking delivers tends to 1 as n grows.",
+    states="At any fixed rate of faulty nodes the fraction of messages that sidetracking delivers tends to 1 as n grows.",
 )
 def sidetrack_rates(effort: Effort) -> Verdict:
     """Run ``rivals-rate`` at rates .1 to .7, and compare the fractions not delivered within 8n hops as n grows."""
@@ -197,7 +197,7 @@ def sidetrack_rates(effort: Effort) -> Verdict:
             lost.append((counts["valid"] - counts["sidetrack_delivered"]) / counts["valid"])
         told.append(f"{rate}: {', '.join(f'{share:.2g}' for share in lost)}")
         if lost[-1] > max(lost[0], 1e-3):
-            return Verdict("undecided", f"at rate {rate} the share not delivered does not fall: {lost}")
+            return Verdict("undecided", f"at rate {rate} the fraction not delivered does not fall: {lost}")
     return Verdict(
         "undecided",
         "a limit is not measured; shares not delivered at n = 8, 15, 30, 60 fall at each rate, " + "; ".join(told),

@@ -206,7 +206,7 @@ def table_3_pattern(effort: Effort) -> Verdict:
     "fault-overhead",
     where="section 5.2",
     states=(
-        "Faulty nodes cost less than 0.1% of all channels on average [the share of channels with and without them, at the "
+        "Faulty nodes cost less than 0.1% of all channels on average [the fraction of channels with and without them, at the "
         "rows of Table 3]."
     ),
     group="table 3",
@@ -233,7 +233,7 @@ def fault_overhead(effort: Effort) -> Verdict:
     states=(
         "[Faulty nodes cost less than 0.1% of N itself on average, in the rows that are compared: 16, 64 and 128 destinations.]"
     ),
-    correction="It is more in each of them; as a share of all channels it is less (fault-overhead).",
+    correction="It is more in each of them; as a fraction of all channels it is less (fault-overhead).",
     ours=True,
     group="table 3",
 )

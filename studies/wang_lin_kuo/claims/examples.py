@@ -152,7 +152,7 @@ def table_1() -> Example:
     """Return the example of channel counts: best case, worst case, and the limit of the fraction."""
     best = "fc.multicast(fc.Hypercube(4), 0, [1]).N"
     worst = "[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in (2, 3, 4, 5)]"
-    words = "N in the best case; 2^n - 1 in the worst, n = 2, ..., 5; and n times its share of n 2^n channels at n = 10, 20, 40"
+    words = "N in the best case; 2^n - 1 in the worst, n = 2, ..., 5; and n times the fraction of channels at n = 10, 20, 40"
     limit = "[round((2**n - 1) / (n * 2**n) * n, 6) for n in (10, 20, 40)]"
     value = [1, [3, 7, 15, 31], [0.999023, 0.999999, 1.0]]
     return Example(words, f"[{best}, {worst}, {limit}]", value, form="{0}; {1}; {2}")
