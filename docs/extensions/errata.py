@@ -86,10 +86,9 @@ def entry_text(claims, heading):
     witnesses = iter(first["witnesses"])
     body = "\n\n".join(verdicts.entry_paragraphs(claims))
     body = re.sub(r"^```py$", lambda code: _drawn(next(witnesses)) + code[0], body, flags=re.MULTILINE)
-    whose = ', <span class="fact">ours</span>' if first["ours"] else ""
     return (
         f"({_label(first['paper'], first['fact'])})=\n## {heading}\n\n"
-        f"{badge(first['outcome'])}, `{first['fact']}`{whose}\n\n{body}"
+        f"{badge(first['outcome'])}, `{first['fact']}`\n\n{body}"
     )
 
 

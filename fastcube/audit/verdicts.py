@@ -77,7 +77,7 @@ def checked_text(report: Report) -> str:
     """Return the checked range and, if counted, the number of cases that the statement applied to."""
     checked: str = report["checked"]
     applied = report["applied"]
-    return checked + (f"; it applied to {applied:,} case{'s' * (applied != 1)}" if applied else "")
+    return checked + (f". It applied to {applied:,} case{'s' * (applied != 1)}." if applied else "")
 
 
 def verdict_text(report: Report, width: int) -> str:
@@ -138,14 +138,14 @@ def entry_paragraphs(claims: Sequence[Report]) -> Iterator[str]:
     """Yield the paragraphs of one fact: its first claim with a witness (two if it depends), then its further claims."""
     first, *others = claims
     name = "" if first["id"] == first["fact"] else f"`{first['id']}`, "
-    yield _paragraph(f"**Stated** ({name}{escape_markdown(first['where'])}): {escape_markdown(first['statement'])}")
+    yield _paragraph(f"**Stated** ({name}{escape_markdown(first['where'])}). {escape_markdown(first['statement'])}")
     if first["outcome"] == "misprint":
-        yield _paragraph(f"**Slip:** {escape_markdown(first['slip'])}")
+        yield _paragraph(f"**Slip.** {escape_markdown(first['slip'])}")
     if first["correction"]:
-        yield _paragraph(f"**Instead:** {escape_markdown(first['correction'])}")
-    yield _paragraph(f"**Checked:** {escape_markdown(checked_text(first))}")
+        yield _paragraph(f"**Instead.** {escape_markdown(first['correction'])}")
+    yield _paragraph(f"**Checked.** {escape_markdown(checked_text(first))}")
     for witness in first["witnesses"][: 2 if first["outcome"] == "depends" else 1]:
-        yield _paragraph(f"**Witness:** {escape_markdown(witness['words'])}")
+        yield _paragraph(f"**Witness.** {escape_markdown(witness['words'])}")
         yield "\n".join(
             ["```py", *fold_expression(witness["python"], WIDTH - 20), f"# gives {witness['value']!r}", "```"]
         )
@@ -156,9 +156,9 @@ def entry_paragraphs(claims: Sequence[Report]) -> Iterator[str]:
 def _further_claim(report: Report, first: Report) -> str:
     """Return the list item of a further claim of a fact, with its differences from the first claim."""
     verdict = f", {_verdict(report)}" if _verdict(report) != _verdict(first) else ""
-    words = f"`{report['id']}`{verdict} ({escape_markdown(report['where'])}): {escape_markdown(report['statement'])}"
+    words = f"`{report['id']}`{verdict} ({escape_markdown(report['where'])}). {escape_markdown(report['statement'])}"
     if report["correction"] not in ("", first["correction"]):
-        words += f" **Instead:** {escape_markdown(report['correction'])}"
+        words += f" **Instead.** {escape_markdown(report['correction'])}"
     return "-" + _paragraph(words, "  ")[1:]
 
 
@@ -173,7 +173,7 @@ def misprints(found: Inventory) -> str:
 
 def count_sentence(name: str, reports: Iterable[Report]) -> str:
     """Return the counts by outcome of all claims of a paper or question, as one sentence."""
-    counts = summary(report for report in reports if report["paper"] == name).replace("\n", "; ")
+    counts = summary(report for report in reports if report["paper"] == name).replace("\n", ". Also ")
     return (counts.replace("of the papers", "of the paper") if name in papers() else counts) + "."
 
 
@@ -187,12 +187,12 @@ APPENDIX = "Appendix: statements added by fastcube"
 
 #: How to read an entry.
 GUIDE = (
-    "There is one entry per fact. Statements are in our own words. *Ours* marks a repair, a case of a vague remark, or a "
-    "statement about an algorithm that the paper does not give. Square brackets hold additions of our interpretation. A "
-    "witness is a Python expression in the names of `import fastcube as fc`, with its value. If the claim is refuted, the "
-    "witness is the smallest counterexample. `fastcube claims PAPER ID` decides one claim and shows all its witnesses. Our "
-    "texts are machine transcriptions, in which single characters are confused. A fact that depends on one character says "
-    "so, and refutes nothing."
+    "There is one entry per fact. Statements are in our own words. Square brackets hold additions of our interpretation. The "
+    "appendix holds statements that fastcube added. Each is a repair, a case of a vague remark, or about an algorithm that the "
+    "paper does not give. A witness is a Python expression in the names of `import fastcube as fc`, with its value. If the "
+    "claim is refuted, the witness is the smallest counterexample. `fastcube claims PAPER ID` decides one claim and shows all "
+    "its witnesses. Our texts are machine transcriptions, in which single characters are confused. A fact that depends on one "
+    "character says so, and refutes nothing."
 )
 
 
@@ -215,7 +215,7 @@ def markdown(reports: Sequence[Report], only: str | None = None, whole: bool = T
         for ours, place in ((False, parts), (True, added)):
             of_paper = (report for report in shown if report["paper"] == name)
             for fact, claims in group_by_fact(of_paper, ours).items():
-                place += [f"### {name} `{fact}`: {_verdict(claims[0])}", *entry_paragraphs(claims)]
+                place += [f"### {name} `{fact}`: {outcome_text(claims[0])}", *entry_paragraphs(claims)]
         if name in papers() and inventory(name).misprints and whole:
             parts += [f"### {name} misprints, in the transcription we have", misprints(inventory(name))]
     return "\n\n".join([*parts, *([f"## {APPENDIX}"] if added else []), *added])

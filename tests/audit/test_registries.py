@@ -229,11 +229,11 @@ def test_claims_as_markdown_read_as_they_are_printed():
     words = "|N(T)| >= 2^k * [k] " + "of n " * 13 + "so and - 1 < 2"
     reports = [registries.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
     page = markdown([{**reports[0], "statement": words}, reports[1]], "refuted")
-    assert "\n**Stated** (section 2): \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
+    assert "\n**Stated** (section 2). \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
     assert "\n\\- 1 \\< 2\n" in page
-    assert "**Instead:** Q_n has 2^n nodes." in page
+    assert "**Instead.** Q_n has 2^n nodes." in page
     assert "```py\n2 ** fc.Hypercube(2).n\n# gives 4\n```" in page
-    assert "1 claim of the papers: 1 refuted (1 fact); 1 statement added by fastcube: 1 holds" in page
+    assert "1 claim of the papers: 1 refuted (1 fact). Also 1 statement added by fastcube: 1 holds" in page
     assert "repaired" not in page
     assert "`fastcube claims toy --quick --only refuted --format markdown`" in flat(page)
 
@@ -250,9 +250,9 @@ def test_several_claims_of_a_fact_are_one_entry():
     }
     page = markdown([report, {**other, "id": "same", "correction": report["correction"]}, other])
     assert re.findall("^### (.*)", page, re.MULTILINE) == ["toy `false`: refuted"]
-    assert page.count("**Witness:**") == 1
-    assert "\n- `same`, refuted, ours (section 2): Nor \\[8\\].\n- `other`, refuted" in page
-    assert "`other`, refuted, ours (section 2): Nor \\[8\\]. **Instead:** It is - 9." in page
+    assert page.count("**Witness.**") == 1
+    assert "\n- `same`, refuted, ours (section 2). Nor \\[8\\].\n- `other`, refuted" in page
+    assert "`other`, refuted, ours (section 2). Nor \\[8\\]. **Instead.** It is - 9." in page
 
 
 def flat(page):

@@ -126,7 +126,10 @@ def _rounds_text(most: dict[int, int]) -> str:
     "rounds-tight-even",
     where="appendix",
     states="For even n, n >= 2, B_n bounds the steps of FIND_UNSAFE and some fault set takes as many.",
-    correction="So for n = 2 and 4; from n = 6 on B_n is exceeded, the most steps being floor(n^2/3) (Przykucki 2012).",
+    correction=(
+        "The bound is attained for n = 2 and 4. From n = 6 on B_n is exceeded: the most steps are floor(n^2/3) (Przykucki "
+        "2012)."
+    ),
     fact="rounds-bound",
     group="rounds",
 )
@@ -174,8 +177,8 @@ def rounds_not_tight_odd(effort: Effort) -> Verdict:
     "rounds-recursion",
     where="appendix",
     states=(
-        "B_2 = 1 and B_n = B_(n-2) + n for even n >= 4 give n^2/4 + n/2 - 1; for odd n >= 3 the bound of n - 1 and n - 1 more "
-        "steps are n^2/4 + n - 9/4."
+        "B_2 = 1 and B_n = B_(n-2) + n for even n >= 4 give n^2/4 + n/2 - 1. For odd n >= 3 the bound of n - 1 and n - 1 "
+        "more steps are n^2/4 + n - 9/4."
     ),
     definition=True,
 )

@@ -230,8 +230,8 @@ def route2_1(world: World, s: int, t: int) -> CheckResult:
     where="section 3.1",
     states="ROUTE2(2) is ROUTE1(2) in Q_n, n >= 2 [the same outcome over as many links].",
     correction=(
-        "So where no nonfaulty node has more than 2 faulty nodes within distance 2, as the theorems around it assume; elsewhere "
-        "ROUTE2(2) tries minimal paths that ROUTE1(2) does not, and delivers what that cannot."
+        "It holds where no nonfaulty node has more than 2 faulty nodes within distance 2, as the theorems around it assume."
+        " Elsewhere ROUTE2(2) tries minimal paths that ROUTE1(2) does not try, and delivers messages that ROUTE1(2) cannot."
     ),
 )
 def route2_2(effort: Effort) -> Verdict:

@@ -252,8 +252,8 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
     states="[Nor do at most ceil(n/2) faults make Q_n unsafe when faulty links are among them, n >= 1.]",
     ours=True,
     correction=(
-        "K faulty links and f faulty nodes cannot while 3K + 2f < n + 2: a link spans one dimension, and merging adds at most "
-        "two (proved as half-faults); one faulty link of Q_1, and two of Q_4, have 3K + 2f = n + 2 and do."
+        "K faulty links and f faulty nodes cannot while 3K + 2f < n + 2. A link spans one dimension, and merging adds at "
+        "most two (proved as half-faults). One faulty link of Q_1, and two of Q_4, have 3K + 2f = n + 2 and do."
     ),
 )
 def half_faults_links(effort: Effort) -> Verdict:

@@ -49,8 +49,10 @@ _claim_always_complete(
 )
 _claim_always_complete(
     "comment",
-    "Failing neighbours send each other partitions that neither waits for, or there is no path; repaired, only the stranded "
-    "data is lost (repaired-loses-the-stranded).",
+    (
+        "Failing neighbours send each other partitions that neither waits for, or there is no path. With the repair, only "
+        "the stranded data is lost (repaired-loses-the-stranded)."
+    ),
 )
 _claim_always_complete(
     "repaired",
@@ -156,7 +158,7 @@ def _decide_cut_off(effort: Effort) -> Verdict:
 
 _claim_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
 _claim_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
-_claim_theorem_7("repaired", "So unless nodes are cut off together, which takes 2(n-1) links.")
+_claim_theorem_7("repaired", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
 
 
 # ---------------------------------------------------------------- examples and node failures

@@ -138,8 +138,8 @@ def last_stage(g: Gathering) -> bool:
     ),
     where="Theorem 5",
     states=(
-        "Over FIND_TREE's tree of Q_n, n >= 2, FTTC takes n + k steps, k < n being the faulty stages: fewer than twice the n "
-        "steps of a tree without faults [as the paper counts, without detours]."
+        "Over FIND_TREE's tree of Q_n, n >= 2, FTTC takes n + k steps, where k < n is the number of faulty stages. These "
+        "are fewer than twice the n steps of a tree without faults [as the paper counts, without detours]."
     ),
     definition=True,
 )
@@ -175,7 +175,7 @@ def theorem_5_detours(effort: Effort) -> Verdict:
         of=lambda g: not g.tree.faulty_links,
     ),
     where="section 3.2, told twice",
-    states="Where no link of the tree is faulty, FTTC does in Q_n, n >= 2, what TC does: the same steps, and everything arrives.",
+    states="Where no link of the tree is faulty, FTTC in Q_n, n >= 2, takes the same steps as TC, and everything arrives.",
 )
 def without_faults(g: Gathering) -> bool:
     """Compare the results of both algorithms for all trees of FIND_TREE without a faulty link."""

@@ -181,7 +181,10 @@ def surrounded_sink(n: int) -> Hypercube:
     where="section 3.1",
     states="[A sink with a faulty link never has a better tree than the best sink without.]",
     ours=True,
-    correction="With 9 faulty links in Q_4 it has; the best tree of the one sink left can cross n(n-1)/2, another's n + 1.",
+    correction=(
+        "With 9 faulty links in Q_4 it has: the best tree of the only sink left can cross n(n-1)/2 faulty links, and the "
+        "tree of another node n + 1."
+    ),
 )
 def sink_with_fault(effort: Effort) -> Verdict:
     """Check Q_2, Q_3 and Q_4 up to some links exactly; the counterexample came from removing links of ``surrounded_sink(4)``."""

@@ -332,8 +332,8 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
         "1 <= k <= m/2 [outside of the trees]."
     ),
     correction=(
-        "The paths over N(T_(k-1)(s)) are disjoint (virtual-paths); all paths over N(T_(k-1)(u')) enter the cluster of t at "
-        "one node, unless they cross one link more, as interpretation B6 repairs it."
+        "The paths over N(T_(k-1)(s)) are disjoint (virtual-paths). All paths over N(T_(k-1)(u')) enter the cluster of t at"
+        " one node, unless they cross another link, as in the repair of interpretation B6."
     ),
 )
 def lemma_2_disjoint(effort: Effort) -> Verdict:

@@ -392,7 +392,7 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     where="Algorithm 3 and Theorem 1",
     states=f"[With the repairs of B6 and the trees of B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
     correction=(
-        "By B2's first free child it stops where a tree must have 16 nodes; a path exists always (theorem-1-path), "
+        "With the first free child of B2 it stops where a tree must have 16 nodes. A path always exists (theorem-1-path), "
         "and so does a tree, found by halves (tree-exists)."
     ),
     ours=True,

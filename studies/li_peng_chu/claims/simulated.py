@@ -53,7 +53,7 @@ def success_ninety(effort: Effort) -> Verdict:
     "success-fifty",
     where="section 3, Figure 1",
     states=(
-        "Up to a node failure rate of 50% more than half of the routes succeed in most cases, m = 5, ..., 9 [reading "
+        "Up to a node failure rate of 50% more than half of the routes succeed in most cases, m = 5, ..., 9 [interpretation "
         "B7; most: at more than half of the points from 30% on]."
     ),
     ours=True,

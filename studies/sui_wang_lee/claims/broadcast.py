@@ -29,8 +29,8 @@ def steps_on_trees(heights: tuple[int, ...], packets: int) -> int:
     where="Theorem 2",
     states="Dealt to the n - 1 light trees of Q'_n, n >= 3, M >= 1 packets take ceil(M/(n-1)) + n steps.",
     correction=(
-        "With trees of which n - 2 have height n + 1 (n-2-tall-trees), and a packet left over sent down the tallest, "
-        "it does; with others or by another dealing it is one step fewer at H(f,s) = n - 1 for some M."
+        "With trees of which n - 2 have height n + 1 (n-2-tall-trees), and a remaining packet sent down the tallest tree, "
+        "it does. With other trees or another distribution of packets, it is one step fewer at H(f,s) = n - 1 for some M."
     ),
     fact="base-trees",
     group="light trees",
@@ -230,7 +230,8 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
         "the light trees re-rooted at s."
     ),
     correction=(
-        "For n >= 4 it is; for n = 3 it is at H(f,s) = 2 with base trees that make Lemma 6 false, and not with the rest."
+        "For n >= 4 it is. For n = 3 it is at H(f,s) = 2 with base trees that make Lemma 6 false, and not with the other "
+        "base trees."
     ),
     fact="base-trees",
     group="light trees",

@@ -168,9 +168,9 @@ def lemma_1(cube: Hypercube, x: int) -> Witness | None:
     "lemma-2",
     where="Lemma 2",
     states=(
-        "Some permutation of the dimensions of Q_n, n >= 1, takes a node at distance d from the source to 1^d 0^(n-d); pi = "
-        "[2 0 4 3 1] "
-        "takes 00101 to 11000 [pi names the dimension at each position, from the top: interpretation S4]."
+        "Some permutation of the dimensions of Q_n, n >= 1, takes a node at distance d from the source to 1^d 0^(n-d). The "
+        "permutation pi = [2 0 4 3 1] takes 00101 to 11000 [pi names the dimension at each position, from the top: "
+        "interpretation S4]."
     ),
     definition=True,
 )
@@ -266,9 +266,9 @@ def _canonical_cases(least: int) -> Cases:
     _canonical_cases(4),
     where="Lemma 4, proof",
     states=(
-        "In Q'_n, n >= 4, a link that goes up into Q'_(n-1) is only in T_i if it leaves s_i, i <= n - 3 in case A and "
-        "i <= n - 2 in case B, else in T_(n-2) alone or in none; a link from s' to s'_i, i <= n - 3, is only in "
-        "T_(n-2), and one from s'_i to s' only in T_i, in case A; in case B none of these is used."
+        "In Q'_n, n >= 4, a link that goes up into Q'_(n-1) is only in T_i if it leaves s_i, i <= n - 3 in case A and i <= "
+        "n - 2 in case B. All other such links are in T_(n-2) alone or in none. In case A, a link from s' to s'_i, i <= n -"
+        " 3, is only in T_(n-2), and one from s'_i to s' only in T_i. In case B none of these is used."
     ),
     group="light trees",
 )
@@ -459,7 +459,10 @@ def decide_over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]
     return Verdict("depends", checked, heights_over_base(choice), (heights_over_base(held[0]),))
 
 
-_BASES = "Figures 4 to 6, which draw the base trees of Q'_3, are not in our text; it does with some that fit what is printed."
+_BASES = (
+    "Figures 4 to 6, which draw the base trees of Q'_3, are not in our text. The statement holds with some of the trees "
+    "that fit the printed numbers."
+)
 
 
 @registry.claim(

@@ -237,8 +237,10 @@ def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "words-chain",
     FaultSets("not in this order", "[fc.safety_levels(c).level({t}), fc.wu_fernandez(c).marked.tolist()]"),
     where="Wu 1995, 1998, as the literature gives it",
-    states="A node that is not unsafe (Lee & Hayes) is not marked (Wu & Fernandez); one that is not marked has level n; one of "
-    "level k has bits 1 .. k of the safety vector.",
+    states=(
+        "A node that is not unsafe (Lee & Hayes) is not marked (Wu & Fernandez). A node that is not marked has level n. A "
+        "node of level k has bits 1 .. k of the safety vector."
+    ),
 )
 def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Check that each of the four definitions implies the next one, for all fault sets."""

@@ -109,8 +109,8 @@ def _faults_text(cube: Hypercube) -> str:
     ),
     fact="theorem-2",
     correction=(
-        "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes; with a second virtual "
-        "channel there, for D_L, no cycle was found in any checked case (repair-unicast)."
+        "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes. With a second "
+        "virtual channel there, for D_L, no cycle was found in any checked case (repair-unicast)."
     ),
     group="cycles",
 )
@@ -125,8 +125,8 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     states=f"{_THEOREM_2}, with at most n - 1 faults [the channel dependency graph of all multicasts, A14, has no cycle].",
     fact="theorem-2",
     correction=(
-        "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes; with a second virtual "
-        "channel there, for D_L, no cycle was found in any checked case (repair-graph)."
+        "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes. With a second "
+        "virtual channel there, for D_L, no cycle was found in any checked case (repair-graph)."
     ),
     group="cycles",
 )
@@ -278,8 +278,8 @@ def repair_graph(cube: Hypercube) -> Witness | None:
     ),
     ours=True,
     correction=(
-        "Two multicasts of D_H can each hold a branch that the other needs, in the fault-free Q_3 already; messages to "
-        "one destination each are deadlock-free with it in every checked case (repair-unicast)."
+        "Two multicasts of D_H can each hold a branch that the other needs, already in the fault-free Q_3. With the second "
+        "channel, messages to one destination each had no deadlock in any checked case (repair-unicast)."
     ),
     group="replication",
 )

@@ -131,8 +131,8 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
     ),
     correction="j counts the digits that are left: dimension j + 1 of the cube when j >= i.",
     slip=(
-        "In the transcription we have; the comments of its own steps say that j numbers the digits that are left after "
-        "deleting i."
+        "In the transcription we have, j numbers a dimension of the shortened words. The comments of the figure's steps say"
+        " that j numbers the digits that are left after deleting i."
     ),
 )
 def figure_2_printed(effort: Effort) -> Verdict:
@@ -334,13 +334,13 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
     "figures-16-17-printed",
     where="section 4.2, Figures 16 and 17",
     states=(
-        "Figure 16 sends every destination of the source's own supernode a message, n >= 2 [as printed: where one "
-        "inter-channel is needed, or where both buddies are destinations; Figure 17 has the same two cases]."
+        "Figure 16 sends every destination of the source's own supernode a message, n >= 2 [as printed, where one "
+        "inter-channel is needed, or where both buddies are destinations. Figure 17 has the same two cases]."
     ),
     correction="One message per outgoing inter-channel, carrying the destinations that R sends over it (A7).",
     slip=(
-        "In the transcription we have; the text delivers to all destinations, and Figure 14 names the channel of "
-        "each: the case of two channels with one buddy among the destinations is left out."
+        "In the transcription we have, the case of two channels with one buddy among the destinations is left out. The text"
+        " delivers to all destinations, and Figure 14 names the channel of each."
     ),
 )
 def figures_16_17_printed(effort: Effort) -> Verdict:
