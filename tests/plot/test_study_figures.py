@@ -109,7 +109,7 @@ def test_distributions():
     assert len(figure.axes) == 2
     numbers, shares = figure.axes
     assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
-    assert shares.get_ylabel() == "share of trials" and isinstance(results.study.statistics[1], Distribution)
+    assert shares.get_ylabel() == "fraction of trials" and isinstance(results.study.statistics[1], Distribution)
     assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and default_figure is not None
     assert not artists(shares, LIMIT)  # no trial with value 3 at a = 3, but beyond
     assert shares.get_title() == "values"  # every axis that varies is in the legend
