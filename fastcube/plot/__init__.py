@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -126,13 +127,27 @@ def check_target(path: str | Path) -> None:
 
 
 def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube[plot]'") -> None:
-    """Raise MissingDependencyError, with ``need``, if matplotlib is not installed; also if it cannot be imported."""
+    """Raise MissingDependencyError, with ``need``, if matplotlib is not installed; also if it cannot be imported.
+
+    Messages about the user's matplotlibrc, whose settings our figures do not use, are not printed.
+    """
+    said: list[str] = []
+
+    def collect(record: logging.LogRecord) -> bool:
+        said.append(record.getMessage())
+        return False
+
+    logger = logging.getLogger("matplotlib")
+    logger.addFilter(collect)
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise MissingDependencyError(need) from None
     except Exception as error:  # MPLBACKEND does not name a backend, or a matplotlibrc file is not text
-        raise MissingDependencyError(f"matplotlib cannot be imported: {plain_text(str(error), 120)}") from error
+        why = plain_text(said[-1] if said else str(error), 400)
+        raise MissingDependencyError(f"matplotlib cannot be imported: {why}") from error
+    finally:
+        logger.removeFilter(collect)
 
 
 #: Largest number of panels of a plain figure, and of lines of a distribution in it.

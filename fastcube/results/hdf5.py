@@ -191,10 +191,10 @@ def remove_stale(path: Path) -> None:
     """
     with contextlib.suppress(OSError):
         begin = hidden_sibling(path, "tmp.").name, hidden_sibling(path, "claim").name
-        for sibling in path.parent.iterdir():
-            if sibling.name.startswith(begin):
+        with os.scandir(path.parent) as siblings:
+            for name in [sibling.name for sibling in siblings if sibling.name.startswith(begin)]:
                 with contextlib.suppress(OSError):  # it belongs to another user, or is already gone
-                    _remove_if_stale(sibling)
+                    _remove_if_stale(path.parent / name)
 
 
 def _remove_if_stale(temporary: Path) -> None:

@@ -183,6 +183,7 @@ def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
         ("a" + ".a" * 20_000 + " = 1", "s.toml must have at most 3000 dots on a line, got 20000"),
         (f"x{'.a' * 2900} = 1\n" * 150, "s.toml must have at most 3000 dots on a line, got 35517"),
         ("#" * 2**21, "s.toml must have at most 1048576 bytes, got 2097152"),
+        ("[[run]]\nstudy='routing'\n" * 20_000, "s.toml must hold at most 1000 runs, got 20000"),
     ],
 )
 def test_an_absurd_sweep_is_one_line(run, tmp_path, text, told):
@@ -346,6 +347,23 @@ def test_figures_do_not_depend_on_the_users_settings(tmp_path):
         results.plot(path=tmp_path / "set.png")
         assert mpl.rcParams["font.size"] == 30
     assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "set.png").read_bytes()
+
+
+@pytest.mark.parametrize("place", ["variable", "home"])
+def test_a_matplotlibrc_that_is_not_text_is_one_line(tmp_path, place):
+    results = fc.run(TOY, a=1, trials=10)
+    results.save(tmp_path / "r.h5")
+    path = tmp_path / "matplotlib" / "matplotlibrc"
+    path.parent.mkdir()
+    path.write_bytes(b"font.family: \xe9\xff\n")
+    environment = {"MATPLOTLIBRC": str(path)} if place == "variable" else {"XDG_CONFIG_HOME": str(tmp_path)}
+    line = f"fastcube: matplotlib cannot be imported: Cannot decode configuration file '{path}' as utf-8.\n"
+    done = run_fastcube("plot", "r.h5", "-o", "r.svg", cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    path.write_text("foo.bar: 1\nfont.size: abc\n")  # not used in our figures
+    done = run_fastcube("plot", "r.h5", "-o", "r.svg", cwd=tmp_path, env=environment)
+    assert done.returncode == 0
+    assert [line.split()[:2] for line in done.stderr.splitlines()] == [["the", "code"], ["figure", "in"]]
 
 
 def test_figures_do_not_depend_on_a_matplotlibrc_at_home(tmp_path):
