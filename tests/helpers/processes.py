@@ -1,6 +1,7 @@
 """Runs of the command line as real processes, for tests that send them signals."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -58,6 +59,36 @@ def run_fastcube(*arguments, timeout=STUCK_SECONDS, env=None, **options):
         env={**CLEAN_ENVIRONMENT, **(env or {})},
         **options,
     )
+
+
+#: Starting Python and importing the package takes as long as a short command.
+COMMANDS_IN_TURN = """
+import contextlib, io, json, sys
+from fastcube.cli import main
+for command in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            main(command)
+        except SystemExit as ended:
+            code = ended.code or 0
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
+def run_in_turn(*commands, env=None, **options):
+    """Run commands one after the other in one new process; each with its exit status and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", COMMANDS_IN_TURN, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        timeout=STUCK_SECONDS,
+        check=False,
+        env={**CLEAN_ENVIRONMENT, **(env or {})},
+        **options,
+    )
+    assert done.returncode == 0, done.stderr
+    ended = map(json.loads, done.stdout.splitlines())
+    return [subprocess.CompletedProcess(command, *said) for command, said in zip(commands, ended, strict=True)]
 
 
 def run_in_process(capsys, *arguments):

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers.processes import CLEAN_ENVIRONMENT
+from helpers.processes import CLEAN_ENVIRONMENT, run_in_turn
 
 import fastcube as fc
 
@@ -42,6 +42,20 @@ def call(tmp_path):
             check=False,
         )
         assert done.returncode == code, (done.stdout, done.stderr)
+        return done
+
+    return call
+
+
+@pytest.fixture
+def call_in_turn(tmp_path):
+    """Run commands, each with the exit status that it must have, in one new process."""
+
+    def call(*commands, site="site"):
+        done = run_in_turn(
+            *(command for command, _ in commands), cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / site)}
+        )
+        assert [each.returncode for each in done] == [code for _, code in commands], done
         return done
 
     return call
@@ -97,26 +111,29 @@ def test_every_entry_point_names_a_study_of_a_paper():
     assert fc.study_names()[:2] == ("unsafe-fraction", "unsafe-rare")  # in the order of the papers, not of the alphabet
 
 
-def test_a_name_of_two_packages_is_refused(call, tmp_path):
-    call("run", "unsafe-fraction", *RUN, "r.h5")
+def test_a_name_of_two_packages_is_refused(call_in_turn, tmp_path):
+    fc.run("unsafe-fraction", n=5, f=2, trials=1000, output=tmp_path / "r.h5")
     install(tmp_path / "site", "shadow", name="unsafe-fraction", like="unsafe-rare")
     both = "study unsafe-fraction is given by fastcube"
-    for command in (["run", "unsafe-fraction", *RUN, "r.h5"], ["list", "unsafe-fraction"]):
-        said = call(*command, code=2).stderr
+    *refused, listed, shown = call_in_turn(
+        (["run", "unsafe-fraction", *RUN, "r.h5"], 2),
+        (["list", "unsafe-fraction"], 2),
+        (["list"], 0),
+        (["show", "r.h5"], 0),
+    )
+    for said in (each.stderr for each in refused):
         assert said.count("\n") == 1
         assert both in said
         assert "shadow 1.0 (shadow:STUDY)" in said
-    listed = call("list")
     assert listed.stderr.count("\n") == 1
     assert both in listed.stderr
     assert "unsafe-fraction " not in listed.stdout
     assert "unsafe-rare" in listed.stdout
-    shown = call("show", "r.h5")  # the file says whose study it is
-    assert "0." in shown.stdout
+    assert "0." in shown.stdout  # the file says whose study it is
     assert "not here" not in shown.stdout
 
 
-def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path):
+def test_a_broken_package_loses_its_own_studies_alone(call, call_in_turn, tmp_path):
     sources = {
         "raises": "raise RuntimeError('boom\\nboom')",
         "ends": "import sys; sys.exit(0)",
@@ -127,15 +144,17 @@ def test_a_broken_package_loses_its_own_studies_alone(call, tmp_path):
     }
     for package, source in sources.items():
         install(tmp_path / "site", package, name=f"study-{package}", source=source, paper=True)
-    whole, empty = call("list"), call("list", site="empty")
+    empty = call("list", site="empty")
+    whole, ran, refused = call_in_turn(
+        (["list"], 0), (["run", "unsafe-fraction", *RUN, "r.h5"], 0), (["run", "study-ends"], 2)
+    )
     assert whole.stdout == empty.stdout
     assert [line.split(" 1.0 ")[0].rpartition(" ")[2] for line in whole.stderr.splitlines()] == sorted(sources)
-    assert call("run", "unsafe-fraction", *RUN, "r.h5").stderr == "results in r.h5\n"
+    assert ran.stderr == "results in r.h5\n"
     listed = call("claims")
     assert len(listed.stderr.splitlines()) == len(sources)
     assert "lee_hayes" in listed.stdout
-    said = call("run", "study-ends", code=2).stderr
-    assert said == "fastcube: study study-ends of ends 1.0 cannot be loaded: SystemExit: 0\n"
+    assert refused.stderr == "fastcube: study study-ends of ends 1.0 cannot be loaded: SystemExit: 0\n"
 
 
 def test_an_interrupt_by_the_user_ends_an_import(call, tmp_path):
@@ -146,7 +165,7 @@ def test_an_interrupt_by_the_user_ends_an_import(call, tmp_path):
     assert (said.count("\n"), "mine.py cannot be loaded: KeyboardInterrupt" in said) == (1, True)
 
 
-def test_results_say_whose_study_they_are(call, tmp_path):
+def test_results_say_whose_study_they_are(call, call_in_turn, tmp_path):
     info = install(tmp_path / "site", "theirs", name="their-study")
     call("run", "their-study", *RUN, "r.h5")
     results = fc.open_results(tmp_path / "r.h5")
@@ -158,10 +177,13 @@ def test_results_say_whose_study_they_are(call, tmp_path):
     info.rename(info.with_name("theirs-1.1.dist-info"))
     metadata = tmp_path / "site/theirs-1.1.dist-info/METADATA"
     metadata.write_text(metadata.read_text().replace("1.0", "1.1"))
-    said = call("run", "their-study", *RUN[:4], "--trials", "2000", "-o", "r.h5", code=2).stderr
-    assert "theirs 1.0" in said
-    assert "theirs 1.1" in said
-    call("run", "their-study", *RUN[:4], "--seed", "1", "--trials", "1000", "-o", "s.h5")
-    assert "theirs 1.1" in call("merge", "r.h5", "s.h5", "-o", "m.h5", code=2).stderr
+    goes_on, _, merged = call_in_turn(
+        (["run", "their-study", *RUN[:4], "--trials", "2000", "-o", "r.h5"], 2),
+        (["run", "their-study", *RUN[:4], "--seed", "1", "--trials", "1000", "-o", "s.h5"], 0),
+        (["merge", "r.h5", "s.h5", "-o", "m.h5"], 2),
+    )
+    assert "theirs 1.0" in goes_on.stderr
+    assert "theirs 1.1" in goes_on.stderr
+    assert "theirs 1.1" in merged.stderr
     assert call("show", "r.h5", site="empty").stdout
     assert fc.run("unsafe-fraction", n=5, f=2, trials=1000).identity().get("code") is None
