@@ -17,7 +17,9 @@ _CODES = {signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGHUP: 129, signal.SI
 
 
 def _exit_on_signal(number: int, frame: object) -> None:
-    with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):  # closed, without a reader, or in use
+    with contextlib.suppress(
+        AttributeError, OSError, RuntimeError, ValueError
+    ):  # standard output may be closed or in use
         sys.stdout.flush()
     os._exit(_CODES[signal.Signals(number)])
 

@@ -96,7 +96,7 @@ def pytest_runtest_setup(item):
 
 
 def _scope(nodeid):
-    """What one worker runs: a file, or all files that compile studies' kernels, of which many share their blocks."""
+    """Return the group of a test: its file, or one group for all files that compile studies' kernels, which share blocks."""
     file = nodeid.split("::", 1)[0]
     return "kernels" if file.endswith(("_kernel.py", "_studies.py", *TOGETHER)) else file
 

@@ -28,7 +28,7 @@ import numpy as np
 from ..algorithms.unsafe import marking_steps
 from ..errors import ParameterError, check_integer
 
-#: Most tables of column types that ``exact_unsafe`` goes through, which takes some seconds.
+#: Largest number of tables of column types that ``exact_unsafe`` enumerates, which takes some seconds.
 MOST_TYPES = 200_000
 
 #: Numbers of fault sets of one size by (unsafe nodes, rounds); rounds is None if unknown.

@@ -129,7 +129,7 @@ def build_points(study: Study, given: Mapping[str, Any], grid_name: str | None =
         others: list[str] = []
         needed = _find_axes_to_set(study, values, defaults, others)
         why = list(dict.fromkeys(text for texts in refused for text in texts))
-        if not needed:  # quote of each combination the first reason that names a given axis
+        if not needed:  # per combination, prefer the first reason about a given axis
             found = (([*texts, *others[::-1]], texts) for texts in refused)
             why = list(dict.fromkeys(next((s for s in both if s.split()[0] in given), own[0]) for both, own in found))
         reasons = f": {'; '.join(why[:3])}" if len(why) == 1 or (why and not needed) else ""

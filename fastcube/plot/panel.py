@@ -513,7 +513,7 @@ class Panel:
         return float(_ROOM * abs(at[1:] - at[0]).min() * 72 / self.axes.figure.dpi)
 
     def _moved(self, points: float) -> dict[str, Any]:
-        """Return arguments that move an artist to the right by ``points``; without a shift the axes still follow its data."""
+        """Return arguments that move an artist to the right by ``points``; none for 0, so that the axes follow its data."""
         from matplotlib.transforms import ScaledTranslation
 
         if not points:

@@ -144,8 +144,8 @@ class Sheet:
         self._columns = 1
         self._letters, self._dots = _STYLES[self._style]
         self.figure: Any = None
-        self.fitting: list[int] = []  # numbers of the panels that have room, if some have not
-        self.left_out: list[int] = []  # numbers of the panels without room
+        self.fitting: list[int] = []  # indices of the panels with enough space, if others lack it
+        self.left_out: list[int] = []  # indices of the panels without enough space
 
     def panel(self) -> Panel:
         """Return the panel of a figure with a single panel."""

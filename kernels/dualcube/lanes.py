@@ -141,7 +141,7 @@ def _set_up_first_attempt(count, i, cube, pairs, batch, room):
         batch.links[i] = _REROUTE_NEEDED
         return count
     if (s ^ t) & cross and j == 0:
-        links -= 2  # s : s' : s is erased
+        links -= 2  # the loop from s to s' and back is erased
     u = a ^ node_offset(CLUSTER_TREE, j, room.trees)
     rest = u ^ apart ^ t
     batch.firsts[0, i] = apart

@@ -28,6 +28,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 #: Array of unsigned elements as wide as the lanes of a kernel: 8, 16 or 32 bits.
 Cells: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
-#: Values of ``simd``: unsigned lanes, and one bit per lane.
+#: Types of vectors in ``simd``: a vector of unsigned lanes, and a mask with one bit per lane.
 Vector: TypeAlias = NDArray[np.unsignedinteger[Any]]
 Mask: TypeAlias = NDArray[np.bool_]

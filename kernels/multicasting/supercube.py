@@ -21,9 +21,9 @@ from ..machine.jit import block, scratch
 class Supercube(NamedTuple):
     """A supercube with its faults and the destinations of one multicast, by label."""
 
-    fault: Bytes  #: mask of the faulty place, or 0
-    wanted: Bytes  #: mask of the wanted places
-    busy: Words  #: bitmask of the labels with a wanted place
+    fault: Bytes  #: per label, the bit of the faulty place in its supernode, or 0
+    wanted: Bytes  #: per label, the bits of the places of destinations
+    busy: Words  #: bitmask of the labels with a destination
 
 
 @scratch

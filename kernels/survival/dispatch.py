@@ -41,7 +41,7 @@ def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
 
 
 def _searched_fraction(n: int, f: int) -> float:
-    """Return the approximate fraction of trials in which a fault has K - 1 others at distance two (``few.py``)."""
+    """Return the approximate fraction of trials that ``few.py`` must search: a fault has many others at distance two."""
     c = max((c for c in range(1, n + 2) if c * n - c * (c + 1) // 2 + 1 <= f), default=1)
     mean = (f - 1) * n * (n - 1) / 2 / 2**n
     most = n - (c.bit_length() - 1) - 1

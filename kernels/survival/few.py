@@ -34,7 +34,7 @@ def least_close_faults(n, f):
 def _replace_repeats(labels, at, lanes, f, rows):
     """Replace a repeated label in each lane by the next one, for up to ``rows`` rows; return the lanes that still repeat one."""
     rest = ZERO
-    for row in range(f, rows + 1):  # the last round has no further labels
+    for row in range(f, rows + 1):  # the last round has no label to insert
         first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
         done = simd.no_lane(first)
         for i in range(1, f):

@@ -21,7 +21,7 @@ FIGURE_10 = fc.Hypercube(4, [0b1100, 0b0101])
 
 
 def check(n, faults, links, s, listed=True):
-    """All algorithms from one source, beside the twin; and no node receives twice."""
+    """Compare all algorithms from one source with the reference implementation. No node receives twice."""
     cube, twin = fc.Hypercube(n, faults, links), Cube(n, faults, links)
     for algorithm in ALGORITHMS:
         found, plain = fc.broadcast(cube, s, algorithm=algorithm), simulate(twin, algorithm, s)
@@ -206,7 +206,7 @@ def test_the_closed_form_is_the_mean_over_all_cubes(n, f, links):
 
 @pytest.mark.kernels
 def test_means_that_no_trials_carry_are_told_beside_the_closed_form():
-    """At (60, 30) half of the lost nodes are lost in trials that are too rare to be met; at n = 5 all is seen."""
+    """At (60, 30) half of the lost nodes are lost in trials too rare to occur here. At n = 5 every kind of trial occurs."""
     results = fc.run("broadcast", n=[5, 60], f=[3, 30], links=[0], trials=2000)
     text = as_table(results.sel(n=5, f=3))
     assert (

@@ -126,7 +126,7 @@ def test_large_and_lazy():
 
 @pytest.mark.kernels
 def test_tree_limit_fails_the_route():
-    # t has only faulty neighbours in its cluster, s's tree meets no fault: it grows until B10 stops it
+    # t has only faulty neighbours in its cluster, and the tree of s contains no fault, so it grows until B10 stops it
     m = 16
     s, t = 1 << m, 2**m - 1  # one class, neighbouring clusters, opposite positions
     dual = fc.DualCube(m, [t ^ (1 << i) for i in range(m)])

@@ -1,4 +1,4 @@
-"""The cube family: steps beside the exact tables and the twin, networks of one's own, one instance, exact counts."""
+"""The cube family: steps against exact tables and the reference implementation, users' networks, one network, exact counts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ DEFAULT = {"hypercube", "crossed", "folded", "moebius1"}
 @pytest.mark.parametrize("far", [False, pytest.param(True, marks=pytest.mark.kernels)], ids=["near", "far"])
 @pytest.mark.parametrize("name", [n if n in DEFAULT else pytest.param(n, marks=pytest.mark.kernels) for n in FAMILIES])
 def test_survives_and_distances_beside_the_twin(name, far):
-    """What compiles for the farthest nodes is left to those who ask for it."""
+    """Compiling the search for the farthest nodes takes long, so it has a marker."""
     rng = random.Random(name)
     for n in sizes(name, 7)[-2:]:
         whole = twin.links(name, n)

@@ -16,7 +16,7 @@ FIGURE_3 = fc.Hypercube(4, [0b0110, 0b0101, 0b0000])
 
 
 def check(n, faults, links, s, t, ks=None):
-    """All algorithms for one message, beside the twin."""
+    """Compare all algorithms for one message with the reference implementation."""
     cube, twin = fc.Hypercube(n, faults, links), Cube(n, faults, links)
     for algorithm, k in [("ROUTE", 1), ("ROUTE3", 1), *itertools.product(AWARE, ks or range(1, n + 1))]:
         route = fc.route(cube, s, t, algorithm=algorithm, **({"k": k} if algorithm in AWARE else {}))

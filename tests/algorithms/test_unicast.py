@@ -1,4 +1,4 @@
-"""Rival rules and their words: one instance beside the plain twin and the exact counts of the reading (V12)."""
+"""Rival rules and their safety statuses: one network against the reference implementation and the exact counts of V12."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_bad_input_is_one_line(call, line):
 
 
 def _chain():
-    """Nodes two apart each, that span 21 dimensions."""
+    """Return nodes at distance two from each other that span 21 dimensions."""
     x = 0
     for i in range(1, 21, 2):
         x |= 3 << i

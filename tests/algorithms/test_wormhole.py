@@ -154,7 +154,8 @@ def test_against_the_twin(n):
 def two_worms(net, messages, copies):
     """A15 for long messages, stated again: message after message, each a list of groups of channels to be had together.
 
-    A group may be asked for in the step after its parent was had.  A message that has had all lets go of all, at once.
+    A message may request a group of channels in the step after it got the group's parent.  Once it has had all groups, it
+    releases all channels in one step.
     """
     trees = []
     for i, (s, destinations) in enumerate(messages):

@@ -41,7 +41,7 @@ OUTCOMES = {
 }
 
 
-#: Counted for longest, each beside others of its theorem or number: left to who asks for the slow tests.
+#: The claims that take longest, one per theorem or printed number; they run with the slow tests.
 COUNTED = {"theorem-3-links", "fifteen-percent"}
 
 

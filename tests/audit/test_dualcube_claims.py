@@ -125,7 +125,7 @@ def test_conditions_hold_in_every_witness(verdicts):
         if m <= 3:
             assert net.is_safe(k)
             assert net.shortest(0, t) is not None
-        else:  # only nodes beside a fault can lack nonfaulty neighbours
+        else:  # only neighbours of a fault can lack nonfaulty neighbours
             beside = {v for f in faults for v in twin.neighbours(net.word(f))}
             assert all(sum(map(net.nonfaulty, twin.neighbours(v))) >= k for v in beside)
 

@@ -53,7 +53,7 @@ OUTCOMES = {
 }
 
 
-#: Searched for longest, each beside others of its theorem: left to who asks for the slow tests.
+#: The claims whose searches take longest, one per theorem; they run with the slow tests.
 SEARCHED = {
     "theorem-5", "no-node-twice", "broadcast2-active", "unsafe-served-last", "unsafe-nodes-are-silent", "theorem-6-links",
     "route2-n", "route2-1", "two-more-is-minimal", "route3-different-subcubes", "theorem-4-links",

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over al
 
 
 class Line(NamedTuple):
-    """A mutant: text of a module that is there once, what stands in its place, and who must see it."""
+    """A mutant: text that a module has once, its replacement, and the claims that must notice."""
 
     paper: str
     words: str
@@ -264,7 +264,7 @@ COMPILED = {
 
 
 def cases() -> Iterator[Any]:
-    """Each line with each of its claims; by default the first that is decided once, by what no kernel need be compiled for."""
+    """Yield each line with each of its claims; by default only one claim per line, which needs no compiled kernel."""
     for line in LINES:
         quick = [c for c in line.claims if (line.paper, c) not in NOT_HOLDING and c not in COMPILED]
         for claim in line.claims:

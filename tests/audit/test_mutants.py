@@ -215,7 +215,7 @@ def dearest(cube: Any, algorithm: str | None = None) -> Any:
 
 
 def fttc(variant: str = "", algorithm: str = "") -> Callable[..., Any]:
-    """Gathering by another variant or algorithm than is asked for."""
+    """Gather by another variant or algorithm than requested."""
 
     def mutant(cube: Any, tree: Any, name: str | None = None, asked: str | None = None, **options: Any) -> Any:
         if algorithm and name in (None, "FTTC"):

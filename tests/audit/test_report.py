@@ -88,7 +88,7 @@ def files(folder):
 
 
 class Page(html.parser.HTMLParser):
-    """Text of the page by the id of the item, and whatever could ask for something."""
+    """The text of the page by the id of the item, and everything on it that could load a resource."""
 
     def __init__(self, text):
         super().__init__()

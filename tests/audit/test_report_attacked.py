@@ -1,4 +1,4 @@
-"""Attacks on a report's folder: what stands in the way, two runs at once, full disks, signals at any moment.
+"""Attacks on a report's folder: obstacles, two runs at once, full disks, signals at any moment.
 
 Each is one line at once, or costs nothing that was made; run again, it ends as if nothing had happened.
 """
@@ -139,7 +139,7 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
 
 
 def then(function, what):
-    """The function, after which something happens."""
+    """Return the function with an action after each of its calls."""
 
     def wrapped(*arguments, **named):
         out = function(*arguments, **named)

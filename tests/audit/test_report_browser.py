@@ -1,4 +1,4 @@
-"""The report in a real browser: it asks for nothing, all is there without script, and anyone can use it."""
+"""The report in a real browser: it loads nothing, shows everything without scripts, and is accessible."""
 
 import io
 import shutil
@@ -30,7 +30,7 @@ def browser():
 
 
 class Opened:
-    """A page of the report; knows what it asked for and what it said."""
+    """A page of the report, with its requests and its console messages."""
 
     def __init__(self, browser, address, scheme="light", script=True, width=1280, policy=True):
         self.context = browser.new_context(

@@ -1,4 +1,4 @@
-"""Verdicts kept in the cache: taken again from the same code, and from nothing else."""
+"""Cached verdicts are used again by the same code, and by no other code."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_verdict_during_which_a_source_was_edited_is_not_stored(claim, tmp_pat
     assert cache.load_verdict(claim, quick=True) is None
     sources.write_text("two")
     sources.write_text("one")  # undone: a worker may have imported it in between
-    os.utime(sources, ns=(1, 1))  # a clock may be too coarse to tell
+    os.utime(sources, ns=(1, 1))  # the clock may be too coarse to show a difference
     cache.store_verdict(claim, report)
     assert list(tmp_path.glob("verdicts/*")) == []
 

@@ -96,7 +96,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "bench": ([["nobody"]], {}),
 }  # a table, row by row # fmt: skip
 
-#: Without these a command asks for them, or would do all there is.
+#: Options without which a command asks for them, or runs everything.
 NEEDED = {
     "plot": ["-o"],
     "reliability": ["--rate"],
@@ -125,7 +125,7 @@ def line_of(rng):
         line += [option] if usual is None else [option, value(usual)]
     if rng.random() < 0.03:
         line.append(rng.choice(HOSTILE))
-    if name == "run":  # whatever is asked for, it ends soon
+    if name == "run":  # the run is short, whatever the options are
         line += ["--max-seconds", "0.2"]
     if name == "reproduce":  # and this is never begun
         line += ["--paper", "nobody"]

@@ -1,4 +1,4 @@
-"""Writing a study of one's own: what a mistake says, and that it leaves nothing in the way of the mended file."""
+"""Writing a user's study: the message of each mistake, and that the corrected file runs afterwards."""
 
 import pytest
 from helpers.processes import run_fastcube

@@ -34,7 +34,7 @@ from fastcube.running.engines import WorkUnit, run_unit
 
 @pytest.fixture
 def cli(capsys, monkeypatch, tmp_path):
-    """Run a command in the test's folder; gives exit code, output and what was said."""
+    """Run a command in the test's folder; return exit code, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SLURM_ARRAY_TASK_ID", raising=False)
 
@@ -435,7 +435,7 @@ def test_names_that_would_add_lines_are_refused(cli, tmp_path):
 
 
 def run_script(folder, script, **variables):
-    """Run a script as a task of a job, with a made-up scontrol; what was said, and what scontrol was asked."""
+    """Run a script as a task of a job with a fake scontrol; return the output, and the arguments that scontrol got."""
     (folder / "bin").mkdir(exist_ok=True)
     (folder / "bin" / "scontrol").write_text(f"#!/bin/sh\necho $* >> {folder}/asked\n")
     (folder / "bin" / "scontrol").chmod(0o755)

@@ -24,7 +24,7 @@ from fastcube.running import engines, planning
 
 @pytest.fixture
 def complete():
-    """What TAB offers at the end of a line."""
+    """Return the completions that TAB offers at the end of a line."""
 
     def offer(line):
         *words, last = line.split(" ")
@@ -156,7 +156,7 @@ def test_lists_fit_the_terminal(run, monkeypatch, columns):
 
 @pytest.fixture
 def steady(monkeypatch):
-    """Trials that take a millisecond each, as far as planning is told."""
+    """Make planning believe that each trial takes a millisecond."""
     monkeypatch.setattr(planning, "measured_seconds", lambda study, points, most=(): [1e-3] * len(points))
     monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 0)
 

@@ -9,7 +9,7 @@ from fastcube.running.engines import Engine, FinishedUnit
 
 
 class ImmediateExecutor(Executor):
-    """Does each item when it is handed in, in this thread."""
+    """Runs each work unit in this thread when it is submitted."""
 
     def submit(self, function, item):
         future = Future()
@@ -37,7 +37,7 @@ class ReversedExecutor(Executor):
 
 
 class ShuffledExecutor(Executor):
-    """Finishes what it was given in a random order, a few at a time, in this thread."""
+    """Finishes submitted work units in a random order, a few at a time, in this thread."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -70,7 +70,7 @@ def use_executor(monkeypatch, executor, workers, seconds):
 
 
 def set_trial_seconds(monkeypatch, seconds):
-    """Make every trial take so many seconds, by what the driver is told."""
+    """Make the driver believe that every trial takes so many seconds."""
     work = driver.run_unit
 
     def work_timed(item):

@@ -23,7 +23,7 @@ def flatten_labels(value):
 
 
 def check_replay(study, point):
-    """What the first trials draw is what replay tells of them."""
+    """The fault sets of the first trials are those that replay shows."""
     point = study.point(point)
     for trial in (0, 1, 70):
         told = study.explain(point, study.key(5, point), trial).data

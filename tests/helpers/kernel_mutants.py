@@ -126,7 +126,7 @@ class _MutantLoader(importlib.abc.MetaPathFinder):
 
 
 def count_at_points(points: list[Any]) -> Iterator[str]:
-    """What each kernel counts at each of the points (study, values of the axes, kernel, trials), as JSON."""
+    """Yield the counts of each kernel at each of the points (study, values of the axes, kernel, trials), as JSON."""
     from helpers.study_table import STUDIES
 
     for name, values, kernel, trials in points:

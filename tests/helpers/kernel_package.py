@@ -66,7 +66,7 @@ def run_python(package, code, **variables):
 
 
 def call(package, **variables):
-    """What the kernels give in a new process, the cache folder, and what was said."""
+    """Return the values of the kernels in a new process, the cache folder, and the text on standard error."""
     done = run_python(package, CALL, **variables)
     assert done.returncode == 0, done.stderr
     first, second, folder = done.stdout.split()

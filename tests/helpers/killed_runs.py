@@ -1,6 +1,6 @@
 """Kill a run with SIGKILL again and again: ``killed_runs.py OUTPUT steps|moments KILLS`` prints JSON.
 
-Runs are forked from this process, so that a kill meets a run at work, not an interpreter starting.  With ``steps`` each
+Runs are forked from this process, so that a kill hits a run at work and not a starting interpreter.  With ``steps`` each
 run stops at one step of writing a checkpoint and waits there for the kill; with ``moments`` it comes when it comes.
 """
 

@@ -25,7 +25,7 @@ def clear_caches() -> None:
 
 @pytest.fixture(autouse=True)
 def isolated_caches():
-    """What deciders keep for the next claim must not come from a mutant, nor save one."""
+    """Values that deciders cache for the next claim must not come from a mutant, or hide one."""
     clear_caches()
     yield
     clear_caches()

@@ -17,7 +17,7 @@ FORMS = {
 
 
 def read_back(text):
-    """The form of a cell, and the estimate and limits that it tells, None where it does not."""
+    """Return the form of a cell, and the estimate and limits that it prints, or None."""
     form, found = next((form, m) for form, p in FORMS.items() if (m := p.fullmatch(text)))
     x = [float(part) for part in found.groups()]
     told = {

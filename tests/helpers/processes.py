@@ -14,7 +14,7 @@ import pytest
 
 TOY_FILE = str(Path(__file__).with_name("toy.py"))
 
-#: Points of an axis of names, as a command line and as Python ask for them.
+#: Points of a study with an axis of names, as arguments of the command line.
 NAMED_AXIS_ARGUMENTS = (
     "survival",
     "--set=network=crossed,folded",
@@ -49,7 +49,7 @@ MPI_ENVIRONMENT = {
 
 
 def run_fastcube(*arguments, timeout=STUCK_SECONDS, env=None, **options):
-    """Run a command to its end; what it said is kept as text."""
+    """Run a command to its end, and return its output as text."""
     return subprocess.run(
         [*FASTCUBE, *map(str, arguments)],
         capture_output=True,

@@ -51,7 +51,7 @@ class CodeLineParser(html.parser.HTMLParser):
 
 
 def misprinted_lines(lines):
-    """Python that, run as it stands, does not print what stands under it; verdicts are kept as JSON, lists for tuples."""
+    """Return the lines of Python whose output differs from the printed one.  Verdicts are JSON, with lists for tuples."""
     found = []
     for text, gives in sorted(lines, key=str):
         with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -70,7 +70,7 @@ _RAW = re.compile(
 
 
 def python_fragments(text):
-    """What of a text looks like Python."""
+    """Return the fragments of a text that look like Python."""
     return [found[0] for found in _RAW.finditer(text)]
 
 

@@ -127,7 +127,7 @@ class Slurm:
         files = [*self.folder.glob("slurmd-*.pid"), self.folder / "slurmctld.pid", self.folder / "munged.pid"]
         for file in files:
             with contextlib.suppress(OSError, ValueError):
-                # the controller's orderly end takes seconds to save a state that nobody needs
+                # an orderly end of the controller takes seconds, to save a state that no test needs
                 os.kill(int(file.read_text()), signal.SIGKILL if "ctld" in file.name else signal.SIGTERM)
         time.sleep(0.2)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -159,7 +159,7 @@ class Slurm:
         return "\n".join(f"{log}:\n{log.read_text()[-1000:]}" for log in self.folder.glob("*.log"))
 
     def job(self, name):
-        """What Slurm says of a job, by field."""
+        """Return Slurm's description of a job, by field."""
         return dict(re.findall(r"(\w+)=(\S+)", self.call("scontrol", "show", "job", name)))
 
     def running(self, job):

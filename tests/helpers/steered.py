@@ -1,6 +1,6 @@
 """``fastcube`` as a process that a test steers: ``steered.py items=1000 checkpoints=FILE ... -- run STUDY ...``.
 
-What a test wants to meet is made to wait for it, so that no test depends on how fast the machine is.  The process says
+The process waits at the event that a test needs, so that no test depends on the speed of the machine.  The process says
 on standard error what it waits at.
 
     items=N            work items that end after trial N say "held" and never end

@@ -1,4 +1,4 @@
-"""What each study enters into the tests: one row, which the tests of kernels, of compiling and of many trials read."""
+"""One row per study, for the tests of kernels, of compiling and of many trials."""
 
 from __future__ import annotations
 

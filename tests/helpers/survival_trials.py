@@ -46,7 +46,7 @@ def reference_outcomes(name, n, drawn):
 
 
 def sample_trials(name, n, f, k, trials):
-    """What trials draw: faulty nodes, names of faulty links, and s and t."""
+    """Return the samples of trials: faulty nodes, names of faulty links, and s and t."""
     table = FAMILIES[name].table(n)
     return [replay.sample_survival(np.uint64(KEY), t, n, f, k, table) for t in trials]
 

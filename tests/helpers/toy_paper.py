@@ -56,7 +56,7 @@ class Toy(Paper):
     inventory = INVENTORY
 
     def import_module(self, name):
-        """Stand for the modules of a package: one for each claim, and the examples."""
+        """Replace the modules of a package: one per claim, and one for the examples."""
         if name == "examples":
             return SimpleNamespace(EXAMPLES={"three": example_cube})
         known = {claim.id: claim for claim in registries.claims(FILE)}

@@ -53,7 +53,7 @@ def update_extreme(extremes, name, value, trial):
 
 
 def check_tally(tally, counts, extremes):
-    """Whether a study's tally is that of the twin, who names only what occurs."""
+    """Whether a study's tally equals that of the reference implementation, which names only counters that occur."""
     assert tally.counts == {name: counts[name] for name in tally.counts}
     assert tally.extremes == {name: extremes.get(name, (-1, -1)) for name in tally.extremes}
 

@@ -50,7 +50,7 @@ CALLS = {
     "safety_status_for": "fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))",
     "random_word": "fc.blocks.random_word(key, np.uint64(t), ZERO, np.uint64(2**31))",
 }
-#: What makes blocks and kernels, and what is no function.
+#: Names that make blocks and kernels, and names that are not functions.
 MAKERS = {"block", "first_path", "kernel", "make_route_rules", "scratch", "trials_kernel", "make_simulator"}
 VALUES = {"ONE", "ZERO", "Faults", "TRIALS_SIGNATURE"}
 VALUES |= {

@@ -1,4 +1,4 @@
-"""Where machine code is kept: one folder per what it depends on, wherever one can be written."""
+"""The folders of machine code: one per set of inputs, in the first root that can be written."""
 
 import os
 import shutil

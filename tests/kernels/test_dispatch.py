@@ -1,4 +1,4 @@
-"""Tables of kernels: what serves, what is taken, and that nothing is loaded before it is asked for."""
+"""Tables of kernels: which kernels serve a point, which one is chosen, and that no kernel is loaded earlier."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_fast_form_takes_the_paths_of_the_readings_order(m):
 def behaviours(m, s, t):
     """Every way in which PRACTICAL can go between s and t: (faults, path, reason, asked), no two alike.
 
-    A route depends on the statuses it asks and on nothing else.  So fix them in the order asked, nonfaulty first,
+    A route depends only on the statuses that it looks up.  So fix them in the order asked, nonfaulty first,
     and go through all answers: each fault set of DC(m) agrees with exactly one of the cases.
     """
     fixed: list[tuple[int, bool]] = []

@@ -189,7 +189,7 @@ def test_a_kernel_over_a_block_is_found_in_the_cache(tmp_path, monkeypatch):
 
 
 def test_no_two_kernels_share_a_name():
-    """Their names tell their entries in the cache apart."""
+    """Their names distinguish their entries in the cache."""
     found = {}
     for module in pkgutil.walk_packages(fastcube.kernels.__path__, f"{fastcube.kernels.__name__}."):
         for value in vars(importlib.import_module(module.name)).values():

@@ -83,7 +83,7 @@ PAIRS = [(name, a, b) for name in SWEEPS for a, b in itertools.combinations(STUD
 
 
 def counted(kernel, study, point, first, stop):
-    """Counters and extremes; the digits that a counter is kept in may differ."""
+    """Return counters and extremes. The digits of a wide counter may differ."""
     slots = study.tally.new_tally()
     kernel.compiled(np.uint64(study.key(7, point)), first, stop, study.parameters(point), slots)
     return study.tally.read(slots)
@@ -178,7 +178,7 @@ SERVED_POINTS, SERVED_TRIALS = 150, 600
 
 
 def iter_served_points(name):
-    """Points of a study that two kernels or more serve, in an order of their own."""
+    """Yield the points of a study that two kernels or more serve, in a fixed order that differs from the grid's."""
     study = fc.study(name)
     values = list(itertools.product(*(SERVED_VALUES[axis.name] for axis in study.axes)))
     for point in random.Random(name).sample(values, len(values)):

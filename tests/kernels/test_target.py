@@ -20,7 +20,7 @@ def features():
 for module in (targets, binding):
     module.get_host_cpu_name, module.get_host_cpu_features = lambda: "nocona", features
 """
-#: Every operation that asks for an instruction of some processors only.
+#: Every operation that needs an instruction which only some processors have.
 OPERATIONS = """
 import numpy as np
 from numba.core.registry import cpu_target

@@ -1,4 +1,4 @@
-"""Rival rules in kernels: exact counts, beside one instance on the same trials, and the laws of a study's kernel."""
+"""Kernels of rival rules: exact counts, one network on the same trials, and the rules for every study's kernel."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ POINTS = [
 @pytest.mark.kernels
 @pytest.mark.parametrize("point", POINTS)
 def test_trials_are_what_one_instance_says(point):
-    """Every rule of every trial: what fc.route finds on the same faults, with the same seed."""
+    """Compare every rule in every trial with fc.route on the same faults, with the same seed."""
     n, f, links = point
     for t in range(40):
         counts, extremes = counted(RIVALS_SINGLE, TABLE, t, t + 1, *point)
@@ -181,7 +181,7 @@ def test_the_last_of_many_faults_are_seen(n, f):
 
 @pytest.mark.kernels
 def test_lanes_leave_rules_that_wander_to_scalar_code():
-    """Where the first path is free SIDETRACK, which leaves it, meets two faults before t in a few of 10^5 trials.
+    """Where the first path is free, SIDETRACK leaves it, and reaches two faults before t in a few of 10^5 trials.
 
     At more faults than these the whole cube is unsafe in nearly all trials, which are judged one at a time anyway.
     """
@@ -289,7 +289,7 @@ def test_shards_add_up():
 @pytest.mark.kernels
 @pytest.mark.parametrize("faults", [(1, 2, 4, 9, 10), (1, 2, 8), (3, 5, 6, 9, 10, 12)])
 def test_sidetracking_arrives_as_often_as_its_chain_says(faults):
-    """Frequency over seeds beside the exact probability within 8n hops; two-sided level 1e-6 by a normal bound."""
+    """Compare the frequency over seeds with the exact probability within 8n hops, at a two-sided level of 1e-6."""
     cube, twin = fc.Hypercube(4, faults), Cube(4, faults)
     for t in (3, 15):
         if t in faults:

@@ -109,7 +109,7 @@ def test_files_show_names_in_their_order(run):
 
 
 def test_the_same_trials_whatever_the_order_of_names(run):
-    """The place of a name stands in no file: only its word is counted."""
+    """No file contains the position of a name, only its text."""
     results, _ = run
     turned = fc.run(study(*NAMES[::-1]), seed=5)
     keep = {key: tally.counts["bit_nonzero"] for key, tally in turned.tallies.items()}

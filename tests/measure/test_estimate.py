@@ -311,7 +311,7 @@ def test_a_plain_difference_is_not_narrow_where_trials_agree_and_waits_for_thirt
 
 
 class _Toy:
-    """What a goal asks of a study."""
+    """The part of a study that a goal reads."""
 
     name = "toy"
 

@@ -1,4 +1,4 @@
-"""Fault sets for other simulators: of every study, what replay shows, as arrays and as rows of CSV."""
+"""Fault sets for other simulators: for every study the sets that replay shows, as arrays and as rows of CSV."""
 
 import csv
 import io

@@ -18,7 +18,7 @@ STUDY = replace(fc.study({like!r}), name={name!r}, title="a copy", keyed=None)
 
 
 def install(site, package, version="1.0", *, name, source=None, like="unsafe-fraction", paper=False):
-    """A package with one study, as a wheel of it would be installed; and a paper, if asked."""
+    """Make a package with one study, as its wheel would be installed; with a paper if requested."""
     (site / package).mkdir(parents=True, exist_ok=True)
     (site / package / "__init__.py").write_text(STUDY.format(like=like, name=name) if source is None else source)
     info = site / f"{package}-{version}.dist-info"

@@ -1,4 +1,4 @@
-"""The studies of Wang, Lin & Kuo meet the exact values at level 1e-6."""
+"""The studies of Wang, Lin & Kuo agree with the exact values at level 1e-6."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""unsafe-rare against exact values, plain sampling and closed forms; bounds on what no trial met; coverage of its intervals."""
+"""unsafe-rare against exact values, plain sampling and closed forms; bounds for unseen events; coverage of its intervals."""
 
 from __future__ import annotations
 

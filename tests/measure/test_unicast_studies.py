@@ -192,7 +192,7 @@ def test_a_rule_of_ones_own_passes_the_filter(n, f):
 
 @block
 def hesitating(world, words, s, t):
-    """A rule that draws, asks what is known, and is refused or cut off at times."""
+    """A rule that samples random words, looks up statuses, and is sometimes refused or cut off."""
     if world.facts[SHARED_UNSAFE_SUBCUBE] >= 0 and level(words, world.faults, world.n, s) < world.n:
         return REFUSED
     if random_below(world.now[POINT_KEY], np.int64(world.now[TRIAL_NUMBER]), np.int64(0), np.int64(3)) == 0:

@@ -40,7 +40,7 @@ def test_split_it_is_narrower_around_the_same_value(n, f, times):
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(13, 20), (14, 30), (16, 40), (16, 70), (17, 60)])
 def test_trials_keep_to_the_bounds_of_their_classes(n, f):
-    """Points where many classes are met, by lanes, on whole cubes and by merging."""
+    """Points at which many classes occur: in lanes, on whole cubes and by merging."""
     _, _, counts = both(n, f, 20_000)
     sums = FRACTION.sums(counts)
     assert [sum(column) for column in zip(*sums, strict=True)] == [

@@ -1,4 +1,4 @@
-"""A study in an installed package of the user's own: found by its entry point, its machine code kept on disk."""
+"""A study in a user's installed package is found by its entry point, and its machine code is cached on disk."""
 
 import subprocess
 import sys
@@ -117,7 +117,7 @@ def installed(tmp_path):
         for name, text in FILES.items():
             file.writestr(name, text)
         file.writestr("theirs-1.0.dist-info/RECORD", "".join(f"{name},,\n" for name in FILES))
-    zipfile.ZipFile(wheel).extractall(site)  # what installing a wheel of pure Python is
+    zipfile.ZipFile(wheel).extractall(site)  # installing a wheel of pure Python means copying its files
     empty.mkdir()
     variables = {"PYTHONPATH": str(site), "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")}
 

@@ -1,4 +1,4 @@
-"""Lines that coincide share an entry of the legend; which line is on top, and which points stand side by side."""
+"""Lines that coincide share an entry of the legend; the order of lines, and points that are drawn side by side."""
 
 from helpers.figures import BAR, LINE, artists
 

@@ -35,7 +35,7 @@ def test_lines_differ_without_colour(lines):
     assert ":" not in {look["linestyle"] for look in looks}  # closed forms are dotted
 
 
-#: What protanopia, deuteranopia and tritanopia leave of linear RGB (Machado, Oliveira & Fernandes 2009, severity 1).
+#: Matrices for linear RGB as seen with protanopia, deuteranopia and tritanopia (Machado, Oliveira & Fernandes 2009, severity 1).
 SIGHTS = {
     "normal": np.eye(3),
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

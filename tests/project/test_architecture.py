@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What each folder may import of ours.
+#: The own folders that each folder may import.
 LAYERS = {
     "kernels": {"kernels"},
     "fastcube": {"kernels", "fastcube"},
@@ -94,7 +94,7 @@ def test_no_circle_of_imports():
 
 SHARED = {"machine", "tally", "cube", "draws"}
 SUBJECTS = sorted(p.parent for p in (ROOT / "kernels").glob("*/__init__.py") if p.parent.name not in SHARED)
-#: Names of a subject's files that could stand in any, and names that say what was done instead of what a file is for.
+#: File names that fit any subject, and names that describe an action instead of the content.
 VAGUE_IN_SUBJECTS = {"trials", "record", "tally", "enumeration", "search", "dense", "draws"}
 VAGUE_NAMES = {
     "common",
@@ -324,7 +324,7 @@ def test_importing_is_light():
 
 
 def test_help_loads_nothing_heavy():
-    """What makes it quick; how quick it is, benchmarks/startup.py tells."""
+    """The conditions for a fast start; benchmarks/startup.py measures it."""
     code = (
         "import sys, fastcube.cli as c\ntry: c.main(['--help'])\n"
         f"except SystemExit: print([m for m in {HEAVY} if m in sys.modules])"

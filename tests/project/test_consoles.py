@@ -51,7 +51,7 @@ def same(line):
 
 
 def pattern_of(lines):
-    """Regular expression for what should be printed."""
+    """Return a regular expression for the expected output."""
     parts = [
         r"(?:.*\n)*?" if line == "..." else ".*?".join(map(re.escape, same(line).split("..."))) + r"\n"
         for line in lines

@@ -1,4 +1,4 @@
-"""Every public function and every block has an example that runs, and prints what it shows."""
+"""Every public function and every block has an example, which runs and prints the shown output."""
 
 import doctest
 import inspect
@@ -18,7 +18,7 @@ EXAMPLES = {
     for name, given in PUBLIC.items()
     if (test := doctest.DocTestParser().get_doctest(inspect.getdoc(given) or "", {}, name, None, None)).examples
 }
-#: What compiles kernels for many seconds.
+#: Examples that compile kernels for many seconds.
 SLOW = {
     "reliability",
     "diameter",

@@ -31,7 +31,7 @@ def runs(found):
 
 
 def taken(text, known):
-    """The words of a text that stand in runs which are known, those next to each other as one."""
+    """Return the words of a text that lie in known runs, with adjacent runs joined."""
     found = words(text)
     inside = bytearray(len(found))
     for i, run in enumerate(runs(found)):

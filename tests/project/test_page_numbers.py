@@ -285,7 +285,7 @@ def test_two_faulty_links():
 
 
 def test_grids_of_networks():
-    """Remarks beside the commands of the page."""
+    """Compare the remarks next to the commands of the page."""
     text = (DOCS / "networks.md").read_text(encoding="utf-8")
     remarks = dict(re.findall(r"^fastcube run (\S+(?: --grid \S+)?) .*?# (.*)$", text, re.MULTILINE))
     points = {name: fc.study(name.split()[0]).grid(*name.split()[2:]).points for name in remarks if "--set" not in name}

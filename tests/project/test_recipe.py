@@ -1,4 +1,4 @@
-"""The conda recipe and the container ask for what pyproject.toml asks for, and know this version."""
+"""The conda recipe and the container have the requirements and the version of pyproject.toml."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The benchmark of the machinery tells each of its figures; at tiny sizes, which say nothing of time."""
+"""The benchmark of the engine prints each of its figures, here at tiny sizes that say nothing about time."""
 
 import subprocess
 import sys

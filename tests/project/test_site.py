@@ -108,7 +108,7 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def kept_runs():
-    """What docs/results/sample runs: the file of each line, its study and grid, and the axes that it sets."""
+    """Yield the runs of docs/results/sample: the file of each line, its study and grid, and the axes that it sets."""
     text = (DOCS / "results" / "sample").read_text().partition("<< 'RUNS'\n")[2].partition("RUNS\n")[0]
     for line in text.splitlines():
         name, *options = line.split()
@@ -121,7 +121,7 @@ def kept_runs():
 
 @pytest.mark.slow
 def test_kept_results_are_small_and_whole(tmp_path):
-    """What pictures are drawn from: opening a file checks its digest."""
+    """Figures are plotted from these files. Opening a file checks its digest."""
     kept = {path.name.removesuffix(".h5.gz"): path for path in DOCS.glob("results/*.h5.gz")}
     runs = {name: run for name, *run in kept_runs()}
     assert sorted(runs) == sorted(kept)

@@ -1,1 +1,1 @@
-"""Plain-Python twins, written from the papers and the readings of them, for a referee to read beside the text."""
+"""Reference implementations in plain Python, written from the papers and their interpretations, for comparison with the text."""

@@ -18,7 +18,7 @@ Copy = tuple[int, Control]  # the link, and the CONTROL that goes along
 
 @dataclass
 class Broadcast:
-    """What happened: times of all receipts of the nonfaulty nodes (the source's is 0), and all copies (time, from, to)."""
+    """The events of a broadcast: times of receipts at nonfaulty nodes (0 at the source), and copies (time, from, to)."""
 
     received: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     sends: list[tuple[int, int, int]] = field(default_factory=list)

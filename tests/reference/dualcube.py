@@ -102,7 +102,7 @@ def with_a_stage_more(tree: Tree, dims: Collection[int], good: Callable[[Node], 
 
 
 def without_loops(walk: Walk) -> Walk:
-    """From each node on its last occurrence (B6, B7)."""
+    """Return the path without loops: from each node it continues at the last occurrence of this node (B6, B7)."""
     last = {u: at for at, u in enumerate(walk)}
     at = [0]
     while at[-1] < len(walk):

@@ -79,7 +79,7 @@ class Supercube:
 
 @dataclass
 class Message:
-    """What travels: its class E, H or L, the node it is at, and its sorted header (A10)."""
+    """A message: its class E, H or L, its present node, and its sorted header (A10)."""
 
     kind: str
     at: int
@@ -89,7 +89,7 @@ class Message:
 
 @dataclass
 class Outcome:
-    """The uses of channels in the order in which they are made (A11), and what came of them."""
+    """The uses of channels in order (A11), and their results."""
 
     channels: list[Channel] = field(default_factory=list)
     delivered: list[int] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What survives of a network in plain Python, from reading N4 and N5 alone."""
+"""The survival of a network in plain Python, from interpretations N4 and N5 alone."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def detect(n: int, faulty_nodes: Iterable[int] = (), faulty_links: Iterable[Link
 
 
 def role(n: int, sink: int, order: tuple[int, ...], v: int, i: int) -> str:
-    """Equations (1) to (3): what node v does at stage i."""
+    """Equations (1) to (3): the action of node v at stage i."""
     r = sink ^ (2**n - 1)
     bit = lambda word, k: word >> k & 1  # noqa: E731
     if any(bit(v, order[j]) == bit(r, order[j]) for j in range(i)):

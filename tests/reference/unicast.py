@@ -179,7 +179,7 @@ class Cube:
         return "delivered", path
 
     def candidates(self, u: int, t: int) -> list[int]:
-        """V8: what SIDETRACK chooses among at u, in ORDER."""
+        """V8: the bits that SIDETRACK chooses among at u, in ORDER."""
         for mask in (u ^ t, (2**self.n - 1) & ~(u ^ t)):
             good = [b for b in self.order(mask) if self.good(u, b)]
             if good:

@@ -1,4 +1,4 @@
-"""Files read in several processes: what one gives, errors too, and none is left."""
+"""Files read in several processes: results and errors are those of one process, and no process remains."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Files read one after another: what they share is looked at once, and what differs is not taken for the same."""
+"""Files read one after another: common parts are checked once, and different parts are not confused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What any file may cost a reading command: 500 MB, whether it is taken or refused in one line, and seconds.
+"""The largest cost of reading any file, accepted or refused: 500 MB, and seconds.
 
 What the seconds are depends on the machine; the tests set a stop for what would not end.
 """
@@ -163,7 +163,7 @@ finally:
 
 
 def cost(folder, command):
-    """Run a command no longer than the stop; exit status, what it said, and MB at most."""
+    """Run a command with a time limit; return exit status, output, and the largest memory in MB."""
     limited = [
         "sh",
         "-c",

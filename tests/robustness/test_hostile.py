@@ -172,7 +172,7 @@ def test_a_hostile_file_is_refused_in_one_line(what, file):
     assert len(said) < 600
 
 
-#: What no trials can have counted, in the first of the points: counters, or extremes.
+#: Counters or extremes of the first point that no trials can give.
 IMPOSSIBLE = {
     "bit_nonzero": {"bit_nonzero": 101},
     "octal_squares": {"octal_squares": 0},
@@ -337,7 +337,7 @@ def test_3000_damaged_files_are_refused(whole, tmp_path):
 
 
 def opened_in_a_child(path, good):
-    """What becomes of a file: HDF5 may crash or spin on it, which must not be this process's end."""
+    """Read a file in another process, because HDF5 may crash or hang on it; return the outcome."""
     child = os.fork()
     if child == 0:
         code = 3

@@ -1,4 +1,4 @@
-"""Signals, SIGKILL, and disks that fail: nothing is lost, and one line says what happened."""
+"""Signals, SIGKILL and failing disks: no trial is lost, and one line explains the event."""
 
 import contextlib
 import json

@@ -46,7 +46,7 @@ class Unprintable:
         raise RuntimeError("no text")
 
 
-#: The integer 2 in other types: everywhere what 2 is.
+#: The integer 2 in other types, which must act like 2.
 TWO = {"int64": np.int64(2), "uint8": np.uint8(2), "array of no dimension": np.array(2), "__index__": Index(2)}
 
 ODD = {
@@ -263,7 +263,7 @@ CALLS = {
 }  # a table, row by row # fmt: skip
 OF_NETWORKS = {"label": 1, "check_node": 2, "source": 1}
 
-#: Methods of what they return.
+#: Methods of the objects that public functions return.
 METHODS = {
     "Hypercube": (CUBE, {"neighbours": 1, "step": 2, "is_link": 2, "intact_distance": 2, "is_faulty": 1, "is_faulty_link": 2,
                          **OF_NETWORKS}),
@@ -332,7 +332,7 @@ USUAL = {
     "Layout read": (SLOTS,),
 }
 
-#: What they take besides.
+#: Further arguments of these methods.
 MORE = {
     "check 0": {"float", "numpy float", "digit"},
     "key 0": WHOLE,
@@ -387,7 +387,7 @@ def is_slow(call):
 
 
 def text_of(result):
-    """A result for comparing: of a run what it counted."""
+    """Return a result in a form that can be compared; for a run its counts."""
     if isinstance(result, fc.Results):
         return repr(sorted(result.tallies.items()))
     if type(result).__module__.startswith(("matplotlib.", "xarray.")):

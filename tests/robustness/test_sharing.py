@@ -272,12 +272,12 @@ def require_root():
 
 
 def as_nobody(function):
-    """Call in a process of a user without any group of ours; what it returns, as text."""
+    """Call a function in a process of a user in none of our groups; return its result as text."""
     return as_user(function, NOBODY, NOBODY)
 
 
 def as_user(function, user, group, groups=(), mask=0o022):
-    """Call in a process of another user; what it returns, or its error, as text."""
+    """Call a function in a process of another user; return its result or its error as text."""
     require_root()
     read, write = os.pipe()
     child = os.fork()

@@ -79,7 +79,7 @@ def alone(key, t, params, room, out):
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """Writes the file whose trial draws so, and what it imports; gives the file and what is told of it."""
+    """Write a file whose trial samples in this way, and its imports; return the file and the expected message."""
 
     def write(how, tail):
         body, *told = DRAWS[how]

@@ -83,7 +83,7 @@ def test_usr1_to_the_launcher_checkpoints_and_another_engine_resumes(tmp_path):
 
 
 def test_term_to_all_ranks_checkpoints_while_kernels_run(tmp_path):
-    # what Slurm does at scancel and preemption
+    # as Slurm does at scancel and preemption
     out = tmp_path / "r.h5"
     with launched(*LONG, "-o", out) as run:
         run.wait_for_file(out)

@@ -1,4 +1,4 @@
-"""What ends a run that waits for something, and what it says of itself."""
+"""Signals and deadlines that end a waiting run, and the messages of this run."""
 
 import io
 import itertools

@@ -70,7 +70,7 @@ def _list_unions(masks: Sequence[int]) -> Masks:
 def count_connected_classes(n: int) -> list[int]:
     """Return the numbers of connected sets of k = 1 .. 2^n nodes of Q_n up to symmetry, by Burnside's lemma, n <= 5."""
     nodes = range(1 << n)
-    # Symmetries by the cycles of their coordinates: lengths, and parity of the flips.
+    # Symmetries with equal cycle lengths of coordinates and equal parities of flips fix equally many sets.
     alike: dict[Any, list[list[int]]] = {}
     for order in itertools.permutations(range(n)):
         for flip in nodes:
