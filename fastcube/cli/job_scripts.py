@@ -23,7 +23,7 @@ _HEAD = """\
 """
 
 _ENVIRONMENT = """\
-{setup}export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+{setup}export OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 SLURM_EXPORT_ENV=ALL
 # Compiled kernels: beside the outputs once they were compiled there, or where TMPDIR belongs to this job alone; else each node
 # compiles once.
 shared={shared}

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,60 +25,102 @@ if TYPE_CHECKING:
 
     Measured = tuple[Study, list[dict[str, Value]], Goal]
 
-_TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
+_TIME = re.compile(r"\d{1,9}(:\d{1,2}){0,2}|\d{1,9}-\d{1,2}(:\d{1,2}){0,2}", re.ASCII)
 
 #: Least seconds of a task besides the margin: Slurm checks time limits once a minute, and a first start compiles.
 _LEAST_SECONDS = 120
 
-#: Options of sbatch that the script sets itself, and the options to use instead.
+#: Option of sbatch that would break the script, under any engine -> the reason, or the option of this command to use instead.
 _OWNED = {
-    "array": "--array and --at-once",
-    "cpus-per-task": "--cpus",
-    "job-name": "the name that the script gives",
-    "mem": "--mem",
-    "mem-per-cpu": "--mem",
-    "no-requeue": "none: the script requeues its tasks",
-    "ntasks": "--engine mpi --ranks",
-    "open-mode": "the log that the script writes",
-    "output": "the log that the script writes",
-    "requeue": "none: the script requeues its tasks",
-    "signal": "--margin",
-    "time": "--time",
+    **dict.fromkeys(("cpus-per-gpu", "cpus-per-task", "tres-per-task"), "use --cpus"),
+    **dict.fromkeys(("mem", "mem-per-cpu", "mem-per-gpu"), "use --mem"),
+    **dict.fromkeys(("ntasks", "ntasks-per-gpu"), "use --engine mpi --ranks"),
+    **dict.fromkeys(("no-requeue", "requeue"), "the script requeues its tasks"),
+    **dict.fromkeys(("open-mode", "output"), "the script writes its log"),
+    **dict.fromkeys(("time", "time-min"), "use --time"),
+    "array": "use --array and --at-once",
+    "chdir": "use -o FOLDER/NAME",
+    "job-name": "the script names its job and log",
+    "signal": "use --margin",
+    "test-only": "with it sbatch submits nothing",
+    "wait": "the script submits jobs that wait for each other",
+    "wrap": "the script is the job",
 }
-_SHORT = {"a": "array", "c": "cpus-per-task", "J": "job-name", "n": "ntasks", "o": "output", "t": "time"}
+#: Further options that would break a task with threads, which is one process on one node.
+_OWNED_THREADS = dict.fromkeys(
+    ("nodes", "ntasks-per-core", "ntasks-per-node", "ntasks-per-socket"), "a task is one process on one node"
+)
+_SHORT = {
+    "D": "chdir",
+    "J": "job-name",
+    "N": "nodes",
+    "Q": "quiet",
+    "V": "version",
+    "W": "wait",
+    "a": "array",
+    "c": "cpus-per-task",
+    "h": "help",
+    "n": "ntasks",
+    "o": "output",
+    "t": "time",
+}
+#: Short options of sbatch after which another short option may follow in one word.
+_SHORT_FLAGS = "HIOQVWhksuv"
 
 #: Largest number of tasks of an array at most sites (Slurm's MaxArraySize is 1001 by default).
 _USUAL_ARRAY = 1000
 
 
-def _check_directives(directives: tuple[str, ...]) -> None:
-    """Raise ParameterError for a text that is not an option of sbatch, or for an option that the script sets itself."""
+def _option_names(word: str) -> Iterator[str]:
+    """Yield the options that sbatch finds in a word, by their long names, which may be abbreviated."""
+    if word.startswith("--"):
+        yield word[2:].partition("=")[0]
+    elif word.startswith("-"):
+        for letter in word[1:]:
+            if letter in _SHORT:
+                yield _SHORT[letter]
+            if letter not in _SHORT_FLAGS:
+                return
+
+
+def _check_directives(directives: tuple[str, ...], engine: str) -> None:
+    """Raise ParameterError for a text that is not an option of sbatch, or for an option that would break the script."""
+    all_owned = _OWNED | (_OWNED_THREADS if engine == "threads" else {})
     for text in directives:
-        if not text.startswith("-"):
+        if not re.match(r"-[A-Za-z]|--[a-z]", text):
             raise ParameterError(
                 f"sbatch must be an option of sbatch, such as --account=physics, got {plain_text(text)}"
             )
         try:
-            words = shlex.split(text)
+            names = [name for word in shlex.split(text) for name in _option_names(word)]
         except ValueError as error:
             raise ParameterError(f"sbatch must be an option of sbatch, got {plain_text(text)} ({error})") from None
-        for word in words:
-            name = (
-                word[2:].partition("=")[0]
-                if word.startswith("--")
-                else _SHORT.get(word[1:2] if word.startswith("-") else "", "")
-            )
-            # sbatch takes the beginning of a name for the name
-            owned = next((o for o in _OWNED if name == o or (len(name) > 2 and o.startswith(name))), "")
-            if owned:
-                raise ParameterError(f"sbatch must not set {owned}, got {plain_text(text)}; use {_OWNED[owned]}")
+        for name in names:
+            # sbatch takes the beginning of a name for the name; "time" is also one of "time-min"
+            if owned := next((known for known in sorted(all_owned) if known.startswith(name)), ""):
+                raise ParameterError(f"sbatch must not set {owned}, got {plain_text(text)}; {all_owned[owned]}")
+
+
+def _check_setup(lines: tuple[str, ...]) -> None:
+    """Raise ParameterError for lines that bash cannot parse on their own, or that a scheduler would read as its options."""
+    if directive := next((line for line in lines if re.match("#(SBATCH|PBS|BSUB)", line)), None):
+        raise ParameterError(f"setup must be shell commands, got {plain_text(directive)}; use --sbatch")
+    text, bash = "\n".join(lines) + "\n", shutil.which("bash")
+    why = "its last line would go on with the script's next" if text.endswith("\\\n") else ""
+    if bash is not None and not why:
+        settings = {**os.environ, "LC_ALL": "C"}
+        parsed = subprocess.run([bash, "-n"], input=text, env=settings, capture_output=True, text=True, check=False)
+        why = parsed.stderr.partition("\n")[0].removeprefix(f"{bash}: ")
+    if why:
+        shown = plain_text(" ; ".join(lines))
+        raise ParameterError(f"setup must be lines that bash can parse, got {shown} ({plain_text(why)})")
 
 
 def _parse_time_limit(time: str) -> int:
     """Return a time limit in Slurm's format in seconds.  Raises ParameterError."""
     if not _TIME.fullmatch(time):
         raise ParameterError(
-            f"time must be minutes, [hours:]minutes:seconds or days-hours[:minutes[:seconds]], got {time}"
+            f"time must be minutes, [hours:]minutes:seconds or days-hours[:minutes[:seconds]], got {plain_text(time)}"
         )
     days, dash, clock = time.rpartition("-")
     parts = [int(part) for part in clock.split(":")]
@@ -141,7 +186,8 @@ def command(study: str, **given: Any) -> None:
         for text in given[what] if isinstance(given[what], tuple) else [given[what] or ""]:
             if not text.isprintable():
                 raise ParameterError(f"{what} must be printable text on one line, got {short_repr(text)}")
-    _check_directives(given["sbatch"])
+    _check_directives(given["sbatch"], given["engine"])
+    _check_setup(given["setup"])
     python = given["python"] or sys.executable
     if sweep.is_sweep(study):
         values, measured = _sweep_values(study, given)
@@ -150,7 +196,8 @@ def command(study: str, **given: Any) -> None:
     for what, text in (("study", values["study"]), ("python", python)):
         if not text.isprintable():
             raise ParameterError(f"{what} must have a printable path on one line, got {short_repr(text)}")
-    takes_node = any(word.startswith("--exclusive") for text in given["sbatch"] for word in text.split())
+    names = {name for text in given["sbatch"] for word in shlex.split(text) for name in _option_names(word)}
+    takes_node = any(len(name) > 3 and "exclusive".startswith(name) for name in names)
     cpus = given["cpus"] or (None if takes_node and given["engine"] == "threads" else 1)
     job = Job(
         **values,
@@ -198,7 +245,7 @@ def _check_sizes(given: dict[str, Any]) -> None:
             raise ParameterError(f"{name.replace('_', '-')} is not an option of engine {given['engine']}")
     if given["cpus"] is not None:
         check_range("cpus", given["cpus"], 1, 4096)
-    if given["mem"] is not None and not re.fullmatch(r"\d+[KMGT]?", given["mem"]):
+    if given["mem"] is not None and not re.fullmatch(r"[0-9]{1,9}[KMGT]?", given["mem"]):
         raise ParameterError(f"mem must be a number of MiB or a size such as 2G, got {plain_text(given['mem'])}")
     check_range("margin", given["margin"], 1, 86400)
     least = given["margin"] + _LEAST_SECONDS

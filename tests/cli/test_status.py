@@ -305,6 +305,11 @@ def test_the_script_names_a_study_of_a_file_in_full(cli, tmp_path):
     [
         (("--array", "0"), "array must be in"),
         (("--array", "4", "--time", "soon"), "time must be minutes, "),
+        (("--array", "4", "--time", "٣٠"), "time must be minutes, "),
+        (("--array", "4", "--time", "9" * 5000), "time must be minutes, "),
+        (("--array", "4", "--mem", "٣G"), "mem must be a number of MiB or a size such as 2G, got ٣G"),
+        (("--array", "4", "--sbatch=-"), "sbatch must be an option of sbatch, such as --account=physics, got -"),
+        (("--array", "4", "--sbatch=--"), "sbatch must be an option of sbatch, such as --account=physics, got --"),
         (
             ("--array", "4", "--time", "2", "--margin", "60"),
             "time must be longer than the margin of 60 s by 120 s or more, got 2",
@@ -340,6 +345,127 @@ def test_bad_options_of_the_script(cli, options, message):
     code, out, said = cli("slurm", TOY_FILE, *options)
     assert (code, out) == (2, "")
     assert message in said
+
+
+OWNED = {
+    "array": ["--array=0-9", "-a0-9", "--arr 0-9", "-Ha5"],
+    "chdir": ["-D /tmp", "--chdir=/tmp", "--chd=/tmp"],
+    "cpus-per-gpu": ["--cpus-per-gpu=2"],
+    "cpus-per-task": ["-c4", "-Qvc 4", "--cpus-per-task 4"],
+    "job-name": ["-J x", "-vJx", "--job=x"],
+    "mem": ["--mem=1G"],
+    "mem-per-gpu": ["--mem-per-gpu=1G"],
+    "nodes": ["-N 2", "--nodes=2", "-sN2"],
+    "no-requeue": ["--no-requeue", "--no-r"],
+    "ntasks": ["-n 4", "-vn4", "--nt=4"],
+    "ntasks-per-gpu": ["--ntasks-per-gpu=2"],
+    "ntasks-per-node": ["--ntasks-per-node=2"],
+    "open-mode": ["--open-mode=truncate"],
+    "output": ["-o x", "-vvox", "--ou=x.log", "--account=a --out=x.log"],
+    "requeue": ["--requeue", "--req"],
+    "signal": ["--signal=USR1@5", "--sig=9"],
+    "test-only": ["--test-only", "--test"],
+    "time": ["-t5", "-vt5", "-Qt5", "-Hkt 5", "-t=5", "--time 5", "-p a -vt 5", "-A 'a b' -t5", "--ti=5"],
+    "time-min": ["--time-min=5", "--time-m=5"],
+    "wait": ["-W", "-vW", "--wait"],
+    "wrap": ["--wrap=hostname", "--wr x"],
+}
+
+
+@pytest.mark.parametrize("owned", OWNED)
+def test_options_of_sbatch_that_would_break_the_script(cli, owned):
+    for text in OWNED[owned]:
+        code, out, said = cli("slurm", TOY_FILE, "--array", "4", f"--sbatch={text}")
+        assert (code, out, said.count("\n")) == (2, "", 1), text
+        assert said.startswith(f"fastcube: sbatch must not set {owned}, got {text}; ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "--account=t5",
+            "-At5",
+            "-pt",
+            "-p normal",
+            "--comment='-t5 a'",
+            "-dafterok:1",
+            "--dependency=afterok:1",
+            "-b now",
+        ),
+        *(
+            "--export=NONE",
+            "--exclusive",
+            "--exclude=n1",
+            "-xn1",
+            "-wn1",
+            "-Cavx2",
+            "--mail-type=FAIL",
+            "--parsable",
+            "-vQ",
+        ),
+        *(
+            "--mem-bind=local",
+            "--nodelist=n1",
+            "--nice=5",
+            "-L a",
+            "--gres=gpu:1",
+            "--wait-all-nodes=1",
+            "--error=e",
+            "-q n",
+        ),
+        *(
+            "--no-kill",
+            "-k",
+            "--hold",
+            "--hint=nomultithread",
+            "--tmp=1G",
+            "--threads-per-core=1",
+            "--wckey=x",
+            "-ee.log",
+        ),
+    ],
+)
+def test_options_of_sbatch_that_the_script_passes_on(cli, text):
+    assert f"#SBATCH {text}\n" in script_of(cli, "--array", "4", f"--sbatch={text}")[0]
+
+
+def test_nodes_are_for_engines_with_ranks(cli):
+    for option in ("--nodes=2", "-N2", "--ntasks-per-node=2"):
+        assert f"#SBATCH {option}\n" in script_of(cli, "--engine", "mpi", "--ranks", "4", f"--sbatch={option}")[0]
+
+
+def test_an_abbreviated_exclusive_takes_the_whole_node(cli):
+    for text in ("--exclusive=user", "--exclu", "-p a --exclusive"):
+        script, _ = script_of(cli, "--array", "4", f"--sbatch={text}")
+        assert "#SBATCH --mem=0\n" in script and "--cpus-per-task" not in script
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["module load 'x"], "(line 1: unexpected EOF while looking for matching `''"),
+        (["if true; then"], "syntax error"),
+        (["fi"], "syntax error near unexpected token `fi'"),
+        (["echo a &&"], "syntax error"),
+        (["cat <<END"], "here-document"),
+        (["x=$(date"], "unexpected EOF"),
+        (["module load x \\"], "its last line would go on with the script's next"),
+        (["#SBATCH --time=9"], "use --sbatch"),
+        (["#PBS -l nodes=2"], "use --sbatch"),
+    ],
+)
+def test_setup_that_bash_cannot_parse_or_that_sbatch_would_read(cli, lines, why):
+    code, out, said = cli("slurm", TOY_FILE, "--array", "4", *(f"--setup={line}" for line in lines))
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert said.startswith("fastcube: setup must be ")
+    assert why in said
+
+
+def test_setup_of_several_lines(cli):
+    lines = ["# modules", "if [ -d /opt ]; then", "  module load 'a b'", "fi", "source /x/bin/activate"]
+    script, _ = script_of(cli, "--array", "4", *(f"--setup={line}" for line in lines))
+    assert "\n".join(lines) + "\nexport OMP_NUM_THREADS" in script
 
 
 def script_of(cli, *options, study=TOY_FILE):
