@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.compiled import mark_others_slow
 from helpers.processes import CLEAN_ENVIRONMENT
 
 import fastcube as fc
@@ -84,7 +85,7 @@ print(study.code["{file}"])
 """
 
 
-@pytest.mark.parametrize("name", ["trial", "beside"])
+@pytest.mark.parametrize("name", mark_others_slow(["trial", "beside"]))
 def test_a_script_saved_while_it_runs_is_refused(tmp_path, name):
     """Python reads a script, and what it imports, once; the disk may have another text when the study is made."""
     text, _, _ = STUDY.format(more="", rewrite="", sign="<").partition("STUDY")

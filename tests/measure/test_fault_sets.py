@@ -26,7 +26,7 @@ def test_a_trial_draws_what_replay_shows(study, point):
 PLAIN = """
 from helpers.fault_sets import check_replay, small_points
 for param in {param.values[0].name: param for param in small_points()}.values():
-    check_replay(*param.values)
+    check_replay(*param.values, trials=(0, 70))
 """
 
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+from helpers.compiled import mark_others_slow
 from reference import planting as planted
 from reference import unsafe as plain
 from scipy.special import bdtr, bdtrc
@@ -279,9 +280,10 @@ def test_bounds_hold_in_samples(n, f):
         assert scale * proportion(tally.counts[f"dimension_{d}"], TRIALS, LEVEL).low <= bound, d
 
 
-def test_bounds_of_known_probabilities():
+@pytest.mark.parametrize("all_of", mark_others_slow([range(2, 5), range(5, 6)]), ids=str)
+def test_bounds_of_known_probabilities(all_of):
     """All of Q_n unsafe is one way to reach n dimensions; two faults reach two in the known share."""
-    for n in range(2, 6):
+    for n in all_of:
         for f in range(2, 2**n + 1):
             whole = sum(many for (unsafe, _), many in enumerate_fault_sets(n)[f].items() if unsafe + f == 2**n)
             assert whole / math.comb(2**n, f) <= proved.large_subcube_bounds(n, f, (n,))[0]

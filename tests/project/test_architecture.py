@@ -226,8 +226,9 @@ def test_no_module_bears_the_name_of_a_public_function():
     assert not functions & {p.stem for p in (ROOT / "fastcube").iterdir()}
 
 
+@pytest.mark.slow
 def test_public_functions_stay_callable_after_every_import():
-    """Python binds a submodule over a name of its package that it shares."""
+    """Python binds a submodule over a name of its package that it shares; the test before this one compares the names."""
     code = """
 import importlib, pkgutil, fastcube
 for module in pkgutil.walk_packages(fastcube.__path__, "fastcube."):
