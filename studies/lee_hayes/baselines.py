@@ -4,8 +4,6 @@ There are three, each as fast as its style allows: a graph library, NumPy on who
 pairs of faults with a loop for the few trials that have a close pair.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import partial

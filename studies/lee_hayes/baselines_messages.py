@@ -1,7 +1,5 @@
 """Baselines of `fastcube bench` for the routing and broadcasting kernels: plain Python, faults as sets, subcubes as pairs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

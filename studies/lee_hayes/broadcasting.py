@@ -3,8 +3,6 @@
 Interpretations R11-R15, R17 and R19.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -5,8 +5,6 @@ bootstrap percolation on Q_n.  Its critical probability is known to leading orde
 been computed.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

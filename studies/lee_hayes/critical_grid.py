@@ -6,8 +6,6 @@ points next to it, whose positions come from other trials (another seed).  The e
 distance to the fit of degree 3.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

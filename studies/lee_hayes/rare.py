@@ -6,8 +6,6 @@ It uses Karp-Luby importance sampling: only fault sets with two faults within di
 probability.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from fractions import Fraction

@@ -4,8 +4,6 @@ The paper does not measure these rules.  It concludes from the average number of
 the messages can have the extra delay of two.  ``routing`` counts the messages.  Interpretations R4-R11, R16, R18, R19 and R21.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

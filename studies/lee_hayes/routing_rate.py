@@ -5,8 +5,6 @@ fraction of messages that ROUTE delivers and, for k = 1, that ROUTE1 delivers ov
 R16, R20.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastcube.errors import check_range

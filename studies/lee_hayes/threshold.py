@@ -10,8 +10,6 @@ sum_k (-1)^k lambda^k / (2^(k^2 - k) k!) (Balogh, Bollobas & Morris 2010, "Boots
 logarithms).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

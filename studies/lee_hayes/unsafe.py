@@ -4,8 +4,6 @@
 covers n = 12..20, as far as direct sampling finds unsafe nodes; ``unsafe-rare`` (``rare``) covers rarer ones.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

@@ -4,8 +4,6 @@ For ``gather``, :func:`fastcube.find_tree` and :func:`fastcube.gather` run the t
 They are plain Python too, and ten times as fast as a simulation of messages between nodes.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Enumeration of all sets of faulty links and nodes of small cubes, for exact values."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

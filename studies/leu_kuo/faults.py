@@ -1,7 +1,5 @@
 """Shared by the tree studies: axes, grids, and the explanation of a trial's cube as text and as data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``find-tree``: how often FIND_TREE's tree has no faulty link, and how many it has (Leu & Kuo, section 3.1; R3-R6)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

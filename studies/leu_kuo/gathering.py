@@ -3,8 +3,6 @@
 Both use the same kernel: three variants of FTTC, the traditional detour, and no fault tolerance, on the same fault sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """``optimal-tree``: FIND_TREE and TOP_DOWN compared with the tree of fewest faulty links (Leu & Kuo, section 2.2; R7, R20)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree

@@ -1,7 +1,5 @@
 """The tables of exact values; ``python -m fastcube.studies.leu_kuo.tables`` writes the files under ``data/`` again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Baselines of `fastcube bench` for dual-cube routing: the algorithm PRACTICAL in plain Python."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

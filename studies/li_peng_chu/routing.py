@@ -5,19 +5,15 @@ shows the fraction of routes that find a path, Figure 2 the length of the paths.
 shortest nonfaulty path.  Its grid ``large`` goes on to DC(30), larger than any published simulation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.kernels.dualcube import dispatch, layout
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import NormalMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Study, Value, product_grid
+from fastcube.results.results import Results
 from fastcube.results.rounding import estimate_text
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
 
 Point = Mapping[str, Value]
 

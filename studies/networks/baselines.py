@@ -1,7 +1,5 @@
 """Baselines of ``fastcube bench`` for the survival kernel: code as a user might write it."""
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from typing import Any

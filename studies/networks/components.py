@@ -3,9 +3,7 @@
 The trials have the faults and the pair s, t of ``survival``.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
@@ -21,11 +19,9 @@ from fastcube.measure.survival import (
     make_draw,
     make_explain,
 )
+from fastcube.results.results import Results
 
 from .survival import NODES
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
 
 #: Largest n, because intact distances are stored in a table of 2^2n bytes.
 MOST = 12

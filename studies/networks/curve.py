@@ -1,10 +1,8 @@
 """``survival-curve``: survivors after every number of failures, all counted from one order of failures per trial (N6)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +13,7 @@ from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, Sta
 from fastcube.measure.study import Axis, Choice, Draw, Explanation, Grid, Study, Value, join_limited
 from fastcube.measure.survival import NETWORK
 from fastcube.networks.family import families, network
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from fastcube.results.results import Results
 
 #: Largest number of links of a network on 2^16 nodes (the augmented cube).
 _MOST_LINKS = 31 * 2**15

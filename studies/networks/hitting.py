@@ -3,9 +3,7 @@
 The orders of failures are the same as in ``survival-curve``.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +23,10 @@ from fastcube.measure.statistics import (
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
 from fastcube.networks.family import families, network
+from fastcube.results.results import Results
 
 from .curve import WHAT, count_failing
 from .curve import draw as draw_failures
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
 
 #: Largest n.
 MOST = 14

@@ -3,12 +3,10 @@
 Every trial tests the network of its point and the hypercube under the same faults, so differences are paired.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.errors import range_text
 from fastcube.exact.survival import isolated_node_bounds
@@ -29,10 +27,8 @@ from fastcube.measure.survival import (
     networks_of_size,
 )
 from fastcube.networks.family import families
+from fastcube.results.results import Results
 from fastcube.results.rounding import estimate_texts
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
 
 Points = list[dict[str, Value]]
 

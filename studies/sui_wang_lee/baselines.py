@@ -4,8 +4,6 @@ There are three: shortest augmenting paths in plain Python from one node to ever
 next; NetworkX's ``edge_connectivity``; SciPy's ``maximum_flow`` from one node to every other.  Each draws its own fault sets.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 

@@ -4,11 +4,9 @@ This is Edmonds' number (interpretation S11), the edge connectivity lambda of th
 degree delta, and the study asks how often it is less.  The grid ``links`` has faulty links in place of faulty nodes.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube import resources
 from fastcube.errors import check_integer, check_range
@@ -19,9 +17,7 @@ from fastcube.measure.statistics import Mean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from fastcube.results.results import Results
 
 #: Fractions of faulty nodes or links in the grids, in parts of 32.
 _PARTS = range(17)

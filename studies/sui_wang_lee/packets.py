@@ -5,10 +5,8 @@ cited.  Every trial draws a source and a faulty node, builds the trees and count
 depends on the draw.  Interpretations S1 to S10 apply.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.errors import check_range
 from fastcube.kernels.spanning import dispatch, layout
@@ -17,9 +15,7 @@ from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import NormalMean, Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.networks.hypercube import Hypercube
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from fastcube.results.results import Results
 
 PACKETS = (1, 4, 16, 64, 256, 1024)
 

@@ -4,8 +4,6 @@ Statuses are computed on demand.  Gordon and Stout report that the success of si
 rate.  Trials are the same as in ``routing-rate``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastcube.kernels.unicast import dispatch

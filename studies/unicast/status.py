@@ -5,8 +5,6 @@ The trials have the faults of ``rivals``.  ``unsafe_safe`` counts nonfaulty node
 1.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ Each paper compares its rule with one predecessor, on faults of its own, for n <
 faults and messages of ``routing``.  Interpretations V1-V9.  Rules whose definition we have not read are listed in ``MISSING``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from fastcube.kernels.unicast.layout import NAMES, PROMISING_RULES

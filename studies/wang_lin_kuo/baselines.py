@@ -5,8 +5,6 @@ once for each dimension.  Multicasts and dependency graphs have the plain functi
 time.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -3,11 +3,9 @@
 Interpretations A5 (shortcuts or the Hamilton path), A11 (what is counted), A13 and A16 apply.
 """
 
-from __future__ import annotations
-
 import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastcube.algorithms.multicasting import Multicast, multicast
 from fastcube.algorithms.partition import Supercube, two_partition
@@ -18,13 +16,11 @@ from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Mean, NormalMean, Proportion, Ratio
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study
+from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
 from .partition import pair_text
-
-if TYPE_CHECKING:
-    from fastcube.measure.tally import Tally
-    from fastcube.results.results import Results
 
 
 @functools.cache

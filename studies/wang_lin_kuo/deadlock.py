@@ -4,12 +4,10 @@ Theorem 2 calls the algorithm deadlock-free because the high and the low network
 But D_H and D_L share the channels inside the supernodes.  Interpretations A14 (dependency graph) and A15 (simulation) apply.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +20,11 @@ from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
+from fastcube.results.results import Results
 
 from .channels import supernode_text
 from .deadlock_search import CANDIDATES, SearchResult, deadlocking_messages
 from .partition import pair_text, sample_trial
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
 
 
 def _check_faults(point: Point) -> None:

@@ -5,8 +5,6 @@ gives m messages: after the first step each holds its own channel and requests t
 messages suffice when some hold several channels of the cycle in a row before they request one of the next message.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,12 +4,10 @@ Lemma 1 promises one for up to n - 1 faults; section 5.3 says that one is possib
 apply.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +20,7 @@ from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
-
-if TYPE_CHECKING:
-    from fastcube.results.results import Results
+from fastcube.results.results import Results
 
 #: The values of f / 2^(n/2) in the default grid, which also has f = n - 1 and f = n.
 _TIMES = [0.25 * i for i in range(1, 13)]

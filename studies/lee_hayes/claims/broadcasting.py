@@ -1,7 +1,5 @@
 """Claims of Lee & Hayes (1988) about broadcasting: section 4, and its extension to faulty links in section 5."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ two searches: ``crowded_messages`` places faults at random near the ends, and ``
 claim's bound.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator

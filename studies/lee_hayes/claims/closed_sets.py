@@ -1,7 +1,5 @@
 """All sets of nodes of the smallest cubes that are closed under the rule of unsafe nodes, and their shape."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

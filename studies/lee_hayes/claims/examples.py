@@ -1,7 +1,5 @@
 """Worked examples of Lee & Hayes (1988): its figures and messages, and a smallest case for each kind of pair of Figure 7."""
 
-from __future__ import annotations
-
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.algorithms.paths import Route, route
 from fastcube.algorithms.unsafe import find_unsafe

@@ -1,7 +1,5 @@
 """The registry of the claims of Lee & Hayes, and helpers that make counterexamples and verdicts."""
 
-from __future__ import annotations
-
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.audit.claims import ClaimRegistry, Witness
 from fastcube.audit.cubes import cube_data

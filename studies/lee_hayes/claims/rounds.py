@@ -1,7 +1,5 @@
 """Claims of Lee & Hayes (1988) about the rounds of FIND_UNSAFE, and its worked examples; conventions as in ``unsafe``."""
 
-from __future__ import annotations
-
 import math
 
 from fastcube.algorithms.unsafe import find_unsafe

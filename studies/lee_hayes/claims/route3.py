@@ -1,7 +1,5 @@
 """Claims of Lee & Hayes (1988) about ROUTE3(1): section 3.2, and its extension to faulty links in section 5."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

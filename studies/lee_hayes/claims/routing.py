@@ -4,8 +4,6 @@ Each claim is checked on all small cases in the order of n and then of the numbe
 in that order.  If the claim holds there, larger cases are searched (``cases.py``).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ The conventions are those of ``routing``.  An algorithm is optimal under a fault
 a nonfaulty path, over a shortest one.
 """
 
-from __future__ import annotations
-
 import itertools
 
 from fastcube.algorithms.paths import route

@@ -4,8 +4,6 @@ The kernels return how many cases violate a claim, not which.  If there are any,
 first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Claims are in our words, with ceilings and floors as printed.  Additions of an i
 unsafe" means that no node is active.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """FTTC without a clock: nodes run their programs in random order, and a node waits when it has to receive."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -3,8 +3,6 @@
 Variants and conventions as in ``gathering``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

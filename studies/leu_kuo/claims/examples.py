@@ -1,7 +1,5 @@
 """Worked examples of Leu & Kuo: the trees, tables and figures of the paper, and the applications of its section 2.1."""
 
-from __future__ import annotations
-
 from fastcube.algorithms.gathering import gather
 from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
 from fastcube.audit.examples import Drawing, Example, examples_of

@@ -3,8 +3,6 @@
 ``literal`` is Figure 13 as printed, ``comment`` follows the comments in the figure, and ``repaired`` is our correction (R9).
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterator

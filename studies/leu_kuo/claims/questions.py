@@ -1,7 +1,5 @@
 """Questions about trees that Leu & Kuo do not ask: how good FIND_TREE and TOP_DOWN are, and which faults leave no tree."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

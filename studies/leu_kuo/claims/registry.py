@@ -1,7 +1,5 @@
 """The registry of the claims of Leu & Kuo, and helpers that make counterexamples and verdicts."""
 
-from __future__ import annotations
-
 import functools
 
 from fastcube.algorithms.trees import CommunicationTree

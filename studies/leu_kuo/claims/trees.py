@@ -4,8 +4,6 @@ Claims are in our words; additions of an interpretation are in square brackets. 
 of n, number of faulty links, links.  Exact fractions come from all fault sets of a size (:func:`fastcube.exact_trees`).
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence

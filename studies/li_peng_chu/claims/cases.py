@@ -4,8 +4,6 @@ Every dual-cube has an automorphism that moves any given node to label 0 and kee
 0.  Random fault sets lie close to s and t, and the cube is just k-safe: every node has at least k nonfaulty neighbours.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter, deque

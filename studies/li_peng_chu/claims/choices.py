@@ -3,8 +3,6 @@
 An algorithm that reaches the target by none of them fails under every interpretation.  For small clusters and k >= 1.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Examples for Li, Peng & Chu: the network, a binomial tree, virtual edges, Algorithms 1 to 3 and PRACTICAL on DC(2)."""
 
-from __future__ import annotations
-
 from fastcube.audit.examples import Example, examples_of
 
 #: Two faults that leave DC(2) 1-safe, and targets in the cluster of node 0, in another of its class, in the other class.

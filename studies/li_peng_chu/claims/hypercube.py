@@ -4,8 +4,6 @@ A hypercube is the cluster of node 0 in a dual-cube whose other clusters have no
 parameter k + 1 uses Hypercube_Routing with k (interpretation B6).
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

@@ -5,8 +5,6 @@ any given node to label 0 and keeps the order of dimensions, so all cases have s
 order of m, k, number of faults, faults, t.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """The registry of the claims of Li, Peng & Chu, and helpers that make counterexamples and verdicts."""
 
-from __future__ import annotations
-
 from fastcube.audit.claims import ClaimRegistry, Witness
 from fastcube.networks.dualcube import DualCube
 

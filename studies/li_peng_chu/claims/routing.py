@@ -4,8 +4,6 @@ Statements that are proved (docs/proofs.md) are also tested.  Cases are all faul
 of larger ones: close to s and t, with the cube just k-safe.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Claims of Li, Peng & Chu on the simulated algorithm, which the paper does not print: all assume interpretation B7."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from fastcube.audit.claims import Effort, Verdict

@@ -3,8 +3,6 @@
 The first two claims are known from an abstract alone; the others are ours.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb
 

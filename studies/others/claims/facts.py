@@ -4,8 +4,6 @@ A source gives in brackets the text that we read: an entry of a database, an abs
 did not read the fact's own text.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -6,8 +6,6 @@ printed heights: 2 and 3 for d = 2, else 3 and 3.  The trees of Q'_n come from t
 least 1.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Claims of Sui, Wang & Lee on broadcasting: Theorem 2, its optimality, and cited results."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The compiled kernel decides all fault sets; an example can be checked with the functions for one instance.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Examples for Sui, Wang & Lee: the spanning trees of the figures as interpreted here, and broadcasts on them."""
 
-from __future__ import annotations
-
 from fastcube.algorithms.spanning import spanning_trees
 from fastcube.audit.examples import Drawing, Example, examples_of
 from fastcube.networks.hypercube import Hypercube

@@ -1,7 +1,5 @@
 """Search for short broadcast schedules; ``fc.schedule_steps`` executes them."""
 
-from __future__ import annotations
-
 import random
 
 from fastcube.networks.hypercube import Hypercube

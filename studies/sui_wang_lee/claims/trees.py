@@ -4,8 +4,6 @@ The trees follow interpretations S1 to S9.  The paper draws the base trees of Q'
 depends on them, all admissible ones are tried (``bases.py``).  Results at distance d hold for every source and faulty node.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

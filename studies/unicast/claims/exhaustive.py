@@ -4,8 +4,6 @@ These are a third implementation of the safety statuses, besides the kernels' pl
 computed by sorting, for all sets together.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

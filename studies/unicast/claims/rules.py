@@ -1,7 +1,5 @@
 """Claims about messages under rival rules (V10); registry and conventions as in ``status``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

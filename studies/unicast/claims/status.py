@@ -4,8 +4,6 @@ We read no paper's full text: a claim is from an abstract if its place says so, 
 "ours" mark claims that one would expect and that no paper makes.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Figures 15 and 16 exactly as printed, with the choices that they leave open."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Claims of section 5: how many channels a multicast uses in the best, the worst and the average case."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

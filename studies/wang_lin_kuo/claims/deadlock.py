@@ -1,7 +1,5 @@
 """Claims on deadlock: Theorem 2 under three interpretations, and its repair by a second virtual channel under the same three."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator

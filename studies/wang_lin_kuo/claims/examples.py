@@ -1,7 +1,5 @@
 """Examples for Wang, Lin & Kuo: partitions, routing inside supernodes and between them, and the multicast of Figure 18."""
 
-from __future__ import annotations
-
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube
 from fastcube.audit.examples import Drawing, Example, examples_of

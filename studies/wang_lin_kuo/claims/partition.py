@@ -3,8 +3,6 @@
 Statements are in our words, and square brackets mark what an interpretation (A1 to A16) adds.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

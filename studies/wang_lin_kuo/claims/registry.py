@@ -1,7 +1,5 @@
 """The registry of the claims of Wang, Lin & Kuo, and a helper that decides claims by examples."""
 
-from __future__ import annotations
-
 from fastcube.audit.claims import ClaimRegistry, Effort, Verdict, Witness
 
 registry = ClaimRegistry("wang_lin_kuo")
