@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError, ResultFileError, check_file_path, plain_text
-from . import completion, verbosity_option
+from . import completion, print_message, verbosity_option
 
 if TYPE_CHECKING:
     from ..measure.study import Study
@@ -141,15 +141,18 @@ def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:
 
 
 def read_results(path: str, unchecked: bool, study: str | None = None, points: tuple[str, ...] = ()) -> Results:
-    """Return the results in a file, with the study that the user names; code named by the file is never run.
+    """Return the results in a file, with the study that the user names, and report missing shards; the file runs no code.
 
     ``points`` is the value of ``--where``.
     """
     from ..measure import registry
     from ..results.reading import open_results
+    from .status import missing_shards_text
 
     with suggest_unchecked():
         results = open_results(path, unchecked=unchecked)
+    if lacking := missing_shards_text(results):
+        print_message(f"{plain_text(path)}: {lacking}")
     if study is not None:
         results.study = registry.study_of(results.study, study)
     return results.sel(**parse_axes(points)) if points else results

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import completion, options, print_message, table_width
-from .status import missing_shards_text
+from . import completion, options, table_width
 
 
 @click.command("show")
@@ -40,8 +39,6 @@ def command(
     if sort is not None:
         results = table.sort_points(results, sort)
     chosen = None if stat is None else stat.split(",")
-    if lacking := missing_shards_text(results):
-        print_message(lacking)
     if style == "table":
         click.echo(table.as_table(results, table_width(), chosen))
     else:
