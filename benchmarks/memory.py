@@ -64,10 +64,10 @@ def measure_point(name: str, point: dict[str, float], seconds: int) -> int:
     """What a further worker adds at a point, in MiB."""
     with tempfile.TemporaryDirectory() as folder:
         options = ["--trials", "1e9", "--progress", "none", "--force", "-o", "r.h5", "--max-seconds", str(seconds)]
-        options += [
-            word for axis, value in point.items() for word in ("--set", f"{axis}={value:f}".rstrip("0").rstrip("."))
-        ]
-        _, one, four = (peak_memory(folder, "run", name, *options, "--workers", workers) for workers in "114")
+        texts = [f"{axis}={value}" if isinstance(value, int) else f"{axis}={value:f}" for axis, value in point.items()]
+        values = [word for text in texts for word in ("--set", text)]
+        peak_memory(folder, "warmup", name, *values)
+        one, four = (peak_memory(folder, "run", name, *values, *options, "--workers", workers) for workers in "14")
     return round((four - one) / 3)
 
 

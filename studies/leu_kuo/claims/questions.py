@@ -74,7 +74,7 @@ def _at_one_node(n: int) -> Hypercube:
     where="section 3.1",
     states="[FIND_TREE finds a fault-free tree whenever there is one; or at least with up to n - 1 faulty links.]",
     ours=True,
-    correction="It always does with one faulty link, and not with two.",
+    correction="It does with one faulty link, and not always with two.",
 )
 def find_tree_fault_free(effort: Effort) -> Verdict:
     """Check all pairs of links of Q_3; for one link, use the symmetry of the rule's first choice for all n."""
