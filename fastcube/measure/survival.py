@@ -84,12 +84,16 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
     pair = {**_PAIR, "defined": functools.partial(is_compared_with_pair, family=family)}
     return (
         ComplementProportion(
-            name="disconnected", description="the nonfaulty nodes are not connected", events="connected"
+            name="disconnected",
+            description="probability that the nonfaulty nodes are not connected",
+            events="connected",
         ),
-        Proportion(name="connected", description="the nonfaulty nodes are connected"),
-        Proportion(name="no_isolated", description="no nonfaulty node is isolated"),
-        Proportion(name="extra_1", description="disconnected, and no node is isolated", events="hidden"),
-        Proportion(name="st_connected", description="t can be reached from s", events="pair", **_PAIR),
+        Proportion(name="connected", description="probability that the nonfaulty nodes are connected"),
+        Proportion(name="no_isolated", description="probability that no nonfaulty node is isolated"),
+        Proportion(
+            name="extra_1", description="probability of a disconnection without an isolated node", events="hidden"
+        ),
+        Proportion(name="st_connected", description="probability that t can be reached from s", events="pair", **_PAIR),
         difference_statistic("connected", "connected", "connected"),
         difference_statistic("extra_1", "hidden", "disconnected, no node isolated", shown=False),
         difference_statistic("st_connected", "pair", "t reached from s", shown=False, **pair),

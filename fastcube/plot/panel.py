@@ -342,8 +342,8 @@ class Panel:
         return any(not math.isnan(e.value) for line in self.drawn for e in line.estimates) or self.axes.has_data()
 
     @property
-    def legend(self) -> dict[str, Any]:
-        """Entries of the legend: lines with a point or an upper limit on the scale, then everything else.
+    def legend(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Entries of the legend: lines with a point or an upper limit on the scale, and everything else.
 
         A line whose values are known to be 0 cannot be drawn on a logarithmic scale, so its entry says so.
         """
@@ -361,11 +361,8 @@ class Panel:
         lines |= {mathtext(f"{label}: 0 at every point"): Line2D([], [], linestyle="none") for label in zero}
         bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
         interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self._has_band else bar if self._has_bar else None
-        return {
-            **lines,
-            **({"95% interval": interval} if interval else {}),
-            **{mathtext(label): handle for label, handle in self.others.items()},
-        }
+        others = {"95% interval": interval} if interval else {}
+        return lines, others | {mathtext(label): handle for label, handle in self.others.items()}
 
     @property
     def estimates(self) -> list[Estimate]:

@@ -80,6 +80,12 @@ def _legend_width(widths: list[float], columns: int) -> float:
     return sum(max(widths[i:j]) for i, j in pairwise(ends))
 
 
+def _legend_entries(panels: Sequence[Panel]) -> dict[str, Any]:
+    """Return the entries of a legend of several panels: first all lines."""
+    parts = [panel.legend for panel in panels]
+    return {label: handle for k in (0, 1) for part in parts for label, handle in part[k].items()}
+
+
 #: Largest width of a panel's own legend as a fraction of its column; a wider legend would make matplotlib shrink the axes.
 _MAX_LEGEND_FRACTION = 0.8
 
@@ -207,8 +213,8 @@ class Sheet:
         self._drop_panels()
         for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
             group_lines(panels)
+        self._write_titles()
         self._draw_panels()
-        self._write_title()
         self._draw_legends()
         self._limit_height()
         if not self.left_out:
@@ -251,24 +257,19 @@ class Sheet:
             for panel in group:
                 panel.draw(log, shared if panel.estimates else None)
 
-    def _write_title(self) -> None:
+    def _write_titles(self) -> None:
+        """Write the title; on paper, titles of several panels begin with (a), (b), ..."""
         if isinstance(self._own_title, str):
             self._title = self._own_title
             if len(self._panels) == 1:
                 self._panels[0].set_labels(title="")
-                self._panels[0].axes.set_title("")
+        if self._style == "paper" and len(self._panels) > 1:
+            for letter, panel in zip(string.ascii_lowercase, self._panels, strict=False):
+                panel.set_labels(title=f"({letter}) {panel.title}".strip())
         if self._title:
             size = 1.1 * self._letters
             per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
             self.figure.suptitle(wrap_mathtext(self._title, per_line), fontsize=size)
-        self._letter_panels()
-
-    def _letter_panels(self) -> None:
-        """On paper, write (a), (b), ... before the titles of several panels."""
-        if self._style == "paper" and len(self._panels) > 1:
-            for letter, panel in zip(string.ascii_lowercase, self._panels, strict=False):
-                title = panel.axes.get_title().removeprefix(f"({letter})")
-                panel.axes.set_title(f"({letter}) {title.strip()}".strip(), fontsize=self._letters)
 
     def _limit_height(self) -> None:
         """Set the requested height; in a journal's column find out how many panels fit into the greatest height."""
@@ -292,7 +293,6 @@ class Sheet:
         self.figure.draw_without_rendering()
         for panel in self._panels:
             panel.write()
-        self._letter_panels()
 
     def _boxes(self, tight: bool = False) -> list[Any]:
         """Return the boxes of the panels in pixels, if ``tight`` with their labels, titles and legends."""
@@ -307,9 +307,7 @@ class Sheet:
         """Draw one legend under the panels if their lines differ by the same axes, else one under each, and then the caption."""
         small = max(SMALLEST, 0.85 * self._letters)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
-        entries: dict[str, Any] = {}
-        if self._has_one_legend:
-            entries = {label: handle for panel in self._panels for label, handle in panel.legend.items()}
+        entries = _legend_entries(self._panels) if self._has_one_legend else {}
         said = caption_text(self._results, self._panels) if self._results and self._own_title != "" else ""
         caption = wrap_mathtext(said, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
         if entries or caption:
@@ -330,7 +328,7 @@ class Sheet:
         """Draw the legend of one panel, and return its number of rows."""
         from matplotlib.transforms import ScaledTranslation
 
-        if not (entries := panel.legend):
+        if not (entries := _legend_entries([panel])):
             return 0
         rows, look = self._legend_layout(entries, columns, small)
         lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # height of the axis' numbers and label, in letters

@@ -29,6 +29,11 @@ WIDTH = 120
 #: Most points in the table of a notebook.
 HTML_ROWS = 40
 
+#: The meaning of cells, for tables in documents.
+DOCUMENT_REMARK = (
+    "± half the width of the 95% interval, [low, high] the 95% interval, < and > its upper and lower limit"
+)
+
 #: The mark of an estimate with an asymptotic interval.
 ASYMPTOTIC = "~"
 
@@ -209,7 +214,7 @@ def _document_table(results: Results, statistics: Sequence[str] | None) -> tuple
     """Return the columns of a table for documents, each name on one line with the unit of its numbers, and the remarks."""
     units = {s.label if isinstance(s, Distribution) else s.name: s.units for s in results.study.statistics}
     columns = _columns(results, statistics)
-    remarks = _remarks(results, columns, True)
+    remarks = [DOCUMENT_REMARK, *_remarks(results, columns, True)]
     for column in columns:
         name, _, condition = column[0].partition("\n")
         unit = units.get(name, "1")

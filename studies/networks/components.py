@@ -61,9 +61,9 @@ STATISTICS = (
     Ratio(name="stretch", description="total distance over total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
-    *(Proportion(name=f"extra_{g}", description=f"disconnected, and every component has more than {g} nodes")
+    *(Proportion(name=f"extra_{g}", description=f"probability of a disconnection into components of more than {g} nodes")
       for g in EXTRA_NODES),
-    *(Proportion(name=f"components_{r}", description=f"at least {r} components", events=f"parts_{r}")
+    *(Proportion(name=f"components_{r}", description=f"probability of at least {r} components", events=f"parts_{r}")
       for r in LEAST_COMPONENTS),
     Mean(name="second_component", description="fraction of the nonfaulty nodes in the second largest component",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),

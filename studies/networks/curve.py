@@ -46,10 +46,10 @@ def _survivor_count(point: Point) -> float:
 
 
 STATISTICS: tuple[Statistic, ...] = (
-    Proportion(name="connected", description="the survivors are connected"),
-    Proportion(name="disconnected", description="the survivors are in more than one component", shown=False),
-    Proportion(name="no_isolated", description="no survivor is isolated"),
-    Proportion(name="extra_1", description="disconnected, and no survivor is isolated"),
+    Proportion(name="connected", description="probability that the survivors are connected"),
+    Proportion(name="disconnected", description="probability of more than one component", shown=False),
+    Proportion(name="no_isolated", description="probability that no survivor is isolated"),
+    Proportion(name="extra_1", description="probability of a disconnection without an isolated node"),
     Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
          squares="largest_squares", nonzero="some", unit=_survivor_count),
     Mean(name="second_component", description="fraction of the survivors in the second largest component",
@@ -106,22 +106,16 @@ def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -
     return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
 
 
-#: Statistics of the figure, and labels of those that are events.
-_PANELS = {
-    "connected": "P(the survivors are connected)",
-    "extra_1": "P(disconnected, no survivor isolated)",
-    "largest_component": None,
-    "susceptibility": None,
-}
+_PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
     what = " or ".join(sorted({str(point["what"]) for point, tally in results if tally.trials}))
-    for panel, (name, y) in zip(sheet.panels(2, 2), _PANELS.items(), strict=True):
+    for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
         panel.lines(results, name, x="failed", by=by)
-        panel.set_labels(x=f"failed {what}", y=y)
+        panel.set_labels(x=f"failed {what}")
         panel.scale = "linear"
     sheet.title(results.study.title)
 

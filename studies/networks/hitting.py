@@ -56,11 +56,12 @@ def _most_lifetime(point: Point) -> float:
 
 
 STATISTICS: tuple[Statistic, ...] = (
-    ComplementProportion(name="differ", description="the first disconnection isolates no node, or never happens",
+    ComplementProportion(name="differ", description="probability that the first disconnection isolates no node or never happens",
                          events="same"),
-    Proportion(name="same", description="the first disconnection isolates a node"),
-    Proportion(name="extra_1_first", description="disconnected before a node is isolated", defined=_fails_nodes),
-    Proportion(name="never", description="never disconnected, before one survivor is left", defined=_fails_nodes),
+    Proportion(name="same", description="probability that the first disconnection isolates a node"),
+    Proportion(name="extra_1_first", description="probability of a disconnection before any node is isolated",
+               defined=_fails_nodes),
+    Proportion(name="never", description="probability of no disconnection until one survivor is left", defined=_fails_nodes),
     NormalMean(name="lifetime", description="expected time of the first disconnection if each node, or link, fails at rate 1",
                total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
     NormalDifference(name="lifetime_diff", description="lifetime: network less hypercube, on the same orders of failures",
@@ -120,7 +121,7 @@ def _figure(results: Results, sheet: Any) -> None:
     """Plot 1 - P(same), and the difference of the lifetime from the hypercube's, against n."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "differ", x="n", by="network")
-    above.set_labels(y="P(the first disconnection isolates no node)")
+    above.set_labels(y="P(no node isolated by the first disconnection)")
     above.scale = "log"
     below.lines(results, "lifetime_diff", x="n", by="network")
     below.set_labels(y="difference of the lifetime from the hypercube's")

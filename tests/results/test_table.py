@@ -19,6 +19,7 @@ from fastcube.measure.tally import Tally
 from fastcube.results.results import Results
 from fastcube.results.table import (
     ASYMPTOTIC,
+    DOCUMENT_REMARK,
     WIDTH,
     as_csv,
     as_json,
@@ -274,14 +275,17 @@ def test_markdown_and_latex_have_units_and_escape_what_they_must():
             "| 1 | 1,000 | < 0.0037 of 991 |",
             "| 2 | 1,000 | 0.504 ± 0.032 of 992 |",
             "",
+            DOCUMENT_REMARK,
+            "",
             "of over: trials with x | y",
             "",
             "all statistics: units, bounds and scales are read from the file and not checked (show --study FILE.py checks them)",
         ][: len(as_markdown(results).splitlines())]
     )
     lines = as_latex(results).splitlines()
-    assert lines[:3] == ["% Values of Q_n by hand", r"% needs \usepackage{booktabs}", "% of over: trials with x | y"]
-    assert lines[3:] == [
+    assert lines[:2] == ["% Values of Q_n by hand", r"% needs \usepackage{booktabs}"]
+    assert lines[2:4] == [f"% {DOCUMENT_REMARK}", "% of over: trials with x | y"]
+    assert lines[4:] == [
         r"\begin{tabular}{rrr}",
         r"\toprule",
         r"a & trials & some [links\_\%] of over \\",
