@@ -26,8 +26,11 @@ PointFilter = Mapping[str, object] | Callable[[Point], bool] | None
 #: Largest total length of the names along x, in characters, that are written horizontally.
 _WORDS = 45
 
-#: Length of a limit's arrow in points, on a line with up to ``_FEW_LIMITS`` limits and with more.
-_ARROW, _SMALL_ARROW, _FEW_LIMITS = 10.0, 6.0, 4
+#: Length of a limit's arrow in letters, on a line with up to ``_FEW_LIMITS`` limits and with more.
+_ARROW, _SMALL_ARROW, _FEW_LIMITS = 1.0, 0.6, 4
+
+#: Fraction of the axis that is left free below limits, for arrows: on a screen, and on the low panels of a paper.
+_SCREEN_ROOM, _PAPER_ROOM = 0.1, 0.18
 
 #: Largest and least distance of marks side by side at one x, in points, and the largest fraction of the way to the next x.
 _STEP, _LEAST_STEP, _ROOM = 5.0, 2.5, 0.8
@@ -469,7 +472,8 @@ class Panel:
         if not log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
             far = 2 * min(values)  # a closer view would only show intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
-        return placing.axis_limits(values, log, 0.1 if ends else 0.04)
+        room = _SCREEN_ROOM if self.letters >= 10 else _PAPER_ROOM
+        return placing.axis_limits(values, log, room if ends else 0.04)
 
     def _set_x(self) -> None:
         values = [x for line in self.drawn for x in line.x] + [x for known, _ in self._known for x in known]
@@ -518,24 +522,24 @@ class Panel:
         return {"transform": self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)}
 
     def _draw_line(self, line: Line, log: bool, layer: float) -> None:
-        """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single point."""
+        """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single marker."""
         drawn = [is_drawable(e, log) for e in line.estimates]
         banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
         moved = self._moved(line.shift)
-        look = line.plot_style | {"markevery": _marker_step(len(y))} | moved
+        every = _marker_step(len(y))
+        look = line.plot_style | {"markevery": every} | moved
         self.axes.plot(line.x, y, zorder=layer, gid="line", label=mathtext(line.label or "_"), **look)
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
         bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
-        for x, e, there, in_band in zip(
-            line.x, line.estimates, drawn, map(all, zip(banded, beside, strict=True)), strict=True
-        ):
-            if there and not in_band and not self._is_empty:
+        in_band = [b and n for b, n in zip(banded, beside, strict=True)]
+        for i, (x, e) in enumerate(zip(line.x, line.estimates, strict=True)):
+            if drawn[i] and not in_band[i] and i % every == 0 and not self._is_empty:
                 end = _BELOW * e.value if log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
                 self.axes.plot([x] * 2, [end, e.high], **bar)
                 self._has_bar = True
-        if line.joined and any(b and n for b, n in zip(banded, beside, strict=True)):
+        if line.joined and any(in_band):
             low, high = [e.low for e in line.estimates], [e.high for e in line.estimates]
             step = "mid" if "drawstyle" in look else None
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0, "zorder": 1, "step": step}
@@ -565,7 +569,7 @@ class Panel:
 
     def _draw_limit(self, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
         how: dict[str, Any] = {"marker": limit_marker(not upper), "fillstyle": "none", "linestyle": "none"}
-        moved = self._moved(shift) | {"markersize": 2 * length, "color": colour}
+        moved = self._moved(shift) | {"markersize": 2 * length * self.letters, "color": colour}
         self.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
         self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 

@@ -181,7 +181,7 @@ class Sheet:
             self.figure = axes[0].figure
         if max(self._numbers, default=1) > count:
             raise ParameterError(f"panels must be in [1, {count}] for this figure, got {max(self._numbers)}")
-        prefix = [self._results[0].study.name, *shared_facts(self._results)[0]] if self._results else []
+        prefix = [self._results[0].study.name, *shared_facts(self._results)[0].values()] if self._results else []
         self._panels = [Panel(a, self._letters, self._given is None, ", ".join(prefix)) for a in axes]
         return self._panels
 

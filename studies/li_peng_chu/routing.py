@@ -230,7 +230,9 @@ def _plot_lengths(results: Results, panel: Any) -> None:
         panel.set_labels(y="path length, % of d(s, t)")
         return
     panel.lines(results, "length_ratio", x="rate", by="m", factor=100)
-    panel.reference(lambda point: 100 * results.estimates(point)["length_over_distance"].value, "in % of d(s, t)")
+    panel.reference(
+        lambda point: 100 * results.estimates(point)["length_over_distance"].value, "path length, % of d(s, t)"
+    )
     panel.set_labels(y="path length, % of the shortest nonfaulty path")
 
 

@@ -40,13 +40,21 @@ def test_a_limit_is_drawn_where_it_is(estimates, limits):
     assert ("none seen: upper limit" in legend) == any(estimates[x - 1].value == 0 for x, _ in limits)
 
 
-def test_the_axis_holds_limits_and_arrows():
-    axes = drawn([(1, FEW), (2, proportion(0, 4)), (3, proportion(0, 10**6))], "log")
-    frame = axes.get_window_extent()
-    for mark in artists(axes, LIMIT):
-        y = mark.get_transform().transform(mark.get_xydata())[0, 1]
-        length = mark.get_markersize() / 2 / 72 * axes.figure.dpi
-        assert frame.y0 <= y - length and y <= frame.y1
+@pytest.mark.parametrize("layout", [{}, {"width": "3.3in", "height": "3.2in"}], ids=["screen", "low panels"])
+def test_the_axis_holds_limits_and_arrows(layout):
+    sheet = Sheet(**layout)
+    for panel in sheet.panels(rows=2):
+        panel.scale = "log"
+        panel.series("what", [(1, FEW), (2, proportion(0, 4)), (3, proportion(0, 10**6))])
+    sheet.finish()
+    for axes in sheet.figure.axes:
+        frame = axes.get_window_extent()
+        marks = artists(axes, LIMIT)
+        for mark in marks:
+            y = mark.get_transform().transform(mark.get_xydata())[0, 1]
+            length = mark.get_markersize() / 2 / 72 * axes.figure.dpi
+            assert frame.y0 <= y - length and y <= frame.y1
+        assert len(marks) == 2
 
 
 def test_a_row_of_limits_is_drawn_small():
@@ -165,3 +173,5 @@ def test_a_line_of_many_points_is_no_row_of_markers():
     for many, every in ((40, 1), (257, 7)):
         (line,) = artists(drawn([(x, MANY) for x in range(many)]), LINE)
         assert line.get_markevery() == every
+    comb = drawn([(x, proportion(1, 1000 + x)) for x in range(257)], "log")  # intervals down to nearly 0: no bands
+    assert len(artists(comb, BAR)) == 37
