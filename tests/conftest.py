@@ -28,6 +28,8 @@ UNTOUCHED = np.int64(0x5AFE5AFE5AFE5AFE)
 LEFT_OUT = ("kernels", "slow", "exhaustive", "mpi", "dask", "slurm", "browser")
 #: Ends of the names of further files that compile them.
 TOGETHER = ("test_spanning_cli.py", "test_without_jit.py")
+#: Subjects whose kernels share most of their blocks with each other and few with those of the other subjects.
+ON_MESSAGES = ("broadcasting", "dualcube", "routing", "unicast", "unsafe")
 
 
 class Guards:
@@ -63,6 +65,12 @@ def guards(monkeypatch):
     made.check()
 
 
+@pytest.fixture(autouse=True)
+def brief_measurement(monkeypatch):
+    """A plan, a list and a job script measure the time of trials; the tests read only that a time is given."""
+    monkeypatch.setattr("fastcube.running.planning.SECONDS", 0.01)
+
+
 class Compiling:
     """The test that runs, from its fixtures on; none while tests are collected, when no kernel of ours may be compiled."""
 
@@ -96,14 +104,16 @@ def pytest_runtest_setup(item):
 
 
 def _scope(nodeid):
-    """Return the group of a test: its file, or one group for all files that compile studies' kernels, which share blocks."""
+    """Return the group of a test: its file, or one of two groups of files that compile studies' kernels, which share blocks."""
     file = nodeid.split("::", 1)[0]
-    return "kernels" if file.endswith(("_kernel.py", "_studies.py", *TOGETHER)) else file
+    if not file.endswith(("_kernel.py", "_studies.py", *TOGETHER)):
+        return file
+    return "kernels on messages" if file.split("/test_")[-1].startswith(ON_MESSAGES) else "kernels"
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Under ``--dist loadfile`` one worker has all these: after routing's kernel broadcast's takes a fifth of the time.
+    """Under ``--dist loadfile`` one worker has a whole group: after routing's kernel broadcast's takes a fifth of the time.
 
     Not where tests marked ``kernels`` run: those are most of all that there is to do.
     """

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 import pytest
 from helpers.command_line import command_runner  # noqa: F401  (a fixture)
+from helpers.compiled import mark_others_slow
 from helpers.processes import TOY_FILE, run_fastcube
 from helpers.toy import TOY
 
@@ -351,7 +352,7 @@ def test_figures_do_not_depend_on_the_users_settings(tmp_path):
     assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "set.png").read_bytes()
 
 
-@pytest.mark.parametrize("place", ["variable", "home"])
+@pytest.mark.parametrize("place", mark_others_slow(["variable", "home"]))
 def test_a_matplotlibrc_that_is_not_text_is_one_line(tmp_path, place):
     results = fc.run(TOY, a=1, trials=10)
     results.save(tmp_path / "r.h5")
