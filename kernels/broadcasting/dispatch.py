@@ -1,7 +1,5 @@
 """Select the kernel that runs the trials of the broadcasting study at a point."""
 
-from __future__ import annotations
-
 from math import comb
 
 from ..machine.dispatch import KernelTable, serve_any_point

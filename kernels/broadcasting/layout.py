@@ -1,7 +1,5 @@
 """The counters of the broadcasting kernels."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Indices of the axes in a point's parameters.

@@ -1,7 +1,5 @@
 """The names of the networks of the cube family and their numbers of slots (N2); does not import numba."""
 
-from __future__ import annotations
-
 #: Name to (a, b, c): a network on 2^n nodes has a n // b + c slots.  Kernels identify a network by its index in this table; the
 #: index is in no key and no file.
 SLOTS = {

@@ -1,7 +1,5 @@
 """Select the kernel that runs the trials of dual-cube routing at a point (m, rate)."""
 
-from __future__ import annotations
-
 from ..machine.dispatch import KernelTable, serve_any_point
 from .layout import SEARCH_M
 

@@ -1,7 +1,5 @@
 """The counters of the dual-cube routing kernels."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest m for which trials search the whole cube of 2^(2m+1) nodes.

@@ -1,7 +1,5 @@
 """Select the kernel that runs the trials of the gathering studies at a point: one kernel serves all points."""
 
-from __future__ import annotations
-
 from ..machine.dispatch import KernelTable, serve_any_point
 from .layout import MOST_DIMENSIONS
 

@@ -4,8 +4,6 @@ Lost amounts are integers in units of 1/common(n), common(n) = lcm(1..n-1) lcm(1
 node's data can be divided again at every later stage.  The data of 2^n nodes fits an int64 up to n = 10.
 """
 
-from __future__ import annotations
-
 import math
 
 from ..tally.layout import Counter, Extreme, Layout, Moments

@@ -4,8 +4,6 @@ Numba compiles a kernel for the types of its arguments and ignores annotations. 
 checks the bodies of kernels.  In plain Python (``NUMBA_DISABLE_JIT``) values have the NumPy types given here.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

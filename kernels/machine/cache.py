@@ -17,8 +17,6 @@ root or to the owner of site-packages, who could change fastcube itself.  Links 
 caches are often links to scratch space.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Folders for the user's caches, and the conditions for loading from them.  Does not import numba."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -5,8 +5,6 @@ trial, whatever files and modules they come from.  ``trials.py`` names its machi
 study is a hash of them.  Does not import numba.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import dis

@@ -11,8 +11,6 @@ The modules that translate vectors and blocks to machine code (``_CODEGEN_MODULE
 as a whole for every kernel.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -5,8 +5,6 @@ object mode can read anything.  The text of a function does not show such calls,
 code shows that a state is used, and the inferred types show where.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Locks on open files between processes, for cache entries and results files.  Does not import numba."""
 
-from __future__ import annotations
-
 import fcntl
 
 

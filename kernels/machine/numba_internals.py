@@ -5,8 +5,6 @@ allocate are not rejected.  If members for caching are missing, every process co
 same in all cases.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

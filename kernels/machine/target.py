@@ -5,8 +5,6 @@ by itself on virtual machines that report an old processor.  LLVM ends the proce
 lacks.  So each selection between two forms of an operation, and the name of the cache's folder, depend on this module.
 """
 
-from __future__ import annotations
-
 from numba.core.registry import cpu_target
 
 

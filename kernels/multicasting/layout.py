@@ -1,7 +1,5 @@
 """The counters of the multicast kernel, over the trials with a fault-tolerant 2-partition."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest cube in which messages along the whole Hamilton path are counted.

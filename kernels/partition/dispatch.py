@@ -1,7 +1,5 @@
 """Select the kernel that searches for 2-partitions at a point (n, f)."""
 
-from __future__ import annotations
-
 from ..machine.dispatch import KernelTable, serve_any_point
 
 # Largest number of faults of Q_0, Q_1, ... for which lanes of trials are the fastest, measured to about a tenth; from Q_21 on

@@ -1,7 +1,5 @@
 """The counters of the 2-partition kernels."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Layout
 
 #: Indices of the axes in a point's parameters.

@@ -1,7 +1,5 @@
 """The counters of the routing kernels, with f faulty nodes and K faulty links (ROUTING) or a failure rate (ROUTING_RATE)."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout
 
 #: Indices of the axes in a point's parameters.

@@ -1,7 +1,5 @@
 """Select the kernel of ``edst-broadcast``, at (n, d, packets), and of ``edge-disjoint-trees``; one kernel serves each."""
 
-from __future__ import annotations
-
 from ..machine.dispatch import KernelTable, serve_any_point
 
 EDST_BROADCAST = KernelTable(__package__, {"scalar.EDST_BROADCAST_SINGLE": serve_any_point})

@@ -1,7 +1,5 @@
 """The counters of the studies of edge-disjoint spanning trees."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Largest n of both studies.

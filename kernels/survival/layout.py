@@ -1,7 +1,5 @@
 """The counters of the survival kernels, for a network and for the hypercube under the same faults."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Compared events: each has a counter for the network, one for the hypercube, and two for their difference.

@@ -4,8 +4,6 @@ A subject declares its :class:`Layout` once, in a module that does not import nu
 when it is imported, and the study uses the same layout, so the two cannot disagree.
 """
 
-from __future__ import annotations
-
 import difflib
 import operator
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Select the kernel that runs the trials of the studies of FIND_TREE and of optimal trees at a point (n, links, f)."""
 
-from __future__ import annotations
-
 from ..machine.dispatch import KernelTable, serve_any_point
 
 #: Most links in lanes: their rows still fit the L1 and L2 caches, and COST stays below 2^8.

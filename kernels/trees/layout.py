@@ -1,7 +1,5 @@
 """The counters of the tree kernels: of FIND_TREE alone (FIND_TREE), and compared with TOP_DOWN and the optimum (OPTIMAL_TREE)."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 FIND_TREE = Layout(

@@ -1,7 +1,5 @@
 """Select the kernel that runs the trials of the unicast studies at a point."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..machine.dispatch import KernelTable, serve_any_point

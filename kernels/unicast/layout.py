@@ -1,7 +1,5 @@
 """The tallies of the unicast kernels: counters of each rule, of existing paths, and of the nodes' safety statuses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

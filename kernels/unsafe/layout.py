@@ -1,7 +1,5 @@
 """The counters of the unsafe-node kernels: one layout each for f faults, rare events and independent failures."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Extreme, Layout, Moments
 
 #: Indices of the axes in the parameters of a point with f faults.

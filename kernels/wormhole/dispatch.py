@@ -1,7 +1,5 @@
 """Select the kernel of ``multicast-deadlock``, at (n, f), and of ``multicast-wormhole``; one kernel serves each."""
 
-from __future__ import annotations
-
 from ..machine.dispatch import KernelTable, serve_any_point
 
 MULTICAST_DEADLOCK = KernelTable(__package__, {"scalar.MULTICAST_DEADLOCK_SINGLE": serve_any_point})

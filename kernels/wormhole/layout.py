@@ -1,7 +1,5 @@
 """The counters of the dependency and simulation kernels, over the trials with a fault-tolerant 2-partition."""
 
-from __future__ import annotations
-
 from ..tally.layout import Counter, Layout
 
 MULTICAST_DEADLOCK = Layout(
