@@ -13,11 +13,13 @@ import signal
 import tomllib
 from pathlib import Path
 
+import h5py
 import pytest
 import yaml
 from click.shell_completion import BashComplete
 
 import fastcube as fc
+from fastcube.cli import sweep
 from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
@@ -31,6 +33,7 @@ from fastcube.results import hdf5, memory, parallel_sum
 from fastcube.results.size import LIMB_BITS
 from fastcube.running import driver, planning, signals
 from fastcube.running.progress import Progress
+from fastcube.studies.lee_hayes import threshold
 
 ROOT = Path(__file__).resolve().parents[2]
 TRIED = json.loads((ROOT / "data/tried.json").read_text())["programs"]
@@ -63,6 +66,7 @@ SENTENCES = {
         ),
         lambda: f"later once per {driver._CHECKPOINT_GROWTH:.0%} of the run time",
         lambda: f"but at least every {driver._CHECKPOINT_AT_MOST / 60:.0f} minutes",
+        lambda: f"checks all runs, at most {sweep._MOST_RUNS:,}, then",
         lambda: f"| {signals.WORK_REMAINS} | work remains after SIGUSR1, SIGXCPU or `--max-seconds`",
         lambda: (
             f"| {', '.join(map(str, codes(signal.SIGHUP, signal.SIGINT, signal.SIGTERM)))} | SIGHUP, SIGINT, SIGTERM;"
@@ -82,12 +86,17 @@ SENTENCES = {
         lambda: f"Q_5 did not fit into {TRIED['Graphillion']['memory']} when we tried it",
         lambda: f"Graphillion: version {TRIED['Graphillion']['version']}, run by us",
     ],
+    "docs/critical.md": [
+        lambda: f"A polynomial of degree {('four', 'five', 'six')[threshold.DEGREE - 4]} in log p",
+        lambda: f"one sample in {('a thousand', 'a hundred')[chance_of_a_worse_fit() > 1e-3]} does: chi-square",
+    ],
     "docs/faults.md": [
         lambda: f"in networks of up to 2^{fault_sets.MAX_LISTED.bit_length() - 1} nodes",
     ],
     "docs/format.md": [
         lambda: f"readable by HDF5 1.{hdf5._CREATE_OPTIONS['libver'][1].removeprefix('v10')} and later",
         lambda: f"Octave {TRIED['Octave']['version'].rpartition('.')[0]} reads a whole file",
+        lambda: f"| `Conventions` | text | `{read_attributes()['Conventions']}` |",
         lambda: f"limbs in base 2^{LIMB_BITS}, least significant first",
         lambda: f"the sum is limb 0 + 2^{LIMB_BITS} limb 1 + 2^{2 * LIMB_BITS} limb 2",
     ],
@@ -99,6 +108,7 @@ SENTENCES = {
         lambda: f"`< {proportion(0, 10**5).high:.6f}` | no trial showed the event",
         lambda: f"`> {proportion(20_000, 20_000).low:.5f}` | all trials showed the event",
     ],
+    "docs/lanes.md": [lambda: f"takes about {cycles_per_trial():.0f} cycles of the processor"],
     "docs/random.md": [
         lambda: f"For p < 1/{1 / MIN_DIGIT_RATE:.0f} the number of faults K is binomial(2^n, p)",
         lambda: f"(for `survival-rate` from 1/{1 / MIN_DIGIT_RATE:.0f} on see below)",
@@ -107,6 +117,10 @@ SENTENCES = {
     ],
     "docs/report.md": [
         lambda: f"{signals.WORK_REMAINS} if work remains, {signals.INTERRUPTED} or {signals.TERMINATED} after a signal",
+    ],
+    "docs/rules.md": [
+        lambda: f"from papers of {min(rule_years())} to {max(rule_years())} that we know",
+        lambda: f"with a given probability, up to n = {fc.study('rivals-rate').axes[0].high}",
     ],
     "docs/speed.md": [lambda: f"rates from 1/{1 / MIN_DIGIT_RATE:.0f} up, where each node has its own number"],
     "docs/start.md": [lambda: f"`< {proportion(0, 10**5).high:.6f}` is the upper limit of the interval"],
@@ -124,6 +138,25 @@ SENTENCES = {
         lambda: f"from equal numbers of trials, about {math.erfc(1.959964):.1%} are listed by chance",
     ],
 }
+
+
+def chance_of_a_worse_fit() -> float:
+    """Probability that chi-square of one degree of freedom is larger than the page's."""
+    return math.erfc(math.sqrt(json.loads((ROOT / "data/critical.json").read_text())["chi_square"]["18"] / 2))
+
+
+def cycles_per_trial() -> float:
+    record = json.loads((ROOT / "data/scaling.json").read_text())
+    return float(record["processor"].split()[-2]) * 1e9 / (record["trials"]["1"]["1"] * 1e6)
+
+
+def rule_years() -> list[int]:
+    return [int(entry["year"]) for _, _, entry in json.loads((ROOT / "data/citations.json").read_text())["unicast"]]
+
+
+def read_attributes() -> dict[str, str]:
+    with h5py.File(io.BytesIO(KEPT), "r") as file:
+        return {name: value.decode() if isinstance(value, bytes) else value for name, value in file.attrs.items()}
 
 
 def codes(*numbers: int) -> list[int]:
@@ -181,6 +214,26 @@ def test_what_graphillion_gave_is_exact():
                 p = float(case.split()[1])
                 exact = sum(many * (1 - p) ** k * p ** (len(links) - 1 - k) for k, many in enumerate(links))
                 assert given == pytest.approx(exact, rel=1e-14)
+
+
+def test_shapes_of_raw_arrays():
+    page = read_words("docs/format.md")
+    with h5py.File(io.BytesIO(KEPT), "r") as file:
+        for pattern, columns, text in (
+            ("ranges", 3, "`ranges` | range, 3 |"),
+            ("max_", 2, "`max_`EXTREME | point, 2 |"),
+        ):
+            assert {data.shape[1] for name, data in file["raw"].items() if name.startswith(pattern)} == {columns}
+            assert text in page
+        widths = {data.shape[1] for name, data in file["raw"].items() if name.startswith("numbers_")}
+        assert "`numbers_`STATISTIC | point, 4 |" in page and "point, 4 + 3 K |" in page
+        assert 4 in widths and all(width % 3 == 1 for width in widths)
+
+
+def test_plain_sampling_of_rare_events():
+    rows = json.loads((ROOT / "data/speed.json").read_text())["rows"]
+    assert max(row[2] for row in rows) > 1e8  # 100 events of probability 10^-7 in 10^9 trials
+    assert "runs more than 10⁸ trials per second in the fastest studies" in read_words("docs/rare.md")
 
 
 def test_a_normal_interval_of_a_rare_event_misses_one_sample_in_three():

@@ -113,6 +113,8 @@ def test_critical_grid(tables):
         assert half < 1.001 * critical_grid.target_half_width(n) == 1.001 * (1e-4 if n <= 16 else 1e-3)
         near = [p / critical_grid.PLACES[n][1] for p in (q["p"] for q in critical_grid.points([n]))]
         assert len(near) == 7 and sum(abs(x - 1) < (0.0101 if n <= 16 else 0.0201) for x in near) == 3
+        for place in (critical_grid.PLACES[n][i] / critical_grid.PLACES[n][1] for i in (0, 2)):
+            assert sum(abs(x / place - 1) < 0.0201 for x in near) == 2
 
 
 def test_speed(tables):
@@ -175,6 +177,15 @@ def test_rules(tables):
     assert "100,000 messages at each f" in page
     for point, tally in tables.load_results("rivals"):
         assert point["f"] > 100 or tally.extremes["levels_wrong"][0] == tally.extremes["vectors_wrong"][0] == 0
+
+
+def test_rounds_of_rules(tables):
+    """Levels and vectors are stable after n - 1 rounds, the unsafe nodes after floor(n^2 / 3)."""
+    page = read_page("rules")
+    assert page.count("at most n - 1 rounds") == 2 and "at most floor(n²/3) rounds" in page
+    for point, tally in tables.load_results("rivals-status-ten"):
+        for name, most in (("levels", point["n"] - 1), ("vectors", point["n"] - 1), ("unsafe", point["n"] ** 2 // 3)):
+            assert tally.extremes[f"{name}_most_rounds"][0] <= most
 
 
 def test_gathering(tables):
