@@ -195,12 +195,13 @@ class Panel:
         by: str | None = None,
         at: PointFilter = None,
         factor: float = 1.0,
+        keys: Sequence[str] = (),
     ) -> None:
         """Add one line of the statistic against the axis ``x`` for each value of ``by``, and of further axes if necessary.
 
         ``x`` is by default the axis with most values.  If it has a single value and ``by`` has several, the two are exchanged.
-        ``at`` selects points: ``{"n": 8}``, or a function of the point.  ``factor`` multiplies the values (100 for per cent).  A
-        value of ``by`` has the same look in every panel of the figure.
+        ``keys`` are several axes in place of ``by``.  ``at`` selects points: ``{"n": 8}``, or a function of the point.
+        ``factor`` multiplies the values (100 for per cent).  A value of ``by`` has the same look in every panel of the figure.
         """
         study, names = results.study, [a.name for a in results.study.axes]
         done = [point for point, tally in results if tally.trials]
@@ -210,15 +211,16 @@ class Panel:
         x = x or max((name for name in names if name not in words), key=lambda name: count[name])
         if by is not None and count[x] <= 1 < count[by] and by not in words:
             x, by = by, x
-        keys = [name for name in names if name == by]
-        for name in (name for name in names if name not in (x, by) and count[name] > 1):
+        keys = [*keys] or [name for name in names if name == by]
+        for name in (name for name in names if name not in (x, *keys) and count[name] > 1):
             if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
                 keys = [k for k in names if k in (name, *keys)]
         whole = [key for key, _ in group_points(study, done, keys)]
         before = self.lines_before
         for key, points in group_points(study, chosen, keys):
-            points.sort(key=lambda point: point[x])
-            estimates = [_scale_estimate(results.estimates(point)[statistic], factor) for point in points]
+            points.sort(key=lambda point: study.axis(x).sort_key(point[x]))
+            found = [results.read(study.statistic(statistic), point)[0] for point in points]
+            estimates = [_scale_estimate(e, factor) for e in found]
             look = line_style(before + whole.index(key), before + len(whole))
             label = key_text(key) if self.ours else full_label(results, chosen, statistic, x, keys, key)
             self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
@@ -277,9 +279,8 @@ class Panel:
         ``table_label`` is its name in tables if ``label`` is None.  ``points`` are the points of the study behind the pairs.
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
-        look = line_style(
-            len(self.drawn) if like is None else like, max(of, len(self.drawn) + 1 if like is None else 1)
-        )
+        place = len(self.drawn) if like is None else like
+        look = line_style(place, max(of, place + 1))
         if not self.ours:
             label = ", ".join(filter(None, (self.prefix, label)))
             look = line_style(self.lines_before + len(self.drawn), self.lines_before + of)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
-from .panel import Line, full_label, group_points
 from .style import line_style
-from .words import axis_text, key_text
+from .words import axis_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -65,30 +64,22 @@ def selection_figure(
         names += [name for name in _drawn_names(results, along) if name not in names]
     varying = _varying_axes(several, along)
     for results, (chosen, _) in zip(several, selected, strict=True):
-        study, axis = results.study, results.study.axis(along)
+        axes = results.study.axes
         points = [point for point, tally in results if tally.trials]
-        keys = [a.name for a in study.axes if a.name != along and len({point[a.name] for point in points}) > 1]
-        keys += [name for name in varying if name not in keys and name in (a.name for a in study.axes)]
-        keys = [name for name in keys if name == by] + [name for name in keys if name != by]
+        keys = [a.name for a in axes if a.name in varying or len({point[a.name] for point in points}) > 1]
+        keys = sorted((name for name in keys if name != along), key=lambda name: name != by)
         panel.by += tuple(keys)
         for statistic in chosen:
-            there = [point for point in points if statistic.defined(point)]
-            for key, own in group_points(study, there, keys):
-                own.sort(key=lambda point: axis.sort_key(point[along]))
-                where: list[Any] = [point[along] for point in own]
-                if names and panel.ours:
-                    where = [names.index(str(value)) for value in where]
-                if panel.ours:
-                    parts = [study.name] if len(studies) > 1 else []
-                    parts += [statistic.name] if len(chosen) > 1 or not keys else []
-                    label = ", ".join([*parts, *([key_text(key)] if keys else [])])
-                else:
-                    label = full_label(results, own, statistic.name, along, keys, key)
-                estimates = [results.read(statistic, point)[0] for point in own]
-                panel.drawn.append(Line(label, where, estimates, [*own], {}, joined=not names))
+            before = len(panel.drawn)
+            panel.lines(results, statistic.name, along, keys=keys)
+            parts = [results.study.name] * (len(studies) > 1) + [statistic.name] * (len(chosen) > 1 or not keys)
+            for line in panel.drawn[before:] if panel.ours else ():
+                line.label = ", ".join(filter(None, [*parts, line.label]))
     before = panel.lines_before
     for i, line in enumerate(panel.drawn):
-        line.look = line_style(before + i, before + len(panel.drawn))
+        line.look, line.joined = line_style(before + i, before + len(panel.drawn)), not names
+        if names and panel.ours:
+            line.x = [names.index(str(name)) for name in line.x]
     if log and (least := min((e.value for e in panel.estimates), default=0.0)) < 0:
         raise ParameterError(f"log needs estimates that are not negative, and the least here is {least:.3g}")
     if log and panel.estimates and not any(e.value > 0 for e in panel.estimates):

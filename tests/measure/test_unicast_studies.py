@@ -333,6 +333,6 @@ def test_extra_links_of_few_delivered_messages_are_not_drawn():
         ({"f": f, "n": 10}, SimpleNamespace(trials=1000, counts={"a1_delivered": many}))
         for f, many in ((1, 900), (2, 100), (3, 99), (4, 0))
     )
-    panel = SimpleNamespace(series=lambda label, pairs, *_: drawn.update({label: [f for f, _ in pairs]}))
+    panel = SimpleNamespace(series=lambda label, pairs, *_, **__: drawn.update({label: [f for f, _ in pairs]}))
     _plot_statistic(sampled, panel, "a1_extra", "A1", "f", {"n": 10}, 0, 1)
     assert drawn == {"A1": [1, 2]}
