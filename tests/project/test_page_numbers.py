@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 import fastcube as fc
+from fastcube import resources
 from fastcube.audit import registries
+from fastcube.audit.report import agreement
 from fastcube.exact import bounds
 from fastcube.exact.bounds import max_unsafe
 from fastcube.kernels.unsafe import layout
-from fastcube.measure import grid
+from fastcube.measure import grid, inventory
 from fastcube.measure.goal import FEW_EVENTS
 from fastcube.measure.paper import installed_benchmarks
 from fastcube.measure.statistics import MIN_NONZERO_TRIALS
@@ -177,6 +179,39 @@ def test_rules(tables):
     assert "100,000 messages at each f" in page
     for point, tally in tables.load_results("rivals"):
         assert point["f"] > 100 or tally.extremes["levels_wrong"][0] == tally.extremes["vectors_wrong"][0] == 0
+
+
+def test_gains_of_common_random_numbers(tables):
+    """Standard error of the difference of two independent runs over that of the paired difference."""
+    page, networks, rules = read_page("concepts"), tables.load_results("survival"), tables.load_results("rivals")
+    gains = []
+    for point, _ in networks:
+        paired = networks.estimate("connected_diff", **point).stderr if point["network"] != "hypercube" else 0.0
+        if paired:
+            two = [networks.estimate("connected", **{**point, "network": x}) for x in (point["network"], "hypercube")]
+            gains.append(math.hypot(*(e.stderr for e in two)) / paired)
+    assert f"by a factor of {min(gains):.1f} to {max(gains):.1f} for the networks at n = 8" in page and len(gains) > 40
+    two = [rules.estimate(f"{name}_delivered", n=10, f=150).stderr for name in ("vectors", "levels")]
+    gain = math.hypot(*two) / rules.estimate("vectors_minus_levels", n=10, f=150).stderr
+    assert f"and of {gain:.1f} for the rules VECTORS and LEVELS in Q_10 with 150 faulty nodes" in page
+
+
+def test_numbers_in_words():
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("rivals").statistics))
+    networks, papers = len(fc.families()), len(inventory.papers())
+    assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
+    assert (
+        f"shows how {words[rules]} published rules" in read_page("rules") and f"{words[rules].title()} rules" in README
+    )
+    assert f"## Results on {words[papers]} papers" in README
+    assert f"evaluates {words[len(registries.claims('networks'))]} statements" in read_page("networks")
+    shown = len(resources.read_json("findings")["weightiest"])
+    assert f"begins with the {words[shown]} most important refutations" in read_page("report")
+    limits = words[int(agreement.NEAR)], words[int(agreement.FAR)]
+    assert "up to {} standard errors agrees, and a difference of {} or more does not".format(*limits) in read_page(
+        "report"
+    )
 
 
 def test_rounds_of_rules(tables):
