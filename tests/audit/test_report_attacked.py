@@ -210,7 +210,7 @@ def test_a_signal_is_served_wherever_its_exception_went(number, other, tmp_path,
 
 def signalled(folder, rng):
     """A report made by a process that is signalled at random moments; its exit code."""
-    # before the handlers stand, and after, SIGINT kills as it does a shell's command: here it would raise, anywhere
+    # without installed handlers, SIGINT kills a shell's command, but would raise an exception anywhere in this process
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     child = os.fork()
     if child != 0:
@@ -245,7 +245,7 @@ def test_signals_at_random_moments_cost_nothing(tmp_path):
         (folder / "said").touch()
         for _ in range(10):
             code = signalled(folder, rng)
-            # a signal before the handlers stand, or after, kills as it does any process
+            # without installed handlers, a signal kills this process like any other
             said = (folder / "said").read_text()
             assert code in {FINISHED, *CODES.values(), *(-number for number in CODES)}, said
         assert made(folder / "out", ("false", "repaired", "last")) == FINISHED

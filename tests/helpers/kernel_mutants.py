@@ -139,7 +139,7 @@ def count_at_points(points: list[Any]) -> Iterator[str]:
 
 
 def count_and_follow(points: list[Any]) -> tuple[list[str], list[str]]:
-    """What the kernels count, and the functions of kernels that they reach: "trees.lanes.find_sinks"."""
+    """Return the counts of the kernels, and the names of the functions that they reach: "trees.lanes.find_sinks"."""
     from helpers.study_table import STUDIES
 
     for name, _, kernel, _ in points:

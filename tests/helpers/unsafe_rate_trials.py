@@ -34,7 +34,7 @@ def tally_of(method, n, p, first, stop, key=KEY):
 
 
 def reference_tally(n, p, trials):
-    """The tally of some trials, from the plain law and the plain rounds."""
+    """Return the tally of some trials, from the reference implementations of sampling and of the rounds."""
     out = LAYOUT.new_tally()
     best = (-1, 1)
     for t in trials:

@@ -101,7 +101,7 @@ def test_tables_are_what_is_enumerated():
 
 @pytest.mark.kernels
 def test_exact_values_are_the_twins():
-    """Q_2 with two links and up to one node, set by set."""
+    """Compare all fault sets of Q_2 with two faulty links and up to one faulty node."""
     for f in (0, 1):
         sets = [(nodes, links) for links, nodes in enumerate_fault_sets(2, 2, 1) if len(links) == 2 and len(nodes) == f]
         sums = [reference_tally(2, nodes, links)[0] for nodes, links in sets]

@@ -53,7 +53,7 @@ def links_of(n):
 @uncompiled
 @pytest.mark.parametrize(("n", "kind", "most"), twin.RANGES)
 def test_every_small_fault_set(n, kind, most):
-    """All of them, without symmetries, give the table of the plain twin."""
+    """All small fault sets, without use of symmetries, give the table of the reference implementation."""
     items = list(range(2**n)) if kind == "nodes" else links_of(n)
     for faults in range(most + 1):
         chosen = list(itertools.combinations(items, faults))
@@ -124,7 +124,7 @@ def test_flows_are_those_of_the_twin():
 
 @pytest.mark.kernels
 def test_nothing_is_left_between_fault_sets():
-    """Many sets in one call, whatever came before."""
+    """A call with many fault sets counts each set independently of the sets before it."""
     rng = random.Random(9)
     faulty = [rng.sample(range(64), 24) for _ in range(200)]
     alone = [kernel_numbers(6, [one])[0] for one in faulty]

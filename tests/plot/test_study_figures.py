@@ -88,7 +88,7 @@ def test_a_study_without_a_figure(fractions):
     from dataclasses import replace
 
     plain = replace(fractions, study=replace(fractions.study, figure=None))
-    axes = plain.plot().axes  # a panel a statistic
+    axes = plain.plot().axes  # one panel per statistic
     assert len(axes) == 4 and all(len(artists(a, LINE)) == 7 and a.get_title() for a in axes)
 
 

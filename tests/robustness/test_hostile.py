@@ -88,7 +88,7 @@ def study(change):
 
 
 def goal(**fields):
-    """What the last run was asked for."""
+    """Return the stored goal of the last run."""
     return text_attribute("goal", json.dumps({"trials": 100, **fields}))
 
 

@@ -87,7 +87,7 @@ def property_1(n: int) -> Witness | None:
     correction="There are n! 2^(n-1) sets of links: both ends of the last stage's link are sinks of a tree with these links.",
 )
 def property_1_links(effort: Effort) -> Verdict:
-    """Count trees by their undirected links: half as many as trees."""
+    """Count the sets of undirected links of all trees: there are half as many sets as trees."""
     largest = effort.by_effort(full=5, quick=4)
     for n in range(1, largest + 1):
         trees = list(effort.each(exhaust(Hypercube(n)), f"Q_{n}"))
