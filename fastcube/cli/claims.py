@@ -68,7 +68,7 @@ def _list_claims(style: str, workers: int) -> None:
     if style == "json":
         click.echo(json.dumps(rows, indent=1))
         return
-    cells = [["paper", "claims", "of ours", "full", "kept", "--quick", "kept"]]
+    cells = [["paper", "claims", "added", "full", "cached", "--quick", "cached"]]
     for row in rows:
         times = [
             cell
@@ -81,7 +81,7 @@ def _list_claims(style: str, workers: int) -> None:
         ends = (cell.rjust(w) for cell, w in zip(rest, wide[1:], strict=True))
         click.echo("  ".join([first.ljust(wide[0]), *ends]))
     click.echo(
-        f"\nTimes are for {workers} process{'es' * (workers > 1)}; cached verdicts (kept) cost nothing.\n"
+        f"\nTimes are for {workers} process{'es' * (workers > 1)}, without cached verdicts. Added claims are fastcube's own.\n"
         "Decide the claims of one paper with fastcube claims PAPER, one claim with fastcube claims PAPER ID,\n"
         "all claims with fastcube claims all."
     )
