@@ -196,6 +196,15 @@ def test_gains_of_common_random_numbers(tables):
     assert f"and of {gain:.1f} for the rules VECTORS and LEVELS in Q_10 with 150 faulty nodes" in page
 
 
+def test_widths_of_bounded_means(tables):
+    results, page = tables.load_results("survival-components"), read_page("networks")
+    assert {tally.trials for _, tally in results} == {10**4}
+    some = [results.estimate("largest_component", **point) for point, _ in results]
+    wider = sorted(e.half_width / (1.96 * e.stderr) for e in some if e.stderr)
+    least, median, most = round(wider[0]), round(wider[len(wider) // 2]), round(wider[-1], -1)
+    assert f"{least} to {most:.0f} times as wide as normal intervals, {median} times at the median" in page
+
+
 def test_numbers_in_words():
     words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("rivals").statistics))

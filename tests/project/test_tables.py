@@ -63,6 +63,25 @@ def test_sentences_about_networks(tables):
     assert sign[0] < 0 < sign[1]
 
 
+def test_higher_degree_is_never_behind(tables):
+    """In each column of P(connected) no interval lies above that of a network of higher degree."""
+    known = fc.families()
+    columns = [
+        ("survival", 8, tables._nodes(32, 64, 96, 128)),
+        ("survival-nine", 9, tables._nodes(64, 128, 192)),
+        ("survival-sizes", 12, tables._nodes(1024, 2048)),
+        *(("survival-links", n, tables._links(n)) for n in (8, 9)),
+    ]
+    for name, n, faults in columns:
+        results = tables.load_results(name)
+        names = {str(point["network"]) for point, _ in results if point["n"] == n}
+        for chosen in faults.values():
+            found = {x: results.estimate("connected", network=x, n=n, **chosen(known[x])) for x in names}
+            for x in names:
+                higher = [y for y in names if known[y].degree(n) > known[x].degree(n)]
+                assert all(found[x].low <= found[y].high for y in higher)
+
+
 def test_sentences_about_rules(tables):
     results = tables.load_results("rivals")
 
