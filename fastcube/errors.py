@@ -282,12 +282,12 @@ def as_number(value: object) -> int | float | None:
 
 
 def check_path(name: str, value: object) -> Path:
-    """Return a valid path.  Raises ParameterError for bytes, numbers, text with a NUL, and names that cannot be encoded."""
+    """Return a valid path.  Raises ParameterError for bytes, numbers, empty text, a NUL, and names that cannot be encoded."""
     try:
         path = None if isinstance(value, bytes) else os.fsdecode(os.fsencode(value))  # type: ignore[arg-type]
     except Exception:  # another type, half a surrogate pair, or a user's object, which may raise anything
         path = None
-    if path is None or "\0" in path:
+    if not path or "\0" in path:
         raise ParameterError(f"{name} must be a path, got {short_repr(value)}")
     return Path(path)
 

@@ -119,11 +119,8 @@ class CheckedRun:
             print_message(line)
 
 
-def prepare_run(options_of_run: dict[str, Any], built: dict[Any, list[dict[str, Value]]] | None = None) -> CheckedRun:
-    """Return a checked run from the command's parameters.  Raises ParameterError.
-
-    ``built`` holds the points of other runs of a sweep, and receives those of this run.
-    """
+def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
+    """Return a checked run from the command's parameters.  Raises ParameterError."""
     from ..measure import registry
     from ..measure.goal import make_goal
     from ..measure.grid import build_points
@@ -139,11 +136,8 @@ def prepare_run(options_of_run: dict[str, Any], built: dict[Any, list[dict[str, 
         raise ParameterError(
             "force must be left out of a job script: Slurm has started this job again, and its work stays"
         )
-    built = {} if built is None else built
-    key = id(chosen), given["axes"], given["grid"]
-    if key not in built:
-        built[key] = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
+    points = build_points(chosen, options.parse_axes(given["axes"]), given["grid"])
     seed = parse_count("seed", given["seed"])
     if given["plot"] is not None:
         check_target(given["plot"])
-    return CheckedRun(chosen, goal, built[key], seed, given["output"] or f"{name}.h5", given)
+    return CheckedRun(chosen, goal, points, seed, given["output"] or f"{name}.h5", given)

@@ -71,8 +71,7 @@ def prepare_sweep(ctx: click.Context, path: str) -> list[CheckedRun]:
     from ..results.output import OutputFile
     from ..results.results import Results
 
-    built: dict[Any, Any] = {}
-    runs = [prepare_run(given, built) for given in sweep.parse_runs(path, command, ctx)]
+    runs = [prepare_run(given) for given in sweep.parse_runs(path, command, ctx)]
     if (shard := ctx.params.get("shard")) is not None:
         for one in runs:
             one.output = sweep.shard_name(one.output, shard)

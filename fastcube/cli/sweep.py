@@ -22,7 +22,7 @@ _NOT_IN_TABLES = {"help", "verbose", "dry-run", "force"}
 #: Largest size of a sweep file in bytes, and most dots on one line.  The time to read a dotted key is quadratic in its dots, so
 #: that several lines count by the root of the sum of their squares.
 _MOST_BYTES, _MOST_DOTS = 2**20, 3000
-#: Most runs of a sweep.  All are checked before the first begins, at about 2 ms each and a look into their folder.
+#: Most runs of a sweep.  All are checked before the first begins, at some 3 ms each and a look into their folder.
 _MOST_RUNS = 1000
 #: Options whose values differ between the runs of a sweep.
 _PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import FastcubeError, ParameterError, plain_text, wrap_study_errors
+from ..errors import FastcubeError, ParameterError, check_path, plain_text, wrap_study_errors
 from . import completion, options
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _check_root(into: str) -> Path:
     """Return the folder to copy to.  Raises ParameterError for a folder that other users would not load code from."""
     from ..kernels.machine.cache_roots import explain_distrust
 
-    root = Path(os.path.realpath(into))
+    root = Path(os.path.realpath(check_path("into", into)))
     try:
         why = explain_distrust(root) if root.exists() else None
     except (OSError, ValueError) as error:

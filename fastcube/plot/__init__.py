@@ -131,23 +131,18 @@ def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube
 
     Messages about the user's matplotlibrc, whose settings our figures do not use, are not printed.
     """
-    said: list[str] = []
-
-    def collect(record: logging.LogRecord) -> bool:
-        said.append(record.getMessage())
-        return False
-
-    logger = logging.getLogger("matplotlib")
-    logger.addFilter(collect)
+    said: list[logging.LogRecord] = []
+    drop: Any = said.append  # a filter that returns None drops the record
+    logging.getLogger("matplotlib").addFilter(drop)
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise MissingDependencyError(need) from None
     except Exception as error:  # MPLBACKEND does not name a backend, or a matplotlibrc file is not text
-        why = plain_text(said[-1] if said else str(error), 400)
+        why = plain_text(said[-1].getMessage() if said else str(error), 400)
         raise MissingDependencyError(f"matplotlib cannot be imported: {why}") from error
     finally:
-        logger.removeFilter(collect)
+        logging.getLogger("matplotlib").removeFilter(drop)
 
 
 #: Largest number of panels of a plain figure, and of lines of a distribution in it.

@@ -82,11 +82,12 @@ def check_numba_settings() -> None:
         if text is not None and not re.fullmatch(pattern, text):
             raise ParameterError(f"NUMBA_{name} must be {allowed}, got {plain_text(text, 40)}")
     for name in ("NUMBA_CHROME_TRACE", "NUMBA_DUMP_HTML"):
-        if (text := os.environ.get(name)) and not os.access(Path(text).parent, os.W_OK):
+        text = os.environ.get(name)
+        if text is not None and (Path(text).is_dir() or not os.access(Path(text).parent, os.W_OK)):
             raise ParameterError(f"{name} must be a file in a folder that can be written, got {plain_text(text)}")
     target = {name: text for name in _TARGET if (text := os.environ.get(name)) is not None}
     if target and (reason := _explain_llvm_failure(*target.items())):
-        shown = " and ".join(plain_text(text) for text in target.values())
+        shown = " and ".join(plain_text(text) or "nothing" for text in target.values())
         raise ParameterError(
             f"{' and '.join(target)} must be known to LLVM and fit this machine, got {shown} ({reason})"
         )

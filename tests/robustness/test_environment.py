@@ -34,10 +34,14 @@ INTEGER = "must be an integer, got"
             {"LLVM_REFPRUNE_FLAGS": "all,foo"},
             "NUMBA_LLVM_REFPRUNE_FLAGS must be all, or names of its passes, got all,foo",
         ),
+        ({"DUMP_HTML": ""}, "NUMBA_DUMP_HTML must be a file in a folder that can be written, got "),
         ({"DUMP_HTML": "/no/x.html"}, "NUMBA_DUMP_HTML must be a file in a folder that can be written, got /no/x.html"),
         ({"CPU_NAME": "foo"}, f"NUMBA_CPU_NAME {TARGET} foo ('foo' is not a recognized processor for this target "),
         ({"CPU_FEATURES": "+sse2,+foo"}, f"NUMBA_CPU_FEATURES {TARGET} +sse2,+foo ('+foo' is not a recognized "),
-        ({"CPU_NAME": "i386", "CPU_FEATURES": ""}, f"NUMBA_CPU_NAME and NUMBA_CPU_FEATURES {TARGET} i386 and  (LLVM"),
+        (
+            {"CPU_NAME": "i386", "CPU_FEATURES": ""},
+            f"NUMBA_CPU_NAME and NUMBA_CPU_FEATURES {TARGET} i386 and nothing (LLVM",
+        ),
     ],
 )
 def test_a_setting_at_which_numba_or_llvm_fails(run, monkeypatch, variables, wanted):

@@ -209,7 +209,9 @@ def test_an_output_that_is_a_folder_or_begins_with_a_dash_is_one_line(run, tmp_p
     fc.run(TOY, a=1, trials=10, output="r.h5")
     Path("x").mkdir()
     before = sorted(Path().iterdir())
-    wanted = "must not begin with -, got " if name[0] == "-" else "must be the name of a file, got "
+    wanted = {"-": "must not begin with -, got -x", "'": "must be a path, got ''"}.get(
+        name[0], "must be the name of a file"
+    )
     study = f"{TOY_FILE} --set a=1 --trials 10"
     Path("s.toml").write_text(f"[[run]]\nstudy = '{TOY_FILE}'\noutput = '{name.strip(chr(39))}'\n")
     for line in (
@@ -227,10 +229,20 @@ def test_an_output_that_is_a_folder_or_begins_with_a_dash_is_one_line(run, tmp_p
         assert wanted in said
     if name[0] != "-":
         for call in (fc.open_results("r.h5").save, lambda path: fc.run(TOY, a=1, trials=10, output=path)):
-            with pytest.raises(fc.ParameterError, match="must be the name of a file"):
+            with pytest.raises(fc.ParameterError, match=wanted):
                 call(name.strip("'"))
     Path("s.toml").unlink()
     assert sorted(Path().iterdir()) == before
+
+
+def test_a_folder_without_a_name_is_not_the_working_folder(run):
+    for line in ("reproduce --quick -o ''", "warmup unsafe-fraction --into ''"):
+        code, out, said = run(line)
+        assert (code, out, said.count("\n")) == (2, "", 1)
+        assert "must be a path, got ''" in said
+    with pytest.raises(fc.ParameterError, match="folder must be a path, got ''"):
+        fc.reproduce("", quick=True)
+    assert not list(Path().iterdir())
 
 
 def test_an_output_that_a_folder_keeps_from_being_an_option(run, tmp_path):

@@ -74,15 +74,14 @@ def reproduce(
         ...
     fastcube.errors.ParameterError: paper must be lee_hayes, ..., got lee_haye; did you mean lee_hayes?
     """
-    from ...errors import ParameterError, check_flag, check_path, is_many, short_repr
+    from ...errors import ParameterError, check_flag, is_many, short_repr
     from ...running.signals import raise_signal_error
 
     if papers is not None and not is_many(names := [papers] if isinstance(papers, str) else papers):
         raise ParameterError(f"papers must be names of papers, got {short_repr(papers)}")
-    place = check_path("folder", folder)
     quick, force = check_flag("quick", quick), check_flag("force", force)
     plan = prepare(None if papers is None else list(names), quick)
-    maker = build_maker(place, plan, workers, max_seconds, progress, force)
+    maker = build_maker(folder, plan, workers, max_seconds, progress, force)
     raise_signal_error(maker.run())
     return maker.folder.page
 
@@ -91,7 +90,7 @@ def build_maker(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, 
     """Check all arguments and return the object that computes the pieces of a plan."""
     import time
 
-    from ...errors import parse_count
+    from ...errors import check_path, parse_count
     from ...measure.grid import parse_number
     from ...running.driver import check_seconds
     from ...running.engines import check_workers
@@ -104,4 +103,4 @@ def build_maker(folder: str | Path, plan: Plan, workers: Any, max_seconds: Any, 
     seconds = None if max_seconds is None else parse_number("max_seconds", max_seconds)
     check_seconds(seconds)
     deadline = None if seconds is None else time.monotonic() + seconds
-    return Maker(plan, Folder(folder), whole, count, deadline, force)
+    return Maker(plan, Folder(check_path("folder", folder)), whole, count, deadline, force)
