@@ -1,8 +1,13 @@
 """Lines that coincide share an entry of the legend; the order of lines, and points that are drawn side by side."""
 
-from helpers.figures import BAR, LINE, artists
+import math
+from dataclasses import replace
 
-from fastcube.measure.estimate import proportion
+from helpers.figures import BAR, FEW, LINE, MANY, artists
+
+from fastcube.measure.estimate import Estimate, proportion
+from fastcube.plot.grouping import _is_coinciding
+from fastcube.plot.panel import Line
 from fastcube.plot.sheet import Sheet
 
 
@@ -69,3 +74,30 @@ def test_points_stand_side_by_side_only_where_intervals_overlap():
 
     assert places(300, 310, 900)[0] == 3 and "points side by side have one x" in places(300, 310, 900)[1]
     assert places(100, 500, 900) == (1, ["a", "b", "c", "95% interval"])
+
+
+def test_equal_values_without_intervals_coincide():
+    same = Estimate(0.0, 0.0, math.nan, math.nan)
+    one, other = (Line(name, [1, 2], [same] * 2, [None] * 2, {}) for name in "ab")
+    assert _is_coinciding(one, other)
+    assert not _is_coinciding(one, replace(other, estimates=[same, replace(same, value=1.0)]))
+
+
+def test_lines_come_first_in_a_legend_of_several_panels():
+    sheet = Sheet()
+    above, below = sheet.panels(rows=2)
+    above.series("first", [(1, FEW), (2, MANY)])
+    above.curve([1, 2], [0.1, 0.2], "a form")
+    below.series("second", [(1, FEW), (2, MANY)], like=1)
+    figure = sheet.finish()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["first", "second", "95% interval", "a form"]
+
+
+def test_points_whose_neighbours_are_limits_stand_side_by_side():
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.scale = "log"
+    for name, events in (("a", 5), ("b", 6)):
+        panel.series(name, [(1, proportion(0, 10**6)), (2, proportion(events, 1000))])
+    sheet.finish()
+    assert [line.shift for line in panel.drawn] == [-2.5, 2.5]

@@ -175,3 +175,33 @@ def test_a_line_of_many_points_is_no_row_of_markers():
         assert line.get_markevery() == every
     comb = drawn([(x, proportion(1, 1000 + x)) for x in range(257)], "log")  # intervals down to nearly 0: no bands
     assert len(artists(comb, BAR)) == 37
+
+
+def test_closed_forms_of_several_lines_have_their_markers():
+    sheet = Sheet()
+    panel = sheet.panel()
+    for f in (1, 2):
+        panel.series(f"f = {f}", [(n, MANY) for n in (3, 4)])
+        panel.drawn[-1].points = [{"n": n, "f": f} for n in (3, 4)]
+    panel.reference(lambda point: point["f"] / 4, "a form")
+    sheet.finish()
+    forms = artists(panel.axes, "reference")
+    assert [form.get_marker() for form in forms] == [line.get_marker() for line in artists(panel.axes, LINE)]
+    assert len({form.get_marker() for form in forms}) == 2 and {form.get_linestyle() for form in forms} == {":"}
+
+
+def test_levels_at_a_single_x_differ_by_their_dashes():
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.series("what", [(1, MANY)])
+    panel.drawn[0].points = [{"n": 1}]
+    for level in (0.2, 0.4, 0.6):
+        panel.add_statement(level, f"said {level}")
+    sheet.finish()
+    bars = [line.get_marker().vertices for line in artists(panel.axes, STATEMENT)]
+    assert [len(bar) // 2 for bar in bars] == [1, 3, 5]
+
+
+def test_intervals_of_nothing_seen_are_a_band_on_a_linear_scale():
+    axes = drawn([(x, NONE) for x in range(50)] + [(50, MANY)], "linear")
+    assert not artists(axes, BAR) and len(axes.collections) == 1

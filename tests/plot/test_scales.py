@@ -84,3 +84,12 @@ def test_what_is_known_to_be_zero_has_no_place_on_a_logarithm():
 def test_powers_of_two_have_ticks_first():
     ticks = drawn([(x, FEW) for x in (1, 2, 4, 6, 7, 8, 16, 32, 64)]).get_xticks().tolist()
     assert {1, 2, 4, 8, 16, 32, 64} <= set(ticks)
+
+
+def test_a_given_limit_leaves_room_for_markers_at_the_other_end():
+    sheet = Sheet()
+    panel = sheet.panel()
+    panel.series("what", [(1, proportion(980, 1000)), (2, proportion(1000, 1000))])
+    panel.limits(bottom=0)
+    sheet.finish()
+    assert panel.axes.get_ylim()[0] == 0 and panel.axes.get_ylim()[1] >= 1.04
