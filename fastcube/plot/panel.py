@@ -50,8 +50,8 @@ _MARKERS = 40
 #: Dash patterns of the first, second, ... statement of a panel.
 _STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
-#: A statement whose level is farther than this factor from all data is not drawn on a logarithmic scale.
-_MAX_STATEMENT_FACTOR = 10.0
+#: On a logarithmic scale a statement farther than this factor from all data is not drawn, and a curve is drawn down to this one.
+_MAX_STATEMENT_FACTOR, _MAX_CURVE_FACTOR = 10.0, 1e3
 
 
 @dataclass
@@ -180,7 +180,6 @@ class Panel:
     _default: dict[str, str] = field(default_factory=dict)
     _limits: dict[str, Any] = field(default_factory=dict)
     _known: list[tuple[list[float], list[float]]] = field(default_factory=list)
-    _dotted: list[tuple[list[float], list[float], dict[str, Any]]] = field(default_factory=list)
 
     @property
     def lines_before(self) -> int:
@@ -311,10 +310,12 @@ class Panel:
         apart = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
         if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # one value per x
             curves = [(sorted(level.items()), {"color": GREY})] if level else []
-        for pairs, look in curves:
-            self._dotted.append(([x for x, _ in pairs], [y for _, y in pairs], look))
         if curves:
             self._add_label(label, color=GREY, linestyle=":", linewidth=1.2)
+        for pairs, look in curves:
+            alone = {"marker": dashed_bar(5), "markersize": 40} if len(pairs) == 1 else {}
+            how = {"markersize": 3, "fillstyle": "none", "markevery": _marker_step(len(pairs)), "gid": "reference"}
+            self.curve([x for x, _ in pairs], [y for _, y in pairs], label, **(how | look | alone))
 
     def curve(self, x: Sequence[float], y: Sequence[float], label: str, **how: Any) -> None:
         """Add any other curve that is not measured: grey and dotted unless ``how`` (arguments of matplotlib) says otherwise."""
@@ -399,11 +400,6 @@ class Panel:
             self._draw_line(line, log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
         if log:
             self._draw_limits()
-        for x, y, look in self._dotted:
-            alone = {"marker": dashed_bar(5), "markersize": 40} if len(x) == 1 else {}
-            how = {"linestyle": ":", "linewidth": 1.2, "zorder": 1.5, "gid": "reference", "label": "_"}
-            how |= {"markersize": 3, "fillstyle": "none", "markevery": _marker_step(len(x))}
-            self.axes.plot(x, y, **how | look | alone)
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
                 self._draw_statement(statement, place, log)
@@ -457,19 +453,18 @@ class Panel:
         if not (estimates := self.estimates):
             return None
         values = [v for e in estimates if is_drawable(e, log) for v in (e.value, e.low, e.high)]
-        beside = [v for statement in self.statements for v in statement.y]
-        beside += [v for _, y in self._known for v in y if v > 0 or not log]
+        stated = [v for statement in self.statements for v in statement.y]
+        known = [v for _, y in self._known for v in y]
         seen = [e.value for e in estimates if e.value > 0 or not log]
         ends = [e.high if has_no_events(e) else e.low for e in estimates if log and is_limit(e)]
         if log:
             values = [v for v in values if v > min(seen) / 10] + ends
-            beside = [v for v in beside if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
-            beside += [v for _, y, _ in self._dotted for v in y if v > min(seen) / 1e3]
-        else:
-            if self._is_empty:  # without any event, the upper limits determine the scale
-                beside = [v for v in beside if v < max(values) * _MAX_STATEMENT_FACTOR]
-            beside += [v for _, y, _ in self._dotted for v in y]
-        values += beside + [self._limits[end] for end in ("bottom", "top") if end in self._limits]
+            stated = [v for v in stated if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
+            known = [v for v in known if v > min(seen) / _MAX_CURVE_FACTOR]
+        elif self._is_empty:  # without any event, the upper limits determine the scale
+            stated = [v for v in stated + known if v < max(values) * _MAX_STATEMENT_FACTOR]
+            known = []
+        values += stated + known + [self._limits[end] for end in ("bottom", "top") if end in self._limits]
         if not log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
             far = 2 * min(values)  # a closer view would only show intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
@@ -565,7 +560,7 @@ class Panel:
             for k, (line, y, upper) in enumerate(marks[:1] if crowded else marks):
                 colour = GREY if crowded else line.look["color"]
                 many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS
-                shift = line.shift or (0.0 if crowded else (k - (len(marks) - 1) / 2) * step)
+                shift = 0.0 if crowded else line.shift or (k - (len(marks) - 1) / 2) * step
                 self._draw_limit(x, y, upper, colour, _SMALL_ARROW if many else _ARROW, shift)
 
     def _draw_limit(self, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
@@ -594,7 +589,7 @@ class Panel:
                 hollow = line.look | {"linestyle": "none", "markerfacecolor": self.axes.get_facecolor()}
                 self.axes.plot(*zip(*beyond, strict=True), zorder=4, gid="beyond", label="_", **hollow)
                 self._add_label(
-                    "hollow: beyond the statement's range", color=GREY, marker="o", fillstyle="none", linestyle="none"
+                    "hollow: beyond the stated range", color=GREY, marker="o", fillstyle="none", linestyle="none"
                 )
 
 

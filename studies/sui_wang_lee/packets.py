@@ -115,8 +115,8 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
         if pairs:
             panel.series(label, pairs, like=i, of=len(rows))
     for some, label, dashes in (
-        (with_fault, "printed: ceil(M / (n - 1)) + n", ":"),
-        (without, "printed: ceil(M/n) + n", "-"),
+        (with_fault, "printed: ⌈M / (n - 1)⌉ + n", ":"),
+        (without, "printed: ⌈M / n⌉ + n", "-"),
     ):
         at = sorted({int(p["packets"]) for p in some})
         if at:
