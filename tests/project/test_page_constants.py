@@ -119,7 +119,7 @@ SENTENCES = {
         lambda: f"{signals.WORK_REMAINS} if work remains, {signals.INTERRUPTED} or {signals.TERMINATED} after a signal",
     ],
     "docs/rules.md": [
-        lambda: f"from papers of {min(rule_years())} to {max(rule_years())} that we know",
+        lambda: f"from papers of {min(rule_years())} to {max(rule_years())}, of which we have read",
         lambda: f"with a given probability, up to n = {fc.study('rivals-rate').axes[0].high}",
     ],
     "docs/speed.md": [lambda: f"rates from 1/{1 / MIN_DIGIT_RATE:.0f} up, where each node has its own number"],
