@@ -30,6 +30,8 @@ LEFT_OUT = ("kernels", "slow", "exhaustive", "mpi", "dask", "slurm", "browser")
 TOGETHER = ("test_spanning_cli.py", "test_without_jit.py")
 #: Subjects whose kernels share most of their blocks with each other and few with those of the other subjects.
 ON_MESSAGES = ("broadcasting", "dualcube", "routing", "unicast", "unsafe")
+#: Files whose tests import xarray, which takes some seconds.
+WITH_XARRAY = ("test_choice_axis.py", "test_hostile.py", "test_odd_values.py", "test_results.py")
 
 
 class Guards:
@@ -104,8 +106,10 @@ def pytest_runtest_setup(item):
 
 
 def _scope(nodeid):
-    """Return the group of a test: its file, or one of two groups of files that compile studies' kernels, which share blocks."""
+    """Return the group of a test: its file, or a group of files that compile kernels with common blocks or import xarray."""
     file = nodeid.split("::", 1)[0]
+    if file.endswith(WITH_XARRAY):
+        return "xarray"
     if not file.endswith(("_kernel.py", "_studies.py", *TOGETHER)):
         return file
     return "kernels on messages" if file.split("/test_")[-1].startswith(ON_MESSAGES) else "kernels"
