@@ -30,6 +30,7 @@ from ..errors import (
     StudyError,
     check_range,
     count_text,
+    plain_text,
 )
 from ..measure import registry
 from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
@@ -429,11 +430,11 @@ def run_study(
                     )
                     has_log = "SLURM_JOB_ID" in os.environ and report.style != "none"
                     if has_log:
-                        report.print_line(_job_line(driver, output, engine_name))
+                        report.print_line(plain_text(_job_line(driver, output, engine_name), 1000))
                     code = _run_driver(driver, output, force)
                     if has_log and engine_name == "threads":
                         busy = (sum(os.times()[:2]) - cpu_begun) / (time.monotonic() - begun) / on.workers()
-                        report.print_line(_usage_line(busy, on.workers()))
+                        report.print_line(plain_text(_usage_line(busy, on.workers())))
                     idle = code == WORK_REMAINS and not driver.has_begun_counting
                     if file is not None and idle and file.note_idle_run():
                         raise EngineError(

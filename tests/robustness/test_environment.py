@@ -120,3 +120,12 @@ def test_variables_of_launchers_that_are_not_read(run, monkeypatch):
     assert run(f"run {TOY_FILE} --trials 10 --set a=1")[0] == 0
     wanted = "fastcube: SLURM_RESTART_COUNT must be an integer of at least 0, got abc\n"
     assert run(f"run {TOY_FILE} --trials 10 --set a=1 --force")[::2] == (2, wanted)
+
+
+def test_a_job_line_is_one_line(run, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "a\nb\x1b[31m")
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "\n1")
+    said = run(f"run {TOY_FILE} --trials 10 --set a=1 --progress lines")[2]
+    assert ", toy, job a b [31m on " in said
+    assert " MiB\n" in said
+    assert all(line.startswith(("20", "results in", "fastcube: ")) for line in said.splitlines())
