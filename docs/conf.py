@@ -100,18 +100,18 @@ nitpick_ignore_regex = [
 ]
 
 
-def scrape_figures(block, block_vars, gallery_conf):
-    """A cell's figure: what its last line gives.  ``Results.plot`` makes figures without pyplot, which the gallery looks at.
+#: The last line of a cell that draws: the name of results.
+DRAWN_LINE = re.compile(r"^(\w+)\.plot\(\)\s*\Z", re.MULTILINE)
 
-    Its first panel is the picture on the script's card.
-    """
-    last = block_vars["example_globals"].get("___")
-    if not hasattr(last, "savefig") or last.get_gid() == "drawn":  # a cell without a last value keeps the one before
+
+def scrape_figures(block, block_vars, gallery_conf):
+    """A cell's figure, if its last line plots results: the gallery looks at pyplot, which ``Results.plot`` does without."""
+    drawn = DRAWN_LINE.search(block[1])
+    if drawn is None:
         return ""
-    last.set_gid("drawn")
+    made = block_vars["example_globals"]
     path = Path(next(block_vars["image_path_iterator"])).with_suffix(".svg")
-    figures.write_twins(last, path)
-    figures.write_first_panel(last, path.with_name(f"{path.stem}-card.svg"))
+    figures.draw_results(made[drawn[1]], path, made["___"])
     page = figures.figure_html("../_static/", path.stem, "What the line above draws.", path.parent)
     return f".. raw:: html\n\n    {page}\n"
 

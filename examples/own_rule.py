@@ -16,7 +16,7 @@ between them is the rule alone.
 # livelocks. This one prefers the nonfaulty neighbour with the fewest faulty neighbours of its own: among those nearer to
 # the destination first, then among the others.
 
-# sphinx_gallery_thumbnail_path = "pictures/rivals-heavy-1.svg"
+# sphinx_gallery_thumbnail_path = "pictures/rivals-heavy-card.svg"
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from fastcube.blocks import (
 
 @block
 def most_careful(faults, curr, among, whole, t):
-    """The bit among these whose nonfaulty neighbour has the fewest faulty neighbours; t itself at once; ZERO for none."""
+    """The bit among these whose neighbour has the fewest faulty neighbours; t itself at once; ZERO for none."""
     best, fewest = ZERO, np.int64(64)
     among &= ~blocked_bits(faults, curr, whole)
     while among:

@@ -57,7 +57,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // What scrolls sideways can be scrolled by keyboard.
   const reach = () => {
-    for (const box of document.querySelectorAll("pre, .table-wrapper, .plot, .drawings, .cards")) {
+    for (const box of document.querySelectorAll("pre, .table-wrapper, .drawings figure, .cards")) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }

@@ -1,7 +1,8 @@
 """Console blocks and tables: prompts, long commands, figures in columns.
 
 A console block's only prompt is ``$ `` at the start of a line.  Commands of more than 88 columns are broken by a backslash, so
-that they can be read whole and pasted.  In tables, columns of numbers are set right, and rows of one group stand together.
+that they can be read whole and pasted.  In tables, columns of numbers are set right, with intervals in smaller letters, short
+names are on one line, and rows of one group stand together.
 """
 
 import re
@@ -21,6 +22,15 @@ PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+""")
 NUMBER = re.compile(
     r"[\s\d.,:;+−–\-%~<>≤≥≈±×/^()\[\]…]*(?:\b(?:e[+-]?\d+|to|s|ms|min|h|KiB|MiB|GiB)\b[\s\d.,+−–\-%]*)*"
 )
+
+#: The limits of an interval in a column of numbers.
+INTERVAL = re.compile(r"(\[[^\]]*\])")
+
+#: Longest name that a table has on one line, which leaves half of a phone's width to the numbers.
+LONGEST_NAME = 20
+
+#: Characters in a row of a table, above which its letters are smaller, so that it fits beside the contents of the page.
+WIDEST_TABLE = 100
 
 
 class ConsoleLexer(RegexLexer):
@@ -92,6 +102,15 @@ def _is_number_column(texts):
     return any(re.search(r"\d", text) for text in texts) and all(NUMBER.fullmatch(text) for text in texts)
 
 
+def mark_intervals(cell):
+    """Mark the limits of intervals in a cell."""
+    for text in list(cell.findall(nodes.Text)):
+        pieces = INTERVAL.split(text)
+        if len(pieces) > 1:
+            new = [nodes.inline("", piece, classes=["interval"] * (i % 2)) for i, piece in enumerate(pieces) if piece]
+            text.parent.replace(text, new)
+
+
 def mark_columns(table):
     """Mark columns of numbers, the column that names rows among them, and the first row of each group.
 
@@ -109,8 +128,14 @@ def mark_columns(table):
             name = 0
         for i, column in enumerate(columns):
             kinds = ["number"] * numbers[i] + ["name"] * (i == name) + ["before"] * (i < name)
+            if i == name and any(numbers) and max(len(cell.astext()) for cell in column) <= LONGEST_NAME:
+                kinds.append("short")
             for cell in column:
                 cell["classes"] += kinds
+                if numbers[i]:
+                    mark_intervals(cell)
+        if any(numbers) and sum(max(len(row[i].astext()) for row in rows) for i in range(len(columns))) > WIDEST_TABLE:
+            table["classes"].append("wide")
         first = [row[0].astext() for row in rows]
         if 1 < len(set(first)) < len(first):
             for row, text, before in zip(body.children[1:], first[1:], first, strict=False):

@@ -21,7 +21,9 @@ def _rst(words):
     """Click's help as reStructuredText: backquotes and options are code."""
     pieces = re.split(r"(`+[^`]+`+|(?<![^\s(\[])--?[a-z][a-z-]*(?:=[^\s,;.]+)?(?=[\s,;:.)\]]|$))", words)
     pieces[::2] = [piece.replace("*", r"\*").replace("|", r"\|") for piece in pieces[::2]]
-    pieces[::2] = [re.sub(r"(\d)\^(\d+)(?=[\s,;:.)]|$)", r"\1\\ :sup:`\2`", piece) for piece in pieces[::2]]
+    pieces[::2] = [
+        re.sub(r"(\d)\^(\d+)(?=[\s,;:.)]|$)", r"\1\\ :sup:`\2`", piece).replace("<=", "≤") for piece in pieces[::2]
+    ]
     pieces[1::2] = [f"``{piece.strip('`')}``" for piece in pieces[1::2]]
     return "".join(pieces)
 

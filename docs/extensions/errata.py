@@ -114,10 +114,10 @@ def errata_pages():
                 texts["appendix" if ours else paper].append(entry_text(claims, heading))
                 link = f"[{heading}](#{_label(paper, fact)})"
                 where = verdicts.escape_markdown(claims[0]["where"])
-                table.append(f"| {PAGES.get(paper, BEYOND)} | {link} | {where} | {badge(claims[0]['outcome'])} |")
+                table.append(f"| {PAGES.get(paper, BEYOND)} | {link} | {badge(claims[0]['outcome'])} | {where} |")
         if paper in PAGES and inventory(paper).misprints:
             texts[paper] += ["## Misprints, in the transcription we have", verdicts.misprints(inventory(paper))]
-    head = "| paper | statement | where | verdict |\n|---|---|---|---|"
+    head = "| paper | statement | verdict | where |\n|---|---|---|---|"
     titles = ("What the papers state", tables[False]), ("What we added", tables[True])
     pages = "\n".join(f"{title} <{name}>" for name, title in PAGES.items())
     texts["index"] = [

@@ -11,8 +11,11 @@ from fastcube.audit.report.figures import DARK_RULES, figure_svg
 
 DRAWING_MARK = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
 
-#: Inches of a panel in a narrow window: 326 px, with letters of 7 points, which is more than 9 px.
+#: Inches of a panel in a narrow window: 326 px, with letters of 8.5 points, which are 11 px.
 NARROW = 3.4
+
+#: Figures with a size of their own: on the front page the picture, the sentence and the command are the first screen.
+LAYOUTS = {"unsafe-fraction": {"width": 8.8, "height": 4.2, "style": "screen"}}
 
 
 def dark_twin(svg):
@@ -27,34 +30,45 @@ def write_twins(figure, path):
     path.with_name(f"{path.stem}-dark.svg").write_text(dark_twin(svg))
 
 
-def write_first_panel(figure, path):
-    """Write the first panel alone, for a card: its legend and the title over all panels would lie on it."""
+def write_card(figure, path):
+    """Write the lines of the first panel alone, for a card: letters would be too small to read there."""
+    figure.set_layout_engine("none")  # the axes stay where they were drawn
     for beside in (*figure.legends, *figure.texts):
         beside.set_visible(False)
-    for other in figure.axes[1:]:  # a title of the next row may reach into the area
-        other.title.set_alpha(0)
-    area = figure.axes[0].get_tightbbox().transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
+    first, *others = figure.axes
+    for axes in others:  # they may reach into the area
+        axes.set_visible(False)
+    first.set(title="", xlabel="", ylabel="")
+    first.tick_params(which="both", labelleft=False, labelbottom=False)
+    for words in (*first.texts, *([first.get_legend()] if first.get_legend() else [])):
+        words.set_visible(False)
+    area = first.get_window_extent().transformed(figure.dpi_scale_trans.inverted()).padded(0.08)
     path.write_text(figure_svg(figure, path.stem, area))
 
 
-def draw_results(results, path):
-    """Write the whole figure of results, then each of its panels by itself as ``STEM-1.svg``, ``STEM-2.svg``, ...
+def draw_results(results, path, whole=None):
+    """Write the whole figure of results, each of its panels as ``STEM-1.svg``, ``STEM-2.svg``, ..., and ``STEM-card.svg``.
 
-    Nothing is drawn anew where the results and the package's drawing code are as they were.
+    ``whole`` is their figure where it is there already.  Nothing is drawn anew where the results and the package's drawing
+    code are as they were.
     """
     from fastcube.errors import ParameterError
     from fastcube.results.provenance import hash_sources
 
-    stamp, now = path.with_suffix(".stamp"), f"{results.digest()} {hash_sources(looks=True)}"
+    layout = LAYOUTS.get(path.stem, {})
+    stamp, now = path.with_suffix(".stamp"), f"{results.digest()} {layout} {hash_sources(looks=True)}"
     if stamp.exists() and stamp.read_text() == now:
         return
-    write_twins(results.plot(), path)
+    whole = whole or results.plot(**layout)
+    write_twins(whole, path)
     for i in range(1, 100):
         try:
             panel = results.plot(panels=(i,), width=NARROW, style="screen")
         except ParameterError:
             break
-        write_twins(panel, path.with_name(f"{path.stem}-{i}.svg"))
+        if panel.axes[0].has_data():  # the whole figure leaves out a panel without trials
+            write_twins(panel, path.with_name(f"{path.stem}-{i}.svg"))
+    write_card(whole, path.with_name(f"{path.stem}-card.svg"))
     stamp.write_text(now)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from importlib import metadata
+from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
@@ -16,6 +17,16 @@ def repository():
     if "GITHUB_REPOSITORY" in os.environ:
         known.setdefault("Repository", f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}")
     return known.get("Repository", "").rstrip("/")
+
+
+def edit_link(app, page):
+    """The address where the source of a page is edited; empty without a repository, and for pages made from results."""
+    source = page.replace("gallery/", "../examples/") if page.startswith("gallery/") else page
+    for suffix in (".md", ".rst", ".py"):
+        path = Path(app.srcdir, source + suffix)
+        if repository() and not page.startswith("errata/") and path.exists():
+            return f"{repository()}/edit/main/{os.path.relpath(path, Path(app.srcdir).parent)}"
+    return ""
 
 
 def describe_page(doctree):
@@ -33,6 +44,7 @@ def add_context(app, page, template, context, doctree):
     description = describe_page(doctree) if doctree is not None else ""
     context["description"] = description or "Fault-tolerant communication in hypercubes: Monte Carlo studies."
     context["repository"] = repository()
+    context["theme_source_edit_link"] = edit_link(app, page)
     context["card"] = f"{app.config.html_baseurl}_static/card.png"
 
 

@@ -67,7 +67,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
     Examples
     --------
-    >>> fc.spanning_trees(fc.Hypercube(2), 0)  # the first tree reaches 3 by 1 and 2 by the root, the second the other way round
+    >>> fc.spanning_trees(fc.Hypercube(2), 0)  # the first tree reaches 3 by 1, the second by 2
     array([[-1,  0,  3,  1],
            [-1,  3,  0,  2]])
     """

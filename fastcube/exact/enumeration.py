@@ -28,7 +28,7 @@ def exact_routing(n: int, f: int, k: int = 1) -> Exact:
 
     Examples
     --------
-    >>> fc.exact_routing(3, 2)["route_delivered"]  # of 7 destinations 3 at distance 1, 3 at 2, one at 3: (3 + 3 * 2/3 + 2/5) / 7
+    >>> fc.exact_routing(3, 2)["route_delivered"]  # 3, 3, 1 at distances 1, 2, 3: (3 + 3 * 2/3 + 2/5) / 7
     Fraction(27, 35)
     """
     return study("routing").exact({"n": n, "f": f, "links": 0, "k": k})

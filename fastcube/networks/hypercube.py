@@ -11,7 +11,7 @@ from .network import Link, Network
 
 
 class Hypercube(Network):
-    """The n-cube Q_n: nodes 0 .. 2^n - 1, with a link between labels that differ in one bit.
+    """The n-cube Q_n with nodes 0 to 2^n - 1, and a link between labels that differ in one bit.
 
     Parameters
     ----------

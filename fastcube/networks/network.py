@@ -44,9 +44,9 @@ class Network(ABC):
 
     __slots__ = ("_faulty_links", "_faulty_nodes", "_last", "_size")
 
-    #: Name of the size parameter, and its largest value.
+    #: Name of the size parameter.
     parameter: ClassVar[str]
-    largest: ClassVar[int]
+    largest: ClassVar[int]  #: Largest value of the size parameter.
 
     def __init__(self, size: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self._size = check_integer(self.parameter, size, 1, self.largest)

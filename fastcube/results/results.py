@@ -246,7 +246,7 @@ class Results:
         Examples
         --------
         >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
-        >>> [e.value for e in results.shares("rounds_distribution", f=1)][:3]  # one faulty node: FIND_UNSAFE takes no round
+        >>> [e.value for e in results.shares("rounds_distribution", f=1)][:3]  # no rounds with one faulty node
         [1.0, 0.0, 0.0]
         """
         chosen = self.study.statistic(statistic)

@@ -1,10 +1,14 @@
 """The built site as HTML, whose folder is in FASTCUBE_SITE: text that is what its author wrote, and pages that a search finds."""
 
+import html
+import importlib
 import json
 import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import unquote
 
 import pytest
 
@@ -90,6 +94,82 @@ def test_every_page_describes_itself():
         }
         assert described["description"] and described["og:title"] and described["og:image"], name
         assert 'rel="shortcut icon"' in page, name
+
+
+def test_links_inside_the_site_lead_somewhere():
+    """Sphinx checks its own links; cards, pictures and the frame are written by us."""
+    names = {name: set(re.findall(r'\bid="([^"]*)"', page)) for name, page in PAGES.items()}
+    broken = []
+    for name, page in TEXTS.items():
+        here = (Path(SITE) / name).parent
+        for link in set(re.findall(r'\b(?:href|src)="([^"]*)"', page)):
+            path, _, anchor = unquote(html.unescape(link)).partition("#")
+            if re.match(r"https?:|mailto:|data:", path):
+                continue
+            target = os.path.relpath((here / path.partition("?")[0]) if path else Path(SITE) / name, SITE)
+            if not (Path(SITE) / target).is_file() or (anchor and target in names and anchor not in names[target]):
+                broken.append((name, link))
+    assert not broken
+
+
+def test_lines_of_code_fit_on_a_screen():
+    """What a reader types has at most 120 columns; what it prints may be wider, and a screen breaks it."""
+    wide = []
+    for name, page in TEXTS.items():
+        for kind, block in re.findall(r'<div class="(?:doctest )?highlight-(\w+)[^>]*>(.*?)</pre>', page, re.DOTALL):
+            if kind not in ("console", "text", "py"):
+                text = html.unescape(re.sub(r"<[^>]*>", "", block))
+                wide += [(name, line) for line in text.splitlines() if len(line) > 120]
+    assert not wide
+
+
+def test_columns_of_numbers_are_marked():
+    tables = re.findall(r"<table.*?</table>", PAGES["networks.html"], re.DOTALL)
+    assert any('class="interval"' in table and "wide" in table[:100] for table in tables)
+    for table in tables:
+        for cell in re.findall(r"<td(.*?)</td>", table, re.DOTALL):
+            if re.search(r">\s*[<>]? ?\d[\d.]* (±|<span class=.interval)", cell):
+                assert "number" in cell.partition(">")[0], cell
+
+
+# ---------------------------------------------------------------- the frame
+
+
+@pytest.fixture
+def frame(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "docs" / "extensions")
+    return importlib.import_module("frame")
+
+
+def frame_of(frame, monkeypatch, page, urls):
+    """What the templates are given for a page whose package has these addresses in its metadata."""
+    monkeypatch.setattr(frame.metadata, "metadata", lambda _: SimpleNamespace(get_all=lambda _: urls))
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    app, context = SimpleNamespace(srcdir=docs, config=SimpleNamespace(html_baseurl="")), {}
+    frame.add_context(app, page, "", context, None)
+    return context["repository"], context["theme_source_edit_link"]
+
+
+def test_the_frame_has_the_repository_of_the_metadata(frame, monkeypatch):
+    urls = ["Repository, https://example.org/fastcube/", "Documentation, https://example.org"]
+    repository = "https://example.org/fastcube"
+    for page, source in (
+        ("networks", "docs/networks.md"),
+        ("cli", "docs/cli.rst"),
+        ("papers/lee_hayes", "docs/papers/lee_hayes.md"),
+        ("gallery/own_rule", "examples/own_rule.py"),
+    ):
+        assert frame_of(frame, monkeypatch, page, urls) == (repository, f"{repository}/edit/main/{source}")
+    for page in ("errata/lee_hayes", "genindex", "_modules/fastcube/networks/network"):  # no source of their own
+        assert frame_of(frame, monkeypatch, page, urls) == (repository, "")
+
+
+def test_without_an_address_the_frame_invents_none(frame, monkeypatch):
+    assert frame_of(frame, monkeypatch, "networks", None) == ("", "")
+    if not frame.repository():
+        assert not [name for name, page in PAGES.items() if 'rel="edit"' in page or ">Issues<" in page]
 
 
 # ---------------------------------------------------------------- the search

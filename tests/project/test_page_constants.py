@@ -79,6 +79,8 @@ SENTENCES = {
         lambda: f"({round(len(KEPT), -4) // 1000} kB for the {count_points()} points of `unsafe-fraction`)",
         lambda: f"and {memory.needed_memory('own', 1)} MiB for a study of your own",
         lambda: f"requests a {('fifth', 'quarter', 'third')[round(12 * (memory._MARGIN - 1)) - 2]} more than the first",
+    ],
+    "docs/costs.md": [
         lambda: f"at most {('three', 'four', 'five')[parallel_sum._MAX_PROCESSES - 3]} and at most one per processor",
         lambda: f"on shards of {count_points()} points of `unsafe-fraction`",
     ],

@@ -1,8 +1,10 @@
 """The built site in a real browser: pages fit their window, and anyone can use them.  Its folder is in FASTCUBE_SITE."""
 
 import os
+import re
 import shutil
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -33,18 +35,30 @@ def page(browser):
     context.close()
 
 
-def test_no_page_scrolls_sideways(page):
-    pages = sorted(Path(SITE).rglob("*.html"))
-    assert len(pages) > 20
-    wider = []
+#: Widths of windows: a phone, a tablet, two screens.
+WIDTHS = (375, 768, 1280, 1440)
+
+#: What scrolls in itself on a screen: an index of names, and pages of sources.
+ROLLS = """[...document.querySelectorAll('pre, .table-wrapper, .plot, .drawings, .cards')]
+    .filter(box => box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60))"""
+
+
+def test_no_page_scrolls_sideways_and_screens_show_all(page):
+    """A page is never wider than its window; code, tables and figures are whole on a screen."""
+    pages = [path for path in sorted(Path(SITE).rglob("*.html")) if "_modules" not in path.parts]
+    assert len(pages) > 40
+    wider, cut = [], []
     for path in pages:
         page.goto(path.resolve().as_uri())
-        for width in (375, 768, 1024, 1280, 1920):
+        for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
             shown = page.evaluate("document.documentElement.scrollWidth")
             if shown > width:
                 wider.append((str(path.relative_to(SITE)), width, shown))
+            if width >= 1280 and (boxes := page.evaluate(ROLLS)):
+                cut.append((str(path.relative_to(SITE)), width, boxes))
     assert not wider
+    assert not cut
 
 
 #: One page of each kind.
@@ -67,6 +81,59 @@ def test_axe_finds_nothing(browser, scheme, width):
             found[name] = [(v["id"], v["nodes"][0]["target"], v["nodes"][0]["failureSummary"]) for v in violations]
     context.close()
     assert not found
+
+
+#: The size of the letters of each drawing that a page shows, in pixels of the screen.
+DRAWN_LETTERS = """[...document.querySelectorAll('article svg text')].filter(text => text.getClientRects().length
+    && getComputedStyle(text).display !== 'none').map(text => {
+        const m = text.getScreenCTM(); return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(m.a, m.b); })"""
+
+#: Each picture that a page shows, and how much larger than itself.
+PICTURES = """[...document.images].filter(image => image.getClientRects().length)
+    .map(image => [image.currentSrc || image.src, image.getBoundingClientRect().width / image.naturalWidth])"""
+
+
+def smallest_letter(address):
+    """The size of the smallest letters of a vector picture, but for subscripts and powers, in pixels; None without letters."""
+    text = unquote(urlsplit(address).path)
+    drawn = Path(text).read_text()
+    points = [100 * float(scale) for scale in re.findall(r"scale\((0?\.\d+) -\1\)", drawn)]
+    return min(points) * 4 / 3 if points else None
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_letters_of_pictures_have_nine_pixels(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    seen, small = 0, []
+    for name in KINDS:
+        page.goto((Path(SITE) / f"{name}.html").resolve().as_uri())
+        page.evaluate("for (const image of document.images) image.loading = 'eager'")
+        page.wait_for_function("[...document.images].every(image => image.complete)")
+        letters = page.evaluate(DRAWN_LETTERS)
+        for address, scale in page.evaluate(PICTURES):
+            if address.endswith(".svg") and (size := smallest_letter(address)):
+                letters.append(size * scale)
+        seen += len(letters)
+        small += [(name, size) for size in letters if size < 9]
+    assert seen > 50
+    assert not small
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_a_heading_that_is_led_to_is_in_sight(page, width):
+    page.set_viewport_size({"width": width, "height": 700})
+    for name in ("networks", "errata/lee_hayes", "cli"):
+        address = (Path(SITE) / f"{name}.html").resolve().as_uri()
+        page.goto(address)
+        anchors = page.evaluate("[...document.querySelectorAll('article section section')].map(s => s.id)")
+        for anchor in anchors[:4]:
+            page.goto(f"{address}#{anchor}")
+            top, bar = page.evaluate(
+                "id => [document.getElementById(id).querySelector('h2, h3').getBoundingClientRect().top,"
+                " document.querySelector('.mobile-header').getBoundingClientRect().bottom]",
+                anchor,
+            )
+            assert max(bar, 0) <= top < 700, (name, anchor)
 
 
 def test_prose_has_lines_that_one_can_read_and_commands_are_whole(page):

@@ -25,6 +25,7 @@ def tables(monkeypatch):
     "page",
     [
         "batch.md",
+        "costs.md",
         "networks.md",
         "rules.md",
         "critical.md",

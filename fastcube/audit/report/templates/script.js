@@ -62,6 +62,7 @@
     }
     target?.scrollIntoView();
   };
+  if (matchMedia("(max-width: 40rem)").matches) for (const { item } of items) item.open = false; // a telephone begins with lines
   addEventListener("hashchange", reveal);
   reveal();
 
