@@ -5,7 +5,6 @@ A comment ``<!-- drawn NAME: alternative text -->`` becomes the figure of the ke
 
 import html
 import re
-from pathlib import Path
 
 from fastcube.audit.report.figures import DARK_RULES, figure_svg
 

@@ -85,6 +85,37 @@ def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
+def test_a_telephone_begins_with_the_findings_and_a_line_an_item(browser, address):
+    with Opened(browser, address, width=375) as opened:
+        places = opened.page.evaluate(
+            "['.cards', '.found-table', 'nav', '#items'].map(s => document.querySelector(s)?.getBoundingClientRect().top)"
+        )
+        assert places[0] < 800
+        assert sorted(places) == places
+        assert opened.page.locator("details.item").count() > 5
+        assert not opened.page.locator("details.item[open]").count()
+        assert not opened.page.locator("details.item .said:visible").count()
+
+
+#: The smallest letters of texts, drawings and plots, in pixels of the screen; powers in a plot are smaller than its letters.
+SMALLEST_LETTERS = """[
+    ...[...document.querySelectorAll('body *')].filter(e => e.checkVisibility() && !e.closest('svg') && e.innerText)
+        .map(e => parseFloat(getComputedStyle(e).fontSize)),
+    ...[...document.querySelectorAll('svg text')].filter(e => e.checkVisibility()).map(e => {
+        const m = e.getScreenCTM(); return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(m.a, m.b); }),
+    ...[...document.querySelectorAll('.plot img')].map(e => e.getBoundingClientRect().width / e.naturalWidth * 400 / 3
+        * Math.min(...[...decodeURIComponent(e.src).matchAll(/scale\\((0?\\.\\d+) -/g)].map(m => parseFloat(m[1])))),
+].reduce((a, b) => Math.min(a, b))"""
+
+
+@pytest.mark.parametrize("width", [375, 768, 1280])
+def test_letters_have_nine_pixels(browser, address, width):
+    with Opened(browser, address, width=width) as opened:
+        opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        opened.page.wait_for_function("[...document.images].every(image => image.complete)")
+        assert opened.page.evaluate(SMALLEST_LETTERS) >= 9
+
+
 def test_every_number_is_there_without_script(browser, address):
     with Opened(browser, address) as opened, Opened(browser, address, script=False) as bare:
         words = []
