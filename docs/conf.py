@@ -136,7 +136,7 @@ def rewrite_page(app, page, source):
         return
     for written, shown in GALLERY:
         source[0] = written.sub(shown, source[0])
-    source[0] = figures.show_figures(page, source[0], PICTURES)
+    source[0] = figures.show_figures(page, source[0], (PICTURES, GALLERY_PICTURES))
     if page.startswith("api/") and (names := DOCUMENTED_NAME.findall(source[0])):
         body = FIRST_SECTION.search(source[0]).start()
         listed = "".join(f"   {name}\n" for name in names)

@@ -89,11 +89,12 @@ def figure_html(pictures, name, alternative, folder):
     return f'<figure class="plot"><div class="whole">{_twins_html(f"{pictures}{name}", alternative)}</div>{stacked}</figure>'
 
 
-def show_figures(page, text, folder):
-    """A page's Markdown with its marks replaced by figures."""
+def show_figures(page, text, folders):
+    """A page's Markdown with its marks replaced by figures, which are in one of the folders."""
     pictures = "../" * page.count("/") + "_static/"
 
     def shown(mark):
-        return f"```{{raw}} html\n{figure_html(pictures, mark[1], mark[2], Path(folder))}\n```"
+        folder = next(folder for folder in folders if (folder / f"{mark[1]}.svg").exists())
+        return f"```{{raw}} html\n{figure_html(pictures, mark[1], mark[2], folder)}\n```"
 
     return DRAWING_MARK.sub(shown, text)
