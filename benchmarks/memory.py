@@ -24,12 +24,12 @@ from fastcube.results.provenance import cpu_name, library_versions
 
 TRIALS = 16
 
-#: Points outside of the first grids that need much memory, and seconds in which all workers have begun a trial there.
+#: Points outside of the first grids that need much memory, and seconds in which all workers begin a trial there on free cores.
 POINTS: tuple[tuple[str, dict[str, float], int], ...] = (
     ("multicast", {"n": 20, "f": 8, "destinations": 2**19}, 15),
     ("optimal-tree", {"n": 12, "links": 64, "f": 0}, 15),
     ("unsafe-critical", {"n": 26, "p": 0.0001}, 15),
-    ("unsafe-critical", {"n": 30, "p": 0.00004}, 60),
+    ("unsafe-critical", {"n": 30, "p": 0.00004}, 120),
 )
 
 
