@@ -37,7 +37,10 @@ _REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("br
 
 @block
 def _record_silenced(tally, count, n, moments):
-    """Record ``count`` BROADCASTs of n units; ``moments`` holds the sums of silenced offsets and of their squares."""
+    """Record ``count`` BROADCASTs of n units, in which all nodes but g silenced ones receive.
+
+    ``moments`` holds the sums of g and of g^2.  The squares (2^n - g)^2 add up to count 2^(2n) - 2^(n+1) sum(g) + sum(g^2).
+    """
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
     tally[_STEPS.squares] += count * n * n
@@ -108,23 +111,27 @@ def _is_in_interval(work, at, x, first, last, inside, lanes):
 
 @block(always=True)
 def _count_silenced(work, at, lanes):
-    """Return the ``SilencedOffsets`` of the vector of trials whose rows begin at ``at``."""
+    """Return the ``SilencedOffsets`` of the vector of trials whose rows begin at ``at``.
+
+    A fault with offset e silences low(e) offsets, unless it is in the interval of another.  For n > 32 the number is unknown if a
+    low bit is 2^25 or higher, so that sums fit into a lane, or if the low halves show a fault in an interval.
+    """
     n, labels, lows = work.samples.n, work.samples.labels, work.lows
     f = work.samples.count - 1
     source = simd.load(labels, at + f * lanes)
     zero = source - source
     nowhere = simd.no_lane(zero)
-    gone = zero
+    wide = zero
     again = nowhere
     for i in range(f):
         e = simd.load(labels, at + i * lanes) ^ source
         again = again | (e == zero)
         low = e & (zero - e)
-        gone = gone | low
+        wide = wide | low
         simd.store(lows, i * lanes, zero - low)
     alone = nowhere
     if n > 32:
-        alone = simd.splat_like(zero, ONE << np.uint64(25)) <= gone
+        alone = simd.splat_like(zero, ONE << np.uint64(25)) <= wide
     gone = zero
     for i in range(f):
         x = simd.load(labels, at + i * lanes)
@@ -133,7 +140,7 @@ def _count_silenced(work, at, lanes):
         gone = gone - simd.select(inside, zero, simd.load(lows, i * lanes))
         if n > 32:
             alone = alone | inside
-    if n <= 32:
+    if n <= 32:  # half of the offsets, perhaps all odd ones, are silenced
         alone = simd.splat_like(zero, ONE << np.uint64(n - 1)) <= gone
     return SilencedOffsets(gone, simd.bits(alone), simd.bits(again))
 
@@ -173,7 +180,7 @@ def _run_slow_trials(work, trials, slow, repeated, known, lanes, tally):
 
 @block(always=True)
 def _inspect_vector(work, trials, lanes, tally):
-    """Record the trials that lanes decide, and run the others."""
+    """Record the trials that lanes decide, and run the others; return False, because none is queued."""
     samples = work.samples
     near = smallest_distance(samples.labels, trials.at, lanes, samples.count - 1)
     silenced = _count_silenced(work, trials.at, lanes)
@@ -194,6 +201,7 @@ _sift_trials = sieve.make_sieve(_inspect_vector, small=True)
 
 @block
 def _record_counts(work, tally):
+    """Record all trials that lanes have decided: BROADCAST's, and complete ones of BROADCAST1 and BROADCAST2."""
     n, decided = work.samples.n, work.counted[_DECIDED]
     nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.samples.count - 1)
     sums.add_wide(work.nonfaulty, 0, nonfaulty)

@@ -145,27 +145,32 @@ def _marked_neighbour_lanes(rows, works, links, net, first, stop):
 
 @block(always=True)
 def _working_link_lanes(rows, works, net, i):
+    """Return the lanes in which ``rows`` has the neighbour ``near[i]`` and the link to it is nonfaulty."""
     return simd.load(rows, net.near[i]) & simd.load(works, net.over[i])
 
 
 @block(always=True)
-def _zeros_like(x):
+def _is_empty(x):
+    """Whether a row has no lane."""
     return simd.bits(x != 0) == ZERO
 
 
 @block
 def _find_seeds(alive, works, links, net):
-    """Sweep upwards until every lane has a seed and two survivors; return the next node, the lanes with one and with two."""
+    """Sweep upwards until every lane has a seed and two nonfaulty nodes.
+
+    Returns the first node that is not swept, the lanes with a nonfaulty node, and the lanes with two.
+    """
     full = simd.splat(ALL_BITS)
-    taken = one = two = simd.splat(ZERO)
+    seeded = one = two = simd.splat(ZERO)
     v = np.int64(0)
-    while v < net.later.size and not _zeros_like(full & ~(taken & two)):
+    while v < net.later.size and not _is_empty(full & ~(seeded & two)):
         a = simd.load(alive, 8 * v)
-        found = a & _marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
+        joined = a & _marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
         two = two | (one & a)
         one = one | a
-        x = (found & ~taken) | _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
-        taken = taken | found
+        x = (joined & ~seeded) | _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
+        seeded = seeded | joined
         simd.store(net.reached, 8 * v, x & a)
         v += 1
     return v, one, two
@@ -190,19 +195,19 @@ def _sweep_nodes(alive, works, links, net, begin):
         simd.store(net.reached, 8 * v, x)
         at -= 1
         net.listed[at] = v
-        at += np.int64(_zeros_like(x ^ a))
+        at += np.int64(_is_empty(x ^ a))
     return at
 
 
 @block
-def _sweep_until_stable(alive, works, links, net, begin):
-    """Sweep the nodes listed from ``begin`` on until nothing changes.
+def _drop_isolated_nodes(alive, works, links, net, begin):
+    """Sweep the nodes listed from ``begin`` on upwards, and list the nodes with lanes left to reach, from index 0 on.
 
-    Returns the lanes in which a node is isolated, and the lanes in which a node is not reached.  A sweep upwards tests earlier
-    neighbours only, because later ones have not changed since the sweep downwards before it, and vice versa.
+    Lanes in which the node is isolated are not left to reach.  Returns the lanes with an isolated node, the lanes in which the
+    sweep reached a node, and the number of nodes listed.
     """
-    isolated = apart = some = simd.splat(ZERO)
-    first = stop = np.int64(0)
+    isolated = some = simd.splat(ZERO)
+    stop = np.int64(0)
     for k in range(begin, net.listed.size):
         v = net.listed[k]
         a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
@@ -211,12 +216,25 @@ def _sweep_until_stable(alive, works, links, net, begin):
         some = some | new
         simd.store(net.reached, 8 * v, old | new)
         left = left ^ new
-        if net.later.size <= _UNCHECKED_NODES or not _zeros_like(left):
+        if net.later.size <= _UNCHECKED_NODES or not _is_empty(left):
             lonely = left & ~_marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
             isolated = isolated | lonely
             stop = _append_node(v, left ^ lonely, stop, np.int64(1), net)
-    step = np.int64(-1)  # direction of the sweep, alternating
-    while first < stop and not _zeros_like(some):
+    return isolated, some, stop
+
+
+@block
+def _sweep_until_stable(alive, works, links, net, begin):
+    """Sweep the nodes listed from ``begin`` on until nothing changes.
+
+    Returns the lanes in which a node is isolated, and the lanes in which a node is not reached.  Sweeps alternate in direction,
+    and each leaves in the list, from ``first`` to ``stop``, the nodes with lanes left to reach.  A sweep upwards tests earlier
+    neighbours only, because later ones have not changed since the sweep downwards before it, and vice versa.
+    """
+    isolated, some, stop = _drop_isolated_nodes(alive, works, links, net, begin)
+    first = np.int64(0)
+    step = np.int64(-1)
+    while first < stop and not _is_empty(some):
         some = simd.splat(ZERO)
         at = to = first if step > 0 else stop - 1
         for _ in range(stop - first):
@@ -232,6 +250,7 @@ def _sweep_until_stable(alive, works, links, net, begin):
         else:
             first = to + 1
         step = -step
+    apart = simd.splat(ZERO)
     for k in range(first, stop):
         apart = apart | simd.load(net.left, 8 * k)
     return isolated, apart | isolated
@@ -242,7 +261,7 @@ def _append_node(v, left, at, step, net):
     """List a node at ``at`` if it has lanes left to reach; return the next index."""
     net.listed[at] = v
     simd.store(net.left, 8 * at, left)
-    return at if _zeros_like(left) else at + step
+    return at if _is_empty(left) else at + step
 
 
 @block
@@ -290,7 +309,7 @@ def _is_surely_connected(alive, n, f):
             both = near & simd.bit_or3(d, e, g)
             near = simd.bit_or3(both, simd.majority(a, b, c), simd.majority(d, e, g))
         found = found & near
-    return _zeros_like(full & ~found)
+    return _is_empty(full & ~found)
 
 
 @block
@@ -309,8 +328,8 @@ def _is_set(rows, v, lane):
 
 
 @block(always=True)
-def _node_lanes(rows, x, lane):
-    """Return 1 in lanes where the row of node x has the bit of the lane, else 0; 0 for no node (all ones)."""
+def _read_bits(rows, x, lane):
+    """Return, for eight nodes x and eight lanes, the bits of these lanes in the nodes' rows; 0 for no node (all ones)."""
     inside = x != simd.splat(ALL_BITS)
     at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
@@ -329,33 +348,33 @@ def _add_candidates(x, new, s, t):
 
 @block
 def draw_pairs(key, group, n, by_rate, lane, places, alive):
-    """Return the first two distinct nonfaulty labels of eight lanes.
+    """Return the pairs s, t of eight lanes of a group: the first two distinct nonfaulty labels of each.
 
-    ``by_rate``: the labels are all fields of the words for PAIRS.  Otherwise they are fields of each lane's sequence, one per
-    word, from its position in ``places`` on.
+    ``by_rate``: the labels are all fields of the words for PAIRS.  Otherwise a lane's labels continue its sequence of LABELS from
+    the position in ``places`` on.  Each is a field of a word, whose other fields belong to other trials (``draws/nodes.py``).
     """
     one, none, inside = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
-    half = place >> one
-    block_ = lane + simd.splat(np.uint64(group))
+    half = place >> one  # words are sampled two at a time
+    blocks = lane + simd.splat(np.uint64(group))
     width = np.uint64(field_width(n))
     shift = lane - lane
     fields = np.uint64(64) if by_rate else ONE
-    if not by_rate:
+    if not by_rate:  # 8 or 4 trials share a block
         per = np.uint64(3 if n <= 8 else 2)
-        shift = (block_ & simd.splat((ONE << per) - ONE)) << simd.splat(np.uint64(6) - per)
-        block_ = block_ >> simd.splat(per)
+        shift = (blocks & simd.splat((ONE << per) - ONE)) << simd.splat(np.uint64(6) - per)
+        blocks = blocks >> simd.splat(per)
     s = t = none
     late = (place & one) == one  # the first word is before the place
     never = simd.no_lane(one)
     while simd.bits(t == none):
-        word, odd = philox.mixed_lanes(key, block_, half, simd.splat(philox.PAIRS if by_rate else philox.LABELS))
+        word, odd = philox.mixed_lanes(key, blocks, half, simd.splat(philox.PAIRS if by_rate else philox.LABELS))
         for _ in range(2):
             at = ZERO
             while at < fields and simd.bits(t == none):
                 for _ in range(4 if by_rate else 1):  # four together, because gathers have a long latency
                     x = (word >> (shift + simd.splat(at))) & inside
-                    s, t = _add_candidates(x, (_node_lanes(alive, x, lane) == one) & ~late, s, t)
+                    s, t = _add_candidates(x, (_read_bits(alive, x, lane) == one) & ~late, s, t)
                     at += width
             word, late = odd, never
         half = half + one
@@ -402,7 +421,7 @@ def _is_connected_in_lane(s, t, lane, sample, links, net):
 def _record_pair_verdict(s, t, lane, sample, links, net):
     """Set the verdict _PAIR_CONNECTED in those of eight disconnected lanes in which t can be reached from s."""
     pairs = sample.pairs
-    a, b = _node_lanes(net.reached, s, lane), _node_lanes(net.reached, t, lane)
+    a, b = _read_bits(net.reached, s, lane), _read_bits(net.reached, t, lane)
     joined, beside = simd.bits((a & b) == 1), simd.bits((a | b) == 0)
     simd.store(pairs, 0, s)
     simd.store(pairs, 8, t)
@@ -421,7 +440,10 @@ def _record_pair_verdict(s, t, lane, sample, links, net):
 
 @block
 def _list_disconnected_lanes(sample, own, cube):
-    """List the valid lanes in which one of the networks is disconnected, the last of them eight times; return their number."""
+    """List the valid lanes with a pair s, t in which one of the networks is disconnected; return their number.
+
+    Lanes are read eight at a time, so the last one is repeated to fill a vector.
+    """
     count = np.int64(0)
     for word in range(8):
         two = own.verdict[8 * _TWO_SURVIVORS + word] & sample.valid[word]
@@ -492,6 +514,11 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 
     @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
     def survival(key, first, stop, params, tally):
+        """Count trials of the network, ``own``, and of the hypercube, ``cube``, under the same faults.
+
+        They are the ``same`` if the network is the hypercube, or if its faulty links name no links of the hypercube, so that the
+        two are not ``compared``.
+        """
         point = read_point(params)
         index, n = point.network, point.n
         nodes = np.int64(1) << n
@@ -504,7 +531,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         if named and not links and 0 <= f < min(n, _min_degree(own)):
             count_surely_connected(stop - first, nodes - f >= 2, tally)
             return
-        few = not same and not links and 0 <= f <= _most_faults_examined(n)
+        examined = not same and not links and 0 <= f <= _most_faults_examined(n)
         room = drawing.drawing_workspace_for(n, f)
         many = max(own.links, cube.links)  # the hypercube has more if no link fails and the network does not contain it
         law = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
@@ -527,7 +554,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 else:
                     drawing.draw_links(key, group, n, k, own.numbers, works, room)
             _fill_verdict(alive, works, links, own)
-            if few and _is_surely_connected(alive, n, f):
+            if examined and _is_surely_connected(alive, n, f):
                 _set_connected_verdict(cube)
             elif not same:
                 _fill_verdict(alive, works, links, cube)

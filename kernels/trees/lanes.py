@@ -153,24 +153,10 @@ def _count_link_end(rows, group, ends):
 @block
 def _full_cells(n, a, b, c, d, more):
     """Return the cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
-    full = d & c
-    if n == 4:
-        full = d | c
-    elif n == 5:
-        full = d | (c & (a | b))
-    elif n == 6:
-        full = d | (c & b)
-    elif n == 7:
-        full = d | (c & (b & a))
-    elif n == 8:
-        full = d
-    elif n == 9:
-        full = d & simd.bit_or3(a, b, c)
-    elif n == 10:
-        full = d & (b | c)
-    elif n == 11:
-        full = d & (c | (b & a))
-    return more | full
+    above = more ^ more  # cells whose digits so far are larger than those of n - 1
+    for j, plane in enumerate((a, b, c, d)):
+        above = simd.majority(plane, above, simd.splat(_ZERO if (n - 1) >> j & 1 else bits.ALL_BITS))
+    return more | above
 
 
 @block
@@ -210,9 +196,11 @@ def _crowded_lanes(n, count, rows):
 
 @block(always=True)
 def _target_of_row(rows, at, used, zero, one, faults):
-    """Return the contribution of a row to COST in one iteration, as a single bit or 0; drop the row if its dimension was used.
+    """Return the dimension, as a single bit or 0, in whose COST a row's link counts, and the updated ``faults`` of the trees.
 
-    A link of the dimension just used whose lower end is 0 is in the tree.
+    The dimension ``used``, which was ordered last, is cleared in the lower end.  A link of that dimension is dropped, and is in
+    the tree if its lower end is 0.  Another link counts for its own dimension if its lower end is 0, and for dimension j if its
+    lower end is 2^j (``orders.py``).
     """
     low = simd.load(rows.low, at) & ~used
     bit = simd.load(rows.bit, at)
@@ -239,7 +227,8 @@ def _half_adder(x, y):
 
 
 @block(always=True)
-def _keep_least_cells(least, plane, zero):
+def _prefer_zero_bits(least, plane, zero):
+    """Return those of the dimensions ``least`` whose bit in a plane of COST is 0, or all of them if none is."""
     rest = least & ~plane
     return simd.select(rest == zero, least, rest)
 
@@ -265,14 +254,14 @@ def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
         """Return the dimensions of ``rest`` with the least COST, found from the highest plane down."""
         least = rest
         if planes > 5:
-            least = _keep_least_cells(least, high[5], zero)
-            least = _keep_least_cells(least, high[4], zero)
-            least = _keep_least_cells(least, high[3], zero)
-        least = _keep_least_cells(least, high[2], zero)
-        least = _keep_least_cells(least, high[1], zero)
-        least = _keep_least_cells(least, high[0], zero)
-        least = _keep_least_cells(least, c1, zero)
-        return _keep_least_cells(least, c0, zero)
+            least = _prefer_zero_bits(least, high[5], zero)
+            least = _prefer_zero_bits(least, high[4], zero)
+            least = _prefer_zero_bits(least, high[3], zero)
+        least = _prefer_zero_bits(least, high[2], zero)
+        least = _prefer_zero_bits(least, high[1], zero)
+        least = _prefer_zero_bits(least, high[0], zero)
+        least = _prefer_zero_bits(least, c1, zero)
+        return _prefer_zero_bits(least, c0, zero)
 
     return add_ripple, find_cheapest
 
@@ -283,7 +272,10 @@ def make_order_finder(planes: int) -> Any:
 
     @block
     def find_orders(n, count, rows):
-        """Run FIND_TREE in all lanes, and write the numbers of faulty links of the trees to ``faults``."""
+        """Run FIND_TREE in all lanes, and write the numbers of faulty links of the trees to ``faults``.
+
+        In each iteration COST is the sum of the rows' targets, with planes c0, c1 and ``high``.  Four rows are added at a time.
+        """
         zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
         one = simd.splat_like(zero, _ONE)
         rest = simd.splat_like(zero, (_ONE << np.uint64(n)) - _ONE)
@@ -323,8 +315,8 @@ def make_order_finder(planes: int) -> Any:
 
 
 @block
-def move_sinks(sinks, count, rows):
-    """Make lower ends relative to the sinks, as the search for orders requires; dead entries stay."""
+def translate_links(sinks, count, rows):
+    """Translate lower ends to labels relative to the sinks, as the search for orders requires; dead entries stay."""
     for row in range(count):
         low = simd.load(rows.low, row * LANE_COUNT)
         bit = simd.load(rows.bit, row * LANE_COUNT)
@@ -352,7 +344,7 @@ def _make_kernel(planes: int) -> Kernel:
             sinks, none = find_sinks(n, count, rows)
             left |= none
             crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO
-            move_sinks(sinks, count, rows)
+            translate_links(sinks, count, rows)
             orders(n, count, rows)
             live = valid_lanes(start, 1, LANE_COUNT, first, stop)
             faults = simd.load(rows.faults, 0)

@@ -16,7 +16,7 @@ from ..draws.lanes import valid_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
-from .lanes import draw_links, find_sinks, link_rows_for, make_order_finder, max_rows, move_sinks
+from .lanes import draw_links, find_sinks, link_rows_for, make_order_finder, max_rows, translate_links
 from .lattice import (
     FAULT_FREE_TOP_DOWN,
     count_filled_lanes,
@@ -57,8 +57,8 @@ def _copy_subcube_links(count, fixed, side, rows, kept):
 def _find_top_down_trees(n, count, rows, kept):
     """Return the numbers of faulty links of TOP_DOWN's trees in lanes; ``kept`` is scratch memory of two rows per link.
 
-    It must run before the sinks are moved.  The rank of a dimension combines its number of crossing links with the links of its
-    half with fewer; neither is above 127.
+    It must run before the links are translated.  The rank of a dimension combines its number of crossing links with the links of
+    its half with fewer; neither is above 127.
     """
     zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
     one = simd.splat_like(zero, _ONE)
@@ -111,7 +111,7 @@ def optimal_tree_lanes(key, first, stop, params, tally):
         found, none = find_sinks(n, count, rows)
         simd.store(sinks, 0, found)
         simd.store(crossed, 0, _find_top_down_trees(n, count, rows, kept))
-        move_sinks(found, count, rows)
+        translate_links(found, count, rows)
         _find_orders(n, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
         left = (left | none) & live

@@ -48,7 +48,11 @@ def _is_marked(planes, at, x):
 
 @block(always=True)
 def place_trial(work, key, t, n, column, lanes, at):
-    """Mark the faults of one trial in its lane of the plane at ``at``, and write its ends."""
+    """Mark the faults of one trial in its lane of the plane at ``at``, and write its column of ``ends``.
+
+    The faults are the first f distinct labels of the trial's sequence, the source and the destination the next two that differ
+    from them and from each other.  The third row of ``ends`` is the number of labels that contain the faults.
+    """
     f, planes = work.f, work.planes
     got, k = np.int64(0), np.int64(f)
     for i in range(f):  # as if all labels were distinct
@@ -80,7 +84,11 @@ def _node_bit(x, v):
 
 @block(always=True)
 def place_eight(work, column, lanes, at):
-    """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than sampled."""
+    """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than sampled.
+
+    Words a .. d hold all labels so far, words fa .. fd the faults.  ``got`` is the number of distinct labels, of which the next
+    after the f faults are s and t.  ``many`` is the number of labels that contain the faults.
+    """
     f, labels, planes = work.f, work.labels, work.planes
     zero, one = simd.splat(ZERO), simd.splat(ONE)
     a, b, c, d = zero, zero, zero, zero
@@ -168,15 +176,20 @@ def _neighbours_across(planes, at, v, i, n, size):
 
 
 @block(always=True)
-def _count_digit(k, j):
+def _inverted_digit(k, j):
+    """Return zeros if binary digit j of k is 1, otherwise ones."""
     return simd.splat(ZERO if k >> j & 1 else ALL_BITS)
 
 
 @block(always=True)
 def _fill_next_plane(planes, at, to, base, n, k):
-    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; return whether any is new."""
+    """Write at ``to`` the nodes in plane ``base`` or with more than k neighbours in plane ``at``; return whether any is new.
+
+    A count is compared with k from the lowest digit up.  The digits so far are larger if the last one is, or if it is equal and
+    the digits before are larger: the majority of the count's digit, the inverted digit of k, and the result before.
+    """
     size = plane_words(n)
-    n0, n1, n2, n3 = _count_digit(k, 0), _count_digit(k, 1), _count_digit(k, 2), _count_digit(k, 3)
+    n0, n1, n2, n3 = _inverted_digit(k, 0), _inverted_digit(k, 1), _inverted_digit(k, 2), _inverted_digit(k, 3)
     zero = simd.splat(ZERO)
     changed = zero
     for v in range(size // 8 - 1):
@@ -231,7 +244,12 @@ def _lanes_with_node_outside(planes, at, without, size):
 
 @block
 def find_delivered_lanes(planes, faulty, n, h, open_, kind):
-    """Return the lanes among ``open_`` whose message LEVELS, or VECTORS, delivers over H links, and over H + 2 links."""
+    """Return the lanes among ``open_`` whose message LEVELS, or VECTORS, delivers over H links, and over H + 2 links.
+
+    ``h`` holds the Hamming distances H.  At step k the plane ``at`` has the nodes with a level below k, or without vector bit k:
+    first the faulty nodes, and later one of two planes in turn.  Messages with H = k + 1 look at their preferred neighbours,
+    messages with H = k - 1 at their spare neighbours.
+    """
     size = plane_words(n)
     at = faulty
     minimal = open_ & simd.bits(h == 1)
@@ -261,7 +279,10 @@ def find_delivered_lanes(planes, faulty, n, h, open_, kind):
 
 @block
 def active_lanes(planes, faulty, n):
-    """Return the lanes, as bits, with a node that is neither faulty nor unsafe."""
+    """Return the lanes, as bits, with a node that is neither faulty nor unsafe.
+
+    A pass adds the nodes with more than one neighbour in the plane.  Passes read and write two planes in turn.
+    """
     size = plane_words(n)
     at = faulty
     k = np.int64(0)

@@ -75,7 +75,7 @@ class UnsafeWorkspace(NamedTuple):
 
 @block
 def _run_alone(work, trial, tally):
-    """Count a trial by the scalar kernel."""
+    """Count a trial, with its rounds, by the scalar kernel; ``reached[0]`` is the number of the other trials."""
     run_merging_trial(work.key, trial, work.params, work.merging, tally)
     work.reached[0] -= 1
 
@@ -87,7 +87,8 @@ def _run_alone(work, trial, tally):
 def _filter_vector(work, trials, lanes, tally):
     """Queue the trials of a vector with faults within distance 2; a trial with repeated labels samples further labels first.
 
-    It takes 26 f vector operations for sampling and 3/2 f^2 for the comparison of pairs.
+    Returns whether a trial may have been queued, as ``make_sieve`` requires.  It takes 26 f vector operations for sampling and
+    3/2 f^2 for the comparison of pairs.
     """
     samples = work.samples
     near = smallest_distance(samples.labels, trials.at, lanes, samples.count)
@@ -152,7 +153,8 @@ def _run_subcube_rounds(work, base, free, column, lanes):
 def _run_by_subcube(work, alone, lanes, tally):
     """Run the trials ``alone`` of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
 
-    Returns the trials with more rounds than there are bins, which are not counted.
+    A trial takes as many rounds as the slowest of its subcubes, each run at the first of its faults.  Returns the trials with
+    more rounds than there are bins, which are not counted.
     """
     long = ZERO
     while alone:
@@ -162,7 +164,8 @@ def _run_by_subcube(work, alone, lanes, tally):
         base, free, rounds = ZERO, ZERO, np.int64(0)
         for k in range(work.samples.count):
             x, mask = np.uint64(work.queue.cells[2 * lanes * k + i]), np.uint64(work.masks[lanes * k + i])
-            if bits.popcount(mask) > 2 and (mask != free or not is_in_subcube(base, free, x)):  # else run last
+            repeated = mask == free and is_in_subcube(base, free, x)  # the subcube that was run last
+            if bits.popcount(mask) > 2 and not repeated:
                 base, free = x, mask
                 rounds = max(rounds, _run_subcube_rounds(work, base, free, i, lanes))
         if rounds > LAST_BIN:
@@ -175,9 +178,38 @@ def _run_by_subcube(work, alone, lanes, tally):
     return long
 
 
+@block
+def _run_one_by_one(work, alone, largest, lanes, tally):
+    """Run the trials ``alone`` of the queue's first vector; return the trials that the scalar kernel counts completely.
+
+    These have a subcube, ``largest``, of more than MAX_SPARE_DIMENSION dimensions or too many rounds.
+    """
+    deep = alone & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
+    deep |= _run_by_subcube(work, alone ^ deep, lanes, tally)
+    tally[MERGING] -= bits.popcount(deep)
+    rest = deep
+    while rest:
+        _run_alone(work, sieve.decode_trial(work.queue, lanes, bits.lowest(rest)), tally)
+        rest &= rest - ONE
+    return deep
+
+
+@block(always=True)
+def _record_one_round(work, easy, lanes, tally):
+    """Record the rounds of the trials ``easy`` of the queue's first vector, which take one round."""
+    work.reached[1] += bits.popcount(easy)
+    while easy and tally[MOST_ROUNDS] <= 1:
+        offer(tally, MOST_ROUNDS, np.int64(1), sieve.decode_trial(work.queue, lanes, bits.lowest(easy)))
+        easy &= easy - ONE
+
+
 @block(always=True)
 def _close_queue(work, lanes, tally):
-    """Close the queue's first vector and count its unsafe nodes; move trials with more than one round to the other queues."""
+    """Close the queue's first vector and count its unsafe nodes; move trials with more than one round to the other queues.
+
+    Lane by lane, ``nodes`` is the number of unsafe nodes and ``largest`` the dimension of the largest subcube, whose free
+    dimensions are ``free`` and which holds ``label``.  In the lanes ``several`` a second subcube takes more than one round.
+    """
     f, queue = work.samples.count, work.queue
     if lanes == 32:
         nodes, largest, free, label, several = close_and_measure_unrolled(queue.cells, lanes, work.masks, f)
@@ -190,14 +222,9 @@ def _close_queue(work, lanes, tally):
     alone = (simd.bits(several) | ~simd.bits(largest <= 8)) & hard
     hard ^= alone
     if alone:
-        deep = alone & ~simd.bits(largest <= simd.splat_like(nodes, np.uint64(MAX_SPARE_DIMENSION)))
-        alone = deep | _run_by_subcube(work, alone ^ deep, lanes, tally)
+        alone = _run_one_by_one(work, alone, largest, lanes, tally)
     unsafe ^= alone
     live ^= alone
-    tally[MERGING] -= bits.popcount(alone)
-    while alone:
-        _run_alone(work, sieve.decode_trial(queue, lanes, bits.lowest(alone)), tally)
-        alone &= alone - ONE
     if hard:
         in_word = simd.bits(largest <= 6) & hard
         append_hard_columns(work.second, lanes, f, in_word, queue, free, label)
@@ -207,10 +234,7 @@ def _close_queue(work, lanes, tally):
     if work.samples.n > SPLIT_ABOVE:
         _record_classes(work, nodes, unsafe, lanes, tally)
     tally[ALL_UNSAFE] += bits.popcount(simd.bits(largest == simd.splat_like(nodes, np.uint64(work.samples.n))) & live)
-    work.reached[1] += bits.popcount(easy)
-    while easy and tally[MOST_ROUNDS] <= 1:
-        offer(tally, MOST_ROUNDS, np.int64(1), sieve.decode_trial(queue, lanes, bits.lowest(easy)))
-        easy &= easy - ONE
+    _record_one_round(work, easy, lanes, tally)
     sieve.drop_first_vector(queue, lanes)
 
 

@@ -211,7 +211,7 @@ def _fill_cubes(dims, key, prepared, small, drawn, field):
     _mark_nodes(dims, small.draws, first, small.count, field, np.uint64(small.size - 1), small.cubes, first)
     drawn = _redraw_repeats(dims, key, prepared, small, drawn, field)
     if small.f > small.count:
-        inside = simd.splat(~ZERO if small.size >= 64 else (ONE << np.uint64(small.size)) - ONE)
+        inside = simd.splat(first_lanes(small.size, 64))
         for v in range(4):
             simd.store(small.cubes, 8 * v, simd.load(small.cubes, 8 * v) ^ inside)
     return drawn

@@ -25,7 +25,7 @@ import fastcube as fc
 pytestmark = pytest.mark.exhaustive
 
 #: Subjects whose survivors were looked at, one by one.
-SUBJECTS = ("dualcube", "gathering", "multicasting", "partition", "wormhole")
+SUBJECTS = ("dualcube", "gathering", "multicasting", "partition", "spanning", "trees", "unsafe", "wormhole")
 
 #: Mutants of each subject, and trials at a point of EDGES.
 COUNT, EDGE_TRIALS = 10, 100
@@ -43,6 +43,8 @@ FURTHER = {
 
 #: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
 FURTHER_POINTS = (
+    ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
+    ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
     ("find-tree", (4, 4, 0), "lanes.FIND_TREE_LANES_5", 8000),
     ("gather", (3, 1, 0), "scalar.GATHER_SINGLE", 60),
     ("gather", (3, 5, 0), "scalar.GATHER_SINGLE", 400),
@@ -55,12 +57,9 @@ FURTHER_POINTS = (
     ("multicast-wormhole", (3, 2, 4, 3), "scalar.MULTICAST_WORMHOLE_SINGLE", 40),
     ("multicast-wormhole", (5, 4, 9, 8), "scalar.MULTICAST_WORMHOLE_SINGLE", 10),
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
-    (
-        "survival-components",
-        ("crossed", 4, 8, 6),
-        "scalar.SURVIVAL_COMPONENTS",
-        60,
-    ),  # as many components as are counted
+    ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
+    # as many components as are counted
+    ("survival-components", ("crossed", 4, 8, 6), "scalar.SURVIVAL_COMPONENTS", 60),
 )
 
 #: Mutants that always count alike, with the reason.
@@ -74,6 +73,15 @@ EQUIVALENT = {
     ),
     "multicasting.scalar.multicast_trial: top = (np.int64(1) << n - 2) - 1 -> top = (np.int64(1) >> n - 2) - 1": (
         "labels with all 64 bits complemented differ from those with n - 2 bits complemented by a constant, which cancels"
+    ),
+    "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
+        "without faulty nodes the mutant looks labels up in an empty set"
+    ),
+    "unsafe.closure.rounds_inside: words = np.int64(1) << max(d - 6, 3) -> words = np.int64(1) << max(d - 6, 4)": (
+        "the mutant clears sixteen words of scratch memory where eight are read"
+    ),
+    "unsafe.small._small_scratch_for: room = 2 * count + 16 -> room = 3 * count + 16": (
+        "the mutant stores more random words, which are computed again otherwise"
     ),
     "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",
 }
