@@ -351,5 +351,6 @@ RIVALS_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
 #: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "up to n = 8 a trial's nodes are four words at most": ((8, 8, 0), (9, 8, 0)),
+    "up to 128 faults a rule compares a node with all of them": ((9, 128, 0), (9, 129, 0)),
     "up to f * f = 2^(n - 1) labels are looked at first": ((9, 16, 0), (9, 17, 0), (11, 32, 0), (11, 33, 0)),
 }

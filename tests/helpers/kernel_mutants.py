@@ -16,6 +16,7 @@ import os
 import resource
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ from fastcube import kernels as kernels_package
 
 KERNELS = Path(next(iter(kernels_package.__path__)))
 
-#: Seed of the choice, and CPU seconds after which a mutant is taken to run for ever.
-SEED, STUCK = 46, 60
+#: Seed of the choice, and CPU seconds beyond twice the time of the kernels after which a mutant is taken to run for ever.
+SEED, STUCK = 46, 5
 
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -126,10 +127,17 @@ class _MutantLoader(importlib.abc.MetaPathFinder):
 
 
 def count_at_points(points: list[Any]) -> Iterator[str]:
-    """Yield the counts of each kernel at each of the points (study, values of the axes, kernel, trials), as JSON."""
+    """Yield the counts of each kernel at each of the points (study, values of the axes, kernel, trials), as JSON.
+
+    A point may also be a function of ``helpers``: its subject, no values, "module.function", and zero.
+    """
     from helpers.study_table import STUDIES
 
     for name, values, kernel, trials in points:
+        if name not in STUDIES:
+            module, _, function = kernel.partition(".")
+            yield json.dumps(getattr(import_module(f"helpers.{module}"), function)())
+            continue
         study = fc.study(name)
         point = study.point(dict(zip((axis.name for axis in study.axes), values, strict=True)))
         slots = study.tally.new_tally()
@@ -138,12 +146,13 @@ def count_at_points(points: list[Any]) -> Iterator[str]:
         yield json.dumps(study.tally.read(slots))
 
 
-def count_and_follow(points: list[Any]) -> tuple[list[str], list[str]]:
-    """Return the counts of the kernels, and the names of the functions that they reach: "trees.lanes.find_sinks"."""
+def count_and_follow(points: list[Any]) -> tuple[list[str], list[str], float]:
+    """Return the counts, the functions of kernels that are reached ("trees.lanes.find_sinks"), and the CPU seconds taken."""
     from helpers.study_table import STUDIES
 
     for name, _, kernel, _ in points:
-        STUDIES[name].table.load_kernel(kernel)  # the profile follows calls, not imports
+        if name in STUDIES:
+            STUDIES[name].table.load_kernel(kernel)  # the profile follows calls, not imports
     reached = set()
 
     def note(frame: Any, event: str, argument: Any) -> None:
@@ -151,14 +160,16 @@ def count_and_follow(points: list[Any]) -> tuple[list[str], list[str]]:
         if event == "call" and module.startswith("fastcube.kernels."):
             reached.add(f"{module.removeprefix('fastcube.kernels.')}.{frame.f_code.co_name}")
 
+    begin = time.process_time()
     sys.setprofile(note)
     counts = list(count_at_points(points))
     sys.setprofile(None)
-    return counts, sorted(reached)
+    return counts, sorted(reached), time.process_time() - begin
 
 
 def find_difference(mutant: Mutant, points: list[Any], wanted: list[str]) -> str:
     """Where the kernels of a mutant first count otherwise than is wanted: the point, the exception, or "" for nowhere."""
+    assert f"fastcube.kernels.{mutant.module}" not in sys.modules
     sys.meta_path.insert(0, _MutantLoader(mutant.module, mutant.place))
     try:
         for point, old, new in zip(points, wanted, count_at_points(points), strict=True):
@@ -170,7 +181,7 @@ def find_difference(mutant: Mutant, points: list[Any], wanted: list[str]) -> str
     return ""
 
 
-def in_fork(function: Callable[..., Any], *arguments: Any, seconds: int = 0) -> Any:
+def in_fork(function: Callable[..., Any], *arguments: Any, seconds: float = 0) -> Any:
     """What a function returns, as JSON, in a fork of this process; "stuck" after so many seconds of work, "ended" by a signal."""
     read, write = os.pipe()
     child = os.fork()
@@ -195,13 +206,14 @@ def main() -> None:
     for path in sorted((KERNELS / "draws").glob("[a-z]*.py")):  # before the forks, as what takes long to import
         import_module(f"fastcube.kernels.draws.{path.stem}")
     points = asked["points"]
-    wanted, reached = in_fork(count_and_follow, points)
+    wanted, reached, took = in_fork(count_and_follow, points)
     chosen = choose_mutants(asked["subject"], asked["count"], reached)
     chosen += (
         [m for m in iter_mutants(asked["further"][0]) if m.text == asked["further"][1]] if asked["further"] else []
     )
+    most = STUCK + 2 * took
     for mutant in chosen:
-        print(json.dumps([str(mutant), in_fork(find_difference, mutant, points, wanted, seconds=STUCK)]), flush=True)
+        print(json.dumps([str(mutant), in_fork(find_difference, mutant, points, wanted, seconds=most)]), flush=True)
 
 
 if __name__ == "__main__":

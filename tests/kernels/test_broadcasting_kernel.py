@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from helpers.compiled import mark_unless_default
+from helpers.descents import count_regions, iter_broadcasts, list_entered
 from reference.broadcasting import broadcast as simulate
 from reference.routing import Cube
 from scipy.special import bdtr, bdtrc
@@ -165,6 +166,13 @@ def differing_descents(key, n, f, trials):
 @pytest.mark.parametrize(("n", "f"), [(3, 2), (6, 5), (8, 8), (9, 16), (10, 13)])
 def test_descents_agree(n, f):
     assert differing_descents(np.uint64(5), n, f, 2000) == 0
+
+
+@pytest.mark.kernels
+def test_regions_are_entered_that_hold_unsafe_subcubes():
+    """By the CONTROL that each node receives in the reference implementation; a limit stands on their number."""
+    wanted = [count_regions(*one) for one in iter_broadcasts()]
+    assert list_entered() == wanted and 0 in wanted and max(wanted) > 8
 
 
 def test_which_kernel_serves():

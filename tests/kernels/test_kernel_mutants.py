@@ -25,7 +25,9 @@ import fastcube as fc
 pytestmark = pytest.mark.exhaustive
 
 #: Subjects whose survivors were looked at, one by one.
-SUBJECTS = ("dualcube", "gathering", "multicasting", "partition", "spanning", "trees", "unsafe", "wormhole")
+SUBJECTS = (
+    "dualcube", "gathering", "multicasting", "partition", "routing", "spanning", "trees", "unsafe", "wormhole",
+)  # fmt: skip
 
 #: Mutants of each subject, and trials at a point of EDGES.
 COUNT, EDGE_TRIALS = 10, 100
@@ -42,7 +44,11 @@ FURTHER = {
 }
 
 #: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
+#: A function of helpers stands for numbers that are in no tally.
 FURTHER_POINTS = (
+    ("broadcasting", (), "descents.list_entered", 0),
+    ("broadcast", (1, 1, 0), "scalar.BROADCAST_SINGLE", 3),  # the fault and the source are all nodes
+    ("broadcast", (4, 2, 1), "scalar.BROADCAST_SINGLE", 40),  # one faulty link, and faults for registers
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
     ("find-tree", (4, 4, 0), "lanes.FIND_TREE_LANES_5", 8000),
@@ -56,6 +62,7 @@ FURTHER_POINTS = (
     ("multicast-deadlock", (4, 3), "scalar.MULTICAST_DEADLOCK_SINGLE", 5),
     ("multicast-wormhole", (3, 2, 4, 3), "scalar.MULTICAST_WORMHOLE_SINGLE", 40),
     ("multicast-wormhole", (5, 4, 9, 8), "scalar.MULTICAST_WORMHOLE_SINGLE", 10),
+    ("rivals-status", (5, 6, 0), "status.RIVALS_STATUS_SINGLE", 20),  # no faulty link, so that safe nodes are marked
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
     # as many components as are counted
@@ -74,6 +81,17 @@ EQUIVALENT = {
     "multicasting.scalar.multicast_trial: top = (np.int64(1) << n - 2) - 1 -> top = (np.int64(1) >> n - 2) - 1": (
         "labels with all 64 bits complemented differ from those with n - 2 bits complemented by a constant, which cancels"
     ),
+    "routing.rate._finish_batch: if excess < 0 or trial1 > first or trial2 > first"
+    " -> if excess < 1 or trial1 > first or trial2 > first": (
+        "the mutant only looks for the smallest trial in more batches; an extreme keeps the smaller one"
+    ),
+    "routing.scalar.finish_trial: record_active(tally, 1, passes, links1 >= 0, links2 >= 0)"
+    " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
+        "source and destination differ, so that a delivered message takes a link at least"
+    ),
+    "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
+        "the empty row has a larger index, and no row between is read"
+    ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
     ),
@@ -82,6 +100,9 @@ EQUIVALENT = {
     ),
     "unsafe.small._small_scratch_for: room = 2 * count + 16 -> room = 3 * count + 16": (
         "the mutant stores more random words, which are computed again otherwise"
+    ),
+    "unicast.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17)) -> deep = np.int64(1) << min(n, np.int64(18))": (
+        "the mutant only allocates more memory for n > 17"
     ),
     "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",
 }
@@ -105,7 +126,7 @@ def points_of(subject: str) -> list[Any]:
             for kernel in STUDIES[study].table.names
             if kernel.startswith(f"{path.stem}.") and STUDIES[study].table.is_served(kernel, *point)
         ]
-    return wanted + [point for point in FURTHER_POINTS if point[0] in names]
+    return wanted + [point for point in FURTHER_POINTS if point[0] in (subject, *names)]
 
 
 def run_mutants(subject: str, points: list[Any], count: int) -> dict[str, str]:
