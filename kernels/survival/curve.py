@@ -34,6 +34,9 @@ _FAILED = 3
 _FIELD, _FULL = np.uint64(16), 65535
 _NO_ISOLATED, _DISCONNECTED, _DISCONNECTED_1_EXTRA = np.uint64(32), np.uint64(1 << 16), np.uint64(1 << 16 | 1 << 48)
 
+#: Indices of ``CurveScratch.first``, and their number.
+DISCONNECTION, ISOLATED_NODE, _FIRST_EVENTS = range(3)
+
 _6, _63 = np.uint64(6), np.uint64(63)
 
 _tabulate = make_tabulate(named_step)
@@ -53,7 +56,7 @@ class CurveScratch(NamedTuple):
     rows: Ints  #: count entries: row of each number in the tally
     states: Words  #: (4, count): the trial's events, one field each, then the sizes that ``note_state`` gets
     sums: Words  #: (10, count): sums over trials, of events, and of each size, its square's low half and high half
-    first: Ints  #: 2 entries, used by ``hitting``: failures at the first disconnection and the first isolated node
+    first: Ints  #: used by ``hitting``: failures at the first DISCONNECTION and at the first ISOLATED_NODE
 
 
 @scratch
@@ -94,7 +97,7 @@ def curve_scratch_for(params):
         rows,
         np.zeros((4, count), np.uint64),
         np.zeros((10, count), np.uint64),
-        np.zeros(2, np.int64),
+        np.zeros(_FIRST_EVENTS, np.int64),
     )
 
 

@@ -14,7 +14,7 @@ from ..cube.link_numbers import is_matched
 from ..cube.tables import make_tabulate, named_slots, named_step
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..tally.sums import add_quantity, add_wide
-from .curve import curve_scratch_for, make_links_trial, make_nodes_trial
+from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for, make_links_trial, make_nodes_trial
 from .layout import HITTING, LIFETIME_UNIT, MOMENT_BINS
 
 _SAME, _EXTRA_1_FIRST, _NEVER = (HITTING.counter(name) for name in ("same", "extra_1_first", "never"))
@@ -46,9 +46,9 @@ def _is_matched(params):
 def _note_first(w, at, failed, parts, isolated, largest, second, others):
     """Record ``failed`` if the survivors are disconnected, and if one is isolated; a trial's last record is the first failure."""
     if parts > 1:
-        w.first[0] = failed
+        w.first[DISCONNECTION] = failed
         if isolated:
-            w.first[1] = failed
+            w.first[ISOLATED_NODE] = failed
     return at + np.uint64(w.failed[at] == failed)
 
 
@@ -64,7 +64,7 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
         for t in range(first, stop):
             own.first[:] = -1
             trial(key, t, own)
-            apart, alone = own.first[0], own.first[1]
+            apart, alone = own.first[DISCONNECTION], own.first[ISOLATED_NODE]
             tally[_SAME] += apart >= 0 and apart == alone
             tally[_EXTRA_1_FIRST] += apart >= 0 and apart != alone
             tally[_NEVER] += apart < 0
@@ -78,7 +78,8 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
             if paired:
                 cube.first[:] = -1
                 cube_trial(key, t, cube)
-                other = cube.first[0] if cube.first[0] >= 0 else many
+                other = cube.first[DISCONNECTION]
+                other = other if other >= 0 else many
                 difference = np.int64(np.floor((life[apart] - life[other]) * LIFETIME_UNIT + 0.5))
                 tally[_DIFFERENCE.total] += difference
                 add_wide(tally, _DIFFERENCE.squares, np.uint64(difference * difference))

@@ -41,7 +41,8 @@ _PAIRS = SURVIVAL.counter("pairs")
 _2, _3, _4, _6, _63 = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(6), np.uint64(63)
 
 #: Rows of ``Sweeps.verdict``: the events of COMPARED_EVENTS in order, and the lanes with at least two nonfaulty nodes.
-_CONNECTED, _NO_ISOLATED, _EXTRA_1, _PAIR_CONNECTED, _TWO_SURVIVORS = range(5)
+_VERDICTS = 5
+_CONNECTED, _NO_ISOLATED, _EXTRA_1, _PAIR_CONNECTED, _TWO_SURVIVORS = range(_VERDICTS)
 
 
 #: Up to this number of nodes, isolated nodes are searched without a test whether lanes are left, because usually there are some.
@@ -109,7 +110,7 @@ def prepare_table(table, n, links):
         np.empty(nodes, np.int64),
         drawing.rows_for(nodes),
         empty,
-        np.empty(40, np.uint64),
+        np.empty(8 * _VERDICTS, np.uint64),
         np.zeros((nodes + 63) // 64, np.uint64),
     )
 
@@ -315,7 +316,7 @@ def _is_surely_connected(alive, n, f):
 @block
 def _set_connected_verdict(net):
     """Fill ``verdict`` for a group in which every lane is connected."""
-    for i in range(5):
+    for i in range(_VERDICTS):
         simd.store(net.verdict, 8 * i, simd.splat(ZERO if i == _EXTRA_1 else ALL_BITS))
 
 

@@ -26,7 +26,8 @@ pytestmark = pytest.mark.exhaustive
 
 #: Subjects whose survivors were looked at, one by one.
 SUBJECTS = (
-    "dualcube", "gathering", "multicasting", "partition", "routing", "spanning", "trees", "unsafe", "wormhole",
+    "broadcasting", "dualcube", "gathering", "multicasting", "partition", "routing", "spanning", "survival", "trees", "unicast",
+    "unsafe", "wormhole",
 )  # fmt: skip
 
 #: Mutants of each subject, and trials at a point of EDGES.
@@ -62,8 +63,11 @@ FURTHER_POINTS = (
     ("multicast-deadlock", (4, 3), "scalar.MULTICAST_DEADLOCK_SINGLE", 5),
     ("multicast-wormhole", (3, 2, 4, 3), "scalar.MULTICAST_WORMHOLE_SINGLE", 40),
     ("multicast-wormhole", (5, 4, 9, 8), "scalar.MULTICAST_WORMHOLE_SINGLE", 10),
+    ("rivals", (6, 2, 0), "whole_cube.RIVALS_WHOLE_8", 64),  # more than twice as many labels as are needed
+    ("rivals", (6, 16, 0), "whole_cube.RIVALS_WHOLE_8", 64),  # messages that safety levels deliver by a detour
     ("rivals-status", (5, 6, 0), "status.RIVALS_STATUS_SINGLE", 20),  # no faulty link, so that safe nodes are marked
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
+    ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
     # as many components as are counted
     ("survival-components", ("crossed", 4, 8, 6), "scalar.SURVIVAL_COMPONENTS", 60),
@@ -89,6 +93,9 @@ EQUIVALENT = {
     " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
         "source and destination differ, so that a delivered message takes a link at least"
     ),
+    "survival.curve.curve_scratch_for: table = np.empty((0, 0), np.uint16) -> table = np.empty((0, 1), np.uint16)": (
+        "a table without rows has no entries"
+    ),
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
         "the empty row has a larger index, and no row between is read"
     ),
@@ -101,6 +108,8 @@ EQUIVALENT = {
     "unsafe.small._small_scratch_for: room = 2 * count + 16 -> room = 3 * count + 16": (
         "the mutant stores more random words, which are computed again otherwise"
     ),
+    "unicast.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
+    " -> outside = e & r & ~simd.load(work.masks, lanes * i)": "the mutant evaluates more trials one at a time",
     "unicast.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17)) -> deep = np.int64(1) << min(n, np.int64(18))": (
         "the mutant only allocates more memory for n > 17"
     ),
