@@ -93,11 +93,11 @@ EQUIVALENT = {
     " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
         "source and destination differ, so that a delivered message takes a link at least"
     ),
-    "survival.curve.curve_scratch_for: table = np.empty((0, 0), np.uint16) -> table = np.empty((0, 1), np.uint16)": (
-        "a table without rows has no entries"
-    ),
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
         "the empty row has a larger index, and no row between is read"
+    ),
+    "survival.hitting.hitting: other = other if other >= 0 else many -> other = other if other >= 1 else many": (
+        "a hypercube without failures is connected"
     ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
