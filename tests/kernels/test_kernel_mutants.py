@@ -24,11 +24,8 @@ import fastcube as fc
 
 pytestmark = pytest.mark.exhaustive
 
-#: Subjects whose survivors were looked at, one by one.
-SUBJECTS = (
-    "broadcasting", "dualcube", "gathering", "multicasting", "partition", "routing", "spanning", "survival", "trees", "unicast",
-    "unsafe", "wormhole",
-)  # fmt: skip
+#: All subjects: folders with kernels to choose from and a layout of what they count.
+SUBJECTS = sorted(path.parent.name for path in KERNELS.glob("*/layout.py") if path.with_name("dispatch.py").exists())
 
 #: Mutants of each subject, and trials at a point of EDGES.
 COUNT, EDGE_TRIALS = 10, 100
