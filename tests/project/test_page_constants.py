@@ -77,7 +77,7 @@ SENTENCES = {
         lambda: f"as seen on Slurm {TRIED['Slurm']['version'].rpartition('.')[0]}, where tests submit the script",
         lambda: f"time limit in {next(x.default for x in slurm.params if x.name == 'margin')} s (`--margin`)",
         lambda: f"({round(len(KEPT), -4) // 1000} kB for the {count_points()} points of `unsafe-fraction`)",
-        lambda: f"and {memory.needed_memory('own', 1)} MiB for a study of your own",
+        lambda: f"and {memory.needed_memory('own', 1)} MiB for a study of your own with one worker",
         lambda: f"requests a {('fifth', 'quarter', 'third')[round(12 * (memory._MARGIN - 1)) - 2]} more than the first",
     ],
     "docs/costs.md": [
@@ -246,3 +246,14 @@ def test_a_normal_interval_of_a_rare_event_misses_one_sample_in_three():
     ]
     assert len(rare) == 4 and all(abs(held / 100 - 2 / 3) < 0.06 for held in rare)
     assert abs(math.exp(-1) - 1 / 3) < 0.04  # no event where one is expected
+
+
+def test_json_texts_of_new_files(tmp_path):
+    """Of fixed length in files that are written now, of variable length in most that are kept."""
+    (tmp_path / "old.h5").write_bytes(KEPT)
+    fc.open_results(tmp_path / "old.h5").save(tmp_path / "new.h5")
+    for name, varies in (("old", True), ("new", False)):
+        with h5py.File(tmp_path / f"{name}.h5", "r") as file:
+            assert {file[f"{group}/json"].id.get_type().is_variable_str() for group in ("study", "provenance")} == {
+                varies
+            }

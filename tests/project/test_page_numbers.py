@@ -17,6 +17,7 @@ from fastcube.exact import bounds
 from fastcube.exact.bounds import max_unsafe
 from fastcube.kernels.unsafe import layout
 from fastcube.measure import grid, inventory
+from fastcube.measure.estimate import bounded_mean, paired_difference
 from fastcube.measure.goal import FEW_EVENTS
 from fastcube.measure.paper import installed_benchmarks
 from fastcube.measure.statistics import MIN_NONZERO_TRIALS
@@ -284,6 +285,46 @@ def test_format():
 def test_lanes(tables):
     close = tables.load_results("unsafe-rare").estimate("close_pair", n=16, f=8)
     assert f"At n = 16 and f = 8 about {close.value:.0%} of the trials pass" in read_page("lanes")
+
+
+def test_routes_among_faults_at_distance_three():
+    """ROUTE1(k) takes a shortest path for k <= 3; for k = 5 it can be stuck, although no node is unsafe."""
+    faults = [4, 9, 19, 30, 34, 47, 53, 56, 71, 74, 80, 93, 97, 108, 118, 123]
+    assert min((a ^ b).bit_count() for a in faults for b in faults if a != b) == 3
+    cube = fc.Hypercube(7, faulty_nodes=faults)
+    routes = {k: fc.route(cube, 55, 72, algorithm="ROUTE1", k=k) for k in (1, 2, 3, 5)}
+    assert fc.find_unsafe(cube).fraction == 0 and routes.pop(5).outcome == "stuck"
+    assert {len(route.path) for route in routes.values()} == {8} and "ROUTE2(k) for k ≤ 3, deliver" in read_page(
+        "lanes"
+    )
+
+
+def test_kernels_of_pages():
+    """Each name in code font of the table of kernels is defined in ``kernels/``."""
+    text = (DOCS / "speed.md").read_text(encoding="utf-8")
+    rows = text.partition("| kernels | studies |")[2].partition("\n\n")[0].splitlines()[2:]
+    names = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS.parent / "kernels").rglob("*.py"))
+    assert len(names) > 25 and {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
+
+
+def test_widths_of_paired_differences():
+    """Empirical Bernstein of differences in [-1, 1], over the exact interval of paired outcomes."""
+    ratios = []
+    for ups, downs in ((0, 0), (1, 0), (2, 0), (1, 1)):
+        paired = paired_difference(ups - downs, ups + downs, 10**7)
+        bounded = bounded_mean(ups - downs, ups + downs, 10**7, most=1.0, least=-1.0)
+        ratios.append(bounded.half_width / paired.half_width)
+    assert f"by a factor of {min(ratios):.1f} to {max(ratios):.1f} where at most two of 10⁷ do" in read_page(
+        "statistics"
+    )
+
+
+def test_range_of_isolated_node_bounds():
+    assert "in the hypercube for every n, in other networks up to n = 16" in read_page("rare")
+    fc.isolated_node_bounds("hypercube", 17, f=40)
+    with pytest.raises(fc.ParameterError, match="n must be in"):
+        fc.isolated_node_bounds("crossed", 17, f=40)
 
 
 def test_constants_of_statistics(benchmark_constants):

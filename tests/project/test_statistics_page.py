@@ -55,4 +55,4 @@ def test_sentences():
     none = proportion(0, 10**6).high
     assert f"`< {none:.7f}`" in page and f"{none * 10**6:.1f}/T at the upper end" in page
     widths = [float(line.split()[-1]) for line in PAGE.splitlines() if " of -1, " in line]
-    assert len(widths) == 6 and 4 <= 1 / min(widths) < 5  # narrower by up to a factor of 4
+    assert len(widths) == 6 and 4 <= 1 / min(widths) < 5
