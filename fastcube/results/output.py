@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from ..errors import ParameterError, ResultFileError, StudyMismatchError, plain_text
+from ..errors import ParameterError, ResultFileError, StudyError, StudyMismatchError, plain_text
 from .hdf5 import check_writable, copy_rights, error_reason, owner_and_mode, remove_stale
 from .lock import hidden_sibling, hold_lock
 from .reading import is_results_file, open_results
@@ -87,7 +87,8 @@ class OutputFile:
     def save(self, results: Results) -> None:
         """Replace the file.  If this fails, save the results elsewhere, and raise ResultFileError with the place.
 
-        Changes by another process are never overwritten: checking and writing happen under one lock.
+        Changes by another process are never overwritten: checking and writing happen under one lock.  Raises StudyError, and
+        saves nothing, if the counts are impossible.
         """
         try:
             with hold_lock(self.path):
@@ -96,6 +97,8 @@ class OutputFile:
                 results.save(self.path)
                 self._seen = self._signature()
                 self._note.unlink(missing_ok=True)
+        except StudyError:  # its counts are impossible, and no reader would take them from another place either
+            raise
         except ResultFileError as error:
             raise ResultFileError(f"{error}; {self._rescue_results(results)}") from error
         except Exception as error:  # whatever the error, the results must be saved somewhere

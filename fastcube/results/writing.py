@@ -21,6 +21,7 @@ from ..measure.schema import NUMBERS, describe_measure, numbers_of, width_of
 from ..measure.statistics import Distribution
 from ..measure.study import GENERATOR, Axis, Choice
 from .columns import Columns
+from .counts import check_counts
 from .hdf5 import Group, Variable, write_file
 from .results import Results
 from .size import LIMB_BITS, MOST_TEXT, limbs_of
@@ -144,7 +145,10 @@ def split_limbs(counts: Any, limbs: int) -> Any:
 
 
 def raw_of(results: Results) -> Group:
-    """Return the raw group: points, ranges of trials, counters, extremes, and the statistics' numbers at each point."""
+    """Return the raw group: points, ranges of trials, counters, extremes, and the statistics' numbers at each point.
+
+    Raises StudyError if counters are impossible, as those of a user's kernel that passes its own bound.
+    """
     study = results.study
     keys = sorted(results.tallies, key=study.order)
     columns = Columns.of(study.tally, {key: results.tallies[key] for key in keys})
@@ -171,7 +175,7 @@ def raw_of(results: Results) -> Group:
     for extreme in study.tally.extremes:
         what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
         add_variable("max_" + extreme.name, columns.extremes[extreme.name], "extreme", what)
-    written = []
+    written = {}
     numbers = numbers_of(study, keys)
     for entry in describe_measure(study)["statistics"]:
         name, width = entry["name"], width_of(entry)
@@ -180,8 +184,12 @@ def raw_of(results: Results) -> Group:
         if width > len(NUMBERS):
             what += "; then for each class least, most and proved fraction"
         add_variable("numbers_" + name, rows, "number" if width == len(NUMBERS) else f"number{width}", what)
-        written.append(rows)
-    raw.attributes["numbers"] = checksum_numbers(written)
+        written[name] = rows
+    raw.attributes["numbers"] = checksum_numbers(written.values())
+    try:
+        check_counts(study, written, columns)
+    except ValueError as error:  # no reader would take the file
+        raise StudyError(f"study {study.name} counts wrongly, so nothing is saved: {error}") from None
     return raw
 
 

@@ -157,7 +157,7 @@ def test_a_study_of_an_installed_package(installed, tmp_path):
     assert fc.open_results(empty / "again.h5").digest() == results.digest()
 
     blocks = package / "blocks.py"  # which the kernel's own file only imports
-    blocks.write_text(blocks.read_text().replace("BONUS = 0", "BONUS = 100"))
+    blocks.write_text(blocks.read_text().replace("BONUS = 0", "BONUS = 1"))
     fastcube(*run, "changed.h5")
     assert set(machine_code(tmp_path / "cache")) > set(kept)
     assert fc.open_results(empty / "changed.h5").estimates({"most": 10})["moved"].value == 1.0

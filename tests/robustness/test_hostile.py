@@ -185,8 +185,8 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("broken", IMPOSSIBLE)
-def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken, whole, file):
-    """A file of another program that computes the digest of what it made up: the counts speak for themselves."""
+def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken, whole, file, monkeypatch):
+    """They are neither written, as the counts of a wrong study would be, nor read from another program's file."""
     results = open_results(file)
     first = min(results.tallies)
     tally = results.tallies[first]
@@ -194,8 +194,13 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
     broken = list(change)[-1]
     of = "counts" if broken in tally.counts else "extremes"
     results.tallies[first] = replace(tally, **{of: {**getattr(tally, of), **change}})
+    said = f"{broken} at a=1,work=0.0 is impossible for 100 trials"
+    with pytest.raises(fc.StudyError, match=f"^study toy counts wrongly, so nothing is saved: {said}$"):
+        results.save(file)
+    assert open_results(file).tallies[first] == tally
+    monkeypatch.setattr("fastcube.results.writing.check_counts", lambda *_: None)
     results.save(file)
-    with pytest.raises(fc.ResultFileError, match=rf"{broken} at a=1,work=0.0 is impossible for 100 trials"):
+    with pytest.raises(fc.ResultFileError, match=said):
         open_results(file)
 
 
