@@ -65,6 +65,13 @@ class _Commands(click.Group):
             raise click.UsageError(f"No such command '{name}'{suggest_name(name, COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would end with exit status 1
+            _discard_output()
+            return 0
+
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
@@ -182,6 +189,20 @@ def exit_unfinished(code: int, kept: str, again: str | None = None) -> NoReturn:
     exit_process(code)
 
 
+def _discard_output() -> None:
+    """Discard all further output: its reader has ended, as in `fastcube show ... | head`, or it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unknown_option_text(name: str, ctx: click.Context) -> str:
+    """Return the message about an unknown option, with a similar option or the way to set an axis."""
+    flags = [flag for parameter in ctx.command.params for flag in parameter.opts if flag.startswith("--")]
+    if near := suggest_name(name.lstrip("-"), [flag[2:] for flag in flags]).replace("mean ", "mean --"):
+        return f"No such option '{name}'{near}"
+    axes = ", and --set AXIS=VALUES sets an axis" if "--set" in flags else ""
+    return f"No such option '{name}'; {ctx.command_path} -h shows the options{axes}"
+
+
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print_message(f"fastcube: {message}")
 
@@ -206,7 +227,10 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.stdout.flush()
     except click.ClickException as error:
         # click repeats the user's words at any length, so each word is shortened
-        words = " ".join(plain_text(word) for word in error.format_message().split())
+        text = error.format_message()
+        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+            text = _unknown_option_text(error.option_name, error.ctx)
+        words = " ".join(plain_text(word) for word in text.split())
         if isinstance(error, click.MissingParameter) and error.ctx is not None:
             words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h shows the usage"
         print_message(f"fastcube: {words}")
@@ -214,11 +238,11 @@ def main(arguments: list[str] | None = None) -> Any:
     except FastcubeError as error:
         print_message(f"fastcube: {error}")
         sys.exit(2)
-    except BrokenPipeError:  # the reader of the output has ended, as in `fastcube show ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        _discard_output()
         sys.exit(0)
     except OSError as error:  # standard output cannot be written, as on a full disk
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         print_message(f"fastcube: output cannot be written: {error.strerror or error}")
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):

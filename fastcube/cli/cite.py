@@ -14,10 +14,10 @@ def command(study: str | None) -> None:
     from ..audit import citing
     from ..measure import paper, registry
 
+    asked = None if study is None else registry.study(study)
     click.echo(citing.software())
-    if study is None:
+    if asked is None:
         return
-    asked = registry.study(study)
     about = next((p for p in paper.installed_papers().values() if asked.name in p.studies), None)
     if about in paper.papers_with_inventory():
         entries = [citing.paper(about.inventory)]

@@ -84,8 +84,8 @@ done
 """
 
 _END = """\
-# 75 means in order, work remains; 138 that USR1 came before the driver listened.  Nothing else is requeued: after scancel
-# that would raise the dead.
+# 75: work remains, without an error.  138: USR1 came before the driver listened.  No other status is requeued, so that a job
+# that scancel ended does not start again.
 then="" restart=${{SLURM_RESTART_COUNT:-0}}
 case $code in 75 | 138)
     if [ "$(progress)" = "$start" ] && [ "$restart" -ge {most_idle} ]; then
@@ -187,12 +187,13 @@ def array_script(job: Job, array: int, tasks: int, at_once: int | None) -> str:
     """Return the script of an array of ``tasks`` tasks that share ``array`` shards, with its warm-up and its merge."""
     each = "one task each" if tasks == array else f"{tasks} tasks"
     throttle = "" if at_once is None else f"%{at_once}"
+    again = f"sbatch --array={','.join(map(str, sorted({tasks // 2, tasks - 1})))} THIS_FILE"
     head = job.format_head(
         [
             f"{job.study}: {job.trials} of each point in {array} shards, {each}.",
             "  bash THIS_FILE                  compile once, then the array, then merge: three jobs that wait for each other",
             "  sbatch THIS_FILE                the array alone",
-            f"  sbatch --array=3,17 THIS_FILE   two of its tasks again; the partition into {array} shards stays",
+            f"  {again:<32}these tasks again; the partition into {array} shards stays",
         ],
         [f"--array=0-{tasks - 1}{throttle}"],
         "%A_%a",

@@ -296,7 +296,7 @@ def _cost_comments(measured: list[Measured], given: dict[str, Any], cpus: int | 
             f"fastcube: a {unit} takes {seconds_text(wall)}, more than --time {given['time']}: it will be requeued until it is "
             "done; more shards or processors make it shorter"
         )
-    hours = f"{total / 3600:,.3g}" if total < 3.6e6 else f"{total / 3600:,.0f}"
+    hours = "<0.01" if total < 36 else f"{total / 3600:,.3g}" if total < 3.6e6 else f"{total / 3600:,.0f}"
     each = "a node" if cpus is None else "1 processor" if cpus == 1 else f"{cpus} processors"
     share = f"on one processor of {each}" if cpus is None else f"with {each}"
     return [
@@ -373,7 +373,7 @@ def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], li
     values = {
         "study": full,
         "name": _job_name(chosen.name),
-        "trials": "the grid's trials" if goal.each else f"trials 0 .. {goal.trials} - 1",
+        "trials": "the grid's trials" if goal.each else f"trials 0 .. {goal.trials - 1}",
         "run": f"{where}{each} --seed {parse_count('seed', given['seed'])}",
         "outputs": [name],
         "names_output": True,

@@ -129,8 +129,7 @@ def missing_shards_text(results: Results) -> str:
     if found is None or not found[1]:
         return ""
     count, again, lacking = found
-    verb = "s are" if len(again) > 1 else " is"
-    return f"shard{verb} missing: {array_list(again)} of {count}, {lacking:,} trials"
+    return f"trials missing: {lacking:,}; resubmit: --array={array_list(again)} (of {count})"
 
 
 def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:

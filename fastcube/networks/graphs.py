@@ -54,7 +54,9 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
     """
     chosen = find_family(family)
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")) or graph.is_directed():
-        raise ParameterError(f"graph must be an undirected networkx.Graph, got {short_repr(graph)}")
+        raise ParameterError(
+            f"graph must be an undirected networkx.Graph, got an object of type {type(graph).__name__}"
+        )
     labels: dict[Any, int] = {}
     lengths: set[int] = set()
     for node in graph.nodes:
@@ -69,7 +71,9 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
     if len(set(labels.values())) < len(labels):
         raise ParameterError("nodes of graph must be different labels, got one label twice")
     if n is None:
-        n = min(lengths) if lengths else max(max(labels.values(), default=0).bit_length(), 1)
+        if not labels:
+            raise ParameterError("n must be given for a graph without nodes")
+        n = min(lengths) if lengths else max(max(labels.values()).bit_length(), 1)
     n = check_integer("n", n, min(lengths, default=1), LARGEST_TABLED, "for the nodes of graph")
     whole = network(chosen, n)
     for node, label in labels.items():

@@ -240,7 +240,7 @@ def draw_figure(
         if sheet.left_out:
             others = ",".join(map(str, sheet.left_out))
             warnings.warn(
-                f"a column has no room for panels {others} of this figure: ask for these panels, or give a height",
+                f"panels without space in a figure of this width: {others}; ask for these panels, or give a height",
                 stacklevel=3,
             )
             sheet = draw(sheet.fitting)

@@ -154,7 +154,7 @@ def _notes(results: Results) -> list[str]:
         return advice
     above = [point_text(point) for point, e in rows if e.low >= _stated_limit()]
     below = [point for point, e in rows if e.high < _stated_limit()]
-    lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} points"]
+    lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} such points"]
     if above:
         lines.append(f"  not so at {', '.join(above)}")
     return lines + advice

@@ -52,6 +52,12 @@ def test_every_study(study, capsys):
     assert out.startswith(citing.software() + "\n@")
 
 
+def test_an_unknown_study_prints_no_entry(capsys):
+    code, out, said = call(capsys, "cite", "nobody")
+    assert (code, out) == (2, "")
+    assert "got nobody" in said
+
+
 def test_every_network_and_rule_is_cited(capsys):
     for study, names in (
         ("survival", fc.families()),

@@ -53,9 +53,10 @@ def test_a_graph_that_is_none_of_the_family_is_refused():
         (nx.Graph([("00", "010")]), None, "bit strings of one length, got 2 and 3"),
         (nx.Graph([("a", "b")]), None, "nodes of graph must be an integer"),
         (nx.Graph([(0, 9)]), 3, r"nodes of graph must be in \[0, 7\] for n=3, got 9"),
-        (nx.DiGraph([(0, 1)]), None, "graph must be an undirected networkx.Graph"),
+        (nx.DiGraph([(0, 1)]), None, "graph must be an undirected networkx.Graph, got an object of type DiGraph"),
+        (nx.Graph(), None, "n must be given for a graph without nodes"),
         (nx.Graph([(1, 1)]), 3, "links of graph must be links of hypercube"),
-        ("graph", None, "graph must be an undirected networkx.Graph, got 'graph'"),
+        ("graph", None, "graph must be an undirected networkx.Graph, got an object of type str"),
     ):
         with pytest.raises(fc.ParameterError, match=message):
             fc.from_networkx(graph, n=n)

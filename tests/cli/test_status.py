@@ -504,7 +504,7 @@ def test_an_exclusive_task_uses_its_whole_node(cli):
 
 def test_the_script_states_the_cost_and_warns_where_it_passes_the_time(cli):
     script, said = script_of(cli, "--array", "4", "--trials", "100")
-    assert re.search(r"^# It takes \S+ CPU hours in all, .* per task with 1 processor\.$", script, re.MULTILINE)
+    assert re.search(r"^# It takes <?[0-9.,]+ CPU hours in all, .* per task with 1 processor\.$", script, re.MULTILINE)
     assert "more than --time" not in said
     assert "more than --time 01:00:00" in script_of(cli, "--array", "4", "--trials", "1e15")[1]
 

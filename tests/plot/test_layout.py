@@ -146,7 +146,7 @@ def many_statistics():
 def test_a_column_is_no_higher_than_a_journal_allows():
     from fastcube.plot import draw_figure
 
-    with pytest.warns(UserWarning, match="a column has no room for panels 3,4 of this figure"):
+    with pytest.warns(UserWarning, match="panels without space in a figure of this width: 3,4;"):
         figure = draw_figure(many_statistics(), width="3.3in")
     assert figure.get_size_inches().tolist() == [3.3, 4.5] and len(figure.axes) == 2
     assert [axes.get_title()[:4] for axes in figure.axes] == ["(a) ", "(b) "]
