@@ -257,3 +257,16 @@ def test_json_texts_of_new_files(tmp_path):
             assert {file[f"{group}/json"].id.get_type().is_variable_str() for group in ("study", "provenance")} == {
                 varies
             }
+
+
+def test_fields_of_json_texts():
+    """Each field of a kept file's texts is in the page's tables, but for names of counters."""
+    page = (ROOT / "docs/format.md").read_text(encoding="utf-8").partition("## Group `study`")[2]
+    with h5py.File(io.BytesIO(KEPT), "r") as file:
+        study, history = (json.loads(file[f"{group}/json"][()].rstrip(b"\0")) for group in ("study", "provenance"))
+    fields = {name for entry in history for name in entry} | {name for axis in study["axes"] for name in axis}
+    for statistic in study["statistics"]:
+        counters = {counter["name"] for counter in study["counters"]}
+        fields |= {name for name, value in statistic.items() if not isinstance(value, list) and value not in counters}
+    assert {name for name in fields if name not in page} - {"shown"} == set()
+    assert f"`schema_version` | version of these fields, `{history[0]['schema_version']}`" in page

@@ -24,6 +24,7 @@ from fastcube.measure.statistics import MIN_NONZERO_TRIALS
 from fastcube.plot import sheet, style
 from fastcube.results import hdf5, size, writing
 from fastcube.running import driver
+from fastcube.running.point_work import PointWork
 from fastcube.studies.lee_hayes.unsafe import _RARE_CLASS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -411,9 +412,21 @@ def test_batch():
     page = read_page("costs")
     engines = (DOCS.parent / "fastcube/running/engines.py").read_text(encoding="utf-8")
     assert all(f" {seconds}, " in engines or f" {seconds},\n" in engines for seconds in ("0.2", "1.0", "2.0"))
-    assert "at least 0.2 s on threads, 1 s on MPI and 2 s on Dask" in page
+    assert "0.1 to 0.2 s on threads, 0.5 to 1 s on MPI and 1 to 2 s on Dask" in page
     assert f"Checkpoints take at most {driver._CHECKPOINT_SHARE:.0%} of the run time" in page
     assert f"stops on fewer than {FEW_EVENTS} events" in read_page("batch")
+
+
+def test_lengths_of_work_units():
+    """Units begin with one trial and grow to half the engine's duration at least, as their ends are round numbers."""
+    for speed in (1e3, 1.7e5, 3.3e8):
+        work, lengths = PointWork(fc.study("two-partition").tally, [{}], []), []
+        work.todo.append((0, 2**40))
+        for _ in range(60):
+            first, stop = work.take(0.2)
+            lengths.append(stop - first)
+            work.timed, work.seconds, work.largest = stop, stop / speed, max(work.largest, stop - first)
+        assert lengths[0] == 1 and all(0.099 < many / speed < 0.201 for many in lengths[20:])
 
 
 def test_columns_of_evaluate(tmp_path):
