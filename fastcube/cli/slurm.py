@@ -373,7 +373,7 @@ def _study_values(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], li
     values = {
         "study": full,
         "name": _job_name(chosen.name),
-        "trials": "the grid's trials" if goal.each else f"trials 0 .. {goal.trials - 1}",
+        "trials": "the grid's trials" if goal.each else f"{goal.trials} trials",
         "run": f"{where}{each} --seed {parse_count('seed', given['seed'])}",
         "outputs": [name],
         "names_output": True,
