@@ -2,19 +2,19 @@
 A routing rule of your own beside thirty years of others
 ========================================================
 
-Is knowing the unsafe nodes worth it? ROUTE3 needs them, LEVELS needs levels, and both are found by all nodes together. This
-rule looks only two links ahead. All walk with the same message among the same faults, in one trial, so that what differs
-between them is the rule alone.
+ROUTE3 needs to know the unsafe nodes, and LEVELS needs the level of each node. All nodes compute these together. The rule of
+this page looks only two links ahead. In each trial every rule routes the same message among the same faults, so results
+differ by the rule alone.
 """
 
 # %%
 # The rule
 # --------
-# A rule of a table is a block ``rule(world, words, s, t)`` that gives the links on a message's way, or why it ends elsewhere. If
-# every node decides anew, it is made of one that gives, at a node ``curr`` whose label differs from the destination's in the
-# bits ``apart``, the one bit to cross, or zero for none: ``make_simulator`` turns that into a whole way and tells
-# livelocks. This one prefers the nonfaulty neighbour with the fewest faulty neighbours of its own: among those nearer to
-# the destination first, then among the others.
+# A rule is a block ``rule(world, words, s, t)``. It returns the number of links on the message's path, or why the message was
+# not delivered. Where every node decides for itself, the rule is made of a block for one step: at a node ``curr`` whose label
+# differs from the destination's in the bits ``apart``, it returns the one bit to cross, or zero if there is none.
+# ``make_simulator`` makes a rule of it and detects livelocks. The rule of this page moves to the nonfaulty neighbour that has
+# the fewest faulty neighbours. It first considers neighbours that are nearer to the destination, then the others.
 
 # sphinx_gallery_thumbnail_path = "pictures/rivals-heavy-card.svg"
 
@@ -38,7 +38,7 @@ from fastcube.blocks import (
 
 @block
 def most_careful(faults, curr, among, whole, t):
-    """The bit among these whose neighbour has the fewest faulty neighbours; t itself at once; ZERO for none."""
+    """Return the bit of ``among`` whose neighbour is t or has the fewest faulty neighbours; ZERO if all neighbours are faulty."""
     best, fewest = ZERO, np.int64(64)
     among &= ~blocked_bits(faults, curr, whole)
     while among:
@@ -54,7 +54,7 @@ def most_careful(faults, curr, among, whole, t):
 
 @block
 def carefully(faults, curr, apart, whole, k, search):
-    """Nearer if any neighbour there is nonfaulty, else farther."""
+    """Return the bit of a nonfaulty neighbour that is nearer to the destination, or else of one that is farther."""
     bit = most_careful(faults, curr, apart, whole, curr ^ apart)
     return bit if bit else most_careful(faults, curr, whole & ~apart, whole, curr ^ apart)
 
@@ -65,19 +65,20 @@ walk_carefully = make_simulator(carefully)
 @first_path
 @block
 def careful(world, words, s, t):
-    """The whole way; where no fault is on ROUTE's path nothing is risked on it."""
+    """Return the number of links; ``first_path`` takes ROUTE's path where it has no fault."""
     return walk_carefully(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
 # %%
-# One that draws
-# --------------
-# A rule may throw dice: ``below(key, t, i, m)`` is the i-th whole number of the trial, so that the trial can be replayed alone.
+# A random rule
+# -------------
+# A rule may use random numbers: ``random_below(key, t, i, m)`` is the i-th random integer below m of trial t. It depends on
+# these alone, so the trial can be replayed.
 
 
 @block
 def drunken(world, words, s, t):
-    """Over any good link, nearer or farther, until it is there, 100 hops at most."""
+    """Cross any nonfaulty link, nearer or farther, until the message arrives, 100 hops at most."""
     curr, hops = s, np.int64(0)
     while curr != t:
         good = world.whole & ~blocked_bits(world.faults, curr, world.whole)
@@ -93,8 +94,8 @@ def drunken(world, words, s, t):
 # %%
 # The table
 # ---------
-# Trial t has the faults and the message of trial t of study ``routing``. Each rule is measured among all messages; where LEVELS
-# is among them the study also has what each of its rivals gains over it, trial by trial.
+# Trial t has the faults and the message of trial t of study ``routing``. Each rule routes all messages. If LEVELS is one of the
+# rules, the study also has the paired difference of each other rule and LEVELS.
 
 STUDY = fc.rivals_study([careful, drunken, "ROUTE3", "LEVELS", "A1"])
 
@@ -107,8 +108,8 @@ if __name__ == "__main__":  # not where it is loaded as a study
         print(f"{point['n']:2}  {point['f']:2}{shares[0]:20.5f}" + "".join(f"{share:9.5f}" for share in shares[1:]))
 
 # %%
-# The careful rule can be caught among faults. The trial in which it takes its longest way is stored as a witness, and told again,
-# with every rule's way beside it:
+# The careful rule can be caught among faults. The results hold the number of the trial with its longest path. This trial is
+# replayed here, with the path of every rule:
 
 if __name__ == "__main__":
     point = {"n": 6, "f": 16, "links": 0}

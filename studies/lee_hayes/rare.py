@@ -171,7 +171,7 @@ def _mean(name: str, description: str, scale: Any, shown: bool) -> ClassMean:
 
 UNSAFE_RARE = Study(
     name="unsafe-rare",
-    title="Unsafe nodes of Q_n with f random faulty nodes, drawn around a pair within distance 2",
+    title="Unsafe nodes of Q_n with f random faulty nodes, by the Karp-Luby estimator",
     source="Lee & Hayes 1988, beyond Figure 8",
     revision=1,
     axes=(

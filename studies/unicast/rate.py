@@ -49,7 +49,7 @@ def _notes(results: Results) -> list[str]:
 
 RIVALS_RATE = Study(
     name="rivals-rate",
-    title="Routing rules that need no words in Q_n with every node faulty at a rate",
+    title="Routing rules that know only the states of neighbours, in Q_n with every node faulty at a rate",
     source="Gordon & Stout 1988, Chen & Shin 1990, Lee & Hayes 1988; docs/readings/rivals.md",
     revision=1,
     axes=(

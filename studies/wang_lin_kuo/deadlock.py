@@ -118,7 +118,7 @@ def _enumeration(point: Point) -> Tally:
 
 MULTICAST_DEADLOCK = Study(
     name="multicast-deadlock",
-    title="Share of fault sets of Q_n with a cycle in the channel dependency graph of multicasts",
+    title="Fraction of fault sets of Q_n with a cycle in the channel dependency graph of multicasts",
     source="Wang, Lin & Kuo, section 4.2, Theorem 2",
     revision=1,
     axes=(
@@ -262,7 +262,7 @@ def _message_notes(results: Results) -> list[str]:
 
 MULTICAST_WORMHOLE = Study(
     name="multicast-wormhole",
-    title="Share of random sets of multicasts, all sent at once in Q_n with f random faults, that deadlock",
+    title="Fraction of random sets of multicasts, all sent at once in Q_n with f random faults, that deadlock",
     source="Wang, Lin & Kuo, sections 2 and 4.2, Theorem 2",
     revision=1,
     axes=(

@@ -173,7 +173,7 @@ def test_networks_are_compared_by_paired_differences():
 
 def test_brackets_say_where_trials_are_too_few():
     found = STUDY.notes(_counted(hypercube=((12, 40, 25), 0, 0)))
-    assert "[2.28417e-21, 2.28417e-21]" in found[-1] and "narrower than 1,000,000 trials can be" in found[-1]
+    assert "[2.28417e-21, 2.28417e-21]" in found[-1] and "narrower than an interval from 1,000,000 trials" in found[-1]
     for n, f, links in ((1, 0, 1), (2, 1, 0)):  # no pair of nodes is of every kind there
         assert STUDY.notes(_counted(hypercube=((n, f, links), 0, 0)))
 
@@ -327,7 +327,7 @@ def test_a_network_of_ones_own_counts_as_the_built_in_one(tmp_path):
         (STUDY, {"f": 33}, r"f must be in \[0, 32\] for n=5, got 33"),
         (STUDY, {"links": 81}, r"links must be in \[0, 80\] for hypercube at n=5, got 81"),
         (STUDY, {"n": 17}, r"n must be in \[1, 16\], got 17"),
-        (PARTS, {"n": 13}, r"n must be in \[1, 12\] to look at parts"),
+        (PARTS, {"n": 13}, r"n must be in \[1, 12\] to look at components and distances"),
     ],
 )
 def test_bad_points_are_one_line(study, changes, message):
