@@ -75,6 +75,9 @@ SENTENCES = {
         lambda: f"takes at most {TRIED['Slurm']['MaxArraySize']} tasks in an array (`MaxArraySize`)",
         lambda: f"without a new trial after {('two', 'three', 'four')[MOST_IDLE_RESTARTS - 2]} restarts",
         lambda: f"as seen on Slurm {TRIED['Slurm']['version'].rpartition('.')[0]}, where tests submit the script",
+        lambda: (
+            f"an image that Podman {TRIED['Podman']['version'].rpartition('.')[0]} built from {TRIED['Podman']['base']}."
+        ),
         lambda: f"time limit in {next(x.default for x in slurm.params if x.name == 'margin')} s (`--margin`)",
         lambda: f"({round(len(KEPT), -4) // 1000} kB for the {count_points()} points of `unsafe-fraction`)",
         lambda: f"and {memory.needed_memory('own', 1)} MiB for a study of your own with one worker",
