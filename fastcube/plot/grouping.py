@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..networks.family import families
@@ -13,6 +14,9 @@ from .words import fill_lines
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NAMES_WIDTH = 34
 
+#: Lines that are nowhere farther apart than this fraction of a panel's height hide one another.
+_HIDDEN = 0.01
+
 
 def _is_coinciding(one: Line, other: Line) -> bool:
     """Whether two lines with several points have the same x values, and overlapping intervals or equal values at each."""
@@ -22,29 +26,55 @@ def _is_coinciding(one: Line, other: Line) -> bool:
     return all(a.value == b.value or (a.low <= b.high and b.low <= a.high) for a, b in pairs)
 
 
+def _is_hidden(one: Line, other: Line, panel: Panel) -> bool:
+    """Whether two lines of a panel have the same x values and lie on one another, so that only one of them can be seen."""
+    if one.x != other.x:
+        return False
+    log = panel.choose_log(panel.estimates)
+
+    def height(value: float) -> float:
+        if not log:
+            return value
+        return math.log10(value) if value > 0 else -math.inf
+
+    heights = [h for e in panel.estimates if math.isfinite(h := height(e.value))]
+    most = _HIDDEN * (max(heights, default=0.0) - min(heights, default=0.0))
+    pairs = zip(one.estimates, other.estimates, strict=True)
+    return all(a.value == b.value or abs(height(a.value) - height(b.value)) <= most for a, b in pairs)
+
+
 def group_lines(panels: Sequence[Panel]) -> None:
-    """Group coinciding lines, if the panels of a legend have more lines than there are colours."""
+    """Group coinciding lines: all if the panels of a legend have more lines than colours, else those that hide one another.
+
+    Lines hide one another if they are in the same panels and lie on one another in all.
+    """
     found: dict[str, dict[int, Line]] = {}
     for k, panel in enumerate(panels):
         for line in panel.drawn:
             if line.label is not None:
                 found.setdefault(line.label, {})[k] = line
-    if len(found) <= len(COLOURS):
-        return
+    few = len(found) <= len(COLOURS)
     groups: list[list[str]] = []
     for label, lines in found.items():
         for group in groups:
-            pairs = [(lines[k], found[other][k]) for other in group for k in lines.keys() & found[other].keys()]
-            if len(pairs) >= len(group) and all(_is_coinciding(*pair) for pair in pairs):
+            pairs = [
+                (one, found[other][k], panels[k]) for other in group for k, one in lines.items() if k in found[other]
+            ]
+            same_panels = all(lines.keys() == found[other].keys() for other in group)
+            if few and not (same_panels and all(_is_hidden(*pair) for pair in pairs)):
+                continue
+            if len(pairs) >= len(group) and all(_is_coinciding(one, other) for one, other, _ in pairs):
                 group.append(label)
                 break
         else:
             groups.append([label])
+    if few and len(groups) == len(found):
+        return
     for i, group in enumerate(groups):
         lines_of_group = [line for label in group for line in found[label].values()]
         entry = _entry_text(group, [next(iter(found[label].values())) for label in group])
         for line in lines_of_group:
-            line.look = line.look | line_style(i, len(groups))
+            line.look = lines_of_group[0].look if few else line.look | line_style(i, len(groups))
             line.entry = entry
 
 

@@ -33,8 +33,30 @@ def test_lines_that_coincide_share_look_and_entry_where_colours_run_out():
     assert "three that coincide:\nhypercube, moebius0, crossed" in legend and len(legend) == 5 + 1 + 1
     looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in artists(panel.axes, LINE)]
     assert len(set(looks)) == 6 == len(set(looks[:6])) and looks[5] == looks[6] == looks[7]
-    few = eight_lines(hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
-    assert len(few.axes.figure.legends[0].get_texts()) == 4  # colours suffice
+
+
+def test_few_lines_share_an_entry_only_where_one_hides_another():
+    def legend(**shapes):
+        panel = eight_lines(**shapes)
+        return [text.get_text() for text in panel.axes.figure.legends[0].get_texts()]
+
+    assert (
+        len(legend(hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])) == 4
+    )  # apart, though within their intervals
+    entry = "two that coincide:\nhypercube, moebius0"
+    assert legend(hypercube=SAME[0], moebius0=(101, 199, 301), crossed=SAME[2]) == [entry, "crossed", "95% interval"]
+    apart = legend(a=(100, 1, 300), b=(100, 2, 300), c=(900, 0, 0))  # on a logarithmic axis
+    assert not any("coincide" in entry for entry in apart)
+
+
+def test_few_lines_of_different_panels_keep_their_entries():
+    sheet = Sheet()
+    left, right = sheet.panels(2)
+    for panel, names in ((left, "ab"), (right, "b")):
+        for name in names:
+            panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(SAME[0])])
+    sheet.finish()
+    assert not any(line.entry for panel in (left, right) for line in panel.drawn)
 
 
 def test_the_group_of_networks_names_its_degree():

@@ -181,7 +181,7 @@ def test_closed_forms_of_several_lines_have_their_markers():
     sheet = Sheet()
     panel = sheet.panel()
     for f in (1, 2):
-        panel.series(f"f = {f}", [(n, MANY) for n in (3, 4)])
+        panel.series(f"f = {f}", [(n, proportion(300 * f, 1000)) for n in (3, 4)])
         panel.drawn[-1].points = [{"n": n, "f": f} for n in (3, 4)]
     panel.reference(lambda point: point["f"] / 4, "a form")
     sheet.finish()
