@@ -38,7 +38,7 @@ from fastcube.blocks import (
 
 @block
 def most_careful(faults, curr, among, whole, t):
-    """Return the bit of ``among`` whose neighbour is t or has the fewest faulty neighbours; ZERO if all neighbours are faulty."""
+    """Return the bit of ``among`` whose neighbour is t or has the fewest faulty neighbours; ZERO for none."""
     best, fewest = ZERO, np.int64(64)
     among &= ~blocked_bits(faults, curr, whole)
     while among:
