@@ -241,8 +241,12 @@ def bracket_notes(results: Results) -> list[str]:
         if (low, high) == (0.0, 1.0):
             continue
         sampled = results.estimates(point)["no_isolated"]
-        narrower = f", narrower than an interval from {tally.trials:,} trials" if high - low < 2 * sampled.half_width else ""
-        lines.append(f"  {point_text(point)}: [{low:.6g}, {high:.6g}], {found.mean:.4g} isolated nodes on average{narrower}")
+        narrower = (
+            f", narrower than an interval from {tally.trials:,} trials" if high - low < 2 * sampled.half_width else ""
+        )
+        lines.append(
+            f"  {point_text(point)}: [{low:.6g}, {high:.6g}], {found.mean:.4g} isolated nodes on average{narrower}"
+        )
     if not lines:
         return []
     heading = (
