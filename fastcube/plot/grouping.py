@@ -27,9 +27,7 @@ def _is_coinciding(one: Line, other: Line) -> bool:
 
 
 def _is_hidden(one: Line, other: Line, panel: Panel) -> bool:
-    """Whether two lines of a panel have the same x values and lie on one another, so that only one of them can be seen."""
-    if one.x != other.x:
-        return False
+    """Whether two lines that coincide lie on one another in a panel, so that only one of them can be seen."""
     log = panel.choose_log(panel.estimates)
 
     def height(value: float) -> float:
@@ -60,10 +58,10 @@ def group_lines(panels: Sequence[Panel]) -> None:
             pairs = [
                 (one, found[other][k], panels[k]) for other in group for k, one in lines.items() if k in found[other]
             ]
-            same_panels = all(lines.keys() == found[other].keys() for other in group)
-            if few and not (same_panels and all(_is_hidden(*pair) for pair in pairs)):
+            if len(pairs) < len(group) or not all(_is_coinciding(one, other) for one, other, _ in pairs):
                 continue
-            if len(pairs) >= len(group) and all(_is_coinciding(one, other) for one, other, _ in pairs):
+            same_panels = all(lines.keys() == found[other].keys() for other in group)
+            if not few or (same_panels and all(_is_hidden(*pair) for pair in pairs)):
                 group.append(label)
                 break
         else:
