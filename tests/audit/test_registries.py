@@ -1,4 +1,4 @@
-"""The ledger's machinery: how claims are entered, decided side by side, stopped, shown and counted."""
+"""Registries of claims: how claims are entered, decided side by side, stopped, shown and counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fastcube.audit.claims import (
 from fastcube.audit.deciding import decide_claims
 from fastcube.audit.verdicts import fold_expression, markdown, summary
 
-TOY = str(Path(__file__).parents[1] / "helpers/toy_ledger.py")
+TOY = str(Path(__file__).parents[1] / "helpers/toy_claims.py")
 NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
 
 
@@ -48,13 +48,13 @@ def test_what_depends_on_the_reading_shows_both():
 
 
 def test_a_slip_is_a_misprint_and_no_refutation():
-    ledger = ClaimRegistry("paper")
+    registry = ClaimRegistry("paper")
 
-    @ledger.claim("slip", where="", states="", slip="the next line has it right", correction="so", fact="line")
+    @registry.claim("slip", where="", states="", slip="the next line has it right", correction="so", fact="line")
     def decide(_: Effort) -> Verdict:
         return Verdict("refuted", "", Witness("", "3", 3, {}))
 
-    report = ledger["slip"].report()
+    report = registry["slip"].report()
     assert (report["outcome"], report["correction"], report["fact"]) == ("misprint", "so", "line")
     assert summary([report]) == "1 claim of the papers: 1 misprint"
 
@@ -139,15 +139,15 @@ def test_a_wrong_witness_does_not_replay():
 def test_claims_keep_their_order_and_names_are_taken_once():
     claims = registries.claims(TOY)
     assert [claim.id for claim in claims] == NAMES
-    ledger = ClaimRegistry("paper")
+    registry = ClaimRegistry("paper")
     for name in ("b", "a"):
-        ledger.claim(name, where="", states="")(lambda effort: Verdict("undecided", f"{effort.quick}"))
-    assert [claim.id for claim in ledger] == ["b", "a"]
-    assert len(ledger) == 2
-    assert ledger["a"].decide().checked == "False"
-    assert ledger["a"].decide(Effort(quick=True)).checked == "True"
+        registry.claim(name, where="", states="")(lambda effort: Verdict("undecided", f"{effort.quick}"))
+    assert [claim.id for claim in registry] == ["b", "a"]
+    assert len(registry) == 2
+    assert registry["a"].decide().checked == "False"
+    assert registry["a"].decide(Effort(quick=True)).checked == "True"
     with pytest.raises(ValueError, match="paper has two claims a"):
-        ledger.claim("a", where="", states="")(lambda _: Verdict("undecided", ""))
+        registry.claim("a", where="", states="")(lambda _: Verdict("undecided", ""))
 
 
 def test_a_report_is_json():
@@ -290,11 +290,11 @@ def test_a_signal_stops_it_in_one_line_and_its_workers_with_it(number, code):
 def test_what_was_decided_is_said_when_stopped(tmp_path):
     text = Path(TOY).read_text()
     first = text.index("@registry.claim")
-    ledger = tmp_path / "forever_first.py"
-    ledger.write_text(
+    file = tmp_path / "forever_first.py"
+    file.write_text(
         text[:first] + text[text.index('    @registry.claim("forever"') :].replace("\n    ", "\n")[4:] + text[first:]
     )
-    with BackgroundRun("claims", ledger, "--workers", "2") as run:
+    with BackgroundRun("claims", file, "--workers", "2") as run:
         run.wait_for(r"7 of 8 claims .* forever \([\d,]+ cases")
         children = _children(run.process.pid)
         code, lines = run.end(signal.SIGINT)

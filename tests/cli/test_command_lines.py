@@ -26,7 +26,7 @@ from fastcube.cli import COMMANDS, checked_run, group, main
 from fastcube.cli import claims as claims_command
 from fastcube.results.reading import open_results
 
-LEDGER = str(Path(__file__).parents[1] / "helpers/toy_ledger.py")
+CLAIMS = str(Path(__file__).parents[1] / "helpers/toy_claims.py")
 
 #: Tried for every option and argument.
 HOSTILE = [
@@ -84,7 +84,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "status": ([FILES], {**GOAL, "--unchecked": None, "--json": None}),
     "replay": ([["toy.py", "r.h5", "nobody"]], {"--point": ["a=1,work=0", "a=1"], "--trial": ["0", "1e3"], "--seed": ["0", "7"],
                                                 "--json": None, **OF_FILE}),
-    "claims": ([[LEDGER, "nobody", "lee_hayes"], ["nothing"]],
+    "claims": ([[CLAIMS, "nobody", "lee_hayes"], ["nothing"]],
                {"--quick": None, "--format": ["json", "text"], "--only": ["refuted", "x"], "--workers": ["1", "2"],
                 "--progress": ["none", "bar"], "--force": None}),
     "slurm": ([STUDIES], {"--array": ["4", "0", "1e3"], "--time": ["10", "1:00:00", "1-0"], "--cpus": ["1"], "--at-once": ["2"],
@@ -146,7 +146,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lines") / "a" / "b"
     folder.mkdir(parents=True)
     shutil.copy(Path(__file__).parents[1] / "helpers/toy.py", folder)
-    shutil.copy(LEDGER, folder)
+    shutil.copy(CLAIMS, folder)
     (folder / "broken.py").write_text("1 / 0\n")
     (folder / "text.h5").write_text("no HDF5\n")
     for name in ("d.py", "d.h5"):

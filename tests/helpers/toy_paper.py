@@ -10,7 +10,7 @@ from fastcube.audit.examples import Drawing, Example
 from fastcube.measure.inventory import parse_inventory
 from fastcube.measure.paper import Paper
 
-FILE = str(Path(__file__).parent / "toy_ledger.py")
+FILE = str(Path(__file__).parent / "toy_claims.py")
 
 INVENTORY = parse_inventory({
     "paper": "toy",
@@ -51,7 +51,7 @@ def example_cube() -> Example:
 
 
 class Toy(Paper):
-    """The paper with some claims of the toy ledger, which is a file."""
+    """The paper with some claims of toy_claims.py."""
 
     inventory = INVENTORY
 

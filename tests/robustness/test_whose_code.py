@@ -13,7 +13,7 @@ from fastcube.audit import deciding, registries
 from fastcube.errors import EngineError
 from fastcube.results import worker_process
 
-LEDGER = str(Path(__file__).parents[1] / "helpers/toy_ledger.py")
+CLAIMS = str(Path(__file__).parents[1] / "helpers/toy_claims.py")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def planted(tmp_path):
 
 
 def test_claims_are_decided_by_the_package_alone(planted, tmp_path):
-    done = run_fastcube("claims", LEDGER, "false", "--quick", cwd=planted)
+    done = run_fastcube("claims", CLAIMS, "false", "--quick", cwd=planted)
     assert done.returncode == 0, done.stderr
     assert "refuted" in done.stdout
     assert not (tmp_path / "ran").exists()
@@ -59,11 +59,11 @@ def test_a_worker_of_another_package_gets_no_work(monkeypatch):
     with pytest.raises(
         EngineError, match=r"a worker of the claims runs the package \S+ \w{16}, this process .*-meanwhile"
     ):
-        deciding.decide_claims(registries.claims(LEDGER, "last"), taken.append)
+        deciding.decide_claims(registries.claims(CLAIMS, "last"), taken.append)
     assert taken == []
 
 
 def test_a_worker_that_cannot_begin_ends_the_deciding(monkeypatch):
     monkeypatch.setattr(worker_process, "_START", "raise SystemExit(3)")
     with pytest.raises(EngineError, match="a worker of the claims ended with status 3 before it began"):
-        deciding.decide_claims(registries.claims(LEDGER, "last"), [].append, workers=1)
+        deciding.decide_claims(registries.claims(CLAIMS, "last"), [].append, workers=1)

@@ -1,4 +1,4 @@
-"""A ledger of a user's own, as a file: claims that hold, fail, break, die, print and never end."""
+"""Claims of a user's own, in one file: they hold, fail, break, die, print and never end."""
 
 import itertools
 import os
