@@ -33,6 +33,7 @@ extensions = [
     "commands",
     "errata",
     "reference",
+    "references",
     "frame",
 ]
 exclude_patterns = [

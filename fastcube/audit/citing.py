@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..measure.inventory import Inventory
 from ..resources import read_json
 from ..results.provenance import package_version
@@ -47,14 +49,25 @@ def paper(inventory: Inventory) -> str:
 
 def package_entries(name: str) -> list[str]:
     """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule."""
-    return [_entry(*entry) for entry in read_json("citations").get(name, ())]
+    return [_entry(*entry) for entry in listed_entries(name)]
 
 
 def method_entries(study: str) -> list[str]:
     """Return the entries of the methods that a study uses: its own, then those of all studies."""
-    citations = read_json("citations")
-    used, entries = citations["methods of studies"], {entry[1]: entry for entry in citations["methods"]}
+    used, entries = (
+        read_json("citations")["methods of studies"],
+        {entry[1]: entry for entry in listed_entries("methods")},
+    )
     return [_entry(*entries[key]) for key in (*used.get(study, ()), *used["*"])]
+
+
+def listed_entries(name: str) -> list[tuple[str, str, dict[str, str]]]:
+    """Return the kind, key and fields of each entry of a list; an entry may name the paper whose fields it has."""
+    citations: dict[str, Any] = read_json("citations")
+    return [
+        (kind, key, citations[fields][0][2] if isinstance(fields, str) else fields)
+        for kind, key, fields in citations.get(name, ())
+    ]
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from fastcube.cli import main
 from fastcube.measure.inventory import inventory, papers
 from fastcube.resources import read_json
 
+DOCS = Path(__file__).parents[2] / "docs"
+MADE = runpy.run_path(str(DOCS / "extensions" / "references.py"))
 CFF = (Path(__file__).parents[2] / "CITATION.cff").read_text()
 
 
@@ -68,17 +71,43 @@ def test_every_network_and_rule_is_cited(capsys):
         assert set(names) <= set(keys) and out.count("{") == out.count("}")
 
 
-def plain_title(text):
-    """The title of an entry as the page prints it."""
-    return re.sub(r"[{}$]", "", field("title", text).replace('{M}{\\"o}bius', "Möbius"))
+def test_the_page_names_all_that_is_cited():
+    entries = [
+        entry for name in ("networks", "unicast", "methods", "lee_hayes") for entry in citing.listed_entries(name)
+    ]
+    page = (DOCS / "references.md").read_text()
+    assert set(MADE["MARK"].findall(page)) == set(MADE["TABLES"])
+    shown = MADE["MARK"].sub(lambda mark: MADE["TABLES"][mark[1]](), page)
+    for _, key, fields in entries:
+        assert MADE["reference_text"](fields) in shown, key
+    assert all(inventory(name).title in shown for name in papers())
+    assert not re.search(r"[{}\\$]", shown)
 
 
-def test_the_references_name_all_that_is_cited():
-    page = (Path(__file__).parents[2] / "docs/references.md").read_text()
-    entries = [text for package in ("networks", "unicast") for text in citing.package_entries(package)]
-    entries += [text for study in fc.study_names() for text in citing.method_entries(study)]
-    for text in entries:
-        assert plain_title(text) in page, text
+def test_every_entry_says_how_it_was_checked():
+    citations = read_json("citations")
+    listed = {
+        key for name in ("lee_hayes", "networks", "unicast", "methods", "background") for _, key, _ in citations[name]
+    }
+    checked = [key for keys in citations["agreement"].values() for key in keys]
+    assert sorted(checked) == sorted(listed - {"route+route1+route3"})
+    assert {key for keys in citations["sections"].values() for key in keys} >= {
+        key for _, key, _ in citations["methods"]
+    }
+    assert set(citations["used for"]) <= listed
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Steele, Jr., Guy L.", "G. L. Steele"),
+        ("Jan L. A. van de Snepscheut", "J. L. A. van de Snepscheut"),
+        ("Isaac Yi-Yuan Lee", "I. Y.-Y. Lee"),
+        ("Micha{\\l} Przykucki", "M. Przykucki"),
+    ],
+)
+def test_authors_are_shown_by_initials(written, shown):
+    assert MADE["author_text"]([written]) == shown
 
 
 def test_methods_are_those_of_studies():

@@ -19,6 +19,7 @@ import yaml
 from click.shell_completion import BashComplete
 
 import fastcube as fc
+from fastcube.audit import citing
 from fastcube.cli import sweep
 from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
@@ -156,7 +157,7 @@ def cycles_per_trial() -> float:
 
 
 def rule_years() -> list[int]:
-    return [int(entry["year"]) for _, _, entry in json.loads((ROOT / "data/citations.json").read_text())["unicast"]]
+    return [int(fields["year"]) for _, _, fields in citing.listed_entries("unicast")]
 
 
 def read_attributes() -> dict[str, str]:
