@@ -10,8 +10,10 @@ from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 import figures
+import tables
 
 project = "fastcube"
 author = "The fastcube developers"
@@ -132,11 +134,12 @@ DOCUMENTED_NAME = re.compile(r"^\.\. auto(?:function|class|exception)\:\: (\S+)$
 
 
 def rewrite_page(app, page, source):
-    """A page as the site shows it: with the gallery's pages and pictures, and what it documents listed at its top."""
+    """A page as the site shows it: with the gallery's pages and pictures, its tables, and what it documents listed at its top."""
     if page.startswith("gallery/"):
         return
     for written, shown in GALLERY:
         source[0] = written.sub(shown, source[0])
+    source[0] = tables.fill_tables(source[0])
     source[0] = figures.show_figures(page, source[0], (PICTURES, GALLERY_PICTURES))
     if page.startswith("api/") and (names := DOCUMENTED_NAME.findall(source[0])):
         body = FIRST_SECTION.search(source[0]).start()

@@ -1,10 +1,11 @@
-"""Write the tables of pages from cached results: ``python docs/tables.py``; a test asks that this changes nothing.
+"""The tables of pages, made from cached results and records when the site is built.
 
-A page marks the place of a table by ``<!-- table NAME -->`` and ``<!-- end of table -->``; ``TABLES`` makes each.
+A line ``[Table NAME](tables.py)`` of a page is the place of a table: a link here in the repository, the table on the site.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -13,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sheets import load_results
+import sheets
 
 import fastcube as fc
 from fastcube.exact.bounds import max_unsafe
@@ -24,7 +25,11 @@ from fastcube.studies.lee_hayes.threshold import corrections, leading_order
 from fastcube.studies.networks.curve import degree_left, giant_fraction
 from fastcube.studies.networks.survival import compare_with_hypercube
 
-_MARK = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
+#: The place of a table on a page.
+PLACE = re.compile(r"^\[Table ([\w-]+)\]\((?:\.\./)?tables\.py\)$", re.MULTILINE)
+
+#: Several tables come from one file.
+load_results = functools.cache(sheets.load_results)
 
 #: A difference whose interval holds 0.
 _SAME = "–"
@@ -351,7 +356,7 @@ def _limits() -> str:
     return _markdown(["way", "limit"], rows)
 
 
-#: What makes each table, by the name in its page.
+#: The function that makes each table, by the name on its page.
 TABLES: dict[str, Callable[[], str]] = {
     "networks-8": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected"),
     "networks-8-difference": lambda: _networks("survival", 8, _nodes(32, 64, 96, 128), "connected_diff"),
@@ -390,11 +395,6 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-def write_tables(text: str) -> str:
-    """The text of a page with its tables made anew."""
-    return _MARK.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n", text)
-
-
-if __name__ == "__main__":
-    for page in (*Path(__file__).parent.glob("*.md"), *Path(__file__).parent.glob("papers/*.md")):
-        page.write_text(write_tables(page.read_text()))
+def fill_tables(text: str) -> str:
+    """Return the text of a page with its tables in their places."""
+    return PLACE.sub(lambda found: TABLES[found[1]](), text)
