@@ -111,8 +111,8 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     name : str or Family
         A name of :func:`fastcube.families`, or a family of your own.
     n : int
-        At most 5.  The package contains the counts of the built-in networks at n = 5; a network of your own takes about a
-        minute there.
+        1 to 5, if the family has such a network.  The package contains the counts of the built-in networks at n = 5; a network of
+        your own takes about a minute there.
 
     Returns
     -------

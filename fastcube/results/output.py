@@ -23,8 +23,8 @@ _CLAIM_TIMEOUT = 1.0
 class OutputFile:
     """The results file of one run.  If it is a symbolic link, its target is replaced and the link stays.
 
-    Raises ResultFileError at once if it is not a regular file, is write-protected, or its folder does not exist or is not
-    writable.
+    Raises ResultFileError at once if it is not a regular file, cannot be read, is write-protected, or its folder does not exist
+    or is not writable.
     """
 
     def __init__(self, path: str) -> None:

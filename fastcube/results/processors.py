@@ -153,5 +153,5 @@ def _control_group_folders(root: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _unescape(text: str) -> str:
-    """Decode a path in mountinfo, where whitespace is written as octal numbers."""
+    """Decode a path in mountinfo, where whitespace and backslashes are written as octal numbers."""
     return text.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")

@@ -27,7 +27,8 @@ from .size import MOST_BYTES
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
-#: Deflate compresses at most 1032 to 1, so an array stored in fewer bytes was not written by fastcube.
+#: Largest size of an array that is read: this multiple of its stored size, plus ``_MAX_SMALL_BYTES``.  Deflate compresses at most
+#: 1032 to 1.
 _MAX_COMPRESSION_RATIO = 1100
 _MAX_SMALL_BYTES = 2**16
 

@@ -78,7 +78,7 @@ def descent_for(n, subcubes):
     )
 
 
-# ---------------------------------------------------------------- vectors of subcubes, from a node
+# ---------------------------------------------------------------- subcubes seen from a node, one per lane
 
 
 @block(always=True)

@@ -1,4 +1,4 @@
-"""Broadcasting trials one at a time, for any n, faults and links.  Lane kernels give identical counts and use it for hard trials.
+"""Broadcasting trials one at a time, for any n, faulty nodes and links; lane kernels run their hard trials by this code.
 
 A trial runs BROADCAST from one source on one fault set and, unless all nodes of Q_n are unsafe, BROADCAST1(1) and BROADCAST2(1).
 ``BROADCAST_SETS`` counts every fault set of a small cube.

@@ -197,7 +197,11 @@ def digit_threshold(p):
 
 @block(always=True)
 def _compare_digit(faulty, undecided, rate, word):
-    """Return the vectors (faulty, undecided) after comparing the next digit of the numbers with the lowest digit of ``rate``."""
+    """Return the vectors (faulty, undecided) after one more binary digit of the nodes' uniform numbers.
+
+    ``word`` holds these digits.  They are compared with the lowest bit of ``rate``.  A node whose number is below the
+    rate is faulty.
+    """
     digit = simd.splat(bits.ZERO - (rate & np.uint64(1)))
     differs = undecided & (digit ^ word)
     return faulty | (differs & digit), undecided & ~differs

@@ -27,7 +27,7 @@ class Samples(NamedTuple):
 
     n: I64
     count: Any  #: int64: number of labels of a trial
-    labels: Cells  #: for each of four vectors and each part ``count + 1`` rows; row k has label k of each trial
+    labels: Cells  #: ``count + 1`` rows for each of the 4 vectors, or 8 if each has two parts; row k has label k
 
 
 class TrialVector(NamedTuple):
@@ -146,7 +146,7 @@ def queue_trials(queue, samples, trials, chosen, repeated, lanes):
 
 @block
 def decode_trial(queue, lanes, column):
-    """Return the trial of a column, from its lane and the digits of its group."""
+    """Return the index of the trial in a column of the queue, from the last rows of the column: its lane and its group."""
     row = queue.rows - 1 - group_index_rows(lanes)
     lane = np.int64(queue.cells[2 * lanes * row + column])
     group = np.int64(0)

@@ -92,7 +92,7 @@ class _LoweringFirst(_Lowering):
 
 @_make_last_pass
 class _LoweringAlone(_LoweringFirst):
-    """As ``_LoweringFirst``, with the block not marked private in the kernel."""
+    """As ``_LoweringFirst``, for a block that stays a separate function of the kernel: it is not marked private."""
 
     alone = True
 

@@ -93,7 +93,7 @@ def _emit_load(b: Any, t: Any, array: Any, offset: Any) -> Any:
 
 @operation(lambda array, offset: _array_vector_type(array), _emit_load)
 def load(array: Any, offset: Any) -> Any:
-    """Lanes ``array[offset : offset + lanes]`` of a contiguous one-dimensional unsigned array; no bounds check."""
+    """Return the lanes ``array[offset : offset + lanes]`` of a contiguous one-dimensional unsigned array; no bounds check."""
     return array[int(offset) : int(offset) + BITS // (8 * array.itemsize)].copy()
 
 
@@ -106,7 +106,7 @@ def _emit_wide_load(b: Any, t: Any, array: Any, offset: Any) -> Any:
 
 @operation(lambda array, offset: Vector(64) if _array_vector_type(array) else None, _emit_wide_load)
 def load_wide(array: Any, offset: Any) -> Any:
-    """``array[offset : offset + 8]`` of a contiguous one-dimensional unsigned array as lanes of 64 bits; no bounds check."""
+    """Return ``array[offset : offset + 8]`` of a contiguous one-dimensional unsigned array in 64-bit lanes; no bounds check."""
     return array[int(offset) : int(offset) + 8].astype(np.uint64)
 
 
@@ -150,7 +150,7 @@ def _emit_gather(b: Any, t: Any, array: Any, where: Any) -> Any:
     _emit_gather,
 )
 def gather(array: Any, where: Any) -> Any:
-    """``array[where[i]]`` in lane i, of a contiguous one-dimensional ``uint64`` array; no bounds check."""
+    """Return ``array[where[i]]`` in lane i, for a contiguous one-dimensional ``uint64`` array; no bounds check."""
     return array[where.astype(np.int64)]
 
 
@@ -210,7 +210,7 @@ def _emit_splat(b: Any, t: Any, value: Any) -> Any:
 
 @operation(lambda value: Vector(value.bitwidth) if _unsigned(value) else None, _emit_splat)
 def splat(value: Any) -> Any:
-    """All lanes equal to an unsigned scalar, whose width decides the lanes' width."""
+    """Return a vector with ``value``, an unsigned scalar, in every lane; a lane is as wide as the scalar."""
     return np.full(BITS // (8 * value.itemsize), value)
 
 
@@ -229,7 +229,7 @@ def _emit_like(b: Any, t: Any, vector: Any, value: Any) -> Any:
     _emit_like,
 )
 def splat_like(vector: Any, value: Any) -> Any:
-    """All lanes equal to ``value`` cut to the lanes of ``vector`` (whose contents do not matter)."""
+    """Return a vector of the type of ``vector`` with the low bits of ``value``, an integer of any width, in every lane."""
     return np.full(vector.size, int(value) & (256**vector.itemsize - 1), vector.dtype)
 
 
@@ -239,7 +239,7 @@ def _emit_iota(b: Any, t: Any, vector: Any) -> Any:
 
 @operation(same_type, _emit_iota)
 def iota(vector: Any) -> Any:
-    """Lanes 0, 1, 2, ... of the kind of ``vector``."""
+    """Return a vector of the type of ``vector`` with 0, 1, 2, ... in its lanes."""
     return np.arange(vector.size, dtype=vector.dtype)
 
 
@@ -262,7 +262,7 @@ def _emit_high(b: Any, t: Any, x: Any, y: Any) -> Any:
 
 @operation(lambda x, y: same_type(x, y) if getattr(x, "bits", 64) < 64 else None, _emit_high)
 def mul_high(x: Any, y: Any) -> Any:
-    """Product divided by two to the lane width: its upper half, of lanes up to 32 bits (one instruction on x86 for 16)."""
+    """Return the upper half of the product of each pair of lanes of 8, 16 or 32 bits (one instruction on x86 for 16 bits)."""
     return ((x.astype(np.uint64) * y.astype(np.uint64)) >> np.uint64(8 * x.itemsize)).astype(x.dtype)
 
 
@@ -273,7 +273,7 @@ def _emit_wide(b: Any, t: Any, x: Any, y: Any) -> Any:
 
 @operation(same_type, _emit_wide)
 def mul32(x: Any, y: Any) -> Any:
-    """64-bit lanes: product of the low 32 bits of each, exact (one instruction on x86)."""
+    """Return the exact products of the low 32 bits of each pair of 64-bit lanes (one instruction on x86)."""
     return (x & np.uint64(0xFFFFFFFF)) * (y & np.uint64(0xFFFFFFFF))
 
 
@@ -284,7 +284,7 @@ def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
 
 @operation(same_type, _emit_one_hot)
 def one_hot(x: Any) -> Any:
-    """``1 << x``, and 0 where ``x`` is not below the lane width (one shift on x86)."""
+    """Return ``1 << x``, and 0 in lanes where ``x`` is at least the lane width (one shift on x86)."""
     return np.where(x < 8 * x.itemsize, x.dtype.type(1) << np.minimum(x, 8 * x.itemsize - 1).astype(x.dtype), 0).astype(
         x.dtype
     )
@@ -292,13 +292,13 @@ def one_hot(x: Any) -> Any:
 
 @operation(same_type, lambda b, t, x, y: call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, x, y))
 def minimum(x: Any, y: Any) -> Any:
-    """Smaller of each pair of lanes."""
+    """Return the smaller of each pair of lanes."""
     return np.minimum(x, y)
 
 
 @operation(same_type, lambda b, t, x, y: call_llvm(b, f"llvm.umax.{intrinsic_suffix(t[0])}", x.type, x, y))
 def maximum(x: Any, y: Any) -> Any:
-    """Larger of each pair of lanes."""
+    """Return the larger of each pair of lanes."""
     return np.maximum(x, y)
 
 
@@ -327,7 +327,7 @@ def _emit_top(b: Any, t: Any, x: Any) -> Any:
 
 @operation(same_type, _emit_top)
 def top_bit(x: Any) -> Any:
-    """Return the highest set bit of each lane alone; 1 for a lane that is zero."""
+    """Return each lane with only its highest set bit; 1 for a lane that is zero."""
     return np.array([1 << max(int(lane).bit_length() - 1, 0) for lane in x], x.dtype)
 
 
@@ -385,7 +385,7 @@ def _select_type(m: Any, x: Any, y: Any) -> Any:
 
 @operation(_select_type, lambda b, t, m, x, y: b.select(m, x, y))
 def select(m: Any, x: Any, y: Any) -> Any:
-    """``x`` in the lanes of the mask, ``y`` elsewhere."""
+    """Return ``x`` in the lanes of the mask ``m``, and ``y`` in the other lanes."""
     return np.where(m, x, y)
 
 
@@ -397,7 +397,7 @@ def select(m: Any, x: Any, y: Any) -> Any:
     lambda b, t, x: call_llvm(b, f"llvm.vector.reduce.add.{intrinsic_suffix(t[0])}", ir.IntType(64), x),
 )
 def total(x: Any) -> Any:
-    """Sum of 64-bit lanes modulo 2^64."""
+    """Return the sum of the 64-bit lanes modulo 2^64."""
     return x.sum(dtype=np.uint64)
 
 
@@ -439,7 +439,7 @@ def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:
 
 @operation(same_type, _emit_low_halves)
 def low_halves(x: Any, y: Any) -> Any:
-    """64-bit lanes: the low 32 bits of ``x`` below the low 32 bits of ``y``."""
+    """Return 64-bit lanes with the low 32 bits of ``x`` as low half and the low 32 bits of ``y`` as high half."""
     return (x & np.uint64(0xFFFFFFFF)) | (y << np.uint64(32))
 
 
@@ -516,13 +516,13 @@ def _make_ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 @operation(same_type, _make_ternary(0xE8, lambda b, x, y, z: b.or_(b.and_(x, y), b.and_(z, b.or_(x, y)))))
 def majority(x: Any, y: Any, z: Any) -> Any:
-    """Bits set in at least two of the three."""
+    """Return the bits that are set in at least two of the three vectors."""
     return (x & y) | (z & (x | y))
 
 
 @operation(same_type, _make_ternary(0xFE, lambda b, x, y, z: b.or_(b.or_(x, y), z)))
 def bit_or3(x: Any, y: Any, z: Any) -> Any:
-    """``x | y | z``."""
+    """Return ``x | y | z``."""
     return x | y | z
 
 

@@ -71,7 +71,7 @@ def make_search(meets: Any) -> Any:
     return search_pair
 
 
-# ---------------------------------------------------------------- on a list
+# ---------------------------------------------------------------- faults in a list
 
 
 class FaultList(NamedTuple):

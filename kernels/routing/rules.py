@@ -200,7 +200,7 @@ def _make_route1_rule(blocked: Any, others: Any) -> Any:
 
     @block
     def route1(world, curr, apart, whole, k, search):
-        """ROUTE1(k), Figure 4: try the cyclic shifts of the minimal path f_1, ..., f_l, then the detours (R4-R6)."""
+        """Return ROUTE1(k)'s bit (Figure 4): try cyclic shifts of the minimal path f_1, ..., f_l, then the detours (R4-R6)."""
         steps = min(k, popcount(apart))
         rest = apart
         while rest:
@@ -230,7 +230,7 @@ def _make_route2_rule(blocked: Any, others: Any) -> Any:
 
     @block
     def route2(world, curr, apart, whole, k, search):
-        """ROUTE2(k): try all minimal paths in lexicographic order, by their first k nodes, then the detours of ROUTE1(k) (R7).
+        """Return ROUTE2(k)'s bit: try the first k nodes of minimal paths in lexicographic order, then ROUTE1(k)'s detours (R7).
 
         The search is depth first.  The paths behind a node depend only on the node, so no node is visited twice.
         """
@@ -275,9 +275,10 @@ def make_route_rules(blocked: Any) -> Any:
 
 @block
 def route3_rule(world, curr, apart, whole, k, search):
-    """ROUTE3(1), Figure 6: to nearer active neighbours, then nearer unsafe neighbours, then farther active ones (R10, R11).
+    """Return ROUTE3(1)'s bit (Figure 6): try nearer active, then nearer unsafe, then farther active neighbours (R10, R11).
 
-    ``world`` is a closed Faults.  The ends of a faulty link are faulty or unsafe, so a faulty link never leads to an active node.
+    ``world`` is a ``Faults`` after ``unsafe_subcubes``.  The ends of a faulty link are faulty or unsafe, so a faulty link never
+    leads to an active node.
     """
     rest = apart
     while rest:

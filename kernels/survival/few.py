@@ -52,7 +52,7 @@ def _replace_repeats(labels, at, lanes, f, rows):
 
 @block(always=True)
 def _close_fault_lanes(labels, at, counts, lanes, f, least):
-    """Return the lanes in which some fault has ``least`` others at distance two, as bits."""
+    """Return the lanes in which some fault has at least ``least`` other faults at distance two, as bits."""
     first = simd.load(labels, at)
     zero = first ^ first
     one, two = simd.splat_like(first, ONE), simd.splat_like(first, np.uint64(2))

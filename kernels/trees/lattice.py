@@ -75,7 +75,7 @@ class SubcubeLattice(NamedTuple):
     places: Ints  #: base-3 number of each node
     low_count: Ints  #: 27 entries: number of fixed digits among the low digits
     low_steps: Ints  #: (27, 3, 2), flat: step to the subcube with that digit free, and to the subcube's other half
-    high_steps: Ints  #: scratch: the same two steps for each fixed high digit of the subcubes at hand
+    high_steps: Ints  #: scratch: these two steps times the lanes, for each fixed high digit of the current subcubes
 
 
 class OptimalTreeScratch(NamedTuple):

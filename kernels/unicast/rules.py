@@ -155,20 +155,20 @@ def first_path(rule: Any) -> Any:
 @first_path
 @block(always=True)
 def route(world, words, s, t):
-    """ROUTE: only the first path."""
+    """Route by ROUTE, which tries the first path only."""
     return LOST
 
 
 @first_path
 @block(always=True)
 def route1(world, words, s, t):
-    """ROUTE1(1)."""
+    """Route by ROUTE1(1)."""
     return simulate_route1(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
 @block(always=True)
 def route3(world, words, s, t):
-    """ROUTE3(1); refuses a message if no node is active."""
+    """Route by ROUTE3(1); refuse the message if no node is active."""
     if not world.facts[HAS_ACTIVE_NODE]:
         return REFUSED
     if not world.facts[FIRST_PATH_IS_UNSAFE]:
@@ -243,7 +243,7 @@ def _add_first_link(links):
 
 @block(always=True)
 def levels(world, words, s, t):
-    """LEVELS.  The source's own level is not needed: S(s) >= H > 1 implies a preferred neighbour of level H - 1 or more."""
+    """Route by LEVELS.  The source's level is not needed: if it is H > 1 or more, a preferred neighbour has H - 1 or more."""
     h = popcount(s ^ t)
     i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[LEVELS_RESULT]
     if known != LOST or i < 0:
@@ -267,7 +267,7 @@ def levels(world, words, s, t):
 
 @block(always=True)
 def vectors(world, words, s, t):
-    """VECTORS: like LEVELS, with safety vectors."""
+    """Route by VECTORS, as by LEVELS but with safety vectors."""
     h = popcount(s ^ t)
     i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[VECTORS_RESULT]
     if known != LOST or i < 0:
@@ -296,7 +296,7 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
 
     @block
     def a1(world, s, t, whole, came):
-        """A1.  ``came`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
+        """Route by A1.  ``came`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
         left = np.int64(0)
         rest = s ^ t
         while rest:
@@ -393,20 +393,20 @@ _a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
 @first_path
 @block(always=True)
 def a1(world, words, s, t):
-    """A1 (Chen & Shin)."""
+    """Route by A1 (Chen & Shin)."""
     return _a1(world.faults, s, t, world.whole, world.came)
 
 
 @first_path
 @block(always=True)
 def dfs(world, words, s, t):
-    """Depth-first search."""
+    """Route by DFS, the depth-first search of Chen & Shin."""
     return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
 
 
 @block(always=True)
 def sidetrack(world, words, s, t):
-    """SIDETRACK."""
+    """Route by SIDETRACK (Gordon & Stout)."""
     if world.facts[FAULTS_BETWEEN] == 0:
         return popcount(s ^ t)
     return _sidetrack(world.faults, s, t, world.whole, world.n, world.now[POINT_KEY], world.now[TRIAL_NUMBER])

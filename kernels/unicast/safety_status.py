@@ -231,7 +231,10 @@ def _mask_faults(words, faults, i, d, size, at):
 
 @block
 def compute_planes(words, faults, i, kind):
-    """Compute a subcube's planes unless that is done; return False if it has too many dimensions or ``planes`` is full."""
+    """Compute the bitmasks of subcube i for one kind of status, unless done; return False if it is too large or memory is full.
+
+    See the module's docstring for these planes.
+    """
     if words.start[kind, i] >= 0:
         return True
     d = dimension_of(faults, i)
@@ -253,7 +256,7 @@ def compute_planes(words, faults, i, kind):
     return True
 
 
-# ---------------------------------------------------------------- lists of the nodes without a word
+# ---------------------------------------------------------------- lists of the nodes without a full status
 
 
 @block(always=True)

@@ -79,7 +79,10 @@ def _locate_faults(cells, lanes, f, dims, index):
 
 @block
 def _build_cubes(index, lanes, f, dims, q0, cubes):
-    """Write four vectors of cubes from the located faults: lane l of the g-th eight is column ``per l + q0 + g``."""
+    """Write 32 words of ``cubes``, the faults of the next 32 >> ``dims`` columns as bitmasks of 2^(6 + ``dims``) nodes.
+
+    Eight cubes are interleaved, a word of each in every vector.  Cube l of the g-th eight is column ``per l + q0 + g``.
+    """
     per = lanes >> 3
     mask = simd.splat(np.uint64((64 << dims) - 1))
     for v in range(4):

@@ -58,7 +58,7 @@ def _add_arc(graph, c, d):
 
 @block
 def _add_across_arcs(graph, v, fault, n, copy):
-    """Add the arc of a message at v for the place across."""
+    """Add the arc of a message at node v that goes on to the opposite node of its supernode."""
     q = v & 3
     if (fault >> (q ^ 3)) & 1 == 0:
         step = first_step_across(q, fault)

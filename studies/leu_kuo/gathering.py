@@ -146,7 +146,10 @@ def _stage_count(point: Point) -> float:
 
 
 def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) -> NormalMean:
-    """Return steps / n as a statistic: 1 plus the steps of failing stages; ``most`` bounds it if stages add known numbers."""
+    """Return the statistic steps / n, where each of the n stages takes 1 step, or more if it fails.
+
+    ``most`` is the largest number of steps of a stage, or 0 if it has no bound.
+    """
     return NormalMean(
         name=f"slowdown_{name}",
         description=f"mean of ({description}) / n, among trials with a sink",

@@ -30,7 +30,7 @@ def _node_count(point: Point) -> float:
 
 
 def _most_rounds(point: Point) -> float:
-    """Return the bound n - 1 on the rounds of levels and of vectors."""
+    """Return the bound on the rounds of levels and of vectors: n - 1, or 1 for n = 1."""
     return max(int(point["n"]) - 1, 1)
 
 

@@ -297,7 +297,7 @@ class Content:
     def _measured_text(
         self, item: PublishedResult, numbers: list[Any], claims: list[Any], studies: list[Any], examples: list[Any]
     ) -> str:
-        """Return the measured side of a result's line: a number with its interval if there is one, else a claim or example."""
+        """Return the measured side of a result's line: its numbers, decided claims, ranges of estimates, or an example."""
         if item.concept:
             return item.concept
         parts = []

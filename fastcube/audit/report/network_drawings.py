@@ -24,7 +24,7 @@ _STEPS = (84.0, -84.0j, 40.0 - 34.0j, 220.0 + 48.0j, 440.0, -250.0j)
 _RADIUS = 12.0
 _MARGIN = 30.0
 
-#: Places of an arrow's word, as fractions of its length, and the distance from other words, in the units of the drawing.
+#: Possible places of an arrow's text, as fractions of its length, and the wanted distance from other texts, in drawing units.
 _WORD_SHARES, _WORD_SPACE = (0.4, 0.55, 0.3, 0.65), 18.0
 
 #: Largest number of faulty nodes or links in a description.

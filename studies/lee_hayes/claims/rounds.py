@@ -199,7 +199,7 @@ def rounds_recursion(effort: Effort) -> Verdict:
     group="rounds",
 )
 def n_cubed(effort: Effort) -> Verdict:
-    """Check n times the rounds of all fault sets of small cubes, and of the known slow sets."""
+    """Check that n times the rounds is at most n^3 / 3, for all fault sets up to Q_5 and the known slow sets."""
 
     def wrong(n: int) -> Witness | None:
         if n <= 5 and 3 * _most_rounds(effort, n) > n * n:

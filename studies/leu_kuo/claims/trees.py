@@ -116,7 +116,7 @@ class Trees:
     full: int = 4
 
     def decide(self, effort: Effort, check: Callable[[CommunicationTree, Any], bool]) -> Verdict:
-        """Return the verdict: refuted by the first tree whose value is not right."""
+        """Return the verdict: refuted if ``check`` fails for some tree, with the first such tree as counterexample."""
         value_of = eval(f"lambda tree: {self.python}")  # noqa: S307  (a line of our own)
 
         def judge_tree(tree: CommunicationTree) -> Witness | None:
@@ -270,7 +270,7 @@ def _no_sink(cube: Hypercube) -> bool:
     states="FIND_TREE finds a sink in Q_n, n >= 1, whenever fewer than 2^(n-1) links are faulty.",
 )
 def theorem_3(effort: Effort) -> Verdict:
-    """Prove: fewer than 2^(n-1) links have fewer than 2^n ends; also check exact fractions."""
+    """Check exact fractions, besides the proof: fewer than 2^(n-1) faulty links have fewer than 2^n ends."""
     last = effort.by_effort(full=6, quick=3)
     points = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
     for n, k in effort.each(points, "all link sets"):

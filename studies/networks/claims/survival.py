@@ -51,7 +51,7 @@ def large_cubes(effort: Effort) -> Verdict:
     node whose neighbours in its subcube are faulty and whose other neighbours are faulty or cut off in the same way.
     """
     rate, worst = Fraction(1, 1000), Fraction(0)
-    for n in range(2, 41):  # two nodes are disconnected only if one of them is faulty
+    for n in range(2, 41):  # for n = 1, two nonfaulty nodes are always connected
         k = min(n, 7)
         nodes = 2**k
         few = sum(comb(nodes, f) * rate**f * (1 - rate) ** (nodes - f) for f in range(2 * k - 2))

@@ -65,7 +65,10 @@ def _first_cycles(
 
 
 def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
-    """Find the first fault set with a cycle and the fewest messages that deadlock on it, and try the other rules for buddies."""
+    """Find the first fault set with a cycle, and few messages that deadlock on it; try all eight rules for paths and buddies.
+
+    A buddy is the neighbour inside a supernode that sends on for a node whose neighbour outside is faulty (A6).
+    """
     first, by = _first_cycles(effort, unicast)
     if first is None:
         return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")

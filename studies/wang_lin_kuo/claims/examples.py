@@ -1,4 +1,4 @@
-"""Examples for Wang, Lin & Kuo: partitions, routing inside supernodes and between them, and the multicast of Figure 18."""
+"""Worked examples of Wang, Lin & Kuo: partitions, paths inside and between supernodes, a multicast, and channel counts."""
 
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube
