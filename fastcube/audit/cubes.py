@@ -11,12 +11,12 @@ from .claims import Witness
 
 
 def links_of(n: int) -> list[tuple[int, int]]:
-    """All links of Q_n, by their lower ends."""
+    """Return all links of Q_n, ordered by their lower ends."""
     return [(u, u | 1 << k) for u in range(2**n) for k in range(n) if not u >> k & 1]
 
 
 def enumerate_cubes(n: int, nodes: int = 0, links: int = 0, first: int = 0) -> Iterator[Hypercube]:
-    """Q_n with every set of so many faulty links and, for each, of so many faulty nodes, none of them below ``first``."""
+    """Yield Q_n with every set of ``links`` faulty links and ``nodes`` faulty nodes, whose labels are at least ``first``."""
     for cut in itertools.combinations(links_of(n), links):
         for chosen in itertools.combinations(range(first, 2**n), nodes):
             yield Hypercube(n, chosen, cut)

@@ -72,7 +72,7 @@ def exact_trees(n: int, links: int = 0, f: int = 0) -> Exact:
 
 
 def exact_gather(n: int, links: int = 0, f: int = 0) -> Exact:
-    """Return the statistics of the studies ``gather`` and ``rerouting``; n <= 10, otherwise as :func:`exact_trees`.
+    """Return the statistics of the studies ``gather`` and ``rerouting``; n <= 10.  All else is as in :func:`exact_trees`.
 
     Examples
     --------

@@ -120,7 +120,7 @@ class TrialClass:
     proved: float
 
 
-#: A class whose proved contribution is below this fraction of the first class's enters only by the proved bound, at no level.
+#: A class whose proved contribution is below this fraction of the first class's gets no interval; its proved bound is added.
 NEGLIGIBLE = 1e-6
 
 

@@ -17,7 +17,7 @@ from .study import Axis, Choice, Study, Value, product_grid
 #: Most points of a run and of a results file: all numbers of faults in Q_16.
 MOST_POINTS = 2**16 + 1
 
-#: Points that are tried, of the product of some axes, for one that can be.
+#: Largest number of points that are tried, of the product of some axes, until one is possible.
 _MOST_TRIED = 4096
 
 
@@ -153,7 +153,7 @@ def _find_axes_to_set(
 
 
 def _sample_axis(axis: Axis | Choice) -> list[Any]:
-    """All names of an axis, or numbers from its least to its largest."""
+    """Return all names of an axis, or some numbers from its least to its largest value."""
     if isinstance(axis, Choice):
         return [*axis.names]
     span = axis.high - axis.low

@@ -50,7 +50,7 @@ _MARKERS = 40
 #: Dash patterns of the first, second, ... statement of a panel.
 _STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
-#: On a logarithmic scale a statement farther than this factor from all data is not drawn, and a curve is drawn down to this one.
+#: Factors on a logarithmic scale: a statement farther from all data is not drawn, and a curve farther below them is cut.
 _MAX_STATEMENT_FACTOR, _MAX_CURVE_FACTOR = 10.0, 1e3
 
 
@@ -148,7 +148,7 @@ def limit_marker(up: bool) -> Any:
 
 
 def dashed_bar(pieces: int) -> Any:
-    """Return the marker of a level at a single x: a bar of so many dashes."""
+    """Return the marker of a level at a single x: a bar of ``pieces`` dashes."""
     from matplotlib.path import Path
 
     ends = [(2 * k + end) / (2 * pieces - 1) - 0.5 for k in range(pieces) for end in (0, 1)]
@@ -156,7 +156,7 @@ def dashed_bar(pieces: int) -> Any:
 
 
 def _marker_step(points: int) -> int:
-    """Return every how many points a line has a marker."""
+    """Return the step between the points of a line that have a marker."""
     return -(-points // _MARKERS)
 
 

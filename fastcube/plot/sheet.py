@@ -74,7 +74,7 @@ def check_style(style: object, width: object) -> str:
 
 
 def _legend_width(widths: list[float], columns: int) -> float:
-    """Return the width of a legend with entries of these widths in so many columns, which matplotlib fills evenly."""
+    """Return the width of a legend with entries of these widths in ``columns`` columns, which matplotlib fills evenly."""
     per, longer = divmod(len(widths), columns)
     ends = [k * per + min(k, longer) for k in range(columns + 1)]
     return sum(max(widths[i:j]) for i, j in pairwise(ends))

@@ -55,7 +55,7 @@ def popcount(x: Any) -> Any:
 
 @operation(_count_type, lambda b, t, x: call_llvm(b, "llvm.cttz.i64", x.type, x, ir.IntType(1)(0)))
 def lowest(x: Any) -> Any:
-    """Index of the lowest set bit, as an int64; 64 for zero."""
+    """Return the index of the lowest set bit, as an int64; 64 for zero."""
     return np.int64((int(x) & -int(x)).bit_length() - 1 if x else 64)
 
 
@@ -63,7 +63,7 @@ def lowest(x: Any) -> Any:
     _count_type, lambda b, t, x: b.sub(ir.IntType(64)(63), call_llvm(b, "llvm.ctlz.i64", x.type, x, ir.IntType(1)(0)))
 )
 def highest(x: Any) -> Any:
-    """Index of the highest set bit, as an int64; -1 for zero."""
+    """Return the index of the highest set bit, as an int64; -1 for zero."""
     return np.int64(int(x).bit_length() - 1)
 
 

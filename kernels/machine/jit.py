@@ -277,7 +277,7 @@ class Kernel:
         return next((entry for entry in self._list_entries() if entry.verify_checksums()), None)
 
     def _list_entries(self) -> list[CacheEntry]:
-        """Return the possible cache entries, that in the writable folder first; an empty list if the kernel cannot be cached."""
+        """Return the possible cache entries, the writable folder's first; an empty list if the kernel cannot be cached."""
         if not (self.cache and _HAS_CACHE_HOOKS) or (inside := code_subfolder(self.code)) is None or self.name is None:
             return []
         kind = self.function.__module__.removeprefix("fastcube.kernels.")

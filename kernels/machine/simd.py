@@ -500,7 +500,7 @@ def quarters(wide: Any) -> Any:
     return tuple(np.split(wide, 4))
 
 
-# ---------------------------------------------------------------- three at once
+# ---------------------------------------------------------------- bitwise functions of three vectors
 
 
 def _make_ternary(table: int, plain: Callable[..., Any]) -> Callable[..., Any]:

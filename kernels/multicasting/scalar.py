@@ -98,7 +98,7 @@ def multicast_costs(net, a, q, top, hamilton):
 
 @block
 def separate_channels(net, a, q, goal, place, top):
-    """Return N of a message from (a, q) to (goal, place) only."""
+    """Return the number of channels of a separate message from (a, q) to (goal, place)."""
     flip = np.int64(0) if goal > a else top
     channels = np.int64(0)
     while a != goal:
@@ -186,7 +186,7 @@ def set_up(params):
 
 @block
 def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
-    """Return N of the same source and destinations without faults, with the partition (0, 1)."""
+    """Return the number of channels N of the multicast without faults, with the partition (0, 1)."""
     net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)
     if lo == 0 and hi == 1:
         if scratch.faults.count[0] == 0:

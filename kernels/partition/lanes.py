@@ -148,7 +148,7 @@ def _count_pairs(alone, barred, n, lanes, live, tally):
         tally[_HI] += i * bits.popcount(simd.bits(partners == bit))
 
 
-# ---------------------------------------------------------------- all together
+# ---------------------------------------------------------------- the kernels
 
 
 class PartitionWorkspace(NamedTuple):

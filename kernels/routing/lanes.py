@@ -283,7 +283,7 @@ def _make_close_queue(walking: Any) -> Any:
     return close_queue
 
 
-# ---------------------------------------------------------------- all together
+# ---------------------------------------------------------------- the kernels
 
 
 @block

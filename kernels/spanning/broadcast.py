@@ -171,7 +171,7 @@ def count_steps(n, d, packets, source, fault, g):
     return out
 
 
-# ---------------------------------------------------------------- one tree, and what no schedule can beat
+# ---------------------------------------------------------------- steps on one tree, and a lower bound for every schedule
 
 
 @block

@@ -227,7 +227,7 @@ def draw_links(key, group, n, count, numbers, rows, room):
         _mark_links(key, group, np.int64(i), n, count, numbers, rows, room.link_draws)
 
 
-# ---------------------------------------------------------------- every one at a rate
+# ---------------------------------------------------------------- nodes and links that fail at a rate
 
 
 @scratch
@@ -249,7 +249,10 @@ _PLACES = 80
 
 @block(always=True)
 def _write_row(rows, v, works, equal, law, count):
-    """Write row ``v`` if it exists, and append its words with ``equal`` digits to the waiting words; return their number."""
+    """Write row ``v`` if it exists, and let its undecided bits wait for their tails; return the number of waiting words.
+
+    ``equal`` marks the bits whose leading digits all equal those of the rate.
+    """
     if v < law.many:
         simd.store(rows, 8 * v, works)
         if law.tail:

@@ -420,7 +420,7 @@ def _is_connected_in_lane(s, t, lane, sample, links, net):
 
 @block
 def _record_pair_verdict(s, t, lane, sample, links, net):
-    """Set the verdict _PAIR_CONNECTED in those of eight disconnected lanes in which t can be reached from s."""
+    """Set the verdict _PAIR_CONNECTED of eight disconnected lanes, where t can be reached from s."""
     pairs = sample.pairs
     a, b = _read_bits(net.reached, s, lane), _read_bits(net.reached, t, lane)
     joined, beside = simd.bits((a & b) == 1), simd.bits((a | b) == 0)

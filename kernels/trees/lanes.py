@@ -228,7 +228,7 @@ def _half_adder(x, y):
 
 @block(always=True)
 def _prefer_zero_bits(least, plane, zero):
-    """Return those of the dimensions ``least`` whose bit in a plane of COST is 0, or all of them if none is."""
+    """Return the dimensions in ``least`` whose bit in a plane of COST is 0, or ``least`` if there are none."""
     rest = least & ~plane
     return simd.select(rest == zero, least, rest)
 

@@ -359,7 +359,7 @@ def level_at(words, i, size, n, x):
     return np.int64(n) if k == words.depth[LEVELS, i] else k
 
 
-# ---------------------------------------------------------------- for rules of one's own
+# ---------------------------------------------------------------- queries for users' rules
 
 
 @block

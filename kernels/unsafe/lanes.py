@@ -238,7 +238,7 @@ def _close_queue(work, lanes, tally):
     sieve.drop_first_vector(queue, lanes)
 
 
-# ---------------------------------------------------------------- all together
+# ---------------------------------------------------------------- the kernels
 
 
 @block(always=True)

@@ -81,7 +81,7 @@ def set_up(params):
     )
 
 
-# ---------------------------------------------------------------- the draw
+# ---------------------------------------------------------------- sampling
 
 
 @block(always=True)
@@ -160,7 +160,7 @@ def write_planted_faults(key, t, n, f, mask, pair, room):
     return i, j
 
 
-# ---------------------------------------------------------------- what a trial is
+# ---------------------------------------------------------------- classification and tally of a trial
 
 
 @block(always=True)

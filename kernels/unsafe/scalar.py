@@ -54,7 +54,7 @@ def merging_scratch_for(params):
 
 @block
 def run_merging_trial(key, t, params, scratch, tally):
-    """Count a trial by merging subcubes, O(f^2 / 8) and their rounds; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n."""
+    """Count a trial by merging subcubes, in O(f^2 / 8) besides rounds; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n."""
     n, f = np.int64(params[N]), np.int64(params[F])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
     unsafe, rounds, merging, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)

@@ -74,7 +74,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-# ---------------------------------------------------------------- what the counts say
+# ---------------------------------------------------------------- notes and figures
 
 
 def _limits(low: float, high: float) -> str:

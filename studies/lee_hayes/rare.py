@@ -89,7 +89,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     return Explanation("\n".join([*lines, inside.words]), data | inside.data)
 
 
-# ---------------------------------------------------------------- what is printed and drawn
+# ---------------------------------------------------------------- notes and figure
 
 
 def _first_order(point: Point) -> float:

@@ -58,7 +58,7 @@ def _is_searched(point: Point) -> bool:
     return int(point["n"]) <= layout.MAX_SEARCHED_DIMENSION
 
 
-# ---------------------------------------------------------------- one trial in full
+# ---------------------------------------------------------------- replay
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:

@@ -11,7 +11,7 @@ Path = list[int]
 
 
 class ReferenceTrial:
-    """One trial of PRACTICAL on DC(m): nodes are ints, paths are lists, and node statuses are drawn on demand and kept."""
+    """One trial of PRACTICAL on DC(m): nodes are ints, paths are lists, and node statuses are sampled on demand and stored."""
 
     def __init__(self, m: int, rate: float, rng: random.Random) -> None:
         self.m, self.rate, self.rng = m, rate, rng
@@ -23,7 +23,7 @@ class ReferenceTrial:
                 break
 
     def nonfaulty(self, u: int) -> bool:
-        """Return whether node ``u`` is nonfaulty; its status is drawn at the first call."""
+        """Return whether node ``u`` is nonfaulty; its status is sampled at the first call."""
         found = self.status.get(u)
         if found is None:
             found = self.status[u] = self.rng.random() >= self.rate
@@ -105,7 +105,7 @@ class ReferenceTrial:
 
 
 def run_reference(m: int, rate: float, trials: int, seed: int = 0) -> tuple[int, int, int]:
-    """Return the delivered routes, the links of their paths without loops, and the statuses drawn, each summed over trials."""
+    """Return the delivered routes, the links of their paths without loops, and the statuses sampled, each summed over trials."""
     rng = random.Random(seed)
     delivered = links = asked = 0
     for _ in range(trials):

@@ -75,11 +75,11 @@ STATISTICS = (
 )
 
 
-# ---------------------------------------------------------------- one trial in full
+# ---------------------------------------------------------------- replay
 
 
 def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """Draw a dual-cube whose node statuses are computed on demand, and two nonfaulty ends; both are -1 in a discarded trial."""
+    """Sample a dual-cube whose node statuses are computed on demand, and two nonfaulty ends; both are -1 in a discarded trial."""
     from fastcube.kernels.dualcube import replay
     from fastcube.networks.dualcube import DualCube
     from fastcube.networks.faults import RandomFaults

@@ -91,7 +91,7 @@ def _enumeration(point: Point) -> Tally:
     return Tally(((0, sum(joint.values())),), counts, gaps)
 
 
-# ---------------------------------------------------------------- one trial described
+# ---------------------------------------------------------------- replay
 
 
 def _sample_trial(point: Point, key: int, trial: int) -> Draw:

@@ -32,7 +32,7 @@ def _check_point(point: Point) -> None:
     check_range("d", point["d"], 0, point["n"], f"for n={point['n']}")
 
 
-# ---------------------------------------------------------------- one trial described
+# ---------------------------------------------------------------- replay
 
 
 def _sample_ends(point: Point, key: int, trial: int) -> Draw:

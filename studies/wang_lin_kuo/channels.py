@@ -45,7 +45,7 @@ def _most_channels(point: Point) -> float:
     return float(2 ** int(point["n"]) - 1)
 
 
-# ---------------------------------------------------------------- one trial described
+# ---------------------------------------------------------------- replay
 
 
 def supernode_text(net: Supercube, v: int) -> str:

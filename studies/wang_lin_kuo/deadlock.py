@@ -178,7 +178,7 @@ def _wormhole_grid() -> list[Point]:
 
 
 def _draw_trial(point: Point, key: int, trial: int) -> Draw:
-    """Draw faulty nodes and sources, and the destinations of each source one source after another."""
+    """Sample faulty nodes and sources, and the destinations of each source, one source after another."""
     from fastcube.kernels.multicasting import replay
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))

@@ -70,7 +70,7 @@ def _grid() -> list[Point]:
     return points
 
 
-# ---------------------------------------------------------------- one trial described
+# ---------------------------------------------------------------- replay
 
 
 def _conflict_data(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str, Any]:

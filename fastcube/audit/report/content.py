@@ -318,7 +318,7 @@ class Content:
         parts += spans[:1]
         if not parts:
             parts += [_line_text(e) for e in examples if e["gives"]][:1]
-        return "; ".join(parts) or "-"  # whole: the verdict can hang on its last word
+        return "; ".join(parts) or "-"  # not shortened, because the verdict can depend on the last word
 
     def _descriptions(self, item: PublishedResult) -> dict[str, str]:
         pieces = ((shown.statistic, self._piece_that_shows(shown)) for shown in item.shown_by if shown.statistic)

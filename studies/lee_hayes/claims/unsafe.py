@@ -180,7 +180,7 @@ def one_bad_neighbour(effort: Effort) -> Verdict:
     return _first_closed(effort, wrong)
 
 
-# ---------------------------------------------------------------- how many faults
+# ---------------------------------------------------------------- the number of faults
 
 
 def few_spanning_faults(n: int) -> list[int]:
@@ -271,7 +271,7 @@ def half_faults_links(effort: Effort) -> Verdict:
     return Verdict("holds", "all sets of at most ceil(n/2) faulty links of Q_1, ..., Q_4")
 
 
-# ---------------------------------------------------------------- how many unsafe nodes
+# ---------------------------------------------------------------- the number of unsafe nodes
 
 
 def mean_fraction_at_most(n: int, f: int) -> Fraction:

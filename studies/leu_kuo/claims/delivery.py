@@ -113,7 +113,7 @@ def m_0_small(effort: Effort) -> Verdict:
     ),
 )
 def theorem_7(cube: Hypercube) -> bool:
-    """Find the first set of so many links that leaves no sink and isolates no node."""
+    """Find the first set of 2^(n-1) links that leaves no sink and isolates no node."""
     return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
 
 

@@ -84,8 +84,8 @@ def _small_runs(
 class Runs:
     """A statement about all gatherings over trees of small cubes and random larger ones.
 
-    A check returns whether it holds for one gathering.  ``what``, an expression in ``g``, shows a gathering that violates
-    it; ``how`` are the arguments of ``fc.gather``.
+    A check returns whether the statement holds for one gathering.  ``what``, an expression in ``g``, shows a gathering that
+    violates it; ``how`` are the arguments of ``fc.gather``.
     """
 
     words: str

@@ -37,7 +37,7 @@ def find_first_cube(
 class FirstCube:
     """A universal statement about cubes: link sets of these (n, links) are tried in order until a check finds a counterexample.
 
-    ``python`` shows it.  Without one the verdict is undecided.
+    ``python`` is the expression that shows the counterexample.  Without a counterexample the verdict is "undecided".
     """
 
     points: Sequence[tuple[int, int]]

@@ -489,7 +489,7 @@ def n_2_tall_trees(effort: Effort) -> Verdict:
     return decide_over_bases(effort, lambda n, d, heights: heights.count(n + 1) >= n - 2)
 
 
-# ---------------------------------------------------------------- how many trees
+# ---------------------------------------------------------------- the number of trees
 
 
 @registry.forall(

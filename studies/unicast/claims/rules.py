@@ -139,7 +139,7 @@ def nothing_refused_links(cube: Hypercube) -> Witness | None:
     states="A1 delivers every message with fewer than n faulty nodes and links.",
 )
 def a1_delivers(effort: Effort) -> Verdict:
-    """Check all messages with fewer than n faulty nodes; with faulty links those of Q_2, Q_3."""
+    """Check all messages with fewer than n faulty nodes; with faulty links, the messages of Q_2 and Q_3."""
     find = _first_message_finder(
         "not delivered",
         "fc.route(c, 0, {t}, algorithm='A1').outcome",
