@@ -112,7 +112,7 @@ _MIXED = (
     " float64, start it as np.uint64(0)"
 )
 
-#: Blocks on one bit word, which other blocks call: a label of a wrong type may come from far away.
+#: Blocks on one bit word.  Other blocks call them, so a label of a wrong type may have been passed to another block.
 _BITS = {"popcount", "lowest", "highest", "top"}
 _LABELS = ": labels and bits are uint64, write np.uint64(...) where a label, a bit or all dimensions are given"
 
@@ -315,7 +315,7 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def check_text(name: str, text: str, most: int = 10_000) -> str:
-    """Return the text.  Raises ValueError if it has control characters or more than ``most`` characters."""
+    """Return the text.  Raises ValueError if it has unprintable characters or more than ``most`` characters."""
     if len(text) > most or not text.isprintable():
         raise ValueError(f"{name} holds characters that do not print, or too many")
     return text

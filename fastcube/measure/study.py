@@ -382,7 +382,7 @@ class Measure:
         return last if isinstance(last, Axis) and last.swept else None
 
     def curve_key(self, point: Point) -> tuple[Value, ...]:
-        """Return the values that all points counted by one call of the kernel share: all values except the value of a swept axis."""
+        """Return the values that all points counted by one call of the kernel share: all but the value of a swept axis."""
         values = tuple(point.values())
         return values[:-1] if self.swept_axis else values
 

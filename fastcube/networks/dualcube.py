@@ -42,6 +42,8 @@ def grow_tree(faults: Container[int] | RandomFaults, root: int, k: int, dims: in
 class DualCube(Network):
     """The dual-cube DC(m): 2^(2m+1) nodes with m + 1 links each.
 
+    Its methods raise ParameterError for a label that is not a node's.
+
     Parameters
     ----------
     m : int

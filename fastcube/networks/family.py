@@ -340,7 +340,10 @@ def _check_table(family: Family, n: int) -> None:
 
 
 class CubeNetwork(Network):
-    """A network of the cube family with faults, made by ``network``."""
+    """A network of the cube family with faults, made by ``network``.
+
+    Its methods raise ParameterError for a label that is not a node's.
+    """
 
     __slots__ = ("_from", "family")
     parameter = "n"

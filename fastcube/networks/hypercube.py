@@ -13,6 +13,8 @@ from .network import Link, Network
 class Hypercube(Network):
     """The n-cube Q_n with nodes 0 to 2^n - 1, and a link between labels that differ in one bit.
 
+    Its methods raise ParameterError for a label that is not a node's.
+
     Parameters
     ----------
     n : int

@@ -32,7 +32,8 @@ _ARROW, _SMALL_ARROW, _FEW_LIMITS = 1.0, 0.6, 4
 #: Fraction of the axis that is left free below limits, for arrows: on a screen, and on the low panels of a paper.
 _SCREEN_ROOM, _PAPER_ROOM = 0.1, 0.18
 
-#: Largest and least distance of marks side by side at one x, in points, and the largest fraction of the way to the next x.
+#: Marks side by side at one x: their largest and least distance in points, and the largest fraction of the gap to the next x
+#: that they fill.
 _STEP, _LEAST_STEP, _ROOM = 5.0, 2.5, 0.8
 
 #: Limits at one x are drawn side by side if their decimal logarithms, times this number, round to the same integer.

@@ -66,7 +66,7 @@ def _load_registers_32(faults, d):
 
 
 def _make_register_descend(hold: Any, width: int) -> Any:
-    """Return the descent with lanes of ``width`` bits."""
+    """Return the block of ``make_descend`` for fault sets that ``hold`` loads into registers with lanes of ``width`` bits."""
 
     @block(always=True)
     def union_bits(x):

@@ -45,7 +45,7 @@ def status(key, label):
     is mixed; ``label ^ key`` would leave neighbours visibly dependent.  About 5 ns if each look-up depends on the last, 0.3 ns in
     lanes.
     """
-    z = np.uint64(key) + np.uint64(label) * GOLDEN  # an int64 label would make this a float64, or shift signs in
+    z = np.uint64(key) + np.uint64(label) * GOLDEN  # an int64 label would give a float64, or arithmetic shifts
     z = (z ^ (z >> _30)) * _MIX1
     z = (z ^ (z >> _27)) * _MIX2
     return z ^ (z >> _31)

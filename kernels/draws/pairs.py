@@ -94,7 +94,7 @@ def _valid_pairs(keys, limit, s, t):
 
 @block(always=True)
 def _draw_candidates(lazy, trials, i):
-    """Return the candidate pairs with the numbers in the lanes of ``i``, of eight trials or of one."""
+    """Return candidate pair number ``i`` of trial ``trials``, lane by lane: of eight trials, or eight pairs of one trial."""
     s, t = philox.mixed_lanes(lazy.key, trials, i, simd.splat(philox.PAIRS))
     return s & _label_mask(lazy), t & _label_mask(lazy)
 

@@ -92,14 +92,14 @@ class RoutingWorkspace(NamedTuple):
     first: Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
 
 
-#: Indices of ``counted``: trials decided by the filter, and by the queue; trials that ROUTE delivers; safe trials of the queue,
-#: and those with both ends in one subcube; trials of the queue without an active node that ROUTE delivers.
+#: Indices of ``counted``: trials decided by the filter, and by the queue; trials that ROUTE delivers; queued trials with an
+#: active node, and those of them with both ends in one subcube; queued trials without an active node that ROUTE delivers.
 _BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER, _DELIVERED_DEAD = range(6)
 
 #: Indices of ``first``.
 _BY_ROUTE1, _BY_ROUTE3 = range(2)
 
-#: Indices in ``sums``: trials decided by the queue, safe trials of the queue, and trials decided by the filter.
+#: Indices in ``sums``: trials decided by the queue, queued trials with an active node, and trials decided by the filter.
 _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 

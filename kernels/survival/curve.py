@@ -216,7 +216,10 @@ def _second_size(second, many):
 
 
 def make_nodes_trial(hypercube: bool, note: Any) -> Any:
-    """Return the block ``trial(key, t, w)`` in which nodes return, in a hypercube or a table; ``note`` gets each state."""
+    """Return the block ``trial(key, t, w)``, in which failed nodes return one by one; ``note`` gets each state.
+
+    The neighbours are the hypercube's, or the neighbours in the table of ``w``.
+    """
     find_live = _live_dimensions if hypercube else _live_slots
 
     @block

@@ -177,7 +177,7 @@ def draw_nodes(key, group, n, f, rows, room):
 
 @block
 def propose_links(key, t, n, numbers, many, halves, draws):
-    """Write sixteen positions of trial ``t``'s sequence, n <= 16: numbers below ``many`` of links, or -1 if skipped.
+    """Write sixteen positions of trial ``t``'s sequence of links, n <= 16, to ``draws.links``: link numbers, or -1 if skipped.
 
     The sampling scheme is that of ``draws/links.py``, with slots in place of dimensions.  If some node has a slot without a link,
     node and dimension are the high and low bits of one field, which gives the number itself.

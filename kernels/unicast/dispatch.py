@@ -11,7 +11,10 @@ _MOST_PREFILTERED_FAULTS = 62
 
 
 def _make_chooser(most_close: float) -> Callable[[int, int, int], str]:
-    """Return the function that selects a kernel: lanes up to ``most_close`` expected pairs of close faults, else whole cubes."""
+    """Return the function that selects a kernel.
+
+    For n = 9 .. 12 and few faults it selects lanes up to ``most_close`` expected pairs of close faults, else whole cubes.
+    """
 
     def choose_kernel(n: int, f: int, links: int) -> str:
         if n < 6 or not is_for_lanes(n, f, links) or (n > 12 and f > _MOST_PREFILTERED_FAULTS):

@@ -39,7 +39,7 @@ def route_length(n: int, s: int, t: int, faulty: Bad, bad: Bad) -> int:
 
 
 def count_delivered(n: int, f: int, trials: int, seed: int = 0) -> tuple[int, int, int]:
-    """Return the numbers of messages delivered by ROUTE, ROUTE1(1) and ROUTE3(1)."""
+    """Return the numbers of messages that ROUTE, ROUTE1(1) and ROUTE3(1) deliver in all trials together."""
     rng = random.Random(seed)
     delivered = [0, 0, 0]
     for _ in range(trials):
@@ -123,7 +123,7 @@ def broadcast_blindly(n: int, s: int, faults: set[int]) -> tuple[int, int]:
 
 
 def count_reached(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Return the number of nodes reached by BROADCAST, BROADCAST1 and BROADCAST2, simulated node by node."""
+    """Return the number of nodes that BROADCAST, BROADCAST1 and BROADCAST2 reach, simulated node by node, summed over trials."""
     rng = random.Random(seed)
     total = 0
     for _ in range(trials):
