@@ -1,4 +1,4 @@
-"""Memory of each study, as measured by the system: what ``fastcube slurm`` asks for and the table of docs/batch.md.
+"""Memory of each study, as measured by the system: what ``fastcube slurm`` asks for.
 
 ``python benchmarks/memory.py`` measures all studies anew and writes ``data/memory.json``; ``--table`` prints the table, and
 ``--points`` measures the points of POINTS, at which a further worker needs more than on any first grid.  Each

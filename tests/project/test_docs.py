@@ -53,9 +53,3 @@ def test_readme_comments_are_what_is_printed(capsys):
     names = {}
     exec(text.split("```python\n")[1].split("\n\ndual")[0], names)
     assert capsys.readouterr().out.strip() == line.split("  # ")[1]
-
-
-def test_the_table_of_memory_is_the_one_that_was_measured():
-    from fastcube.results.memory import memory_table
-
-    assert memory_table() in (ROOT / "docs" / "batch.md").read_text()

@@ -21,7 +21,6 @@ from click.shell_completion import BashComplete
 import fastcube as fc
 from fastcube.audit import citing
 from fastcube.cli import sweep
-from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
 from fastcube.kernels.draws.pairs import _MOST_PAIRS
@@ -33,7 +32,6 @@ from fastcube.measure.outputs import MAX_BINS, STEPS
 from fastcube.results import hdf5, memory, parallel_sum
 from fastcube.results.size import LIMB_BITS
 from fastcube.running import driver, planning, signals
-from fastcube.running.progress import Progress
 from fastcube.studies.lee_hayes import threshold
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +59,6 @@ SENTENCES = {
         lambda: f"`< {proportion(0, 10**6).high:.7f}` is the upper limit of an interval",
     ],
     "docs/batch.md": [
-        lambda: f"one stamped line per {Progress('lines', io.StringIO()).every:.0f} s in a log",
         lambda: (
             f"A run writes its file after {driver._FIRST_CHECKPOINT:.0f} s, then every {driver._CHECKPOINT_EVERY:.0f} s"
         ),
@@ -72,17 +69,22 @@ SENTENCES = {
         lambda: (
             f"| {', '.join(map(str, codes(signal.SIGHUP, signal.SIGINT, signal.SIGTERM)))} | SIGHUP, SIGINT, SIGTERM;"
         ),
-        lambda: f"the first 2^{FIRST_PREFIX.bit_length() - 1}, 2^{FIRST_PREFIX.bit_length()}, ... trials",
         lambda: f"takes at most {TRIED['Slurm']['MaxArraySize']} tasks in an array (`MaxArraySize`)",
-        lambda: f"without a new trial after {('two', 'three', 'four')[MOST_IDLE_RESTARTS - 2]} restarts",
         lambda: f"as seen on Slurm {TRIED['Slurm']['version'].rpartition('.')[0]}, where tests submit the script",
         lambda: (
             f"an image that Podman {TRIED['Podman']['version'].rpartition('.')[0]} built from {TRIED['Podman']['base']}."
         ),
         lambda: f"time limit in {next(x.default for x in slurm.params if x.name == 'margin')} s (`--margin`)",
-        lambda: f"({round(len(KEPT), -4) // 1000} kB for the {count_points()} points of `unsafe-fraction`)",
         lambda: f"and {memory.needed_memory('own', 1)} MiB for a study of your own with one worker",
-        lambda: f"requests a {('fifth', 'quarter', 'third')[round(12 * (memory._MARGIN - 1)) - 2]} more than the first",
+        lambda: (
+            f"requests a {('fifth', 'quarter', 'third')[round(12 * (memory._MARGIN - 1)) - 2]} more than a run that compiles"
+        ),
+        lambda: "compiled kernels takes up to {} MiB, and each further worker up to {} MiB".format(
+            *most("warm", "worker")
+        ),
+        lambda: "A run that compiles takes up to {} MiB, and `rivals` {} MiB".format(
+            *most("cold", but="rivals"), *most("cold")
+        ),
     ],
     "docs/costs.md": [
         lambda: f"at most {('three', 'four', 'five')[parallel_sum._MAX_PROCESSES - 3]} and at most one per processor",
@@ -165,6 +167,12 @@ def read_attributes() -> dict[str, str]:
         return {name: value.decode() if isinstance(value, bytes) else value for name, value in file.attrs.items()}
 
 
+def most(*columns: str, but: str = "") -> list[int]:
+    """Return the largest measured memory of all studies but one, in MiB."""
+    measured = memory._measured_studies()
+    return [max(figures[column] for name, figures in measured.items() if name != but) for column in columns]
+
+
 def codes(*numbers: int) -> list[int]:
     return [signals.CODES[number] for number in numbers]
 
@@ -209,7 +217,6 @@ def test_the_file_does_not_grow_with_checkpoints(tmp_path):
         results.save(tmp_path / "r.h5")
         sizes.add((tmp_path / "r.h5").stat().st_size)
     assert len(sizes) == 1
-    assert "many checkpoints | the file does not grow with their number" in read_words("docs/batch.md")
 
 
 def test_what_graphillion_gave_is_exact():
