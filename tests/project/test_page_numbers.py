@@ -359,13 +359,6 @@ def test_columns_of_figures():
     assert f"most {sheet._COLUMN_HEIGHT} inches high" in page
 
 
-def test_large_grids():
-    page = read_page("papers/lee_hayes")
-    for study in ("routing", "broadcast"):
-        most = max(point["n"] for point in fc.study(study).grid("large").points)
-        assert re.search(rf"`fastcube run {study} --grid large`( goes)? to n = {most}\b", page)
-
-
 def test_moebius_cubes():
     page = read_page("networks")
     counts = [fc.exact_survival(name, 4).nodes[6] for name in ("moebius1", "hypercube")]
