@@ -112,7 +112,6 @@ def broadcast(cube: Hypercube, s: int, algorithm: str | None = None, **options: 
     ------
     ParameterError
         If unsafe subcubes are so large and contain so many faults that more than 2^22 regions would have to be simulated.
-        have to be entered.
 
     Examples
     --------
