@@ -249,11 +249,11 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 BROADCAST_LANES_16 = _make_kernel(16, np.uint16)
 BROADCAST_LANES_32 = _make_kernel(32, np.uint32)
 
-#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
+#: Points (n, f, links) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.
 EDGES = {
     "up to n = 8 a word holds eight trials": ((8, 6, 0), (9, 6, 0)),
     "lanes of 16 and of 32 bits": ((16, 8, 0), (17, 8, 0)),
     "above n = 32 lanes hold the low 32 bits of a label": ((32, 30, 0), (33, 30, 0)),
     "one fault has no pair": ((9, 1, 0), (9, 2, 0)),
-    "MOST_IN_LANES": ((20, 119, 0), (20, 120, 0)),
+    "120 faults are the most in lanes": ((20, 119, 0), (20, 120, 0)),
 }

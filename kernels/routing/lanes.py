@@ -354,7 +354,7 @@ EDGES = {
     "up to k = 3 the filter decides a trial without close faults": ((10, 6, 0, 3), (10, 6, 0, 4)),
     "loops over pairs are unrolled for 4 to 7 faults": ((12, 3, 0, 1), (12, 4, 0, 1), (12, 7, 0, 1), (12, 8, 0, 1)),
     "up to n = 8 trials are routed in lanes": ((8, 5, 0, 2), (9, 5, 0, 2)),
-    "MAX_SEARCHED_DIMENSION": ((12, 8, 0, 1), (13, 8, 0, 1)),
+    "up to n = MAX_SEARCHED_DIMENSION trials with a path are counted": ((12, 8, 0, 1), (13, 8, 0, 1)),
     "lanes of 16 and of 32 bits": ((16, 8, 0, 1), (17, 8, 0, 1)),
     "above n = 32 lanes hold the low 32 bits of a label": ((32, 40, 0, 1), (33, 40, 0, 1)),
 }

@@ -591,19 +591,24 @@ SURVIVAL_RATE_LINKS = survival_kernel(named_step, named_slots, True, True, "rate
 #: Points (network, n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
     "fewer faults than the least degree disconnect nothing": tuple(
-        (network, 6, f, 0) for network in ("hypercube", "crossed", "folded", "exchanged") for f in (3, 4, 5, 6, 7)
+        (network, 6, f, 0) for network in ("hypercube", "crossed", "folded", "exchanged") for f in (2, 3, 5, 6)
     ),
-    "up to 2n - 3 faults an isolated node shows a disconnected hypercube (n < 9)": (
+    "up to 2n - 3 faults the hypercube is connected if no node is isolated (n < 9)": (
         ("crossed", 4, 5, 0),
         ("crossed", 4, 6, 0),
         ("crossed", 8, 13, 0),
         ("crossed", 8, 14, 0),
     ),
-    "from n = 9 on that is asked of up to 3n - 6 faults": (
+    "from n = 9 on, up to 3n - 6 faults, it is connected if every node has two nonfaulty neighbours": (
         ("crossed", 9, 15, 0),
         ("crossed", 9, 16, 0),
         ("crossed", 9, 21, 0),
         ("crossed", 9, 22, 0),
     ),
-    "no neighbour over bits 0, 1 and 2 below n = 3": (("crossed", 2, 1, 0), ("crossed", 3, 2, 0)),
+    "below n = 3 a node has no neighbour over bit 2": (
+        ("crossed", 2, 1, 0),
+        ("crossed", 2, 2, 0),
+        ("crossed", 3, 2, 0),
+        ("crossed", 3, 3, 0),
+    ),
 }

@@ -382,9 +382,9 @@ def _count_lanes(start, live, faulty, rows, tally):
 FIND_TREE_LANES_5 = _make_kernel(5)
 FIND_TREE_LANES_8 = _make_kernel(8)
 
-#: Points (n, links, f) on both sides of each threshold inside these kernels, by the reason for the threshold.
+#: Points (n, links, f) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.
 EDGES = {
     "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (5, 4, 0), (5, 5, 0), (8, 7, 0), (8, 8, 0)),
     "five planes count up to 31 links": ((6, 31, 0), (6, 32, 0), (12, 31, 0), (12, 32, 0)),
-    "most links in lanes": ((10, 127, 0), (10, 128, 0)),
+    "128 links are the most in lanes": ((10, 127, 0), (10, 128, 0)),
 }

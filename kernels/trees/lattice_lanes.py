@@ -139,8 +139,9 @@ def optimal_tree_lanes(key, first, stop, params, tally):
     count_filled_lanes(n, filled, lattice, _LATTICE_LANES, tally)
 
 
-#: Points (n, links, f) on both sides of each threshold inside this kernel, by the reason for the threshold.
+#: Points (n, links, f) on both sides of each threshold inside this kernel, or at the limits of their points, by the reason.
 EDGES = {
-    "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (6, 5, 0), (6, 6, 0)),
-    "five planes count up to 31 links": ((6, 31, 0), (8, 31, 0)),
+    "four dimensions are the fewest": ((4, 3, 0), (4, 4, 0)),
+    "up to n = 6 the sums of all subcubes stay in the L1 cache": ((6, 5, 0), (6, 6, 0), (7, 6, 0)),
+    "31 links are the most that five planes count": ((6, 31, 0), (8, 31, 0)),
 }

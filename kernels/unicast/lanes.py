@@ -291,9 +291,9 @@ def make_lanes_kernel(
 RIVALS_LANES_16 = make_lanes_kernel(16, NAMES)
 RIVALS_LANES_32 = make_lanes_kernel(32, NAMES)
 
-#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
+#: Points (n, f, links) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.
 EDGES = {
-    "MAX_SEARCHED_DIMENSION": ((12, 5, 0), (13, 5, 0)),
+    "up to n = MAX_SEARCHED_DIMENSION trials with a path are counted": ((12, 5, 0), (13, 5, 0)),
     "lanes of 16 and of 32 bits": ((16, 8, 0), (17, 8, 0)),
     "above n = 32 lanes hold the low 32 bits of a label": ((32, 30, 0), (33, 30, 0)),
     "two faults are the fewest in lanes": ((10, 2, 0), (10, 3, 0)),

@@ -305,5 +305,6 @@ EDGES = {
     "above SPLIT_ABOVE unsafe nodes are counted by classes of their own": ((12, 8), (13, 8)),
     "lanes of 16 and of 32 bits": ((16, 10), (17, 10)),
     "above n = 32 lanes hold the low 32 bits of a label": ((32, 40), (33, 40)),
-    "one fault, two faults and one more than a vector's group of four rows": ((10, 1), (10, 2), (10, 4), (10, 5)),
+    "one fault has no pair, and pairs are compared for four faults at a time": ((10, 1), (10, 2), (10, 4), (10, 5)),
+    "the closure is unrolled for 4 to 7 faults": ((10, 3), (10, 4), (10, 7), (10, 8)),
 }

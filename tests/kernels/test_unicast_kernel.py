@@ -156,7 +156,11 @@ def test_faults_and_messages_are_routings():
         (make_lanes_kernel(32, SOME), SOME, [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
         (make_whole_cube_kernel(8, SOME), SOME, [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
         (make_whole_cube_kernel(16, SOME), SOME, [(9, 9), (10, 40), (11, 7), (12, 90)]),
-        (make_whole_cube_kernel(16, NEARER), NEARER, [(9, 2), (9, 9), (9, 16), (10, 10), (10, 40), (11, 25), (12, 45)]),
+        (
+            make_whole_cube_kernel(16, NEARER),
+            NEARER,
+            [(9, 2), (9, 9), (9, 16), (9, 17), (10, 10), (10, 40), (11, 25), (12, 45)],
+        ),
     ],
 )
 def test_lanes_count_what_single_trials_count(kernel_in_lanes, names, points):
