@@ -76,7 +76,7 @@ class BroadcastWorkspace(NamedTuple):
     trial: BroadcastScratch
     params: Floats  #: parameters of the point
     samples: sieve.Samples  #: labels of the faults, then of the source
-    lows: Cells  #: f + 1 rows: -low of each fault's offset; then the number of silenced offsets
+    lows: Cells  #: row i: -low of fault i's offset; before trials are run one at a time, row 0 becomes their silenced offsets
     moments: Words  #: three vectors: sums over the trials that lanes decide of silenced offsets and their squares
     counted: Ints  #: (2): trials that lanes decide (_DECIDED), and those with a complete BROADCAST (_COMPLETED)
     first: Ints  #: (1): the smallest trial that lanes decide
@@ -101,7 +101,10 @@ class SilencedOffsets(NamedTuple):
 
 @block(always=True)
 def _is_in_interval(work, at, x, first, last, inside, lanes):
-    """Return the lanes of ``inside``, and those in which x is in the interval of one of the faults first .. last - 1."""
+    """Return ``inside`` with the lanes added in which x is in the interval of one of the faults first .. last - 1.
+
+    Labels serve as well as offsets, because the source cancels in the exclusive or.
+    """
     for k in range(first, last):
         apart = x ^ simd.load(work.samples.labels, at + k * lanes)
         within = apart & simd.load(work.lows, k * lanes)

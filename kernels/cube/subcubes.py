@@ -8,8 +8,8 @@ at distance 3 or more.  The results are the maximal subcubes of faulty and unsaf
     a vector of       close_subcubes(rows, stride, masks, f)           then fault i's subcube is (rows[i], masks[i]);
     trials in lanes   measure_subcubes(rows, stride, masks, f)         their sizes; faults of one subcube have equal masks
 
-    lane    0     1     2   ...     row 0                    label 0 of trials 0, 1, 2, ...
-                                    row 1, stride vectors on  label 1 of them, and so on; masks likewise, without gaps
+A lane is a trial.  Row i of ``rows`` holds label i of each trial and begins ``stride * i`` vectors after row 0.  The rows of
+``masks`` follow each other without gaps.
 """
 
 from __future__ import annotations

@@ -73,6 +73,7 @@ def choose_nodes(candidates, n, left, count, out):
     """Write ``count`` of the ``left`` nodes that are not taken to ``out``.
 
     They are sampled one by one, or if the others are fewer, those are sampled and left out.  ``taken`` is the same afterwards.
+    ``out`` has at least ``count`` entries in the first case, and ``left`` in the second.
     """
     fewer = min(count, left - count)
     for i in range(fewer):

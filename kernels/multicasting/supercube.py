@@ -3,6 +3,8 @@
 A node is (a, q): a is the label of its supernode (A2) and q = x_lo + 2 x_hi its place there.  Across the k-th external dimension
 a becomes a ^ (2^(k+1) - 1) and q stays; inside a supernode, q becomes q ^ 1 or q ^ 2.  Messages of D_L are messages of D_H after
 all labels are complemented, which commutes with these steps.
+
+R is the paper's path between two places of a supernode, and R' its path between supernodes.
 """
 
 from __future__ import annotations
@@ -76,10 +78,11 @@ def clear_wanted(net, nodes, lo, hi, n):
 
 @block(always=True)
 def shortcut_label(a, goal):
-    """Return the label that R' reaches from label a < goal by one channel (A5): the largest neighbour's label up to the goal.
+    """Return the largest label up to the goal of a neighbour of label a < goal.
 
-    The k-th external dimension complements the low k + 1 digits of a label.  It is the highest one in which a and the goal
-    differ, unless that leads beyond the goal; then it is the highest 0 of a below that digit.
+    It is the next label on the path R' to the goal (A5).  The k-th external dimension complements the low k + 1 digits of a
+    label.  The step takes the highest digit in which a and the goal differ.  If that leads beyond the goal, it takes the highest
+    0 of a below that digit.
     """
     k = bits.highest(np.uint64(a ^ goal))
     to = a ^ ((np.int64(2) << k) - 1)
@@ -91,7 +94,11 @@ def shortcut_label(a, goal):
 
 @block(always=True)
 def first_step_across(q, fault):
-    """Return the first step, 1 or 2, of R from place q to the place across, in a supernode with a mask of faults (A3, A4)."""
+    """Return the first step, 1 or 2, from place q to the place across, q ^ 3, in a supernode with a mask of faults.
+
+    Without a fault place 1 is never passed: the ways are 0, 2, 3 and back (A3).  With a fault it is step 1 unless that leads to
+    the fault (A4).
+    """
     if fault == 0:
         return np.int64(2 if q == 0 else 1)
     return np.int64(2 if (fault >> (q ^ 1)) & 1 else 1)
@@ -99,7 +106,7 @@ def first_step_across(q, fault):
 
 @block(always=True)
 def buddy_step(q, fault):
-    """Return the step, 1 or 2, to the nonfaulty buddy across the lowest dimension (A6)."""
+    """Return the step, 1 or 2, from place q to a buddy, a neighbour in the supernode: 1 unless that buddy is faulty (A6)."""
     return np.int64(2 if (fault >> (q ^ 1)) & 1 else 1)
 
 

@@ -95,6 +95,7 @@ def _same_subcube_lanes(cells, masks, f, lanes):
 def walk_lanes(work, lost, met, lanes):
     """Route trials of the queue's first vector, which is closed: by ROUTE1 the trials ``lost``, by ROUTE3 the trials ``met``.
 
+    For k > 1 ROUTE1 is left to scalar code.
     Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.
     """
     cells, masks, turned, f = work.queue.cells, work.masks, work.turned, work.f

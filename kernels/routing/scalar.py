@@ -82,8 +82,8 @@ def finish_trial(trial, passes, meets, safe, s, t, at, tally):
 
     ``passes``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because they try it first at each of its
     nodes.  ``meets``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path, because the first nearer neighbour
-    is active at each node.  ROUTE2(1) equals ROUTE1(1): both send to the first nonfaulty nearer neighbour, and they are the same
-    without one.
+    is active at each node.  ROUTE2(1) equals ROUTE1(1): both send to the first nonfaulty nearer neighbour, and without one both
+    take the same detour.
     """
     faults, search = trial.faults, trial.search
     whole = (ONE << np.uint64(trial.n)) - ONE

@@ -3,8 +3,9 @@
 Entry points: ``SURVIVAL_NODES`` and the other kernels of ``survival`` and ``survival-rate`` at the end of this module.  They
 sample trials with the study's key (``drawing.py``), which takes most of the time.
 
-A lane is a trial, and a row holds one bit per lane.  Row v of ``alive`` has the lanes in which node v is nonfaulty, row v of
-``reached`` the lanes in which a search has reached it.
+A lane is a trial, and a row holds one bit per lane.  Row v begins at word 8 v of its array.  Lane t is bit t & 63 of word t >> 6.
+Row v of ``alive`` has the lanes in which node v is nonfaulty, row v of ``reached`` the lanes in which a search has reached it.
+Row i of ``works`` has the lanes in which link i is nonfaulty; it is not read if no links fail.
 
 The *seed* of a lane is its first nonfaulty node with a nonfaulty neighbour.  The search begins with one sweep upwards in the
 order of the labels, which can reach nodes only from earlier neighbours, and one sweep downwards, in which only later neighbours
@@ -50,7 +51,10 @@ _UNCHECKED_NODES = 256
 
 
 class Sweeps(NamedTuple):
-    """A network prepared for sweeps; nodes and links are given by the indices of their rows."""
+    """A network prepared for sweeps.
+
+    The first word of a row, 8 v, stands for node v in ``near``, and likewise for a link in ``over``.
+    """
 
     begin: Words  #: index in ``near`` of each node's first neighbour; unsigned, so that Numba omits the test for negative indices
     later: Words  #: index in ``near`` of the node's first neighbour with a larger label
@@ -70,7 +74,11 @@ class Sweeps(NamedTuple):
 
 @scratch
 def prepare_table(table, n, links):
-    """Return the ``Sweeps`` of the network of a table, whose links fail unless ``links`` is 0."""
+    """Return the ``Sweeps`` of the network of a table, whose links fail unless ``links`` is 0.
+
+    Column d of the table has the neighbours in slot d, or the node itself if it has no link there.  In a matched network slot d
+    flips bit d (``cube/link_numbers.py``).  ``half`` is 0 for the earlier neighbours of a node and 1 for the later ones.
+    """
     nodes, slots = table.shape
     none = drawing.empty_row_index(n)
     begin = np.zeros(nodes + 1, np.uint64)
@@ -353,8 +361,9 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
 
     ``by_rate``: the labels are all fields of the words for PAIRS.  Otherwise a lane's labels continue its sequence of LABELS from
     the position in ``places`` on.  Each is a field of a word, whose other fields belong to other trials (``draws/nodes.py``).
+    Position j is in word j, and step ``half`` samples words 2 half and 2 half + 1.
     """
-    one, none, inside = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
+    one, none, label_mask = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
     half = place >> one  # words are sampled two at a time
     blocks = lane + simd.splat(np.uint64(group))
@@ -362,11 +371,11 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
     shift = lane - lane
     fields = np.uint64(64) if by_rate else ONE
     if not by_rate:  # 8 or 4 trials share a block
-        per = np.uint64(3 if n <= 8 else 2)
-        shift = (blocks & simd.splat((ONE << per) - ONE)) << simd.splat(np.uint64(6) - per)
-        blocks = blocks >> simd.splat(per)
+        log_sharing = np.uint64(3 if n <= 8 else 2)
+        shift = (blocks & simd.splat((ONE << log_sharing) - ONE)) << simd.splat(np.uint64(6) - log_sharing)
+        blocks = blocks >> simd.splat(log_sharing)
     s = t = none
-    late = (place & one) == one  # the first word is before the place
+    early = (place & one) == one  # lanes in which the word is before the place
     never = simd.no_lane(one)
     while simd.bits(t == none):
         word, odd = philox.mixed_lanes(key, blocks, half, simd.splat(philox.PAIRS if by_rate else philox.LABELS))
@@ -374,10 +383,10 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
             at = ZERO
             while at < fields and simd.bits(t == none):
                 for _ in range(4 if by_rate else 1):  # four together, because gathers have a long latency
-                    x = (word >> (shift + simd.splat(at))) & inside
-                    s, t = _add_candidates(x, (_read_bits(alive, x, lane) == one) & ~late, s, t)
+                    x = (word >> (shift + simd.splat(at))) & label_mask
+                    s, t = _add_candidates(x, (_read_bits(alive, x, lane) == one) & ~early, s, t)
                     at += width
-            word, late = odd, never
+            word, early = odd, never
         half = half + one
     return s, t
 

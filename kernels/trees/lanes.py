@@ -12,6 +12,9 @@ study's key the positions of a trial's sequence of links (LINKS and DIMENSIONS).
    ends are counted in 64 cells by their low six bits, up to sixteen.  Only lanes with n ends in a cell are examined further.
 
 Trials that do not fit (no sink among the 16 labels, rows used up, n ends in a cell) are run one at a time.
+
+A row has 32 lanes of 16 bits.  A random word holds a field for each of four trials, so eight words serve 32 trials.  Lane 4 i + g
+is field g of word i.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ class LinkRows(NamedTuple):
     low: Words16  #: lower ends, row by row; relative to the sink from step 3 on
     bit: Words16  #: dimensions as single bits
     ident: Words16  #: a number of each link, equal for equal links; 0xFFFF for a skipped position
-    cells: Words  #: bit planes of the counts of the cells, five for each of four groups of eight trials
+    cells: Words  #: for each group g of lanes 4 i + g five bit planes of counts; bit c of word i is for cell c
     faults: Words16  #: number of faulty links of each tree
 
 
@@ -80,8 +83,9 @@ def _is_repeated(ident, rows, row):
 
 @block
 def _write_link_row(nodes, fields, n, links, rows, row, taken):
-    """Write one position of each trial's sequence as a row; return the updated numbers of links.
+    """Write one position of each trial's sequence as a row; return ``taken``, the numbers of distinct links so far, updated.
 
+    ``nodes`` are the random words of the links' nodes, and ``fields`` the random words of their dimensions.
     A skipped position is stored as 0xFFFF, which is no link's number, so that its link is not taken for a repeated one later.
     """
     low, bit, skipped = decode_link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
@@ -100,18 +104,21 @@ def _write_link_row(nodes, fields, n, links, rows, row, taken):
 
 @block
 def draw_links(key, block_, n, links, rows):
-    """Fill the rows of 32 trials; return the number of rows and the lanes with too few links."""
-    drawn = philox.prepare_lanes(key, block_, philox.LINKS)
-    chosen = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
+    """Fill the rows of 32 trials; return the number of rows and the lanes with too few links.
+
+    ``block_`` is the block of random words of the first four trials.
+    """
+    nodes = philox.prepare_lanes(key, block_, philox.LINKS)
+    dimensions = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
     taken = simd.splat_like(simd.load(rows.low, 0), _ZERO)
     every = simd.splat_like(taken, np.uint64(links))
     row = np.int64(0)
     short = _ZERO
     while row + 1 < max_rows(links):
-        even, odd = philox.word_lanes(key, drawn, np.uint64(row >> 1))
-        low_even, low_odd = philox.word_lanes(key, chosen, np.uint64(row >> 1))
-        taken = _write_link_row(even, low_even, n, links, rows, row, taken)
-        taken = _write_link_row(odd, low_odd, n, links, rows, row + 1, taken)
+        even, odd = philox.word_lanes(key, nodes, np.uint64(row >> 1))
+        field_even, field_odd = philox.word_lanes(key, dimensions, np.uint64(row >> 1))
+        taken = _write_link_row(even, field_even, n, links, rows, row, taken)
+        taken = _write_link_row(odd, field_odd, n, links, rows, row + 1, taken)
         row += 2
         if row >= links:
             short = simd.bits(taken != every)
@@ -200,7 +207,7 @@ def _target_of_row(rows, at, used, zero, one, faults):
 
     The dimension ``used``, which was ordered last, is cleared in the lower end.  A link of that dimension is dropped, and is in
     the tree if its lower end is 0.  Another link counts for its own dimension if its lower end is 0, and for dimension j if its
-    lower end is 2^j (``orders.py``).
+    lower end is 2^j (``orders.py``).  A dead entry and a dropped link have bits 12 to 15 set and so never count, as n <= 12.
     """
     low = simd.load(rows.low, at) & ~used
     bit = simd.load(rows.bit, at)

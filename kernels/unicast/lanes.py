@@ -220,10 +220,10 @@ def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
     def record_decided(work, n, tally):
         every, free = work.counted[DECIDED], work.counted[FREE_PATH]
         for i in range(count):
-            own = free if partly[i] else every
-            tally[delivered[i]] += own
-            tally[minimal[i]] += own
-            if own:
+            decided = free if partly[i] else every
+            tally[delivered[i]] += decided
+            tally[minimal[i]] += decided
+            if decided:
                 offer(tally, most[i], np.int64(0), work.first[FREE_PATH if partly[i] else DECIDED])
         if every and kept:
             for i in range(kept):

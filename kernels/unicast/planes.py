@@ -1,11 +1,17 @@
 """Bitmasks of whole cubes for eight trials at a time, n = 6 .. 12: marking faults, and safety statuses of their nodes.
 
-A plane has one bit per node: word v of lane i holds nodes 64 v .. 64 v + 63 of trial i of a group of eight.  So a neighbour over
-dimension 6 and up is in another vector.  ``work`` is the scratch of ``fastcube.kernels.unicast.whole_cube``.
+``whole_cube.py`` uses this module for trials that labels alone do not decide.
+
+A plane has one bit per node for each of eight trials, a *group*.  Row v of a plane is a vector of eight words: word i holds nodes
+64 v .. 64 v + 63 of trial i.  So a neighbour over dimension 6 and up is in another row.  A last row of zeros stands for missing
+neighbours.  ``at`` is the index of a plane's first word in ``work.planes``; for a single trial it includes the trial's lane.
+
+``work`` is a ``whole_cube.WholeCubeWorkspace``.  Row k of ``work.labels`` holds label k of each trial's sequence, in rows of
+``lanes`` trials, of which ``column`` is one.  Labels from ``work.ready`` on are sampled when they are needed.  ``work.queued``
+holds the sources of the placed trials, and their destinations ``room`` entries later.
 
 By Wu's theorems LEVELS and VECTORS deliver over H links if some preferred neighbour has level, or vector bit, H - 1.  Otherwise
-they deliver over H + 2 links if some spare neighbour has level, or bit, H + 1, and refuse if not.  No node is active if repeated
-passes with the rule of the second plane mark all nodes.
+they deliver over H + 2 links if some spare neighbour has level, or bit, H + 1, and refuse if not.
 """
 
 from __future__ import annotations
@@ -43,12 +49,13 @@ def _sequence_label(work, key, t, k, n, column, lanes):
 
 @block(always=True)
 def _is_marked(planes, at, x):
+    """Return 1 if node x is in one trial's lane of a plane, else 0."""
     return planes[np.uint64(at) + (x >> _6 << _3)] >> (x & _63) & ONE
 
 
 @block(always=True)
 def place_trial(work, key, t, n, column, lanes, at):
-    """Mark the faults of one trial in its lane of the plane at ``at``, and write its column of ``ends``.
+    """Mark the faults of trial ``t`` in its lane of a plane, and write its column of ``ends``.
 
     The faults are the first f distinct labels of the trial's sequence, the source and the destination the next two that differ
     from them and from each other.  The third row of ``ends`` is the number of labels that contain the faults.
@@ -279,9 +286,10 @@ def find_delivered_lanes(planes, faulty, n, h, open_, kind):
 
 @block
 def active_lanes(planes, faulty, n):
-    """Return the lanes, as bits, with a node that is neither faulty nor unsafe.
+    """Return the lanes, as bits, with an active node: neither faulty nor unsafe.
 
-    A pass adds the nodes with more than one neighbour in the plane.  Passes read and write two planes in turn.
+    The first plane has the faulty nodes.  A pass adds the nodes with more than one neighbour in the plane, which are unsafe.
+    Passes read and write two planes in turn, until nothing changes.
     """
     size = plane_words(n)
     at = faulty

@@ -203,18 +203,18 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -
         h = popcount(s ^ t)
         find_facts(world, s, t)
         walk(world, words, s, t, links)
-        some, least = False, False
+        delivered, direct = False, False
         for i in range(count):
-            some |= links[i] >= 0
-            least |= links[i] == h
+            delivered |= links[i] >= 0
+            direct |= links[i] == h
         minimal = (
             np.int64(1)
-            if least or world.facts[FAULTS_BETWEEN] < h
+            if direct or world.facts[FAULTS_BETWEEN] < h
             else has_minimal_path(world.faults, s, t, world.between)
         )
         reach = False
         if world.n <= MAX_SEARCHED_DIMENSION:
-            reach = some or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
+            reach = delivered or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
         enter(tally, links, h, reach, minimal, at)
 
     return evaluate

@@ -19,6 +19,9 @@ three stages:
 Lanes have 16 bits for n <= 16 and 32 bits above.  For n > 32 the filter tests the low 32 bits, and the scalar kernel runs the few
 trials with close faults.
 
+``lanes`` is the number of lanes.  A queue has rows of two vectors (``queues.py``): row k of column c is the cell
+``cells[2 * lanes * k + c]``.  A row of ``masks`` is one vector, whose lane i belongs to column i of the queue.
+
 Kernels unrolled for a single f were tried.  They save another 0.3 ns of 3.5 to 5 per trial at n = 10 and 12, and cost four
 seconds of compilation for each f, which only 10^10 trials would recover.
 """
@@ -87,8 +90,8 @@ def _run_alone(work, trial, tally):
 def _filter_vector(work, trials, lanes, tally):
     """Queue the trials of a vector with faults within distance 2; a trial with repeated labels samples further labels first.
 
-    Returns whether a trial may have been queued, as ``make_sieve`` requires.  It takes 26 f vector operations for sampling and
-    3/2 f^2 for the comparison of pairs.
+    Returns whether a trial may have been queued, as ``make_sieve`` requires.  For each vector, sampling takes 26 f vector
+    operations and the comparison of pairs 3/2 f^2.
     """
     samples = work.samples
     near = smallest_distance(samples.labels, trials.at, lanes, samples.count)
@@ -116,7 +119,11 @@ def _filter_vector(work, trials, lanes, tally):
 
 @block(always=True)
 def _record_classes(work, nodes, unsafe, lanes, tally):
-    """Record the trials ``unsafe`` of a vector in their classes of unsafe nodes."""
+    """Record the trials ``unsafe`` of a vector by their numbers of unsafe nodes, ``nodes``.
+
+    Class c begins at CLASS_BOUNDS[c] nodes.  A trial is counted in REACHED of its class and of all lower ones, and added to the
+    sums of its class alone.
+    """
     last = NARROW_CLASSES if lanes == 32 else CLASS_BOUNDS.size
     c = np.int64(0)
     here = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[0]) <= nodes) & unsafe
@@ -139,7 +146,10 @@ def _add_chosen(nodes, chosen, lanes, sums):
 
 @block
 def _run_subcube_rounds(work, base, free, column, lanes):
-    """Return the rounds inside one subcube of a trial in the queue; at most MAX_SPARE_DIMENSION dimensions."""
+    """Return the rounds inside one subcube of the trial in a column of the queue, with at most MAX_SPARE_DIMENSION dimensions.
+
+    ``base`` is a label in the subcube and ``free`` the mask of its free dimensions.
+    """
     d = max(bits.popcount(free), np.int64(9))
     state = work.spare.state
     for w in range(0, np.int64(8) << (d - 9), 8):
@@ -153,8 +163,8 @@ def _run_subcube_rounds(work, base, free, column, lanes):
 def _run_by_subcube(work, alone, lanes, tally):
     """Run the trials ``alone`` of the queue's first vector, subcube by subcube of at most MAX_SPARE_DIMENSION dimensions.
 
-    A trial takes as many rounds as the slowest of its subcubes, each run at the first of its faults.  Returns the trials with
-    more rounds than there are bins, which are not counted.
+    A trial takes as many rounds as the slowest of its subcubes.  A subcube is run once, or again if faults of another
+    such subcube come between its own.  Returns the trials with more rounds than there are bins, which are not counted.
     """
     long = ZERO
     while alone:
@@ -243,7 +253,10 @@ def _close_queue(work, lanes, tally):
 
 @block(always=True)
 def _work_off_queues(work, least, lanes, tally):
-    """Process a vector of each queue with ``least`` columns or more; return whether any queue still has columns."""
+    """Process a vector of each queue with ``least`` columns or more; return whether any queue still has columns.
+
+    ``run_cubes`` is given the number of dimensions above six: 0 in the second queue and 2 in the third.
+    """
     if work.queue.filled[0] >= least:
         _close_queue(work, lanes, tally)
     if work.second.filled[0] >= least:

@@ -206,7 +206,7 @@ def _small_scratch_for(n, f):
 
 @block(always=True)
 def _fill_cubes(dims, key, prepared, small, drawn, field):
-    """Write fault sets, fields from ``field`` on, to the first four vectors of the cubes; return the words sampled."""
+    """Write fault sets, fields from ``field`` on, to the first four vectors of the cubes; return the number of words stored."""
     first = np.int64(0)
     _mark_nodes(dims, small.draws, first, small.count, field, np.uint64(small.size - 1), small.cubes, first)
     drawn = _redraw_repeats(dims, key, prepared, small, drawn, field)
