@@ -1,6 +1,6 @@
 """Bitmasks of whole cubes for eight trials at a time, n = 6 .. 12: marking faults, and safety statuses of their nodes.
 
-``whole_cube.py`` uses this module for trials that labels alone do not decide.
+``whole_cube.py`` marks the faults of its trials here; if it tests labels first, only of trials that these do not decide.
 
 A plane has one bit per node for each of eight trials, a *group*.  Row v of a plane is a vector of eight words: word i holds nodes
 64 v .. 64 v + 63 of trial i.  So a neighbour over dimension 6 and up is in another row.  A last row of zeros stands for missing
