@@ -351,7 +351,7 @@ def test_constants_of_proofs():
 def test_columns_of_figures():
     page = read_page("format")
     assert f"letters of {style.SMALLEST:g} to {sheet._STYLES['paper'][0]:g} points" in page
-    assert f"most {sheet._COLUMN_HEIGHT} inches high" in page
+    assert f"at most {sheet._COLUMN_HEIGHT} inches in a column" in fc.Results.plot.__doc__
 
 
 def test_moebius_cubes():
