@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError, as_integer, check_path, join_alternatives, short_repr
 from ..networks.dualcube import DualCube
 from ..networks.family import network
-from ..networks.hypercube import check_cube
+from ..networks.hypercube import Hypercube, check_cube
 from ..networks.network import Network
 
 #: Largest size of a cell in characters, for the faulty links of a large network.
@@ -60,8 +59,8 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     return list(iter_fault_sets(path))
 
 
-def iter_fault_sets(path: str | Path) -> Iterator[FaultSet]:
-    """Yield the rows of ``read_fault_sets`` one by one."""
+def iter_fault_sets(path: str | Path, check: Callable[[FaultSet], object] | None = None) -> Iterator[FaultSet]:
+    """Yield the rows of ``read_fault_sets`` one by one.  A ParameterError of ``check(row)`` names the line too."""
     path = check_path("path", path)
     csv.field_size_limit(_LONGEST_CELL)
     try:
@@ -79,9 +78,12 @@ def iter_fault_sets(path: str | Path) -> Iterator[FaultSet]:
                 )
             for number, row in enumerate(reader):
                 try:
-                    yield _parse_row(row, number)
+                    given = _parse_row(row, number)
+                    if check is not None:
+                        check(given)
                 except ParameterError as error:
                     raise ParameterError(f"{path}, line {reader.line_num}: {error}") from None
+                yield given
     except OSError as error:
         raise ParameterError(f"path must be a CSV file that can be read, got {path}: {error.strerror}") from None
     except (csv.Error, UnicodeDecodeError) as error:
@@ -101,6 +103,11 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
         raise ParameterError("a row must have as many cells as the header")
     left = dict(row)
     nodes = [_parse_integer("faulty_nodes", text) for text in left.pop("faulty_nodes", "").split()]
+    seen: set[int] = set()
+    for node in nodes:
+        if node in seen:
+            raise ParameterError(f"faulty_nodes must be different labels, got {short_repr(node)} twice")
+        seen.add(node)
     links = []
     for text in left.pop("faulty_links", "").split():
         u, _, v = text.partition("-")
@@ -114,16 +121,30 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     return FaultSet(trial, network(name, _parse_integer("n", left["n"]), nodes, links), left)
 
 
+def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
+    """Return the labels in the columns ``s`` and ``t``; None if a column is missing or holds -1."""
+    from ..algorithms.registry import check_end
+
+    texts = {name: given.others.get(name, "-1") for name in ("s", "t")}
+    if "-1" in texts.values():
+        return None
+    s, t = (check_end(given.network, name, _parse_integer(name, text)) for name, text in texts.items())
+    return s, t
+
+
+def _check_is_cube(given: FaultSet) -> None:
+    name = given.others.get("network", "a dual-cube" if isinstance(given.network, DualCube) else "hypercube")
+    if not isinstance(given.network, Hypercube):
+        raise ParameterError(f"network must be hypercube for this study, got {name}")
+
+
 def _evaluate_survival(given: FaultSet) -> dict[str, Any]:
     from ..algorithms.shortest import distance
     from ..algorithms.survival import survival
 
-    found = survival(given.network)
+    found, ends = survival(given.network), _parse_ends(given)
     told = {"connected": int(found.connected), "isolated": found.isolated, "components": len(found.components)}
-    s, t = (given.others.get(name, "-1") for name in ("s", "t"))
-    far = None
-    if s != "-1" and t != "-1":
-        far = distance(given.network, _parse_integer("s", s), _parse_integer("t", t))
+    far = None if ends is None else distance(given.network, *ends)
     return {**told, "largest": found.largest, "distance": "" if far is None else far}
 
 
@@ -141,20 +162,31 @@ def _evaluate_trees(given: FaultSet) -> dict[str, Any]:
     return {"tree": int(found is not None), "sink": "" if found is None else found.sink}
 
 
-#: The studies that can evaluate given fault sets, with their evaluation.
-EVALUATIONS: dict[str, Callable[[FaultSet], dict[str, Any]]] = {
-    "survival": _evaluate_survival,
-    "unsafe-fraction": _evaluate_unsafe,
-    "find-tree": _evaluate_trees,
+#: The studies that can evaluate given fault sets: the check of a row, and the evaluation.
+EVALUATIONS: dict[str, tuple[Callable[[FaultSet], object], Callable[[FaultSet], dict[str, Any]]]] = {
+    "survival": (_parse_ends, _evaluate_survival),
+    "unsafe-fraction": (_check_is_cube, _evaluate_unsafe),
+    "find-tree": (_check_is_cube, _evaluate_trees),
 }
 
 
 def iter_evaluations(path: str | Path, study: str) -> Iterator[list[object]]:
-    """Yield rows of results, the header first, for the fault sets of a file.  ``study`` must be a key of EVALUATIONS."""
+    """Yield rows of results, the header first, for the fault sets of a file.  ``study`` must be a key of EVALUATIONS.
+
+    All rows of the file are checked before the first result.  A pipe can be read only once, so its rows are held in memory.
+    """
     if study not in EVALUATIONS:
         raise ParameterError(f"study must be {join_alternatives(EVALUATIONS)}, got {short_repr(study)}")
-    for number, given in zip(itertools.count(), iter_fault_sets(path)):
-        found = EVALUATIONS[study](given)
+    check, evaluate = EVALUATIONS[study]
+    sets: Iterable[FaultSet] = iter_fault_sets(path, check)
+    if check_path("path", path).is_file():
+        for _ in sets:
+            pass
+        sets = iter_fault_sets(path, check)
+    else:
+        sets = [*sets]
+    for number, given in enumerate(sets):
+        found = evaluate(given)
         if number == 0:
             yield ["trial", *found]
         yield [given.trial, *found.values()]

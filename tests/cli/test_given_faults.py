@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import networkx as nx
 import pytest
@@ -68,6 +69,7 @@ def test_a_graph_that_is_none_of_the_family_is_refused():
         ("a,b\n1,2\n", "must have the columns n"),
         ("n,faulty_nodes\n3,8\n", r"line 2: faulty_nodes must be in \[0, 7\] for n=3, got 8"),
         ("n,faulty_nodes\n3,x\n", "line 2: faulty_nodes must be an integer from 0, got 'x'"),
+        ("n,faulty_nodes\n3,1\n3,2 5 2 5\n", "line 3: faulty_nodes must be different labels, got 2 twice"),
         ("n,faulty_links\n3,0-3\n", r"line 2: faulty_links must be pairs"),
         ("n,faulty_nodes\n3,1,2\n", "line 2: a row must have as many cells as the header"),
         ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
@@ -101,3 +103,26 @@ def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     assert code == 0 and out.splitlines()[0] == "trial,unsafe,unsafe_fraction,rounds" and len(out.splitlines()) == 3
     code, _, said = run("evaluate sets.csv --study spanning")
     assert code == 2 and "study must be survival, unsafe-fraction or find-tree, got 'spanning'" in said
+
+
+@pytest.mark.parametrize(
+    ("study", "rows", "message"),
+    [
+        (
+            "survival",
+            "n,faulty_nodes,s,t\n3,1,0,2\n3,1 1,0,2\n",
+            "line 3: faulty_nodes must be different labels, got 1 twice",
+        ),
+        ("survival", "n,faulty_nodes,s,t\n3,1,0,2\n3,1,0,1\n", r"line 3: t must be a nonfaulty node, got 1 \(001\)"),
+        (
+            "find-tree",
+            "network,n,faulty_nodes\nhypercube,3,1\nfolded,3,1\n",
+            "line 3: network must be hypercube .*, got folded",
+        ),
+        ("unsafe-fraction", "m,faulty_nodes\n2,1\n", "line 2: network must be hypercube .*, got a dual-cube"),
+    ],
+)
+def test_all_rows_are_checked_before_the_first_result(study, rows, message, tmp_path, run):
+    (tmp_path / "sets.csv").write_text(rows)
+    code, out, said = run(f"evaluate sets.csv --study {study}")
+    assert code == 2 and out == "" and re.search(message, said) and said.count("\n") == 1
