@@ -34,11 +34,18 @@ def is_sweep(study: str) -> bool:
 
 
 def _option_text(where: str, value: Any) -> str:
-    if isinstance(value, list) and value and not any(isinstance(part, (list, dict)) for part in value):
-        return ",".join(_option_text(where, part) for part in value)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return str(value)
-    raise ParameterError(f"{where} must be text, a number or a list of them, got {short_repr(value)}")
+    raise ParameterError(f"{where} must be text or a number, got {short_repr(value)}")
+
+
+def _values_text(where: str, values: Any) -> str:
+    """Return the values of an axis as on a command line; only an axis takes a list."""
+    if isinstance(values, list) and values and not any(isinstance(part, (list, dict)) for part in values):
+        return ",".join(_option_text(where, part) for part in values)
+    if isinstance(values, (list, dict, bool)):
+        raise ParameterError(f"{where} must be text, a number or a list of them, got {short_repr(values)}")
+    return _option_text(where, values)
 
 
 def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
@@ -56,7 +63,7 @@ def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, boo
             if not isinstance(value, dict):
                 raise ParameterError(f"set of {where} must be a table of axes, got {short_repr(value)}")
             for axis, values in value.items():
-                words += ["--set", f"{axis}={_option_text(f'{axis} of {where}', values)}"]
+                words += ["--set", f"{axis}={_values_text(f'{axis} of {where}', values)}"]
         elif flags[name]:
             if not isinstance(value, bool):
                 raise ParameterError(f"{name} of {where} must be true or false, got {short_repr(value)}")
