@@ -212,14 +212,17 @@ def families() -> dict[str, Family]:
     return {family.name: family for family in _FAMILIES}
 
 
-def find_family(name: object) -> Family:
-    """Return the family ``name``; a Family is returned unchanged.  Raises ParameterError with the most similar name."""
+def find_family(name: object, what: str = "network") -> Family:
+    """Return the family ``name``; a Family is returned unchanged.  Raises ParameterError with the most similar name.
+
+    ``what`` is the caller's name of the parameter, for the message.
+    """
     if isinstance(name, Family):
         return name
     known = families()
     if not isinstance(name, str) or name not in known:
         raise ParameterError(
-            f"network must be one of {', '.join(known)}, got {command_line_text(name)}{suggest_name(name, known)}"
+            f"{what} must be one of {', '.join(known)}, got {command_line_text(name)}{suggest_name(name, known)}"
         )
     return known[name]
 

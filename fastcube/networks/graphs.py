@@ -52,7 +52,7 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
     >>> fc.from_networkx(graph)
     Hypercube(3, faulty_nodes=[0b011])
     """
-    chosen = find_family(family)
+    chosen = find_family(family, "family")
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")) or graph.is_directed():
         raise ParameterError(
             f"graph must be an undirected networkx.Graph, got an object of type {type(graph).__name__}"

@@ -61,6 +61,8 @@ def test_a_graph_that_is_none_of_the_family_is_refused():
     ):
         with pytest.raises(fc.ParameterError, match=message):
             fc.from_networkx(graph, n=n)
+    with pytest.raises(fc.ParameterError, match=r"^family must be one of .*, got crosed; did you mean crossed\?$"):
+        fc.from_networkx(cube, family="crosed")
 
 
 @pytest.mark.parametrize(
