@@ -111,7 +111,11 @@ def fault_sets(
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
     trials = iter_draws(chosen, point, **counts)
     start = counts["first"]
-    check_range("stop", counts["stop"], start, start + MAX_ROWS, f"for first={start}, in one array")
+    if (stop := counts["stop"]) > start + MAX_ROWS:
+        raise ParameterError(
+            f"stop must be in [{start}, {start + MAX_ROWS}] for first={start}, in one array, got {stop}: "
+            "take several arrays, or rows of CSV from `fastcube faults --stop T > FILE`"
+        )
     rows = [_fault_set_value(drawn, field, chosen) for drawn in trials]
     if field == "status_key":
         return np.array(rows, np.uint64)

@@ -204,7 +204,6 @@ def trial_study(
     draw : callable, optional
         ``draw(point, key, t)`` returns the :class:`Draw` of a trial, its network with faults and its other samples, for
         :func:`fault_sets`, ``fastcube faults`` and tests.
-        :func:`fault_sets`, ``fastcube faults`` and tests.
 
     Returns
     -------
