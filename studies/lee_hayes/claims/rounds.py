@@ -149,7 +149,10 @@ def rounds_tight_even(effort: Effort) -> Verdict:
     "rounds-not-tight-odd",
     where="appendix",
     states="For odd n, n >= 3, B_n is not tight [never attained, or: not always].",
-    correction="Attained for n = 3, not for n = 5; from n = 11 on B_n is no bound at all (rounds-bound).",
+    correction=(
+        "Attained for n = 3 and 9, not for n = 5 and 7, where the most steps are floor(n^2/3) (Przykucki 2012); from n = 11 on "
+        "B_n is no bound at all (rounds-bound)."
+    ),
     group="rounds",
 )
 def rounds_not_tight_odd(effort: Effort) -> Verdict:

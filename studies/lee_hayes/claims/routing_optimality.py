@@ -42,7 +42,7 @@ def route1_3(world: World, s: int, t: int) -> CheckResult:
         "ROUTE2(1) is no longer optimal in Q_n, n >= 2, once a nonfaulty node has two faulty neighbours [for some such fault "
         "sets, or for each one; fault sets that leave the nonfaulty nodes joined]."
     ),
-    correction="It is lost for some such fault sets and not for others.",
+    correction="Optimality is lost for some such fault sets and not for others.",
 )
 def conditions_needed(effort: Effort) -> Verdict:
     """Find a fault set of each kind, in order of n and size, in which some nonfaulty node has two faulty neighbours."""

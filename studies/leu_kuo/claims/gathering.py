@@ -318,7 +318,7 @@ def asynchronous(effort: Effort) -> Verdict:
         "literal",
     ),
     where="Theorem 6, proof",
-    states="The edges to helpers close no circle in the graph of who waits for whom, over FIND_TREE's tree of Q_n, n >= 2.",
+    states="The edges to helpers close no cycle in the graph of waiting nodes, over FIND_TREE's tree of Q_n, n >= 2.",
 )
 def dependency_graph(g: Gathering) -> bool:
     """Check that the graph of waiting nodes over a run is acyclic in all variants, by removing nodes that wait for none."""

@@ -181,7 +181,7 @@ def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
     where="section 2",
     states=(
         "All faulty virtual edges between two clusters of DC(m), m >= 1, are found in O(|F|) time [by one look at "
-        "each fault: each makes one faulty at the most, or fills the cluster that one crosses]."
+        "each fault: it has the position of one edge at the most, or is in the cluster that one edge crosses]."
     ),
     group="virtual edges",
 )
@@ -299,12 +299,9 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
 @registry.claim(
     "algorithm-1",
     where="Algorithm 1 and Lemma 1",
-    states=(
-        "Algorithm 1 finds the path of Lemma 1 for 1 <= k <= m/2 [whatever trees and nodes are chosen; the first choice of "
-        "interpretation B6]."
-    ),
+    states="Algorithm 1 finds the path of Lemma 1 for 1 <= k <= m/2 [whatever trees and nodes are chosen].",
     correction="The path exists (lemma-1); the nodes that T_k(s) adds have cross neighbours, too.",
-    slip="The proof of Lemma 1 uses the cross neighbours of all of T_k(s), the algorithm only the neighbours of T_(k-1)(s).",
+    slip="The proof of Lemma 1 uses the cross neighbours of T_k(s), the algorithm those of T_(k-1)(s) alone.",
     group="printed",
 )
 def algorithm_1(effort: Effort) -> Verdict:

@@ -180,7 +180,9 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
         "No broadcast of one packet in Q'_n, n >= 4, takes fewer than n + 1 steps [of any kind; or over n - 1 edge-disjoint "
         "trees]."
     ),
-    correction="Among n - 1 edge-disjoint trees it is; flooding takes n, or n - 1 where the antipode of s is faulty.",
+    correction=(
+        "Over n - 1 edge-disjoint trees none does; flooding takes n steps, or n - 1 where the antipode of s is faulty."
+    ),
     fact="minimal-latency",
 )
 def latency(effort: Effort) -> Verdict:
@@ -228,8 +230,8 @@ def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, in
         "the light trees re-rooted at s."
     ),
     correction=(
-        "For n >= 4 it is. For n = 3 it is at H(f,s) = 2 with base trees that make Lemma 6 false, and not with the other "
-        "base trees."
+        "For n >= 4 none have. For n = 3 none have at H(f,s) = 1 and 3; at H(f,s) = 2 it depends on the base trees: none have "
+        "if these make Lemma 6 false."
     ),
     fact="base-trees",
     group="light trees",

@@ -158,7 +158,7 @@ def _find_broken_vector(cube: Hypercube) -> Witness | None:
     where="Wu 1997, abstract",
     states=(
         "A node of safety level k is joined by a path of H links to every nonfaulty node at Hamming distance H <= k [with faulty "
-        "links, V6, but to a node across one]."
+        "links, V6, except to a node across a faulty link]."
     ),
 )
 def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:

@@ -175,8 +175,8 @@ for _printed_row in table_3():
         where="section 5.2, Table 3",
         states=(
             f"With {_printed_row['f']} faulty nodes of Q_10 a multicast to {_printed_row['destinations']} "
-            f"destinations takes {_printed_row['N']} channels on average, {_printed_row['percent']}% of all, by ten "
-            "random draws [by shortcuts or along the Hamilton path, A16]."
+            f"destinations takes {_printed_row['N']} channels, {_printed_row['percent']}% of all, on average over ten "
+            "random samples [by shortcuts or along the Hamilton path, A16]."
         ),
         fact="table-3",
         group="table 3",

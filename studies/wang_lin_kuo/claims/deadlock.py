@@ -238,7 +238,7 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
     where="section 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait "
-        "for one another for ever in Q_n, n >= 3: one message a destination never stops.]"
+        "for one another for ever in Q_n, n >= 3.]"
     ),
     ours=True,
     group="repair",
@@ -275,7 +275,7 @@ def repair_graph(cube: Hypercube) -> Witness | None:
     where="sections 2 and 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by "
-        "flit never stop in Q_n, n >= 3.]"
+        "flit never deadlock in Q_n, n >= 3.]"
     ),
     ours=True,
     correction=(

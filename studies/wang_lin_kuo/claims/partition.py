@@ -288,7 +288,7 @@ def two_hops_inside(fault: int, v: int, u: int) -> Witness | None:
     ),
     where="section 4.2, Figures 8(d) and 12",
     states=(
-        "Inside one supernode, taken alone, no circle of channels waits: neither with a faulty node, nor without one "
+        "Inside one supernode, taken alone, no cycle of channels waits: neither with a faulty node, nor without one "
         "after the two turns are forbidden."
     ),
 )
