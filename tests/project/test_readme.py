@@ -45,19 +45,15 @@ def test_the_table_is_the_printed_one(figure_8):
 def test_sentences_about_figure_8(figure_8):
     trials = sum(tally.trials for _, tally in figure_8)
     assert f"from {trials // 10**6} million random fault sets" in WORDS and trials % 10**6 == 0
-    inside = [point for point, _ in figure_8 if point["n"] >= 5 and point["f"] <= point["n"] // 2]
-    assert f"which holds at all {len(inside)} such points" in WORDS
-    assert all(figure_8.estimate("unsafe_fraction", **point).high < 0.15 for point in inside)
 
 
 def test_speed_is_that_of_the_record():
     record = {tuple(row[:2]): row[2:] for row in json.loads((ROOT / "data" / "speed.json").read_text())["rows"]}
     table = TEXT.partition("\n## Speed\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| (.+ .+=.+) \| (.+) \| ([\d,]+) \| ([\d,]+) \| ([\d.,]+) \|$", table, re.MULTILINE)
+    rows = re.findall(r"^\| (.+ .+=.+) \| ([\d,]+) \| ([\d,]+) \((.+)\) \|$", table, re.MULTILINE)
     assert len(rows) == 3
-    for name, baseline, *numbers in rows:
-        fast, slow = record[name, baseline]
-        rounded = [float(f"{value:.3g}") for value in (fast, slow, fast / slow)]
+    for name, *numbers, baseline in rows:
+        rounded = [float(f"{value:.3g}") for value in record[name, baseline]]
         assert [float(number.replace(",", "")) for number in numbers] == rounded, name
 
 
