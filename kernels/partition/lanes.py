@@ -232,5 +232,6 @@ EDGES = {
     "lanes of 8 and of 16 bits": ((8, 10), (9, 10)),
     "lanes of 16 and of 32 bits": ((16, 16), (17, 16)),
     "above n = 32 lanes hold the low 32 bits of a label": ((32, 60), (33, 60)),
+    "above f = _FILTERED every label is searched for": ((10, 24), (10, 25)),
     "above f = _MAX_NOTED noted pairs are added to the rows after every fault": ((14, 63), (14, 64), (14, 65)),
 }

@@ -608,6 +608,10 @@ EDGES = {
         ("crossed", 8, 13, 0),
         ("crossed", 8, 14, 0),
     ),
+    "above _UNCHECKED_NODES nodes, isolated nodes are searched for where lanes are left": (
+        ("crossed", 8, 96, 0),
+        ("crossed", 9, 192, 0),
+    ),
     "from n = 9 on, up to 3n - 6 faults, it is connected if every node has two nonfaulty neighbours": (
         ("crossed", 9, 15, 0),
         ("crossed", 9, 16, 0),
