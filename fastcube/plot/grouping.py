@@ -28,10 +28,9 @@ def _is_coinciding(one: Line, other: Line) -> bool:
 
 def _is_hidden(one: Line, other: Line, panel: Panel) -> bool:
     """Whether two lines that coincide lie on one another in a panel, so that only one of them can be seen."""
-    log = panel.choose_log(panel.estimates)
 
     def height(value: float) -> float:
-        if not log:
+        if not panel.log:
             return value
         return math.log10(value) if value > 0 else -math.inf
 

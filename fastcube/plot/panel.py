@@ -174,6 +174,7 @@ class Panel:
     others: dict[str, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     scale: str = "auto"
+    log: bool = False  # whether the vertical axis is logarithmic, once the sheet has chosen it
     categories: tuple[str, ...] = ()  # names of the x values 0, 1, ...
     _has_band: bool = False
     _has_bar: bool = False

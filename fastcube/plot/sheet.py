@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -211,6 +211,7 @@ class Sheet:
             self._finish_given()
             return self.figure
         self._drop_panels()
+        self._choose_scales()
         for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
             group_lines(panels)
         self._write_titles()
@@ -244,18 +245,28 @@ class Sheet:
             self._panels = kept
             self._lay_out([panel.axes for panel in kept])
 
-    def _draw_panels(self) -> None:
-        """Draw the panels; panels with the same vertical axis share the kind of scale and the limits."""
+    def _group_by_axis(self) -> Iterable[list[Panel]]:
+        """Return groups of panels with the same vertical axis."""
         groups: dict[object, list[Panel]] = {}
         for panel in self._panels:
             groups.setdefault(panel.y_label or id(panel), []).append(panel)
-        for group in groups.values():
+        return groups.values()
+
+    def _choose_scales(self) -> None:
+        """Choose the kind of scale, which panels with the same vertical axis share."""
+        for group in self._group_by_axis():
             asked = next((panel for panel in group if panel.scale != "auto"), group[0])
             log = asked.choose_log([e for panel in group for e in panel.estimates])
-            limits = [found for panel in group if (found := panel.find_limits(log)) is not None]
+            for panel in group:
+                panel.log = log
+
+    def _draw_panels(self) -> None:
+        """Draw the panels; panels with the same vertical axis share the limits."""
+        for group in self._group_by_axis():
+            limits = [found for panel in group if (found := panel.find_limits(panel.log)) is not None]
             shared = (min(low for low, _ in limits), max(high for _, high in limits)) if limits else None
             for panel in group:
-                panel.draw(log, shared if panel.estimates else None)
+                panel.draw(panel.log, shared if panel.estimates else None)
 
     def _write_titles(self) -> None:
         """Write the title; on paper, titles of several panels begin with (a), (b), ..."""

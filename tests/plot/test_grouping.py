@@ -49,6 +49,24 @@ def test_few_lines_share_an_entry_only_where_one_hides_another():
     assert not any("coincide" in entry for entry in apart)
 
 
+def test_lines_hide_one_another_on_the_scale_that_is_drawn():
+    def entries(label):
+        sheet = Sheet()
+        above, below = sheet.panels(2)
+        for panel, shapes in (
+            (above, {"a": (120, 5000, 9000), "b": (160, 5000, 9000)}),
+            (below, {"c": (1, 500, 9000)}),
+        ):
+            panel.set_labels(y=label)
+            for name, events in shapes.items():
+                panel.series(name, [(x, proportion(e, 10_000)) for x, e in enumerate(events)])
+        sheet.finish()
+        return [panel.axes.get_yscale() for panel in (above, below)], [line.entry is None for line in above.drawn]
+
+    assert entries("") == (["linear", "log"], [False, False])
+    assert entries("fraction") == (["log", "log"], [True, True])  # the scale of the other panel shows them apart
+
+
 def test_few_lines_of_different_panels_keep_their_entries():
     sheet = Sheet()
     left, right = sheet.panels(2)
