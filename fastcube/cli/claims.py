@@ -119,7 +119,7 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Claims at once; by default the CPUs allowed by affinity and Slurm.",
+    help="Number of claims at once; by default the CPUs that affinity, Slurm and control groups allow.",
 )
 @options.progress
 @click.option("--force", is_flag=True, help="No use of cached verdicts.")

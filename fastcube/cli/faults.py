@@ -18,7 +18,7 @@ from . import completion, options
 @click.option("--first", default="0", metavar="T", show_default=True, help="Index of the first trial.")
 @click.option("--stop", required=True, metavar="T", help="Index of the last trial, plus 1.")
 def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, first: str, stop: str) -> None:
-    """Write the fault sets of trials as CSV, for other simulators, as a run samples them.
+    """Write the fault sets that a run samples as CSV, for other simulators.
 
     Each row is one trial: the axes, trial, faulty_nodes (labels), faulty_links (u-v) and other samples, such as source and
     destination.

@@ -33,7 +33,9 @@ def _environment() -> None:
 
 @click.command("info")
 @click.argument("file", required=False, shell_complete=completion.complete_files)
-@click.option("--unchecked", is_flag=True, help="No test of the checksum, which other programs do not write.")
+@click.option(
+    "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+)
 def command(file: str | None, unchecked: bool) -> None:
     """Show the environment and the cache folder, or with FILE the identity and digest of a results file."""
     if file is None:

@@ -49,7 +49,11 @@ def _fill_template(template: str, words: dict[str, str]) -> str:
 
 @click.command("new")
 @click.argument("name")
-@click.option("--package", is_flag=True, help="A package for pip instead of a file, for `fastcube list`.")
+@click.option(
+    "--package",
+    is_flag=True,
+    help="Package in place of a file; once pip has installed it, `fastcube list` shows the study.",
+)
 def command(name: str, package: bool) -> None:
     """Write a study that runs, NAME.py, and its test, test_NAME.py, as a start for your own study.
 

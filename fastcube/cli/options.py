@@ -60,7 +60,9 @@ def check_output(context: click.Context, option: click.Parameter, value: str | N
 
 #: The options of commands that read results.
 file = _combine_options(
-    click.option("--unchecked", is_flag=True, help="No test of the checksum, which other programs omit."),
+    click.option(
+        "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+    ),
     click.option(
         "--study",
         metavar="FILE.py",
@@ -88,9 +90,9 @@ where_option = click.option(
 
 #: The targets of a run, which ``status`` takes too.
 targets = _combine_options(
-    click.option("--precision", metavar="W", help="Half-width of the target's 95% interval to reach."),
+    click.option("--precision", metavar="W", help="Half-width to reach, of the target's 95% interval."),
     click.option("--relative", metavar="R", help="Half-width to reach as a fraction of the estimate, such as 1%."),
-    click.option("--events", metavar="K", help="Number of trials with a nonzero target to reach."),
+    click.option("--events", metavar="K", help="Number of events to reach: trials in which the target is not zero."),
     click.option(
         "--target",
         metavar="STAT",
@@ -119,10 +121,16 @@ progress = click.option(
 
 #: The options of commands that compute.
 workers = click.option(
-    "--workers", type=int, metavar="N", help="Work units at once; by default the CPUs allowed by affinity and Slurm."
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Number of work units at once; by default the CPUs that affinity, Slurm and control groups allow.",
 )
 max_seconds = click.option(
-    "--max-seconds", type=float, metavar="S", help="Time limit in seconds, with exit status 75; by default none."
+    "--max-seconds",
+    type=float,
+    metavar="S",
+    help="Time limit in seconds, after which the exit status is 75; by default none.",
 )
 
 #: ``-v`` after the command's name.

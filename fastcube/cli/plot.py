@@ -22,14 +22,19 @@ from . import completion, options, print_message
 )
 @click.option("--stat", metavar="A,B", help="Statistics for one pair of axes; by default the study's own figure.")
 @click.option("--x", metavar="AXIS", help="Axis of the study along x; by default the axis with most values.")
-@click.option("--by", metavar="AXIS", help="Axis of the study with one line per value.")
-@click.option("--log", is_flag=True, help="Logarithmic y scale; by default if the data span two decades.")
+@click.option("--by", metavar="AXIS", help="Axis of the study whose values each get a line.")
+@click.option("--log", is_flag=True, help="Logarithmic y scale; by default only if the data span two decades.")
 @click.option(
-    "--width", metavar="W", default="screen", help="Inches, such as 3.3in (2.5 to 20), or screen, the default."
+    "--width",
+    metavar="W",
+    default="screen",
+    help="Width in inches, such as 3.3in (2.5 to 20), or screen (the default).",
 )
 @click.option("--height", metavar="H", help="Height in inches, such as 4in (1.5 to 40); by default as needed.")
 @click.option(
-    "--style", type=click.Choice(["paper", "screen", "dark"]), help="Style; by default paper for inches, else screen."
+    "--style",
+    type=click.Choice(["paper", "screen", "dark"]),
+    help="Style; by default paper if --width is in inches, else screen.",
 )
 @click.option("--panel", metavar="K,L", help="Numbers of the panels to plot, from 1; by default all.")
 @click.option("--title", metavar="TEXT", help="Title of the figure, or none for no title; by default the study's.")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @options.file
 def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:
-    """Print the probability that a network stays connected at failure rates, from a survival-curve or survival file over all f.
+    """Print the probability that a network stays connected at failure rates, using a survival-curve or survival file over all f.
 
     Each line has a network, a rate, and the probability with its 95% interval, which for survival-curve holds for any number of
     trials.  For survival the interval is normal, asymptotic, and the line also has the difference from the hypercube on the same

@@ -30,7 +30,7 @@ from . import completion, exit_unfinished, options, print_message
 @options.workers
 @options.max_seconds
 @options.progress
-@click.option("--force", is_flag=True, help="No use of finished parts in the folder.")
+@click.option("--force", is_flag=True, help="Fresh start that computes all parts again.")
 def command(
     output: str,
     quick: bool,

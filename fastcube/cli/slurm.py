@@ -150,12 +150,21 @@ def _parse_time_limit(time: str) -> int:
     "--cpus",
     type=int,
     metavar="C",
-    help="Number of processors and worker threads of a task.  [default: 1, or the whole node]",
+    help="Number of processors and worker threads of a task; by default 1, or the whole node with --sbatch=--exclusive.",
 )
-@click.option("--mem", metavar="SIZE", help="Memory of a task, such as 2G; by default as measured plus a quarter.")
-@click.option("--at-once", type=int, metavar="K", help="Most tasks that run at a time; by default all.")
 @click.option(
-    "--margin", type=int, default=60, show_default=True, metavar="S", help="Seconds to stop before the limit."
+    "--mem",
+    metavar="SIZE",
+    help="Memory of a task (with mpi and dask: per processor), such as 2G; by default the measured need plus a quarter.",
+)
+@click.option("--at-once", type=int, metavar="K", help="Largest number of tasks that run at once; by default all.")
+@click.option(
+    "--margin",
+    type=int,
+    default=60,
+    show_default=True,
+    metavar="S",
+    help="Seconds before the time limit at which a task stops.",
 )
 @click.option(
     "--sbatch", multiple=True, metavar="OPTION", help="Further option of sbatch, as --account=physics.  Repeatable."

@@ -163,10 +163,12 @@ def _keep_shard(name: str | Path, part: FileContents) -> Results:
 @options.targets
 @click.option("--trials", hidden=True)  # accepted as in run, without effect
 @click.option("--shard", hidden=True)
-@click.option("--unchecked", is_flag=True, help="No test of the checksums, which other programs do not write.")
+@click.option(
+    "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON output instead of a table.")
 def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> int:
-    """Show for each point the trials done, wanted and missing, and the interval reached; and the shards to resubmit.
+    """Show the trials done, wanted and missing and the interval reached at each point, and the shards to resubmit.
 
     With a target (--precision, --relative, --events) also show the number of trials that would reach it.
 

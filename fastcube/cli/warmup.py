@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.argument("studies", nargs=-1, shell_complete=completion.complete_studies)
 @options.points
 @click.option(
-    "--into", metavar="DIR", help="Folder for a copy of the machine code, for FASTCUBE_CACHE_PATH of other users."
+    "--into",
+    metavar="DIR",
+    help="Folder for a copy of the machine code, which other users name in FASTCUBE_CACHE_PATH.",
 )
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, into: str | None) -> None:

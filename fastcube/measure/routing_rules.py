@@ -86,11 +86,11 @@ def rule_statistics(
         Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
         Proportion(name=f"{name}_minimal", description=f"fraction of messages that {rule} delivers over the Hamming distance",
                    condition=condition, shown=False),
-        NormalMean(name=f"{name}_extra", description=f"links beyond the Hamming distance of a message that {rule} delivers",
+        NormalMean(name=f"{name}_extra", description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
                   condition=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip
-    for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "cuts off")):
+    for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "stops at its limit of hops")):
         if asked:
             out.append(
                 Proportion(
@@ -117,20 +117,20 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
     for name in compared_rules(names):
-        what = f"fraction that {name.upper()} delivers minus fraction that LEVELS does"
+        what = f"fraction that {name.upper()} delivers minus fraction that LEVELS delivers"
         total, differs = f"{name}_gain", f"{name}_apart"
         out.append(
             PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
         )
     reachable = Proportion(
         name="reachable",
-        description="fraction of messages that some path joins to their destination (n <= 12)",
+        description="fraction of messages with a nonfaulty path to their destination (n <= 12)",
         defined=is_searched,
         shown=False,
     )
     minimal = Proportion(
         name="minimal_exists",
-        description="fraction of messages that a path over the Hamming distance joins to their destination, where that is known",
+        description="fraction of messages with a nonfaulty path as long as the Hamming distance, where this is known",
         condition="minimal_known",
         shown=False,
     )
@@ -306,7 +306,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
     return Study(
         name=name,
         title="Routing rules on the same random faults and messages in Q_n",
-        source="thirty years of rules; docs/readings/rivals.md",
+        source="Gordon & Stout 1988, Lee & Hayes 1988, Chen & Shin 1990, Wu 1997, 1998; docs/readings/rivals.md",
         revision=2,
         axes=AXES,
         tally=layout,

@@ -74,7 +74,7 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
     def difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
         return PairedDifference(
             name=f"{name}_diff",
-            description=f"{description}: network less hypercube, on the same faults",
+            description=f"{description}: network minus hypercube, on the same faults",
             total=f"{counter}_gain",
             nonzero=f"{counter}_differs",
             bound=is_not_hypercube,

@@ -205,7 +205,7 @@ UNSAFE_RARE = Study(
         *(
             Proportion(
                 name=f"dimension_{d}",
-                description=f"probability of a subcube of {d} dimensions or more",
+                description=f"probability of an unsafe subcube of dimension {d} or more",
                 events=_events(d),
                 scale=_scale,
                 shown=d == 3,
@@ -214,7 +214,7 @@ UNSAFE_RARE = Study(
             )
             for d in DIMENSIONS
         ),
-        Proportion(name="counted", description="fraction of the planted trials that count", shown=False),
+        Proportion(name="counted", description="fraction of the importance-sampled trials that count", shown=False),
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),

@@ -190,7 +190,7 @@ _NAMES = {"route1": "ROUTE1(k)", "route2": "ROUTE2(k)", "route3": "ROUTE3(1)"}
 
 
 def _eligible_text(name: str) -> str:
-    return " of those with an active node" if name == "route3" else ""
+    return ", where some node is active," if name == "route3" else ""
 
 
 def make_proportion(
@@ -207,7 +207,9 @@ def _has_faults(point: Point) -> bool:
 
 def detour_proportion(name: str, shown: bool = False) -> Proportion:
     """Return the fraction of an algorithm's delivered routes that are detours, as a statistic."""
-    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the Hamming distance"
+    what = (
+        f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than the Hamming distance"
+    )
     return make_proportion(
         f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_has_faults
     )
@@ -233,7 +235,9 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
     """Return the ratio of links to Hamming distances of an algorithm's delivered routes, as a statistic."""
     return Ratio(
         name=f"{name}_length",
-        description=f"links on delivered {_NAMES[name]} routes{_eligible_text(name)} over their Hamming distances",
+        description=(
+            f"total links of delivered {_NAMES[name]} routes{_eligible_text(name)} divided by their total Hamming distance"
+        ),
         numerator=f"{name}_links",
         denominator=f"{name}_distance",
         squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
@@ -253,8 +257,8 @@ def ending_proportion(name: str, how: str, words: str, condition: str | None = N
 
 
 def _longer_proportion(name: str) -> Proportion:
-    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} longer than the shortest feasible path (n <= 12)"
-    return make_proportion(f"{name}_longer", what, f"{name}_delivered", defined=_is_searched)
+    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest feasible path"
+    return make_proportion(f"{name}_longer", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
 
 
 _REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "find no link to go on"
@@ -291,7 +295,7 @@ ROUTING = Study(
         ),
         make_proportion(
             "route3_delivered_all",
-            "fraction of all messages that ROUTE3(1) delivers, none of them where no node is active",
+            "fraction of all messages that ROUTE3(1) delivers, counting none as delivered where no node is active",
             events="route3_delivered",
         ),
         make_proportion("not_unsafe", "fraction of fault sets that leave an active node"),
@@ -313,12 +317,12 @@ ROUTING = Study(
         ),
         make_proportion(
             "route3_better",
-            "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not or over more links",
+            "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not, or over more links",
             _NOT_UNSAFE,
         ),
         make_proportion(
             "route1_better",
-            "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not or over more links",
+            "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not, or over more links",
             _NOT_UNSAFE,
         ),
         _longer_proportion("route1"),
@@ -326,7 +330,7 @@ ROUTING = Study(
         _longer_proportion("route3"),
         make_proportion(
             "reachable",
-            "fraction of messages that some feasible path joins to their destination (n <= 12)",
+            "fraction of messages with a feasible path to their destination (n <= 12)",
             defined=_is_searched,
         ),
     ),

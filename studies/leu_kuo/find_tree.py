@@ -115,11 +115,11 @@ FIND_TREE = Study(
     axes=axes_up_to(62),
     tally=layout.FIND_TREE,
     statistics=(
-        Proportion(name="fault_free", description="fraction of trials with a tree without a faulty link"),
+        Proportion(name="fault_free", description="fraction of trials in which FIND_TREE's tree has no faulty link"),
         Proportion(name="sink", description="fraction of trials with a sink: a node with FAULT = 0"),
-        Proportion(name="unhindered", description="fraction of trials with a tree without a failing node"),
-        make_mean("tree_faults", "faulty links of the tree", "tree_faults"),
-        make_mean("failing", "failing nodes of the tree", "failing"),
+        Proportion(name="unhindered", description="fraction of trials in which FIND_TREE's tree has no failing node"),
+        make_mean("tree_faults", "number of faulty links of the tree", "tree_faults"),
+        make_mean("failing", "number of failing nodes of the tree", "failing"),
     ),
     kernel=lambda point: dispatch.FIND_TREE.kernel(*point.values()),
     grids=(

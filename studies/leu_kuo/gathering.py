@@ -254,7 +254,7 @@ def _slowest_note(results: Results) -> list[str]:
 
 GATHER = Study(
     name="gather",
-    title="What FTTC delivers over FIND_TREE's tree",
+    title="Data that FTTC delivers over FIND_TREE's tree",
     source="Leu & Kuo, section 3.2, Figure 13",
     revision=1,
     axes=axes_up_to(MOST_DIMENSIONS),
@@ -285,7 +285,7 @@ GATHER = Study(
 
 REROUTING = Study(
     name="rerouting",
-    title="FTTC against the traditional detour and no tolerance at all",
+    title="FTTC compared with the traditional detour and with TC, which tolerates no fault",
     source="Leu & Kuo, section 3.2, Theorem 5",
     revision=1,
     axes=axes_up_to(MOST_DIMENSIONS),

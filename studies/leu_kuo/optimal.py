@@ -74,7 +74,7 @@ def _make_proportion(name: str, description: str, among: str | None = None, show
 
 OPTIMAL_TREE = Study(
     name="optimal-tree",
-    title="FIND_TREE and TOP_DOWN beside the tree with the fewest faulty links",
+    title="FIND_TREE and TOP_DOWN compared with the tree with the fewest faulty links",
     source="after Leu & Kuo, sections 2.2 and 3.1",
     revision=1,
     axes=axes_up_to(12),
@@ -83,10 +83,10 @@ OPTIMAL_TREE = Study(
         _make_proportion(
             "optimal", "fraction of the trials with a sink in which FIND_TREE's tree is one of the best", "sink"
         ),
-        make_mean("gap", "faulty links of FIND_TREE's tree beyond the optimum", "gap"),
+        make_mean("gap", "number of faulty links of FIND_TREE's tree beyond the optimum", "gap"),
         Ratio(
             name="ratio",
-            description="faulty links of FIND_TREE's trees over those of the best",
+            description="total faulty links of FIND_TREE's trees divided by the total of the best trees",
             numerator="tree_faults",
             denominator="optimum",
             squares=("tree_faults_squared", "product", "optimum_squared"),
@@ -94,13 +94,13 @@ OPTIMAL_TREE = Study(
             base=1,
             condition="sink",
         ),
-        make_mean("tree_faults", "faulty links of FIND_TREE's tree", "tree_faults"),
-        make_mean("optimum_same_sink", "fewest faulty links with FIND_TREE's sink", "same_sink"),
-        make_mean("optimum", "fewest faulty links over sinks with FAULT = 0", "optimum"),
-        make_mean("optimum_any_sink", "fewest faulty links over all sinks", "any_sink"),
+        make_mean("tree_faults", "number of faulty links of FIND_TREE's tree", "tree_faults"),
+        make_mean("optimum_same_sink", "least number of faulty links with FIND_TREE's sink", "same_sink"),
+        make_mean("optimum", "least number of faulty links over sinks with FAULT = 0", "optimum"),
+        make_mean("optimum_any_sink", "least number of faulty links over all sinks", "any_sink"),
         _make_proportion("fault_free", "fraction of trials in which FIND_TREE's tree has no faulty link", shown=False),
         _make_proportion("fault_free_exists", "fraction of trials in which some tree has no faulty link", shown=False),
-        make_mean("tree_faults_top_down", "faulty links of TOP_DOWN's tree", "top_down"),
+        make_mean("tree_faults_top_down", "number of faulty links of TOP_DOWN's tree", "top_down"),
         _make_proportion(
             "fault_free_top_down", "fraction of trials in which TOP_DOWN's tree has no faulty link", shown=False
         ),

@@ -26,18 +26,21 @@ def _is_searched(point: Point) -> bool:
 
 STATISTICS = (
     Proportion(
-        name="success", description="fraction of pairs that the route joins", events="delivered", condition="valid"
+        name="success",
+        description="fraction of pairs between which PRACTICAL delivers",
+        events="delivered",
+        condition="valid",
     ),
     Proportion(
         name="success_connected",
-        description="fraction of the pairs joined by a nonfaulty path that the route joins",
+        description="fraction of the pairs joined by a nonfaulty path between which PRACTICAL delivers",
         events="delivered",
         condition="connected",
         defined=_is_searched,
     ),
     Ratio(
         name="length_ratio",
-        description="total length of delivered routes over total shortest nonfaulty-path length",
+        description="total length of delivered routes divided by the total length of shortest nonfaulty paths",
         numerator="length",
         denominator="shortest",
         squares=("length_length", "length_shortest", "shortest_shortest"),
@@ -48,7 +51,7 @@ STATISTICS = (
     ),
     Ratio(
         name="length_over_distance",
-        description="total length of delivered routes over total d(s, t)",
+        description="total length of delivered routes divided by the total fault-free distance d(s, t)",
         numerator="length",
         denominator="distance",
         squares=("length_length", "length_distance", "distance_distance"),
@@ -66,7 +69,7 @@ STATISTICS = (
     ),
     NormalMean(
         name="lookups",
-        description="mean number of distinct nodes whose status is asked",
+        description="mean number of distinct nodes whose status is looked up",
         total="lookups",
         squares="lookups_lookups",
         condition="counted",

@@ -55,7 +55,7 @@ STATISTICS: tuple[Statistic, ...] = (
     Mean(name="second_component", description="fraction of the survivors in the second largest component",
          total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
          bound=lambda point: 0.5),
-    NormalMean(name="susceptibility", description="squared sizes of all components but the largest, over the survivors",
+    NormalMean(name="susceptibility", description="sum of squared sizes of components but the largest, divided by the survivors",
                total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
                bound=lambda point: _survivor_count(point) / 4),
 )  # a table, row by row # fmt: skip
@@ -165,7 +165,7 @@ def _notes(results: Results) -> list[str]:
 
 SURVIVAL_CURVE = Study(
     name="survival-curve",
-    title="What survives of networks on 2^n nodes at every number of failures",
+    title="Connectivity of networks on 2^n nodes at every number of failures",
     source="docs/readings/networks.md, N6",
     revision=1,
     axes=AXES,

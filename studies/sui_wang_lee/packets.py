@@ -187,26 +187,26 @@ EDST_BROADCAST = Study(
     axes=(
         Axis("n", "dimension of the hypercube", int, 2, MOST_DIMENSIONS),
         Axis("d", "distance from source to faulty node; 0: no fault", int, 0, MOST_DIMENSIONS),
-        Axis("packets", "packets M that are broadcast", int, 1, 2**20),
+        Axis("packets", "number of packets M", int, 1, 2**20),
     ),
     tally=layout.EDST_BROADCAST,
     statistics=(
         NormalMean(
             name="steps",
-            description="steps until every nonfaulty node has every packet, on the edge-disjoint trees",
+            description="mean steps until every nonfaulty node has every packet, on the edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
         Proportion(name="as_stated", description="fraction of trials with the printed number of steps"),
         NormalMean(
             name="steps_single",
-            description="steps on one tree: binomial without a fault, shortest-path with it",
+            description="mean steps on one tree: a binomial tree without a fault, else a shortest-path tree",
             total="single",
             squares="single_squared",
         ),
         NormalMean(
             name="bound",
-            description="a number of steps that no schedule can beat",
+            description="mean lower bound on the steps of every schedule",
             total="bound",
             squares="bound_squared",
         ),

@@ -47,7 +47,7 @@ def _statistics() -> tuple[Statistic, ...]:
         safe.append(
             Mean(
                 name=f"{word}_safe",
-                description=f"fraction of nodes that are nonfaulty and safe by {title}",
+                description=f"mean fraction of nodes that are nonfaulty and safe by {title}",
                 total=f"{word}_nodes",
                 squares=f"{word}_squares",
                 nonzero=f"{word}_some",
@@ -60,7 +60,7 @@ def _statistics() -> tuple[Statistic, ...]:
         rounds.append(
             kind(
                 name=f"{word}_rounds",
-                description=f"synchronous rounds of {title}",
+                description=f"mean synchronous rounds to compute {title}",
                 total=f"{word}_steps",
                 squares=f"{word}_steps_squares",
                 nonzero=f"{word}_steps_some",

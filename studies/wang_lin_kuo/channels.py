@@ -211,7 +211,7 @@ MULTICAST = Study(
         ),
         Ratio(
             name="fault_ratio",
-            description="total of N over that of the same multicasts without faults",
+            description="total of N divided by the total of the same multicasts without faults",
             numerator="channels",
             denominator="free",
             squares=("channels_channels", "channels_free", "free_free"),
@@ -221,7 +221,7 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="depth",
-            description="mean of the most channels in a row to a destination",
+            description="mean over multicasts of the largest number of channels to a destination",
             total="depth",
             squares="depth_depth",
             bound=_most_channels,
@@ -240,7 +240,7 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="channels_separate",
-            description="mean of N summed over the destinations one by one",
+            description="mean number of channels if each destination gets a message of its own",
             total="separate",
             squares="separate_separate",
             condition=_CONDITION,

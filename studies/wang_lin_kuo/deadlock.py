@@ -130,17 +130,17 @@ MULTICAST_DEADLOCK = Study(
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists"),
         Proportion(
             name="cyclic",
-            description="fraction with a cyclic dependency graph, multicasts, one virtual channel",
+            description="fraction of fault sets with a cyclic dependency graph: multicasts, one virtual channel",
             condition="partitioned",
         ),
         Proportion(
             name="cyclic_unicast",
-            description="fraction with a cyclic dependency graph, one destination each, one virtual channel",
+            description="fraction of fault sets with a cyclic dependency graph: one destination each, one virtual channel",
             condition="partitioned",
         ),
         Proportion(
             name="cyclic_repaired",
-            description="fraction with a cyclic dependency graph, multicasts, two virtual channels",
+            description="fraction of fault sets with a cyclic dependency graph: multicasts, two virtual channels",
             condition="partitioned",
         ),
     ),
@@ -269,19 +269,23 @@ MULTICAST_WORMHOLE = Study(
         Axis("n", "dimension of the hypercube", int, 3, 8),
         Axis("f", "number of faulty nodes", int, 0, 64),
         Axis("senders", "number of sources", int, 2, 64),
-        Axis("destinations", "number of destinations of each", int, 1, 255),
+        Axis("destinations", "number of destinations of each source", int, 1, 255),
     ),
     tally=layout.MULTICAST_WORMHOLE,
     statistics=(
         Proportion(
             name="deadlock",
-            description="fraction of trials that stop with one virtual channel",
+            description="fraction of trials that deadlock with one virtual channel",
             condition="partitioned",
         ),
-        Proportion(name="deadlock_repaired", description="fraction that stop with two", condition="partitioned"),
+        Proportion(
+            name="deadlock_repaired",
+            description="fraction of trials that deadlock with two virtual channels",
+            condition="partitioned",
+        ),
         Proportion(
             name="deadlock_separate",
-            description="fraction that stop with two and a message for each destination",
+            description="fraction of trials that deadlock with two virtual channels and a message for each destination",
             condition="partitioned",
         ),
         Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),

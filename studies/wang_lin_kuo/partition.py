@@ -206,10 +206,10 @@ TWO_PARTITION = Study(
     tally=layout.TWO_PARTITION,
     statistics=(
         Proportion(name="exists", description="probability that a fault-tolerant 2-partition exists"),
-        Proportion(name="greedy", description="probability that Figure 2 finds one"),
+        Proportion(name="greedy", description="probability that Figure 2 finds a fault-tolerant 2-partition"),
         Proportion(
             name="greedy_given_exists",
-            description="fraction of the trials with a fault-tolerant 2-partition in which Figure 2 finds it",
+            description="fraction of the trials with a fault-tolerant 2-partition in which Figure 2 finds one",
             events="greedy",
             condition="exists",
         ),
