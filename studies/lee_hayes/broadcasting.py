@@ -121,7 +121,7 @@ def _theorem_notes(results: Results) -> list[str]:
         f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all in {unsafe[0]:,} of {unsafe[1]:,} trials",
     ]
     if limit := total_count("limit"):
-        lines.append(f"trials whose descents would enter more than 2^22 regions, in no fraction: {limit}")
+        lines.append(f"trials left out, because their descents would enter more than 2^22 regions: {limit}")
     return lines
 
 
@@ -147,9 +147,9 @@ def _closed_form_notes(results: Results) -> list[str]:
         nonfaulty = 2**n - int(point["f"])
         lost = float(nonfaulty - Fraction(tally.counts["broadcast_reached"], trials))
         met = math.log2(max(1, point["f"] + point["links"]) * trials)
-        told = f"  {point_text(point)}: {lost:.4g} lost a trial, closed form {exact:.4g}"
+        told = f"  {point_text(point)}: {lost:.4g} lost per trial, closed form {exact:.4g}"
         if met < n - 1:
-            unseen.append(f"{told}; those of more than 2^{met:.0f} nodes are too rare to be met")
+            unseen.append(f"{told}; losses of more than 2^{met:.0f} nodes are too rare to occur")
         elif e.low <= 1 - exact / nonfaulty <= e.high:
             agree += 1
         else:
@@ -157,7 +157,7 @@ def _closed_form_notes(results: Results) -> list[str]:
     lines = [f"BROADCAST's lost nodes, closed form: the estimate agrees at {agree} of {agree + len(far)} points", *far]
     if unseen:
         lines.append(
-            "Losses that so many trials cannot meet carry part of the mean, of which its stderr knows nothing:"
+            "Part of the mean comes from losses too rare for this number of trials; the standard error leaves them out:"
         )
     return lines + unseen
 

@@ -153,7 +153,7 @@ def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -
     panel.set_labels(
         x="p / p_1/2(n)",
         y="probability that Q_n is unsafe",
-        title="Where Q_n becomes unsafe, about its own p_1/2",
+        title="Where Q_n becomes unsafe, relative to p_1/2",
     )
 
 
@@ -177,7 +177,7 @@ def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -
     panel.set_labels(
         x="1/√n",
         y="p_1/2 n^2 2^(2√n) / 16",
-        title=f"p_1/2 in units of its asymptotic form{'' if halves else ', no n with points enough to fit it'}",
+        title=f"p_1/2 in units of its asymptotic form{'' if halves else ', too few points to fit any n'}",
     )
 
 

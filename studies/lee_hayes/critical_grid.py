@@ -100,9 +100,11 @@ def notes(results: Results) -> list[str]:
         if known.chance < _UNLIKELY:
             off.append(n)
     if wide:
-        lines.append(f"wider than the trials are for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, wide))}")
+        lines.append(
+            f"wider than the trials were chosen for (1e-4 up to n = 16, 1e-3 above): n = {', '.join(map(str, wide))}"
+        )
     if off:
         lines.append(
-            f"counts that lie off the curve as one sample in {1 / _UNLIKELY:,.0f} does: n = {', '.join(map(str, off))}"
+            f"counts farther from the curve than all but one sample in {1 / _UNLIKELY:,.0f}: n = {', '.join(map(str, off))}"
         )
     return lines

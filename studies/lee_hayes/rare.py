@@ -79,7 +79,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     )
     inside = explain_fault_set(n, sorted(faults))
     x, y = faults[i], faults[j]
-    lines = [f"  planted at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}"]
+    lines = [f"  close pair at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}"]
     lines.append(
         "  counts: it is the first pair within distance 2"
         if before == (i, j)
@@ -121,7 +121,7 @@ def _notes(results: Results) -> list[str]:
     if not wide:
         return []
     return [
-        "Catastrophes may carry the mean number of unsafe nodes, too rare to be seen and not proved to be rarer:",
+        "Large unsafe subcubes, too rare to be seen and not proved to be rarer, may add to the mean number of unsafe nodes:",
         *wide,
     ]
 
@@ -138,7 +138,7 @@ def _figure(results: Results, sheet: Any) -> None:
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
     subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN_DIMENSIONS}
     larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
-    larger.set_labels(y="probability of the subcube", title=f"Subcubes in the closure at n = {n}")
+    larger.set_labels(y="probability of the subcube", title=f"Unsafe subcubes at n = {n}")
     for panel in (left, right, larger):
         panel.scale = "log"
     sheet.title(results.study.title)

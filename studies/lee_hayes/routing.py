@@ -164,7 +164,7 @@ def _notes(results: Results) -> list[str]:
         below = sum(e.high < _printed_delay_share() for _, e in stated)
         most = max(stated, key=lambda row: row[1].value)
         lines.append(
-            f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): so at {below} of "
+            f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): true at {below} of "
             f"{len(stated)} points, at most {100 * most[1].value:.3g}% at {point_text(most[0])}"
         )
     rare = []
@@ -175,8 +175,12 @@ def _notes(results: Results) -> list[str]:
                 mean = float(faults_on_route(int(point["n"]), int(point["f"])))
                 rare.append(f"  {point_text(point)}: ROUTE lost {lost} of {tally.trials:,}; closed form {mean:.3g}")
     if rare:
-        lines.append("Messages seldom meet a fault: beside what ROUTE lost, the mean number of faults on its path,")
-        lines.append("f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the fraction and is it to first order:")
+        lines.append(
+            "Messages seldom meet a fault.  After the number that ROUTE lost, the mean number of faults on its path:"
+        )
+        lines.append(
+            "f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the fraction lost and equals it to first order in f."
+        )
         lines += rare
     limits = sum(tally.counts["route2_limit"] for _, tally in results)
     if limits:

@@ -154,9 +154,11 @@ def _notes(results: Results) -> list[str]:
         return advice
     above = [point_text(point) for point, e in rows if e.low >= _stated_limit()]
     below = [point for point, e in rows if e.high < _stated_limit()]
-    lines = [f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: so at {len(below)} of {len(rows)} such points"]
+    lines = [
+        f"paper: less than 15% unsafe for f <= floor(n/2), n >= 5: true at {len(below)} of {len(rows)} such points"
+    ]
     if above:
-        lines.append(f"  not so at {', '.join(above)}")
+        lines.append(f"  false at {', '.join(above)}")
     return lines + advice
 
 
@@ -195,8 +197,8 @@ def _large_notes(results: Results) -> list[str]:
     if not rare:
         return []
     return [
-        f"Fewer than {_RARE} close pairs of faults a trial are expected at {'; '.join(rare)}:",
-        "there fastcube run unsafe-rare says more, from fault sets that all have one.",
+        f"Fewer than {_RARE} close pairs of faults per trial are expected at {'; '.join(rare)}:",
+        "there fastcube run unsafe-rare is more precise, because all its fault sets have a close pair.",
     ]
 
 

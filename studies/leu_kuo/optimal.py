@@ -52,7 +52,7 @@ def _figure(results: Results, sheet: Any) -> None:
         links.set_labels(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
         share.scale = "linear"
         share.limits(bottom=0)
-        share.set_labels(y="probability of a fault-free tree", title=f"n = {n}: who finds a fault-free tree")
+        share.set_labels(y="probability of a fault-free tree", title=f"n = {n}: fault-free trees")
     sheet.title(results.study.title)
 
 

@@ -219,7 +219,7 @@ def figure(results: Results, sheet: Any) -> None:
     left.limits(bottom=0)
     left.add_statement(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
     left.add_statement(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
-    left.set_labels(y="successful routing rate", title=f"{of} 1: pairs that the route joins")
+    left.set_labels(y="successful routing rate", title=f"{of} 1: pairs between which PRACTICAL delivers")
     _plot_lengths(results, right)
     right.set_labels(title=f"{of} 2: length of the paths found")
     sheet.title(results.study.title)
@@ -254,8 +254,10 @@ def notes(results: Results) -> list[str]:
         if point["rate"] <= high:
             upto += estimate.low > fifty
             over += estimate.high <= fifty
-    lines.append(f'"success rate > 90% if the node failure rate is below 30%": so at {below} points, not at {above}')
-    lines.append(f'"in most cases > 50% up to 50%": so at {upto} points, not at {over}')
+    lines.append(
+        f'"success rate > 90% if the node failure rate is below 30%": true at {below} points, false at {above}'
+    )
+    lines.append(f'"in most cases > 50% up to 50%": true at {upto} points, false at {over}')
     limits = sum(tally.counts["limit"] for _, tally in results)
     void = sum(tally.counts["void"] for _, tally in results)
     lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {void}")

@@ -158,9 +158,7 @@ def _percolation_figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    return [
-        "points that differ in failed alone share their trials: their intervals hold one by one, not as independent ones"
-    ]
+    return ["points that differ only in failed are counted from the same trials: their intervals are not independent"]
 
 
 SURVIVAL_CURVE = Study(

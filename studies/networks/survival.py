@@ -177,7 +177,7 @@ def rank_notes(results: Results) -> list[str]:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
             lines += [f"{where}: {line}" for line in _compare_networks(results, [p for p in points if is_compared(p)])]
             lines += [f"{where}: {line}" for line in _list_unpaired(results, [p for p in points if not is_compared(p)])]
-    heading = "P(connected) less the hypercube's on the same faults, by degree, each with its own 95% interval:"
+    heading = "P(connected) minus the hypercube's on the same faults, by degree, each with its own 95% interval:"
     return [heading, *lines] if lines else []
 
 
@@ -205,7 +205,7 @@ def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str
         for point, (estimate, family), text in zip(points, estimates, texts, strict=True)
     ]
     return [
-        f"degree {degree}, P(connected) without pairs: " + ", ".join(text for _, _, text in some)
+        f"degree {degree}, P(connected) not paired with the hypercube: " + ", ".join(text for _, _, text in some)
         for degree, some in groupby(sorted(rows), key=lambda row: row[0])
     ]
 
@@ -256,7 +256,7 @@ def bracket_notes(results: Results) -> list[str]:
     return [
         heading,
         *lines,
-        *[f"  and of {left:,} more point{'s' * (left > 1)} by fc.isolated_node_bounds"] * (left > 0),
+        *[f"  fc.isolated_node_bounds gives the limits of {left:,} more point{'s' * (left > 1)}"] * (left > 0),
     ]
 
 

@@ -124,12 +124,12 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
             panel.curve(at, steps, label, linestyle=dashes, linewidth=4, alpha=0.4)  # visible under an equal line
     bounded = with_fault or without
     least = sorted((int(p["packets"]), results.estimates(p)["bound"].value) for p in bounded)
-    panel.curve([m for m, _ in least], [y for _, y in least], "no schedule is faster than", linestyle="--")
+    panel.curve([m for m, _ in least], [y for _, y in least], "lower bound for every schedule", linestyle="--")
     panel.axes.set_xscale("log")
     panel.scale = "log"
     panel.by = ("trees",)
     where = f"fault at distance {nearest}" if with_fault else "no fault"
-    panel.set_labels(x="M, packets", y="steps", title=f"n = {n}, {where}")
+    panel.set_labels(x="M, number of packets", y="steps", title=f"n = {n}, {where}")
 
 
 def _notes(results: Results) -> list[str]:
@@ -137,7 +137,10 @@ def _notes(results: Results) -> list[str]:
     if not done:
         return []
     lines = []
-    for d, formula in ((True, "ceil(M/(n-1)) + n, with a faulty node"), (False, "ceil(M/n) + n, without")):
+    for d, formula in (
+        (True, "ceil(M/(n-1)) + n, with a faulty node"),
+        (False, "ceil(M/n) + n, without a faulty node"),
+    ):
         points = [point for point in done if bool(point["d"]) == d]
         if points:
             lines += _compare_formula(results, points, formula)

@@ -110,9 +110,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 def _notes(results: Results) -> list[str]:
     ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
-    lines = [
-        "bits that a node sends a neighbour: 1 for unsafe and marked nodes; n for vectors, one a round; for levels"
-    ]
+    lines = ["bits that a node sends to a neighbour: 1 if unsafe or marked; n for a vector, one per round; for a level"]
     lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in ns))
     for word in STATUS_NAMES:
         known = [(tally.extremes[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
@@ -121,7 +119,7 @@ def _notes(results: Results) -> list[str]:
             lines.append(f"most rounds of {_TITLES[word]}: {most} (trial {trial} at {point_text(point)})")
     unknown = sum(tally.trials - tally.counts["known"] for _, tally in results)
     if unknown:
-        lines.append(f"trials whose words are not computed (subcubes of more than 20 dimensions): {unknown}")
+        lines.append(f"trials whose safety statuses are not computed (subcubes of more than 20 dimensions): {unknown}")
     return lines
 
 

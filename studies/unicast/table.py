@@ -24,7 +24,7 @@ MISSING = (
 
 
 def _notes(results: Results) -> list[str]:
-    lines = ["all rules among all messages; ROUTE3 refuses where no node is active"]
+    lines = ["fractions are of all messages; ROUTE3 refuses where no node is active"]
     wrong = {name: max(tally.extremes[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING_RULES}
     for name, most in wrong.items():
         state = "none" if most <= 0 else "SOME, replay the witness"
@@ -32,12 +32,12 @@ def _notes(results: Results) -> list[str]:
     unknown = [(point, tally.counts["levels_unknown"]) for point, tally in results if tally.counts["levels_unknown"]]
     for point, count in unknown:
         lines.append(
-            f"  {point_text(point)}: words of {count} trials are not computed (subcubes of more than 20 dimensions)"
+            f"  {point_text(point)}: safety statuses of {count} trials are not computed (subcubes of more than 20 dimensions)"
         )
     limits = {name: sum(tally.counts[f"{name}_limit"] for _, tally in results) for name in ("dfs", "sidetrack")}
     if any(limits.values()):
         lines.append(f"cut off: DFS {limits['dfs']:,} (2^16 hops), SIDETRACK {limits['sidetrack']:,} (8n hops)")
-    lines.append(f"not in the table, for their definitions were not read: {', '.join(MISSING)}")
+    lines.append(f"not in the table, because we have not read their definitions: {', '.join(MISSING)}")
     return lines
 
 

@@ -170,8 +170,9 @@ def _notes(results: Results) -> list[str]:
             one = trial_deviation(tally, counter)
             ten = one / math.sqrt(10)
             lines.append(
-                f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / 10240:.2f}% of the channels; sd of one "
-                f"{one:.1f}, of a mean of 10 {ten:.1f}: the paper's is {(row['N'] - e.value) / ten:+.1f} of these away"
+                f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / 10240:.2f}% of the channels; standard "
+                f"deviation {one:.1f} of a trial, {ten:.1f} of a mean of 10; the paper's N is off by "
+                f"{(row['N'] - e.value) / ten:+.1f} of the latter"
             )
     return lines
 

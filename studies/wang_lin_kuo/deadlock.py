@@ -254,7 +254,7 @@ def _message_notes(results: Results) -> list[str]:
             }
             trials = sum(t.counts["partitioned"] for _, t in some)
             lines.append(
-                f"messages that {what}: of {trials:,} trials {counts['deadlock']:,} stop with one virtual channel, "
+                f"messages that {what}: of {trials:,} trials {counts['deadlock']:,} deadlock with one virtual channel, "
                 f"{counts['deadlock_repaired']:,} with two, {counts['deadlock_separate']:,} with two and single destinations"
             )
     return lines

@@ -178,10 +178,12 @@ def half_crossing(results: Results, n: int, statistic: str) -> float | None:
 def _notes(results: Results) -> list[str]:
     lines = []
     for n in sorted({int(point["n"]) for point, _ in results}):
-        found = [(what, half_crossing(results, n, name)) for what, name in (("P", "exists"), ("Figure 2", "greedy"))]
-        texts = [f"{what} at {x:.3f} 2^(n/2) = {x * 2 ** (n / 2):.1f}" for what, x in found if x is not None]
+        found = [(name, half_crossing(results, n, name)) for name in ("exists", "greedy")]
+        texts = [
+            f"{name} crosses 1/2 at f = {x * 2 ** (n / 2):.1f} = {x:.3f} 2^(n/2)" for name, x in found if x is not None
+        ]
         if texts:
-            lines.append(f"n={n}: 1/2 is crossed by {', by '.join(texts)}")
+            lines.append(f"n={n}: {', '.join(texts)}")
     empty = [(p, results.estimates(p)["exists"]) for p, t in results if t.trials and not t.counts["exists"]]
     if empty:
         lines.append(

@@ -315,7 +315,7 @@ def test_notes_and_figure_of_packets(point, tmp_path):
         )
     else:
         assert (
-            "ceil(M/n) + n, without: right in every trial at 6 of 6 points" in notes
+            "ceil(M/n) + n, without a faulty node: right in every trial at 6 of 6 points" in notes
             and "largest steps / bound" in notes
         )
     results.plot(path=tmp_path / "e.png")

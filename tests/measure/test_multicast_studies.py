@@ -189,7 +189,12 @@ def test_a_set_of_multicasts_is_told_with_what_is_stuck():
 @pytest.mark.parametrize(
     ("name", "axes", "note"),
     [
-        pytest.param("two-partition", {"n": "7", "f": "6,15,31"}, "1/2 is crossed by P at", marks=pytest.mark.kernels),
+        pytest.param(
+            "two-partition",
+            {"n": "7", "f": "6,15,31"},
+            "exists crosses 1/2 at f = ",
+            marks=pytest.mark.kernels,
+        ),
         (
             "multicast",
             {"n": "10", "f": "8", "destinations": "16"},

@@ -243,7 +243,7 @@ def test_unpaired_networks_alone_have_notes_and_no_difference():
     results = fc.run(STUDY, network="exchanged", n=4, f=0, links=[1, 2], trials=300)
     lines = as_table(results, 120, ["connected", "connected_diff"]).splitlines()
     assert "connected_diff is not known at any of these points" in lines
-    assert sum("P(connected) without pairs: exchanged " in line for line in lines) == 2
+    assert sum("P(connected) not paired with the hypercube: exchanged " in line for line in lines) == 2
 
 
 @pytest.mark.kernels

@@ -218,7 +218,7 @@ def test_fine_grid():
 def test_table_and_figure_of_the_fine_grid(tmp_path):
     few = fc.run(UNSAFE_CRITICAL, grid="fine", n=[7, 8], trials=2000)
     text = as_table(few)
-    assert "wider than the trials are for (1e-4 up to n = 16, 1e-3 above): n = 7, 8" in text
+    assert "wider than the trials were chosen for (1e-4 up to n = 16, 1e-3 above): n = 7, 8" in text
     few.plot(path=tmp_path / "figure.png")
     none = fc.run(UNSAFE_CRITICAL, grid="fine", n=7, p=0.0449, trials=2000)
     assert "7  too few points or trials" in as_table(none)
