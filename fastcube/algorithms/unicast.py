@@ -63,7 +63,7 @@ class _SafetyStatus(ABC):
         """Return the nonfaulty nodes of a subcube and the ends of faulty links, from which statuses are computed."""
         if part.dimension > LARGEST_WHOLE:
             raise ParameterError(
-                f"words are computed in unsafe subcubes of at most {LARGEST_WHOLE} dimensions, "
+                f"safety statuses are computed in unsafe subcubes of at most {LARGEST_WHOLE} dimensions, "
                 f"got one of {part.dimension}: {part}"
             )
         faulty, ends = self._unsafe._local_faults(part)

@@ -214,4 +214,4 @@ def test_means_that_no_trials_carry_are_told_beside_the_closed_form():
         and "losses too rare" not in text
     )
     text = as_table(results.sel(n=60, f=30))
-    assert "n=60,f=30,links=0" in text and "closed form 870; those of more than 2^16 nodes are too rare" in text
+    assert "n=60,f=30,links=0" in text and "closed form 870; losses of more than 2^16 nodes are too rare" in text

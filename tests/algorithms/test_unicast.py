@@ -216,7 +216,7 @@ def test_random_faults_and_seeds():
         (lambda: fc.route(fc.Hypercube(3), 0, 1, algorithm="LEVEL"), "algorithm must be .*LEVELS"),
         (
             lambda: fc.safety_levels(fc.Hypercube(30, [0, 2**21 - 1], [(x, x ^ 1) for x in _chain()])).level(0),
-            r"words are computed in unsafe subcubes of at most 20 dimensions, got one of 21",
+            r"safety statuses are computed in unsafe subcubes of at most 20 dimensions, got one of 21",
         ),
     ],
 )

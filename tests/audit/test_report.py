@@ -124,7 +124,9 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
     assert "the drawing lacking" in text["toy-figure-1"]
     assert "2 points of 2,000 trials, seed 0" in text["toy-figure-1"]
     assert re.search(r"near 0\.5 0\.\d+ ± 0\.0\d+ ✓ holds agrees", text["toy-table-1"])
-    assert re.search(r"far 0\.75 0\.\d+ ± 0\.0\d+ ≠ not reproduced printed is \+\d+% away", text["toy-table-1"])
+    assert re.search(
+        r"far 0\.75 0\.\d+ ± 0\.0\d+ ≠ not reproduced the printed number is off by \+\d+%", text["toy-table-1"]
+    )
     assert "nowhere 0.5 - … not computed yet" in text["toy-table-1"]
     assert re.search(r"percent 50 (49|50)\.\d+ ± \d\.\d+ ✓ holds agrees", text["toy-table-1"])
     assert "nodes 8 claim false ✗ refuted" in text["toy-sizes"]

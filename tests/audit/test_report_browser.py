@@ -172,7 +172,7 @@ def test_the_items_are_filtered_by_keyboard(browser, address):
         page.keyboard.type("lemma")
         some = page.locator(rows).count()
         assert 0 < some < everything
-        assert page.locator("#found").text_content() == f"{some} of {everything} lines, ours among them"
+        assert page.locator("#found").text_content() == f"{some} of {everything} lines, including our own"
         page.keyboard.press("Control+A")
         page.keyboard.press("Delete")
         page.keyboard.press("Tab")

@@ -85,10 +85,10 @@ def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligibl
     if e.low <= value + half and value - half <= e.high:
         return Comparison(statistic, measured, "holds", "agrees")
     if runs is None:
-        return Comparison(statistic, measured, "unreproduced", f"printed is {share} away")
+        return Comparison(statistic, measured, "unreproduced", f"the printed number is off by {share}")
     scatter = e.stderr * math.sqrt(eligible / runs)
     away = gap / scatter if scatter > 0 else math.inf
-    words = f"printed is {share} away, {away:+.1f} standard deviations of a mean of {runs}"
+    words = f"the printed number is off by {share}, {away:+.1f} standard deviations of a mean of {runs}"
     key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "unreproduced"
     return Comparison(statistic, measured, key, words)
 

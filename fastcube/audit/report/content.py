@@ -507,7 +507,7 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
         "items": len(items),
         "told": [
             *outcome_counts(reports),
-            *([f"{missing} not looked at"] if missing else []),
+            *([f"{missing} not computed yet"] if missing else []),
         ],
         "claims": len(theirs),
         "provenance": all_of.provenance(),

@@ -46,7 +46,7 @@
       item.hidden = !kinds.has(item.dataset.verdict) || !(lines ? line : text).includes(words);
       shown += item.hidden ? 0 : 1;
     }
-    document.getElementById("found").textContent = `${shown} of ${items.length} lines, ours among them`;
+    document.getElementById("found").textContent = `${shown} of ${items.length} lines, including our own`;
   };
   form.hidden = false;
   form.addEventListener("input", filter);
