@@ -24,6 +24,14 @@ _TITLES = {
     "vectors": "safety vectors",
 }
 
+#: The safe nodes of each definition, as a description.
+_SAFE_TEXTS = {
+    "unsafe": "nonfaulty and not unsafe (Lee & Hayes)",
+    "wu_fernandez": "nonfaulty and not marked (Wu & Fernandez)",
+    "levels": "nonfaulty and have the safety level n",
+    "vectors": "nonfaulty and have all bits of the safety vector set",
+}
+
 
 def _node_count(point: Point) -> float:
     return 2.0 ** int(point["n"])
@@ -47,7 +55,7 @@ def _statistics() -> tuple[Statistic, ...]:
         safe.append(
             Mean(
                 name=f"{word}_safe",
-                description=f"mean fraction of nodes that are nonfaulty and safe by {title}",
+                description=f"mean fraction of nodes that are {_SAFE_TEXTS[word]}",
                 total=f"{word}_nodes",
                 squares=f"{word}_squares",
                 nonzero=f"{word}_some",
