@@ -18,7 +18,7 @@ from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
 from .unsafe import faulty_labels
 
-#: Largest n for ``detect``, and for listing a tree's 2^n - 1 links.
+#: Largest n for ``detect``, and largest n for listing a tree's 2^n - 1 links.
 LARGEST_WORDS = 24
 LARGEST_LISTED = 20
 #: Largest n with faults sampled on demand, because the status of every node is looked up.

@@ -11,7 +11,7 @@ from ..errors import check_flag, check_range
 from ..networks.hypercube import Hypercube, check_cube
 from .trees import Array, CommunicationTree, dead_links, detect
 
-#: Largest n for ``optimal_tree``, which holds 3^n numbers twice, and for ``exhaust``.
+#: Largest n for ``optimal_tree``, which holds 3^n numbers twice, and largest n for ``exhaust``.
 LARGEST_LATTICE = 14
 LARGEST_EXHAUSTED = 10
 

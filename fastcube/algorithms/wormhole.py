@@ -262,7 +262,7 @@ def simulate_wormhole(
     virtual_channels : int
         1, or 2: with 2, D_L has separate channels inside supernodes.
     flits : int, optional
-        Length of every message in flits, header included.  None: longer than any path.
+        Length of every message in flits, header included, at most 2^31.  None: longer than any path.
 
     Returns
     -------
