@@ -32,8 +32,8 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_COMPRESSION_RATIO = 1100
 _MAX_SMALL_BYTES = 2**16
 
-#: Largest stored size of a chunk in bytes (h5py writes half), and most chunks.  A chunk can inflate to 1032 times its stored size,
-#: whatever size it declares.
+#: Largest stored size of a chunk in bytes (h5py writes half), and most chunks.  A chunk can inflate to 1032 times its stored
+#: size, whatever size it declares.
 _MOST_CHUNK = 2**17
 _MOST_CHUNKS = 2**13
 

@@ -145,7 +145,7 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
 
 def test_no_words_of_the_page_look_like_python(folder):
     prose = report_page.prose_blocks(folder / "report.html")
-    assert "What Table 1 prints" in prose  # the blocks are those of the page
+    assert "Numbers printed in Table 1" in prose  # the blocks are those of the page
     assert [
         (block, report_page.python_fragments(block)) for block in prose if report_page.python_fragments(block)
     ] == []
