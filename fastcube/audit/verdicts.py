@@ -190,9 +190,9 @@ GUIDE = (
     "There is one entry per fact. Statements are in our own words. Square brackets hold additions of our interpretation. The "
     "appendix holds statements that fastcube added. Each is a repair, a case of a vague remark, or about an algorithm that the "
     "paper does not give. A witness is a Python expression in the names of `import fastcube as fc`, with its value. If the "
-    "claim is refuted, the witness is the smallest counterexample. `fastcube claims PAPER ID` decides one claim and shows all "
-    "its witnesses. Our texts are machine transcriptions, in which single characters are confused. A fact that depends on one "
-    "character says so, and refutes nothing."
+    "claim is refuted, the witness is the smallest counterexample found. `fastcube claims PAPER ID` decides one claim and shows "
+    "all its witnesses. Our texts are machine transcriptions, in which single characters are confused. A fact that depends on "
+    "one character says so, and refutes nothing."
 )
 
 

@@ -255,7 +255,8 @@ def route2_2(effort: Effort) -> Verdict:
 @registry.forall(
     "cyclic-shifts",
     Cases(
-        "proved: a node between names the bits crossed, an arc of the circle; all orders, r <= {}",
+        "proved: the bits crossed before an inner node are an arc of the cyclic order that begins where the shift does; "
+        "all orders, r <= {}",
         lambda most: ((order,) for r in range(1, most + 1) for order in itertools.permutations(range(r))),
         full=7,
         quick=6,

@@ -175,8 +175,8 @@ def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
     "faulty-virtual-edges",
     _cases(
         _other_cluster_cases,
-        "proved: a fault of the class of s names one position, one of the other class one cluster, and the virtual "
-        "edge of another position or cluster does not know it; besides, ",
+        "proved: a fault of the class of s has one position, and a fault of the other class is in one cluster; virtual edges "
+        "of other positions or clusters do not depend on it; besides, ",
     ),
     where="section 2",
     states=(

@@ -31,8 +31,8 @@ def ten_cube(effort: Effort) -> Verdict:
         shares[rate] = SURVIVAL_RATE.statistic("connected").read(tally.counts, trials, {})[0]
     least = min(share.low for rate, share in shares.items() if rate <= 0.1)
     checked = (
-        f"{trials:,} trials at each of the rates .01, .05, .1 and .33; connected at the first three: at least {least:.6f}, "
-        f"at .33: {shares[0.33].value:.4f}"
+        f"{trials:,} trials at each of the rates 0.01, 0.05, 0.1 and 0.33; connected at the first three: at least {least:.6f}, "
+        f"at 0.33: {shares[0.33].value:.4f}"
     )
     return Verdict("holds" if least > 0.99 else "undecided", checked)
 
@@ -65,8 +65,8 @@ def large_cubes(effort: Effort) -> Verdict:
 @registry.claim(
     "moebius-links",
     where="ours, suggested by a simulation of other graphs (Jia & Qian 2025, abstract)",
-    states="Every number of faulty links leaves moebius1 connected for at least as many sets as the hypercube, the crossed, "
-    "the locally twisted or the other Moebius cube, n = 3 and 4.",
+    states="Of the sets of k faulty links at least as many leave moebius1 connected as the hypercube, the crossed, the locally "
+    "twisted or the other Moebius cube, for every k, n = 3 and 4.",
     ours=True,
 )
 def moebius_links(effort: Effort) -> Verdict:
@@ -90,7 +90,7 @@ def moebius_links(effort: Effort) -> Verdict:
 @registry.claim(
     "nodes-nobody",
     where="ours, suggested by the statement on links",
-    states="Every number of faulty nodes leaves moebius1 connected for at least as many sets as the hypercube.",
+    states="Of the sets of f faulty nodes at least as many leave moebius1 connected as the hypercube, for every f.",
     ours=True,
     correction="Of the sets of 6 faulty nodes, n = 4, fewer leave moebius1 connected.",
 )

@@ -146,8 +146,8 @@ def _claim_table_3_row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
             away.append((printed - mean) / ten)
             means.append(f"{mean:.1f} {what}")
             told.append(
-                f"{what} {mean:.1f}, the deviation of a mean of 10 {ten:.1f}, so the printed one is {away[-1]:+.1f} of "
-                "them away"
+                f"{what} {mean:.1f}, a mean of ten has the standard deviation {ten:.1f}, and the printed one is "
+                f"{away[-1]:+.1f} of these away"
             )
         checked = f"{tally.trials:,} random multicasts: {'; '.join(told)}"
         if min(map(abs, away)) < _NEAR_STDERRS:
@@ -157,7 +157,7 @@ def _claim_table_3_row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
         data = {"n": 10, "f": f, "destinations": destinations}
         first, second = (
             Witness.of(
-                f"{printed} is more than {_FAR_STDERRS:.0f} deviations of a mean of 10 from the mean {what}",
+                f"{printed} is more than {_FAR_STDERRS:.0f} standard deviations of a mean of ten from the mean {what}",
                 _is_far_expression(printed, counter, f, destinations),
                 data,
             )

@@ -27,7 +27,9 @@ def _deadlock_witness(cube: Hypercube, messages: list[Message], copies: int) -> 
     """Return an example: messages that deadlock in the simulation."""
     sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
     python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
-    return Witness.of(f"{len(messages)} messages that stop: {sent}", python, cube_data(cube) | {"messages": messages})
+    return Witness.of(
+        f"{len(messages)} messages that deadlock: {sent}", python, cube_data(cube) | {"messages": messages}
+    )
 
 
 #: A path, and the rules by which D_H and D_L choose a buddy, which Figure 15 leaves open.
@@ -93,7 +95,7 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
     )
     messages = deadlocking_messages(cube, pair, cycle, 1, unicast).messages
     if messages is None:
-        return Verdict("undecided", f"{checked}: no messages found that stop", shown)
+        return Verdict("undecided", f"{checked}: no messages found that deadlock", shown)
     return Verdict("refuted", checked, _deadlock_witness(cube, messages, 1), (shown,))
 
 
@@ -153,7 +155,7 @@ def _decide_replication(effort: Effort, copies: int) -> Verdict:
                     )
     witness = _deadlock_witness(cube, list(BRANCHES), copies)
     checked = (
-        f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all stops; "
+        f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all deadlocks; "
         "one with two each does"
     )
     return Verdict("refuted" if witness.value else "undecided", checked, witness)

@@ -26,7 +26,7 @@ SECTION_5_3 = Hypercube(5, [0b00011, 0b00100, 0b01110, 0b01001, 0b11010, 0b11110
 #: Proof that Figure 2 never fails with so few faults.
 PROOF = (
     "for every n: choose one pair of faults that meet on each dimension with a conflict; these pairs are a forest on "
-    "the faults, because a circle in a hypercube uses each dimension twice, so at most f - 1 dimensions have one: "
+    "the faults, because a cycle in a hypercube uses each dimension twice, so at most f - 1 dimensions have one: "
     "fewer than n, and after the first deletion fewer than n - 1"
 )
 
