@@ -35,7 +35,6 @@ extensions = [
     "commands",
     "errata",
     "reference",
-    "references",
     "frame",
 ]
 exclude_patterns = [

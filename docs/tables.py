@@ -1,4 +1,4 @@
-"""The tables of pages, made from cached results and records when the site is built.
+"""The tables of pages, made from cached results, records and references when the site is built.
 
 A line ``[Table NAME](tables.py)`` of a page is the place of a table: a link here in the repository, the table on the site.
 """
@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import references
 import sheets
 
 import fastcube as fc
@@ -392,6 +393,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "rules-refused": lambda: _rules("refused", 100, 3),
     "rules-safe": lambda: _status("safe", 5),
     "rules-rounds": lambda: _status("rounds", 2),
+    **{f"references-{name}": make for name, make in references.TABLES.items()},
 }
 
 

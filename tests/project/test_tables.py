@@ -17,7 +17,7 @@ def tables(monkeypatch):
     import tables
 
     yield tables
-    for name in ("tables", "sheets"):
+    for name in ("tables", "sheets", "references"):
         sys.modules.pop(name, None)
 
 

@@ -1,7 +1,4 @@
-"""The tables of the page of references, from ``data/citations.json`` and the inventories of the papers.
-
-The page marks the place of a table by ``<!-- references NAME -->``.  ``TABLES`` makes each.
-"""
+"""The tables of the page of references, from ``data/citations.json`` and the inventories of the papers."""
 
 import re
 from pathlib import Path
@@ -10,9 +7,7 @@ from fastcube.audit.citing import listed_entries
 from fastcube.measure.inventory import inventory, papers
 from fastcube.resources import read_json
 
-DOCS = Path(__file__).resolve().parents[1]
-
-MARK = re.compile(r"^<!-- references (\w+) -->$", re.MULTILINE)
+DOCS = Path(__file__).resolve().parent
 
 #: Letters that BibTeX writes as commands; the braces that keep the case of letters are removed after these.
 LETTERS = {'{M}{\\"o}': "Mö", "{\\'o}": "ó", "{\\'e}": "é", "{\\'a}": "á", "{\\l}": "ł", "{\\L}": "Ł", "--": "-"}
@@ -73,6 +68,8 @@ def papers_table():
         year = [str(paper.year)] if paper.year else []
         text = ", ".join([author_text(paper.authors), f'"{paper.title}"', paper.published, *year])
         rows.append([f"`{name}`", text, f"[{codes[0]}-{codes[-1]}]({page})"])
+    later = {key: fields for _, key, fields in listed_entries("background")}["wang-lin-kuo-1999"]
+    rows.append(["not read", f"{reference_text(later)} (a later version of `wang_lin_kuo`)", ""])
     return markdown_table(["name", "paper", "interpretations"], rows)
 
 
@@ -117,6 +114,7 @@ def agreement_table():
     return markdown_table(["agrees", "entries"], rows)
 
 
+#: The tables by name.
 TABLES = {
     "papers": papers_table,
     "networks": lambda: named_table("network", "networks"),
@@ -124,18 +122,5 @@ TABLES = {
     "percolation": lambda: used_table("used by", "percolation"),
     "trees": lambda: used_table("used by", "trees"),
     "random": lambda: used_table("used for", "random"),
-    "later": lambda: reference_text(
-        {key: fields for _, key, fields in listed_entries("background")}["wang-lin-kuo-1999"]
-    ),
     "agreement": agreement_table,
 }
-
-
-def add_tables(app, page, source):
-    """Put the tables where a page asks for them."""
-    source[0] = MARK.sub(lambda mark: TABLES[mark[1]](), source[0])
-
-
-def setup(app):
-    app.connect("source-read", add_tables)
-    return {"parallel_read_safe": True}
