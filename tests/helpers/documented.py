@@ -1,18 +1,16 @@
-"""The recipe of docs/random.md: how any trial is drawn, with plain NumPy."""
+"""The recipe of docs/random.md: how any trial is sampled, with plain NumPy."""
 
 from __future__ import annotations
 
 import functools
-import re
+import runpy
 from pathlib import Path
 from typing import Any
+
+SAMPLER = Path(__file__).resolve().parents[2] / "docs" / "random_numbers.py"
 
 
 @functools.cache
 def load_documented_sampler() -> dict[str, Any]:
-    """The names that the code blocks of the page define.  They show a kernel's answer too, so it is asked for in tests alone."""
-    names: dict[str, Any] = {}
-    text = (Path(__file__).resolve().parents[2] / "docs" / "random.md").read_text()
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(code, names)
-    return names
+    """Return the names of the file that the page shows."""
+    return runpy.run_path(str(SAMPLER))

@@ -144,7 +144,7 @@ def test_the_stream_is_the_documented_one(key):
             assert one_uniform(key, t, i) == load_documented_sampler()["uniform"](key, t, i)
             # for 2^63 - 1 a word is kept half of the time, so attempts after the first are met
             for m in (1, 2, 10, 2**32 + 1, 3 * 2**61, 2**63 - 1):
-                assert one_below(key, t, i, m) == load_documented_sampler()["below"](key, t, i, m)
+                assert one_below(key, t, i, m) == load_documented_sampler()["random_below"](key, t, i, m)
         for x in (0, 5, 2**56 + 3):
             for d in (0, 2, 56):
                 one = one_link(key, t, x, 1 << d)
@@ -264,7 +264,7 @@ def wandered(key, t, n, f):
         among = [bit for bit in open_ if bit & (curr ^ ends[1])] or open_
         if not among:
             return -1
-        curr ^= among[load_documented_sampler()["below"](key, t, links, len(among))]
+        curr ^= among[load_documented_sampler()["random_below"](key, t, links, len(among))]
         links += 1
     return links
 

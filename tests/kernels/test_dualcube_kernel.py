@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.documented import load_documented_sampler
 from helpers.dualcube_trials import KEY, TALLIES, reference_pair, reference_tally, run_trials
 from reference import dualcube as twin
 from scipy.special import chdtrc
@@ -221,10 +220,7 @@ def test_draws_are_those_of_the_recipe(m, rate):
 
 @pytest.mark.kernels
 def test_documented_pairs_are_the_kernels():
-    recipe: dict = {}
-    text = (Path(__file__).resolve().parents[2] / "docs" / "random.md").read_text()
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(block, recipe)
+    recipe = load_documented_sampler()
     seen: Counter[bool] = Counter()
     for m, rate in ((1, 0.8), (2, 0.7), (5, 0.5), (9, 0.1), (20, 0.3), (30, 0.9)):
         for t in (0, 1, 2, 3, 5, 77, 1002, 2**33 + 1):

@@ -32,7 +32,7 @@ SMALL = {(2, 2), (2, 4), (3, 5), (4, 16), (5, 7), (6, 3), (7, 10), (16, 8), (20,
 
 @pytest.mark.parametrize(("n", "f"), POINTS)
 def test_draws_are_those_of_the_recipe(n, f):
-    documented = load_documented_sampler()["planted_sequence"]
+    documented = load_documented_sampler()["close_pair_sequence"]
     for t in (0, 1, 2, 3, 5, 14, 1000, 2**33 + 7):
         assert sample_faults(t, n, f) == documented(int(KEY), t, n, f)
 

@@ -375,9 +375,9 @@ def test_trials_are_those_of_the_recipe(n):
     for trial in range(8):
         for f in {0, 1, min(2**n - 2, 9)}:
             nodes, _, ends = replay.routing(key, trial, n, f, 0)
-            assert (nodes.tolist(), *ends.tolist()) == names["fault_set_and_pair"](key, trial, n, f)
+            assert (nodes.tolist(), ends.tolist()) == names["fault_set_and_ends"](key, trial, n, f, 2)
             nodes, links, ends = broadcast(key, trial, n, f, 1)
-            assert (nodes.tolist(), *ends.tolist()) == names["fault_set_and_source"](key, trial, n, f)
+            assert (nodes.tolist(), ends.tolist()) == names["fault_set_and_ends"](key, trial, n, f, 1)
             [(lower, dim)] = names["link_set"](key, trial, n, 1)
             assert links.tolist() == [[lower, lower | 1 << dim]]
         for rate in (0.0, 0.3, 0.8):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import re
 from collections import Counter
-from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 from helpers.compiled import mark_others_slow
+from helpers.documented import load_documented_sampler
 from helpers.spanning_trials import BROADCAST_STUDY, NUMBER_STUDY, check_numbers, check_packets, study_key
 from reference import spanning as twin
 from scipy.special import bdtr, bdtrc
@@ -196,10 +195,7 @@ def test_any_split_adds_up(n, f, links):
 
 
 def test_ends_are_those_of_the_recipe():
-    text = (Path(__file__).parents[2] / "docs" / "random.md").read_text()
-    names: dict = {}
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(code, names)
+    names = load_documented_sampler()
     for n, d, t in itertools.product((2, 3, 7, 12), (0, 1, 2, 5, 12), (0, 1, 2**33 + 5)):
         if d <= n:
             s, f = names["source_and_fault"](int(KEY), t, n, d)

@@ -265,7 +265,7 @@ def check_rate(name, n, rate, link_rate, trials):
         if FAMILIES[name].matched:
             assert [tuple(link) for link in dead.tolist()] == sorted(links, key=lambda link: (link[1], link[0])), (n, t)
         elif link_rate >= 1 / 64:
-            numbers = load_documented_sampler()["at_a_rate"](KEY, t, len(names), link_rate, 11, 12)
+            numbers = load_documented_sampler()["faulty_at_rate"](KEY, t, len(names), link_rate, 11, 12)
             assert dead.tolist() == names[numbers].tolist(), (n, t)
         assert ends.tolist() == (pair if len(nodes) <= 2**n - 2 else []), (n, t)
     kernel = tables.SURVIVAL_RATE.kernel(name, n, rate, link_rate)

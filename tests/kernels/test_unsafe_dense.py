@@ -4,12 +4,12 @@ import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 from helpers.compiled import mark_others_slow, mark_unless_default
+from helpers.documented import load_documented_sampler
 from helpers.unsafe_rate_trials import KEY, POINTS, SELECTED_POINTS, reference_tally, serving_methods, tally_of
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
@@ -92,10 +92,7 @@ def test_labels_are_those_of_the_law_of_fault_sets():
 
 @pytest.mark.kernels
 def test_the_documented_recipe():
-    text = (Path(__file__).parents[2] / "docs" / "random.md").read_text()
-    recipe: dict = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(block, recipe)
+    recipe = load_documented_sampler()
     for n, p in ((3, 0.2), (4, 0.0152), (7, 1 / 64), (8, 0.01), (9, 0.7), (10, 0.0097), (16, 0.0011)):
         state = np.zeros(max(8, 2**n // 64), np.uint64)
         for t in (0, 5, 2**33 + 1):

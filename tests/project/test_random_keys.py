@@ -1,7 +1,12 @@
-"""docs/random.md alone gives the key of every study, and the fault sets of those that share a key."""
+"""docs/random_numbers.py alone gives the key of every study, and the fault sets of those that share a key."""
+
+import ast
+import re
+import subprocess
+import sys
 
 import pytest
-from helpers.documented import load_documented_sampler
+from helpers.documented import SAMPLER, load_documented_sampler
 
 import fastcube as fc
 
@@ -16,6 +21,24 @@ OWN = [
     fc.survival_study(fc.family("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
     fc.rivals_study(["LEVELS", "A1"]),
 ]
+
+
+def test_the_page_shows_each_function_of_the_file_once():
+    functions = [node.name for node in ast.parse(SAMPLER.read_text()).body if isinstance(node, ast.FunctionDef)]
+    text = SAMPLER.with_name("random.md").read_text()
+    shown = re.findall(r"^```\{literalinclude\} random_numbers\.py\n:pyobject: (\w+)\n```$", text, re.MULTILINE)
+    assert len(functions) > 25
+    assert sorted(shown) == sorted(functions)
+
+
+def test_the_file_needs_numpy_alone(tmp_path):
+    code = (
+        f"import sys; sys.path.insert(0, {str(SAMPLER.parent)!r}); import random_numbers as r; "
+        "print(r.fault_set(r.study_key('unsafe-fraction', 0, {'n': 10, 'f': 5}), 77, 10, 5), "
+        "[m for m in ('fastcube', 'numba', 'scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "[265, 679, 835, 23, 885] []\n"
 
 
 @pytest.mark.parametrize("study", [*map(fc.study, fc.study_names()), *OWN], ids=lambda study: study.name)
@@ -43,7 +66,7 @@ def test_the_page_draws_the_fault_sets(study, point):
     key = page["study_key"](study.name, 3, point)
     for trial in (0, 5, 1000):
         drawn = study.draw(study.point(point), study.key(3, point), trial)
-        nodes, s, t = page["fault_set_and_pair"](key, trial, point["n"], point["f"])
+        nodes, (s, t) = page["fault_set_and_ends"](key, trial, point["n"], point["f"], 2)
         assert sorted(drawn.network.faulty_nodes) == sorted(nodes)
         if drawn.others:
             assert (drawn.others["s"], drawn.others["t"]) == (s, t)
