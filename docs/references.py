@@ -1,4 +1,4 @@
-"""The tables of the page of references, from ``data/citations.json`` and the inventories of the papers."""
+"""The tables of the page of references: a head and rows each, from ``data/citations.json`` and the papers' inventories."""
 
 import re
 from pathlib import Path
@@ -54,11 +54,6 @@ def reference_text(fields):
     return plain_text(", ".join(parts))
 
 
-def markdown_table(head, rows):
-    """Return a table in Markdown."""
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
-
-
 def papers_table():
     """A row per paper, with the codes of its interpretations."""
     rows = []
@@ -70,13 +65,13 @@ def papers_table():
         rows.append([f"`{name}`", text, f"[{codes[0]}-{codes[-1]}]({page})"])
     later = {key: fields for _, key, fields in listed_entries("background")}["wang-lin-kuo-1999"]
     rows.append(["not read", f"{reference_text(later)} (a later version of `wang_lin_kuo`)", ""])
-    return markdown_table(["name", "paper", "interpretations"], rows)
+    return ["name", "paper", "interpretations"], rows
 
 
 def named_table(head, name):
     """A row per entry of a list whose keys are names of networks or rules."""
     rows = [[key.replace("+", ", "), reference_text(fields)] for _, key, fields in listed_entries(name)]
-    return markdown_table([head, "paper"], rows)
+    return [head, "paper"], rows
 
 
 def used_table(head, section):
@@ -87,13 +82,14 @@ def used_table(head, section):
     for key in citations["sections"][section]:
         studies = [f"`{study}`" for study, keys in citations["methods of studies"].items() if key in keys]
         rows.append([citations["used for"].get(key) or ", ".join(studies), reference_text(found[key])])
-    return markdown_table([head, "paper"], rows)
+    return [head, "paper"], rows
 
 
 def rules_table():
     """A row per rule, then the methods of the study that compares statuses."""
-    _, _, *methods = used_table("", "methods of rules").split("\n")
-    return "\n".join([named_table("rule", "unicast"), *methods])
+    head, rows = named_table("rule", "unicast")
+    _, methods = used_table("", "methods of rules")
+    return head, rows + methods
 
 
 def entry_label(key, fields):
@@ -111,7 +107,7 @@ def agreement_table():
     for kind, keys in read_json("citations")["agreement"].items():
         labels = [key.replace("+", ", ") if key in named else entry_label(key, found[key]) for key in keys]
         rows.append([kind, ", ".join(labels)])
-    return markdown_table(["agrees", "entries"], rows)
+    return ["agrees", "entries"], rows
 
 
 #: The tables by name.

@@ -393,7 +393,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "rules-refused": lambda: _rules("refused", 100, 3),
     "rules-safe": lambda: _status("safe", 5),
     "rules-rounds": lambda: _status("rounds", 2),
-    **{f"references-{name}": make for name, make in references.TABLES.items()},
+    **{f"references-{name}": lambda make=make: _markdown(*make()) for name, make in references.TABLES.items()},
 }
 
 

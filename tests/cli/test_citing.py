@@ -75,7 +75,7 @@ def test_the_page_names_all_that_is_cited():
     entries = [
         entry for name in ("networks", "unicast", "methods", "lee_hayes") for entry in citing.listed_entries(name)
     ]
-    shown = "\n".join(make() for make in MADE["TABLES"].values())
+    shown = "\n".join(" ".join(row) for make in MADE["TABLES"].values() for row in make()[1])
     for _, key, fields in entries:
         assert MADE["reference_text"](fields) in shown, key
     assert all(inventory(name).title in shown for name in papers())
