@@ -322,7 +322,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
         lambda *a: then_signal(first, signal.SIGINT, 0.3)(*a) if calls else calls.append(1) or first(*a),
     )
     monkeypatch.setattr(os, "_exit", leave)
-    with pytest.raises(Exited) as left:
+    with signals.own_process(), pytest.raises(Exited) as left:
         made(tmp_path, claims=())
     assert left.value.args == (INTERRUPTED,)
 

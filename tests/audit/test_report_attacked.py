@@ -26,7 +26,7 @@ from fastcube.audit.report.folder import Folder
 from fastcube.audit.report.plan import plan_of
 from fastcube.cli import print_message
 from fastcube.results.reading import open_results
-from fastcube.running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS
+from fastcube.running.signals import FINISHED, INTERRUPTED, TERMINATED, WORK_REMAINS, own_process
 
 pytest.importorskip("jinja2")
 
@@ -220,7 +220,8 @@ def signalled(folder, rng):
         try:
             with open(folder / "said", "a") as said:  # noqa: PTH123
                 os.dup2(said.fileno(), 2)
-            code = made(folder / "out", ("false", "repaired", "last"))
+            with own_process():  # as on the command line
+                code = made(folder / "out", ("false", "repaired", "last"))
         finally:
             sys.stderr.flush()
             os._exit(code)
