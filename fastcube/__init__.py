@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fastcube' has no attribute {name!r}")
     module, inside = _HOMES[name]
     if module != ".errors" and any(variable.startswith("NUMBA_") for variable in os.environ):
-        importlib.import_module(".results.processors", __name__).check_numba_settings()
+        importlib.import_module(".results.environment", __name__).check_numba_settings()
     value = (
         importlib.import_module(f".{name}", __name__)
         if module == "."

@@ -219,7 +219,7 @@ def main(arguments: list[str] | None = None) -> Any:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         if any(name.startswith("NUMBA_") for name in os.environ):
-            from ..results.processors import check_numba_settings
+            from ..results.environment import check_numba_settings
 
             check_numba_settings()
         with own_process():

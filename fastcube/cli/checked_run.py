@@ -125,7 +125,7 @@ def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     from ..measure.goal import make_goal
     from ..measure.grid import build_points
     from ..plot import check_target
-    from ..results.processors import read_count
+    from ..results.environment import read_count
 
     given = dict(options_of_run)
     chosen = registry.study(given["study"])

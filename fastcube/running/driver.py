@@ -36,8 +36,8 @@ from ..measure import registry
 from ..measure.goal import FIRST_PREFIX, MOST_TRIALS, Goal
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally, count_trials
+from ..results.environment import check_numba_settings
 from ..results.output import OutputFile
-from ..results.processors import check_numba_settings
 from ..results.provenance import package_version, provenance
 from ..results.results import Results
 from ..results.rounding import estimate_text

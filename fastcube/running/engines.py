@@ -35,7 +35,7 @@ from ..measure.fingerprint import locate_name
 from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
-from ..results.processors import read_count
+from ..results.environment import read_count
 from ..results.provenance import PACKAGE, available_cpus, hash_sources
 from .determinism_check import check_repeats, is_builtin_study
 from .signals import CODES

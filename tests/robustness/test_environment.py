@@ -13,7 +13,7 @@ from helpers.command_line import command_runner  # noqa: F401  (a fixture)
 from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE
 
 import fastcube as fc
-from fastcube.results.processors import NUMBA_INTEGERS, check_numba_settings
+from fastcube.results.environment import NUMBA_INTEGERS, check_numba_settings
 
 TARGET = "must be known to LLVM and fit this machine, got"
 INTEGER = "must be an integer, got"
