@@ -188,6 +188,7 @@ def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
         ("#" * 2**21, "s.toml must have at most 1048576 bytes, got 2097152"),
         ("[[run]]\nstudy='routing'\n" * 20_000, "s.toml must hold at most 1000 runs, got 20000"),
     ],
+    ids=["depth", "dots of one line", "dots of many lines", "bytes", "runs"],  # the test's name is in its environment
 )
 def test_an_absurd_sweep_is_one_line(run, tmp_path, text, told):
     (tmp_path / "s.toml").write_text(text)
