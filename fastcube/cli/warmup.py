@@ -42,7 +42,8 @@ def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, i
         if root is not None:
             for kernel in kernels:
                 _copy_kernel(kernel, root)
-        click.echo(f"{study.name}: {len(kernels)} kernels in {sum(k.seconds for k in kernels):.1f} s")
+        number = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}"
+        click.echo(f"{study.name}: {number} in {sum(k.seconds for k in kernels):.1f} s")
     folder = cache_folder()
     if root is not None:
         click.echo(f"copied to {root}: others load it with FASTCUBE_CACHE_PATH={root}")

@@ -333,7 +333,7 @@ def test_warmup_says_how_long_and_where(tmp_path):
     env = {"FASTCUBE_CACHE_DIR": str(tmp_path)}
     done = run_fastcube("warmup", TOY_FILE, env=env)
     study, cache = done.stdout.splitlines()
-    assert study.startswith("toy: 1 kernels in ")
+    assert study.startswith("toy: 1 kernel in ")
     assert study.endswith(" s")
     assert Path(cache.removeprefix("cache: ")).parent == tmp_path
 
