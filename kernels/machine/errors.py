@@ -2,7 +2,7 @@
 
 #: Message about a trial that uses a stateful random number generator.
 NOT_OF_TRIAL = (
-    "not a function of (key, t): random numbers of a trial are fc.blocks.uniform(key, t, i) and below(key, t, i, m)"
+    "not a function of (key, t): a trial may use uniform(key, t, i) and random_below(key, t, i, m) of fc.blocks"
 )
 
 #: Most characters of a message.  A longer message, such as a path of thousands of nodes, is shortened in the middle.

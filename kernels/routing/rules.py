@@ -148,8 +148,8 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
     drawing : bool
         The rule is randomised, or has a memory: it is ``rule(world, curr, apart, whole, k, search, key, trial, links)`` and the
         simulator is ``simulate(world, s, t, whole, k, search, key, trial)``.  ``links`` (int64) counts the links so far, so
-        that ``below(key, trial, links, m)`` is a new number at each node.  Visiting a node again is then not a livelock; after
-        8 n links the message ends with LIMIT.
+        that ``random_below(key, trial, links, m)`` is a new number at each node.  Visiting a node again is then not a livelock;
+        after 8 n links the message ends with LIMIT.
     """
     if drawing:
         return _make_sampling_simulator(rule)
