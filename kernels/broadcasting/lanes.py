@@ -1,13 +1,14 @@
 """Broadcasting trials under few faulty nodes, n = 2 .. 62, with one trial per vector lane.
 
-Entry points: ``BROADCAST_LANES_16`` and ``_32``.  They sample with the study's key labels 0 .. f of a trial's sequence (LABELS,
-and HIGH_LABELS for n > 32); the source comes after the faults.
+Entry points: ``BROADCAST_LANES_16`` and ``_32``.  They sample labels 0 .. f of each trial's sequence with the study's key
+(random words for LABELS, and for n > 32 also for HIGH_LABELS).  The source comes after the faults.
 
 If no two faults are within distance 2, no node is unsafe and the whole cube is a region with isolated faults.  BROADCAST1 and
-BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.record_covered``; n > 1).  BROADCAST loses the outermost of
-the intervals [e, e + low), where e is a fault's offset from the source and low its lowest set bit.  Fault i is inside the
-interval of fault k iff (e_i ^ e_k) & -low_k == 0.  An odd offset is received in unit n, and at least one is unless half of the
-offsets are silenced.  The other trials, and trials with a repeated label, are run one at a time.
+BROADCAST2 reach every nonfaulty node, the last in unit n (``descent.record_covered``; n > 1).  The *offset* e of a fault is its
+label xor the source's, and low is its lowest set bit.  BROADCAST does not reach the offsets [e, e + low), which are *silenced*.
+These intervals are nested or disjoint, so the outermost are added.  Fault i is inside the interval of fault k iff
+(e_i ^ e_k) & -low_k == 0.  An odd offset is received in unit n, and at least one is unless half of the offsets are silenced.
+The other trials, and trials with a repeated label, are run one at a time.
 
 For n > 32 lanes hold the low 32 bits of the labels.  Trials in which these bits of two faults are close, or show a fault that is
 the source or in an interval, are run one at a time too.
@@ -150,7 +151,7 @@ def _count_silenced(work, at, lanes):
 
 @block(always=True)
 def _record_easy(work, silenced, easy, trials, lanes):
-    """Record the trials ``easy`` of a vector, which lanes decide completely."""
+    """Record the trials ``easy`` of a vector, which lanes decide; BROADCAST is complete if it silences the f faults alone."""
     gone = silenced.count
     complete = simd.bits(gone == simd.splat_like(gone, work.samples.count - 1)) & easy
     sums.add_moments(simd.select(simd.mask(gone, easy), gone, gone - gone), 512 // lanes, work.moments)

@@ -1,4 +1,4 @@
-"""Numbers of the links of a network from its table (``tables``), and whether its faulty links are also links of the hypercube.
+"""Numbers of the links of a network from its table (``tables``), and whether the hypercube's links have the same numbers.
 
 A link is named by one of its ends v and its slot d, and numbered in the order of (d, v) (N3).  In a *matched* network all n slots
 d flip bit d.  Then v is the end with bit d clear, so all matched networks have the same names.  In other networks v is the

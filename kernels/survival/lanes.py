@@ -10,8 +10,8 @@ Row i of ``works`` has the lanes in which link i is nonfaulty; it is not read if
 The *seed* of a lane is its first nonfaulty node with a nonfaulty neighbour.  The search begins with one sweep upwards in the
 order of the labels, which can reach nodes only from earlier neighbours, and one sweep downwards, in which only later neighbours
 have changed.  The sweeps reach nearly all of the seed's component.  The few nodes not reached in all lanes are then swept until
-nothing changes.  Lanes in which such a node is isolated are dropped at once.  A lane with a nonfaulty node that was not reached
-is disconnected.  The pair s, t is sampled only in disconnected lanes.
+nothing changes, each without the lanes in which it is isolated.  A lane with a nonfaulty node that was not reached is
+disconnected.  The random pair of nonfaulty nodes s, t is sampled only in disconnected lanes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Sweeps(NamedTuple):
     over: Words32  #: rows of the links to ``near``; empty if no links fail
     numbers: Ints32  #: (2^n, slots + 1): see ``number_links``; no rows if no links fail
     links: I64  #: number of links, 0 if none fail
-    paired: bool  #: whether each faulty link is also a link of the hypercube
+    paired: bool  #: whether each link of the hypercube has its name and number in the network too, so that they fail together
     listed: Ints  #: nodes that are not reached in all lanes
     left: (
         Words  #: rows of the lanes left to reach, in the order of ``listed``; without lanes where the node is isolated
@@ -289,7 +289,7 @@ def _fill_verdict(alive, works, links, net):
 
 @block
 def evaluate_node_sets(alive, net):
-    """Return the lanes in which the nonfaulty nodes are connected, and the lanes in which they are 1-extra."""
+    """Return the lanes in which the nonfaulty nodes are connected, and where they are not although none is isolated."""
     _fill_verdict(alive, alive, False, net)
     return simd.load(net.verdict, 8 * _CONNECTED), simd.load(net.verdict, 8 * _EXTRA_1)
 
@@ -338,7 +338,7 @@ def _is_set(rows, v, lane):
 
 @block(always=True)
 def _read_bits(rows, x, lane):
-    """Return, for eight nodes x and eight lanes, the bits of these lanes in the nodes' rows; 0 for no node (all ones)."""
+    """Return, for eight nodes x and eight lanes, the bits of these lanes in the nodes' rows; any bit for no node (all ones)."""
     inside = x != simd.splat(ALL_BITS)
     at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
@@ -361,7 +361,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
 
     ``by_rate``: the labels are all fields of the words for PAIRS.  Otherwise a lane's labels continue its sequence of LABELS from
     the position in ``places`` on.  Each is a field of a word, whose other fields belong to other trials (``draws/nodes.py``).
-    Position j is in word j, and step ``half`` samples words 2 half and 2 half + 1.
+    Position j is in word j, and step ``half`` samples words 2 half and 2 half + 1.  Fields have 8 or 16 bits, as n <= 16.
     """
     one, none, label_mask = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
     place = simd.gather(places, lane)
@@ -495,7 +495,7 @@ def _count_verdicts(valid, own, cube, compared, tally):
 
 @block
 def count_surely_connected(trials, pairs, tally):
-    """Tally trials in which the network cannot be disconnected."""
+    """Tally trials in which the network cannot be disconnected; ``pairs`` is whether two nodes are nonfaulty."""
     for i in (_CONNECTED, _NO_ISOLATED):
         tally[_COUNTS[i]] += trials
         tally[_CUBE[i]] += trials
@@ -508,12 +508,13 @@ def count_surely_connected(trials, pairs, tally):
 def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: str, **cached: Any) -> Kernel:
     """Return the kernel for the trials of networks given by a block ``step(index, v, d, n)``.
 
-    ``params`` is (index of the network, n, f, K) or, with ``by_rate``, (index, n, node failure rate, link failure rate).
+    ``params`` is (index of the network, n, f, number of faulty links) or, with ``by_rate``, (index, n, node failure rate, link
+    failure rate).
 
     Parameters
     ----------
     slots : block
-        ``slots(index, n)``.
+        ``slots(index, n)`` is the number of slots d of each node.
     links : bool
         Whether links fail; without it the last parameter is taken to be 0.
     """

@@ -4,9 +4,11 @@ Entry points: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`
 study's key the positions of a trial's sequence of links (LINKS and DIMENSIONS).
 
 1. *Links*: row i holds a link of each trial; rows are sampled until every trial has its number of distinct links.  A skipped,
-   repeated or surplus position is a dead entry of its lane: lower end 0xFFFF and no dimension, which never counts.
+   repeated or surplus position is a dead entry of its lane: lower end 0xFFFF and no dimension, which never counts.  (Elsewhere
+   a dead link is a faulty link.)
 2. *Sink*: the first of the 16 lowest labels that is not an end of a link.
-3. *Order*: as ``orders.py``, one row at a time.  COST is stored as bit planes: bit j of plane b is bit b of COST(j).  The planes
+3. *Order*: as ``orders.py``, one row at a time.  Each iteration uses the dimension j with the least COST(j), the number of faulty
+   links that ``_target_of_row`` assigns to j.  COST is stored as bit planes: bit j of plane b is bit b of COST(j).  The planes
    are built by carry-save addition of one single bit per link.  The least COST is found from the highest plane down.
 4. *Failing nodes* are counted as the tree's faulty links less the isolated nodes.  An isolated node is an end of n links, so link
    ends are counted in 64 cells by their low six bits, up to sixteen.  Only lanes with n ends in a cell are examined further.
@@ -205,7 +207,7 @@ def _crowded_lanes(n, count, rows):
 def _target_of_row(rows, at, used, zero, one, faults):
     """Return the dimension, as a single bit or 0, in whose COST a row's link counts, and the updated ``faults`` of the trees.
 
-    The dimension ``used``, which was ordered last, is cleared in the lower end.  A link of that dimension is dropped, and is in
+    The dimension ``used`` by the iteration before is cleared in the lower end.  A link of that dimension is dropped, and is in
     the tree if its lower end is 0.  Another link counts for its own dimension if its lower end is 0, and for dimension j if its
     lower end is 2^j (``orders.py``).  A dead entry and a dropped link have bits 12 to 15 set and so never count, as n <= 12.
     """

@@ -7,11 +7,13 @@ A plane has one bit per node for each of eight trials, a *group*.  Row v of a pl
 neighbours.  ``at`` is the index of a plane's first word in ``work.planes``; for a single trial it includes the trial's lane.
 
 ``work`` is a ``whole_cube.WholeCubeWorkspace``.  Row k of ``work.labels`` holds label k of each trial's sequence, in rows of
-``lanes`` trials, of which ``column`` is one.  Labels from ``work.ready`` on are sampled when they are needed.  ``work.queued``
-holds the sources of the placed trials, and their destinations ``room`` entries later.
+``lanes`` trials, of which ``column`` is one.  Labels from ``work.ready`` on are sampled when they are needed.  ``work.ends`` has
+three such rows: sources, destinations, and the number of labels that contain the faults.  ``work.queued`` holds the sources of
+the placed trials, and their destinations ``room`` entries later.
 
-By Wu's theorems LEVELS and VECTORS deliver over H links if some preferred neighbour has level, or vector bit, H - 1.  Otherwise
-they deliver over H + 2 links if some spare neighbour has level, or bit, H + 1, and refuse if not.
+H is the Hamming distance of a message.  By Wu's theorems LEVELS and VECTORS deliver over H links if some preferred neighbour has
+level, or vector bit, H - 1.  Otherwise they deliver over H + 2 links if some spare neighbour has level, or bit, H + 1, and refuse
+if not.
 """
 
 from __future__ import annotations
@@ -55,10 +57,10 @@ def _is_marked(planes, at, x):
 
 @block(always=True)
 def place_trial(work, key, t, n, column, lanes, at):
-    """Mark the faults of trial ``t`` in its lane of a plane, and write its column of ``ends``.
+    """Mark the faults of trial ``t`` in its lane of a plane, which is clear before, and write its column of ``ends``.
 
     The faults are the first f distinct labels of the trial's sequence, the source and the destination the next two that differ
-    from them and from each other.  The third row of ``ends`` is the number of labels that contain the faults.
+    from them and from each other.  A number of labels above ``work.ready`` is written as ``work.ready + 1``.
     """
     f, planes = work.f, work.planes
     got, k = np.int64(0), np.int64(f)
@@ -94,7 +96,8 @@ def place_eight(work, column, lanes, at):
     """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than sampled.
 
     Words a .. d hold all labels so far, words fa .. fd the faults.  ``got`` is the number of distinct labels, of which the next
-    after the f faults are s and t.  ``many`` is the number of labels that contain the faults.
+    after the f faults are s and t.  ``many`` is the number of labels that contain the faults.  For n < 8 the four stores go past
+    the plane and clear the beginning of the next group's, so groups are placed in ascending order.
     """
     f, labels, planes = work.f, work.labels, work.planes
     zero, one = simd.splat(ZERO), simd.splat(ONE)

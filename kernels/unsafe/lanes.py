@@ -1,8 +1,8 @@
 """Unsafe nodes under few random faults, n = 7 .. 62, with one trial per vector lane.
 
-Entry points: ``LANES_16`` and ``LANES_32``.  They sample with the study's key labels 0 .. f - 1 of a trial's sequence (LABELS,
-and HIGH_LABELS for n > 32).  Most trials have no two faults within distance 2, hence no unsafe node and no round.  There are
-three stages:
+Entry points: ``LANES_16`` and ``LANES_32``.  They sample labels 0 .. f - 1 of each trial's sequence with the study's key (random
+words for LABELS, and for n > 32 also for HIGH_LABELS).  Most trials have no two faults within distance 2, hence no unsafe node
+and no round.  There are three stages:
 
 1. *filter* (``_filter_vector``): row k of ``labels`` holds fault k of a vector of trials.  Xor, popcount and minimum over all
    pairs give each trial's smallest distance.  Distance 0 means a repeated label; such a trial samples further labels in scalar
@@ -67,8 +67,10 @@ class UnsafeWorkspace(NamedTuple):
     queue: sieve.Queue  #: trials with faults within distance 2
     second: sieve.Queue  #: trials with a subcube of three to six dimensions
     third: sieve.Queue  #: trials with a subcube of seven or eight dimensions
-    masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
-    cubes: Words  #: eight vectors
+    #: f rows of one vector, and an unused one: free dimensions of each fault's subcube; ``run_cubes`` stores there each fault's
+    #: label inside the subcube
+    masks: Cells
+    cubes: Words  #: eight vectors: 32 words of subcubes, and the same words a round later
     spare: CubeScratch  #: for subcubes that are run one by one
     sums: Words  #: three vectors: sums of unsafe nodes, and of their squares in two digits
     classes: Words  #: three such vectors for each class of ``layout.CLASSES``
@@ -88,8 +90,9 @@ def _run_alone(work, trial, tally):
 
 @block(always=True)
 def _filter_vector(work, trials, lanes, tally):
-    """Queue the trials of a vector with faults within distance 2; a trial with repeated labels samples further labels first.
+    """Queue the trials of a vector with faults within distance 2, and count them in MERGING.
 
+    A trial with repeated labels samples further labels first, and is queued only if two of its final labels are close.
     Returns whether a trial may have been queued, as ``make_sieve`` requires.  For each vector, sampling takes 26 f vector
     operations and the comparison of pairs 3/2 f^2.
     """
@@ -148,7 +151,8 @@ def _add_chosen(nodes, chosen, lanes, sums):
 def _run_subcube_rounds(work, base, free, column, lanes):
     """Return the rounds inside one subcube of the trial in a column of the queue, with at most MAX_SPARE_DIMENSION dimensions.
 
-    ``base`` is a label in the subcube and ``free`` the mask of its free dimensions.
+    ``base`` is a label in the subcube and ``free`` the mask of its free dimensions.  With fewer than nine of them the subcube is
+    the first 2^d nodes of a 9-cube, one vector.  The other nodes have at most one neighbour in it, so they stay clear.
     """
     d = max(bits.popcount(free), np.int64(9))
     state = work.spare.state
@@ -192,7 +196,8 @@ def _run_by_subcube(work, alone, lanes, tally):
 def _run_one_by_one(work, alone, largest, lanes, tally):
     """Run the trials ``alone`` of the queue's first vector; return the trials that the scalar kernel counts completely.
 
-    These have a subcube, ``largest``, of more than MAX_SPARE_DIMENSION dimensions or too many rounds.
+    These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or too many rounds.  They leave MERGING here,
+    because the scalar kernel counts them there again.
     """
     deep = alone & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
     deep |= _run_by_subcube(work, alone ^ deep, lanes, tally)
