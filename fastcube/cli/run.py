@@ -71,11 +71,14 @@ def prepare_sweep(ctx: click.Context, path: str) -> list[CheckedRun]:
     from ..results.output import OutputFile
     from ..results.results import Results
 
-    runs = [prepare_run(given) for given in sweep.parse_runs(path, command, ctx)]
+    runs = []
+    for i, given in enumerate(sweep.parse_runs(path, command, ctx), 1):
+        with sweep.name_run(path, i):
+            runs.append(prepare_run(given))
     if (shard := ctx.params.get("shard")) is not None:
         for one in runs:
             one.output = sweep.shard_name(one.output, shard)
-    sweep.check_outputs([one.output for one in runs])
+    sweep.check_files([one.output for one in runs], [one.options["plot"] for one in runs if one.options["plot"]])
     for one in runs:
         OutputFile(one.output).resume(Results(one.study, one.seed), one.options["force"])
     return runs

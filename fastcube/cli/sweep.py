@@ -5,10 +5,11 @@ A table is turned into a command line and parsed like one, so a file can express
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -26,11 +27,23 @@ _MOST_BYTES, _MOST_DOTS = 2**20, 3000
 _MOST_RUNS = 1000
 #: Options whose values differ between the runs of a sweep.
 _PER_RUN_OPTIONS = {"output": "output", "axes": "set", "grid": "grid", "plot": "plot"}
+#: Options that name a file.
+_PATHS = ("output", "plot")
 
 
 def is_sweep(study: str) -> bool:
     """Whether the argument for a study is the name of a sweep file."""
     return study.endswith(".toml")
+
+
+@contextlib.contextmanager
+def name_run(path: str, i: int) -> Iterator[None]:
+    """Begin the messages of errors in run ``i`` of a sweep file, from 1, with its number."""
+    try:
+        yield
+    except (ParameterError, click.UsageError) as error:
+        message = error.format_message() if isinstance(error, click.UsageError) else error
+        raise ParameterError(f"run {i} of {plain_text(path)}: {message}") from None
 
 
 def _option_text(where: str, value: Any) -> str:
@@ -68,6 +81,8 @@ def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, boo
             if not isinstance(value, bool):
                 raise ParameterError(f"{name} of {where} must be true or false, got {short_repr(value)}")
             words += [f"--{name}"] * value
+        elif name in _PATHS and not isinstance(value, str):
+            raise ParameterError(f"{name} of {where} must be text, got {short_repr(value)}")
         else:
             words.append(f"--{name}={_option_text(f'{name} of {where}', value)}")
     return [*words, "--", table["study"]]
@@ -90,11 +105,9 @@ def parse_runs(path: str, command: click.Command, given: click.Context) -> list[
     flags = {name: flag for name, flag in flags.items() if name not in _NOT_IN_TABLES}
     out = []
     for i, table in enumerate(_read_tables(path), 1):
-        where = f"run {i} of {plain_text(path)}"
-        try:
-            of_table = command.make_context("run", _command_words(where, table, flags), parent=given.parent)
-        except click.UsageError as error:
-            raise ParameterError(f"{where}: {error.format_message()}") from None
+        words = _command_words(f"run {i} of {plain_text(path)}", table, flags)
+        with name_run(path, i):
+            of_table = command.make_context("run", words, parent=given.parent)
         out.append({**of_table.params, **typed})
     return out
 
@@ -132,11 +145,12 @@ def shard_name(output: str, shard: str) -> str:
     return os.path.join(folder, f"{stem}-{shard.partition('/')[0]}{suffix}")  # noqa: PTH118
 
 
-def check_outputs(outputs: list[str]) -> None:
-    """Raise ParameterError if two runs have the same output."""
+def check_files(outputs: list[str], plots: list[str]) -> None:
+    """Raise ParameterError if two runs write the same file."""
     seen: set[str] = set()
-    for name in outputs:
-        place = os.path.realpath(name)
-        if place in seen:
-            raise ParameterError(f"output must be different for each run, got {plain_text(name)} twice")
-        seen.add(place)
+    for option, names in (("output", outputs), ("plot", plots)):
+        for name in names:
+            place = os.path.realpath(name)
+            if place in seen:
+                raise ParameterError(f"{option} must be different for each run, got {plain_text(name)} twice")
+            seen.add(place)

@@ -74,9 +74,16 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
             "output = ['a', 'b']",
             "output of run 2 of s.toml must be text or a number, got ['a', 'b']",
         ),
+        ('output = "seven.h5"', "output = 7", "output of run 2 of s.toml must be text, got 7"),
+        ('output = "seven.h5"', "output = ''", "run 2 of s.toml: output must be a path, got ''"),
+        (
+            'output = "seven.h5"',
+            "plot = 'x.txt'",
+            "run 2 of s.toml: plot must end in one of .png, .svg, .pdf, got x.txt",
+        ),
         ("a = 7", "a = [[7]]", "a of run 2 of s.toml must be text, a number or a list of them, got [[7]]"),
         ("seed = 5", "workers = 'x'", "run 1 of s.toml: Invalid value for '--workers': 'x' is not a valid integer."),
-        ("a = 7", "b = 7", "b is not an axis of toy"),
+        ("a = 7", "b = 7", "run 2 of s.toml: b is not an axis of toy"),
         ("[[run]]", "[[ran]]", "s.toml must hold tables [[run]] and nothing else, got ran"),
         ("seed = 5", "seed = ", "s.toml is not TOML: "),
         ("trials", "study = 3\n#", "s.toml is not TOML: "),
@@ -92,6 +99,16 @@ def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new,
     assert err.startswith("fastcube: ")
     assert told in err
     assert err.count("\n") == 1
+    assert not [*sweep.glob("*.h5")]
+
+
+def test_two_runs_do_not_write_one_figure(sweep, capsys):
+    (sweep / "s.toml").write_text(SWEEP.replace("[[run]]", "[[run]]\nplot = 'p.png'"))
+    assert run("run", "s.toml") == 2
+    assert capsys.readouterr().err == "fastcube: plot must be different for each run, got p.png twice\n"
+    (sweep / "s.toml").write_text(SWEEP.replace("seed = 5", "plot = 'seven.png'").replace("seven.h5", "seven.png"))
+    assert run("run", "s.toml") == 2
+    assert capsys.readouterr().err == "fastcube: plot must be different for each run, got seven.png twice\n"
     assert not [*sweep.glob("*.h5")]
 
 
