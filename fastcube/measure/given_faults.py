@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..errors import ParameterError, as_integer, check_path, join_alternatives, short_repr
+from ..errors import ParameterError, as_integer, check_path, check_range, join_alternatives, short_repr
 from ..networks.dualcube import DualCube
-from ..networks.family import network
+from ..networks.family import LARGEST_TABLED, network
 from ..networks.hypercube import Hypercube, check_cube
 from ..networks.network import Network
 
@@ -138,35 +138,50 @@ def _check_is_cube(given: FaultSet) -> None:
         raise ParameterError(f"network must be hypercube for this study, got {name}")
 
 
-def _evaluate_survival(given: FaultSet) -> dict[str, Any]:
+def _check_survival(given: FaultSet) -> None:
+    check_range("bits of a label", given.network.bits, 1, LARGEST_TABLED, "for this study")
+    _parse_ends(given)
+
+
+def _evaluate_survival(given: FaultSet) -> tuple[object, ...]:
     from ..algorithms.shortest import distance
     from ..algorithms.survival import survival
 
     found, ends = survival(given.network), _parse_ends(given)
-    told = {"connected": int(found.connected), "isolated": found.isolated, "components": len(found.components)}
     far = None if ends is None else distance(given.network, *ends)
-    return {**told, "largest": found.largest, "distance": "" if far is None else far}
+    rest = (len(found.components), found.largest, "" if far is None else far)
+    return int(found.connected), found.isolated, *rest
 
 
-def _evaluate_unsafe(given: FaultSet) -> dict[str, Any]:
+def _evaluate_unsafe(given: FaultSet) -> tuple[object, ...]:
     from ..algorithms.unsafe import find_unsafe
 
     found = find_unsafe(check_cube(given.network))
-    return {"unsafe": found.count, "unsafe_fraction": found.fraction, "rounds": found.rounds}
+    return found.count, found.fraction, found.rounds
 
 
-def _evaluate_trees(given: FaultSet) -> dict[str, Any]:
+def _evaluate_trees(given: FaultSet) -> tuple[object, ...]:
     from ..algorithms.trees import find_tree
 
     found = find_tree(check_cube(given.network))
-    return {"tree": int(found is not None), "sink": "" if found is None else found.sink}
+    return int(found is not None), "" if found is None else found.sink
 
 
-#: The studies that can evaluate given fault sets: the check of a row, and the evaluation.
-EVALUATIONS: dict[str, tuple[Callable[[FaultSet], object], Callable[[FaultSet], dict[str, Any]]]] = {
-    "survival": (_parse_ends, _evaluate_survival),
-    "unsafe-fraction": (_check_is_cube, _evaluate_unsafe),
-    "find-tree": (_check_is_cube, _evaluate_trees),
+class Evaluation(NamedTuple):
+    """An evaluation of given fault sets by the algorithm of a study."""
+
+    check: Callable[[FaultSet], object]  #: the check of a row
+    evaluate: Callable[[FaultSet], tuple[object, ...]]
+    columns: tuple[str, ...]  #: the names of the values that ``evaluate`` returns
+
+
+#: The studies that can evaluate given fault sets.
+EVALUATIONS = {
+    "survival": Evaluation(
+        _check_survival, _evaluate_survival, ("connected", "isolated", "components", "largest", "distance")
+    ),
+    "unsafe-fraction": Evaluation(_check_is_cube, _evaluate_unsafe, ("unsafe", "unsafe_fraction", "rounds")),
+    "find-tree": Evaluation(_check_is_cube, _evaluate_trees, ("tree", "sink")),
 }
 
 
@@ -177,7 +192,7 @@ def iter_evaluations(path: str | Path, study: str) -> Iterator[list[object]]:
     """
     if study not in EVALUATIONS:
         raise ParameterError(f"study must be {join_alternatives(EVALUATIONS)}, got {short_repr(study)}")
-    check, evaluate = EVALUATIONS[study]
+    check, evaluate, columns = EVALUATIONS[study]
     sets: Iterable[FaultSet] = iter_fault_sets(path, check)
     if check_path("path", path).is_file():
         for _ in sets:
@@ -185,8 +200,6 @@ def iter_evaluations(path: str | Path, study: str) -> Iterator[list[object]]:
         sets = iter_fault_sets(path, check)
     else:
         sets = [*sets]
-    for number, given in enumerate(sets):
-        found = evaluate(given)
-        if number == 0:
-            yield ["trial", *found]
-        yield [given.trial, *found.values()]
+    yield ["trial", *columns]
+    for given in sets:
+        yield [given.trial, *evaluate(given)]

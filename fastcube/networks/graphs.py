@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_integer, short_repr
+from ..errors import ParameterError, as_integer, check_integer, short_repr
 from .family import LARGEST_TABLED, CubeNetwork, Family, find_family, network
 from .hypercube import Hypercube
 
@@ -20,6 +20,12 @@ def _label_bits(node: object) -> str | None:
     else:
         return None
     return text if text and not text.strip("01") else None
+
+
+def _check_label(node: object) -> int:
+    if as_integer(node) is None:
+        raise ParameterError(f"nodes of graph must be integers, bit strings or tuples of bits, got {short_repr(node)}")
+    return check_integer("nodes of graph", node, 0, 2**LARGEST_TABLED - 1)
 
 
 def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | None = None) -> CubeNetwork | Hypercube:
@@ -62,7 +68,7 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
     for node in graph.nodes:
         bits = _label_bits(node)
         if bits is None:
-            labels[node] = check_integer("nodes of graph", node, 0, 2**LARGEST_TABLED - 1)
+            labels[node] = _check_label(node)
         else:
             labels[node] = int(bits, 2)
             lengths.add(len(bits))
@@ -74,7 +80,9 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
         if not labels:
             raise ParameterError("n must be given for a graph without nodes")
         n = min(lengths) if lengths else max(max(labels.values()).bit_length(), 1)
-    n = check_integer("n", n, min(lengths, default=1), LARGEST_TABLED, "for the nodes of graph")
+    n = check_integer("n", n, 1, LARGEST_TABLED, "for the nodes of graph")
+    if lengths and n not in lengths:
+        raise ParameterError(f"n must be {min(lengths)}, the number of bits of the nodes of graph, got {n}")
     whole = network(chosen, n)
     for node, label in labels.items():
         if label >= 2**n:

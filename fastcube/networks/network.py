@@ -196,9 +196,7 @@ class Network(ABC):
             import networkx
         except ImportError:
             raise MissingDependencyError("networkx is not installed; add it with: pip install networkx") from None
-        check_range(
-            self.parameter, self._size, 1, self.largest if self.bits <= _LARGEST_LISTED else 0, "to list all nodes"
-        )
+        check_range("bits of a label", self.bits, 1, _LARGEST_LISTED, "to list all nodes")
         graph = networkx.Graph()
         alive = [v for v in range(self._last + 1) if not self.is_faulty(v)]
         graph.add_nodes_from(alive)

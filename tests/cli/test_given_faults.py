@@ -52,7 +52,15 @@ def test_a_graph_that_is_none_of_the_family_is_refused():
     for graph, n, message in (
         (nx.Graph([(0, 3)]), None, "links of graph must be links of hypercube for n=2, got 0 - 3"),
         (nx.Graph([("00", "010")]), None, "bit strings of one length, got 2 and 3"),
-        (nx.Graph([("a", "b")]), None, "nodes of graph must be an integer"),
+        (nx.Graph([("a", "b")]), None, "nodes of graph must be integers, bit strings or tuples of bits, got 'a'"),
+        (
+            nx.Graph([((0, 2), 1)]),
+            None,
+            r"nodes of graph must be integers, bit strings or tuples of bits, got \(0, 2\)",
+        ),
+        (nx.Graph([(-1, 0)]), 3, r"nodes of graph must be in \[0, 1048575\], got -1"),
+        (nx.Graph([("0" * 21, "0" * 20 + "1")]), None, r"n must be in \[1, 20\] for the nodes of graph, got 21"),
+        (cube, 4, "n must be 3, the number of bits of the nodes of graph, got 4"),
         (nx.Graph([(0, 9)]), 3, r"nodes of graph must be in \[0, 7\] for n=3, got 9"),
         (nx.DiGraph([(0, 1)]), None, "graph must be an undirected networkx.Graph, got an object of type DiGraph"),
         (nx.Graph(), None, "n must be given for a graph without nodes"),
@@ -63,6 +71,11 @@ def test_a_graph_that_is_none_of_the_family_is_refused():
             fc.from_networkx(graph, n=n)
     with pytest.raises(fc.ParameterError, match=r"^family must be one of .*, got crosed; did you mean crossed\?$"):
         fc.from_networkx(cube, family="crosed")
+
+
+def test_a_graph_of_a_large_cube_is_refused():
+    with pytest.raises(fc.ParameterError, match=r"^bits of a label must be in \[1, 20\] to list all nodes, got 21$"):
+        fc.Hypercube(21).to_networkx()
 
 
 @pytest.mark.parametrize(
@@ -122,9 +135,17 @@ def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
             "line 3: network must be hypercube .*, got folded",
         ),
         ("unsafe-fraction", "m,faulty_nodes\n2,1\n", "line 2: network must be hypercube .*, got a dual-cube"),
+        ("survival", "n,faulty_nodes\n3,1\n21,1\n", r"line 3: bits of a label must be in \[1, 20\] .*, got 21"),
     ],
 )
 def test_all_rows_are_checked_before_the_first_result(study, rows, message, tmp_path, run):
     (tmp_path / "sets.csv").write_text(rows)
     code, out, said = run(f"evaluate sets.csv --study {study}")
     assert code == 2 and out == "" and re.search(message, said) and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("study", ["survival", "unsafe-fraction", "find-tree"])
+def test_a_file_without_rows_gives_the_header(study, tmp_path, run):
+    (tmp_path / "sets.csv").write_text("n,faulty_nodes\n")
+    code, out, _ = run(f"evaluate sets.csv --study {study}")
+    assert code == 0 and out.startswith("trial,") and out.count("\n") == 1
