@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from .words import axis_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
+    from .panel import Line
     from .sheet import Sheet
 
 
@@ -47,8 +49,9 @@ def selection_figure(
 ) -> None:
     """Plot one panel, with one line per statistic and per value of ``by``; values of other axes are in the labels.
 
-    Lines of several results share the panel, and their labels name the study if the studies differ.  Names along ``x`` are in
-    the order of their axis, and their points are not connected.  Raises as ``check_selection``, and ParameterError if no
+    Lines of several results share the panel, and their labels name the study if the studies differ.  Results with the same
+    labels are distinguished by their seeds, or by their positions from 1 if seeds are equal.  Names along ``x`` are in the
+    order of their axis, and their points are not connected.  Raises as ``check_selection``, and ParameterError if no
     estimate can be shown on the requested logarithmic scale.
     """
     panel = sheet.panel()
@@ -63,6 +66,7 @@ def selection_figure(
             raise ParameterError(f"x must be one axis for all results, got {along} and {at}: name it")
         names += [name for name in _drawn_names(results, along) if name not in names]
     varying = _varying_axes(several, along)
+    ends = [len(panel.drawn)]
     for results, (chosen, _) in zip(several, selected, strict=True):
         axes = results.study.axes
         points = [point for point, tally in results if tally.trials]
@@ -75,6 +79,8 @@ def selection_figure(
             parts = [results.study.name] * (len(studies) > 1) + [statistic.name] * (len(chosen) > 1 or not keys)
             for line in panel.drawn[before:] if panel.ours else ():
                 line.label = ", ".join(filter(None, [*parts, line.label]))
+        ends.append(len(panel.drawn))
+    _distinguish_labels(several, [panel.drawn[a:b] for a, b in itertools.pairwise(ends)])
     before = panel.lines_before
     for i, line in enumerate(panel.drawn):
         line.look, line.joined = line_style(before + i, before + len(panel.drawn)), not names
@@ -98,6 +104,18 @@ def _drawn_names(results: Results, along: str) -> list[str]:
         return []
     seen = {str(point[along]) for point, tally in results if tally.trials}
     return [name for name in axis.names if name in seen]
+
+
+def _distinguish_labels(several: Sequence[Results], drawn: Sequence[Sequence[Line]]) -> None:
+    """Append the seed of the results, or their position, to labels if lines of different results have the same label."""
+    labels = [{line.label for line in lines} - {None} for lines in drawn]
+    if not any(one & other for one, other in itertools.combinations(labels, 2)):
+        return
+    seeds = [results.seed for results in several]
+    for i, (seed, lines) in enumerate(zip(seeds, drawn, strict=True), 1):
+        for line in lines:
+            if line.label is not None:
+                line.label += f", seed {seed}" if len({*seeds}) == len(seeds) else f", file {i}"
 
 
 def _varying_axes(several: Sequence[Results], along: str) -> list[str]:

@@ -50,6 +50,15 @@ def test_several_results_share_one_pair_of_axes():
     assert labels[:2] == ["$b = 0$", "$b = 5$"] and [len(line) for line in lines] == [3, 3]
 
 
+def test_results_with_equal_labels_are_distinguished():
+    from fastcube.plot import draw_figure
+
+    one, other = chosen().sel(b=0, rule="mid"), chosen().sel(b=0, rule="mid", a=[1, 2])
+    assert told(draw_figure([one, other], statistics=["some"]).axes[0])[0][:2] == ["some, file 1", "some, file 2"]
+    other.seed = 7
+    assert told(draw_figure([one, other], statistics=["some"]).axes[0])[0][:2] == ["some, seed 0", "some, seed 7"]
+
+
 def test_a_scale_that_cannot_be_used_is_refused():
     none = chosen().sel(b=0, rule="zeta")
     for tally in none.tallies.values():
