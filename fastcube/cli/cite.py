@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..errors import ParameterError
 from . import completion, print_message
 
 
@@ -14,6 +15,8 @@ def command(study: str | None) -> None:
     from ..audit import citing
     from ..measure import paper, registry
 
+    if named := [p for p in paper.papers_with_inventory() if p.name == study]:
+        raise ParameterError(f"study must be the name of a study, such as {named[0].studies[0]}, got the paper {study}")
     asked = None if study is None else registry.study(study)
     click.echo(citing.software())
     if asked is None:

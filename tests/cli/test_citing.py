@@ -61,6 +61,12 @@ def test_an_unknown_study_prints_no_entry(capsys):
     assert "got nobody" in said
 
 
+def test_a_paper_names_a_study_to_cite(capsys):
+    code, out, said = call(capsys, "cite", "lee_hayes")
+    assert (code, out) == (2, "")
+    assert said == "fastcube: study must be the name of a study, such as unsafe-fraction, got the paper lee_hayes\n"
+
+
 def test_every_network_and_rule_is_cited(capsys):
     for study, names in (
         ("survival", fc.families()),
