@@ -34,7 +34,7 @@ def _check_name(name: str) -> None:
         able = mended != name and mended.isidentifier() and mended.isascii() and len(mended) <= 60
         hint = f"; {mended} is one" if able and not keyword.iskeyword(mended) else ""
         raise ParameterError(
-            f"name must be a Python identifier, no keyword, of at most 60 characters, got {shown}{hint}"
+            f"name must be a Python identifier of at most 60 ASCII characters, no keyword, got {shown}{hint}"
         )
     if name in STUDIES.points:
         raise ParameterError(f"name must be one that no study has, got {shown}")
@@ -65,7 +65,7 @@ def command(name: str, package: bool) -> None:
         if path.exists() or path.is_symlink():
             raise ParameterError(f"{path} exists and is not overwritten: take another name, or another folder")
     run = f"fastcube run {name}" if package else f"fastcube run {name}.py"
-    test = next(path for path in targets if path.name.startswith("test_"))
+    *_, test = targets
     words = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
     try:
         for path, template in targets.items():

@@ -33,11 +33,11 @@ def new(tmp_path, monkeypatch):
     [
         (
             "my-study",
-            "name must be a Python identifier, no keyword, of at most 60 characters, got my-study; my_study is one",
+            "name must be a Python identifier of at most 60 ASCII characters, no keyword, got my-study; my_study is one",
         ),
         ("class", "got class"),
         ("1st", "got 1st"),
-        ("a" * 61, "of at most 60 characters"),
+        ("a" * 61, "of at most 60 ASCII characters"),
         ("été", "got été"),
         ("../x", "; x is one"),
         ("numpy", "name must be one that no module has, got numpy: a file of that name would hide it"),
@@ -66,6 +66,11 @@ def test_a_file_with_its_test(new, tmp_path, capsys):
     assert new("mine") == 2
     assert "test_mine.py exists and is not overwritten" in capsys.readouterr().err
     assert not (tmp_path / "mine.py").exists()
+
+
+def test_a_name_that_begins_like_a_test(new, capsys):
+    assert new("test_mine") == 0
+    assert "python test_test_mine.py && fastcube run test_mine.py" in capsys.readouterr().err
 
 
 def test_a_package(new, tmp_path, capsys):
