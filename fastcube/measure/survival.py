@@ -233,7 +233,7 @@ def survival_study(family: Family) -> Study:
     step, slots = family.own, family.slots
     return Study(
         name=f"survival-{family.name}",
-        title=f"What survives of {family.title} under random faults, beside the hypercube",
+        title=f"Connectivity of {family.title} under random faults, compared with the hypercube",
         source="docs/readings/networks.md, N4, N5",
         revision=1,
         axes=axes,
