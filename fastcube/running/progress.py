@@ -94,7 +94,9 @@ class Progress:
         began, before = (self.counting, self.before) if final else self.window[0]
         rate = (done - before) / (now - began) if now > began else 0.0
         self.window.append((now, done))
-        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials", f"{rate:.3g} trials/s"]
+        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials"]
+        if now > began:  # else workers compiled all the time, and the rate is unknown
+            parts.append(f"{rate:.3g} trials/s")
         if final:
             parts.append(f"{clock_text(now - self.begun)} elapsed")
         elif wanted and rate > 0:

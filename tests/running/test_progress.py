@@ -67,6 +67,15 @@ def test_without_a_known_end_it_counts(clock):
     assert "4,096 trials  137 trials/s  n=5" in file.getvalue()
 
 
+def test_a_run_that_only_compiled_has_no_rate(clock):
+    file = io.StringIO()
+    report = Progress("lines", file)
+    report.start(0)
+    report.note_compiling(40)  # of two workers, 20 s each
+    tick(report, clock, 20, 1000, final=True)
+    assert "100.0%  00:00:20 elapsed" in file.getvalue()
+
+
 def test_the_bar_is_one_line_rewritten(clock):
     file = Terminal()
     report = Progress("auto", file)
