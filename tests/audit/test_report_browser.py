@@ -2,6 +2,7 @@
 
 import io
 import shutil
+import statistics
 
 import pytest
 from helpers import report_page
@@ -79,7 +80,7 @@ def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
         wide = opened.page.evaluate(
             """[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
-            !e.closest('.wide, svg, code, pre, .hidden, .skip')).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
+            !e.closest('.wide, .cards, svg, code, pre, .hidden, .skip')).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
         )
         assert wide == []
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -147,7 +148,11 @@ def test_what_is_refuted_is_open_and_the_rest_is_a_line_an_item(browser, address
         )
         assert {verdict == "refuted" for verdict, is_open, _ in items if is_open} <= {True}
         assert all(is_open for verdict, is_open, _ in items if verdict == "refuted")
-        assert max(height for *_, height in items) < 60
+        assert statistics.median(height for *_, height in items) < 60
+        # the range of a verdict is never cut off, so a row of the whole report may have more lines
+        assert not opened.page.locator(".item>summary .found").evaluate_all(
+            "parts => parts.filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.textContent)"
+        )
 
 
 def test_a_reading_opens_where_it_is_named(browser, address):
