@@ -6,12 +6,9 @@ A comment ``<!-- drawn NAME: alternative text -->`` becomes the figure of the ke
 import html
 import re
 
-from fastcube.audit.report.figures import DARK_RULES, figure_svg
+from fastcube.audit.report.figures import DARK_RULES, figure_svg, narrow_panels
 
 DRAWING_MARK = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
-
-#: Inches of a panel in a narrow window: 326 px, with letters of 8.5 points, which are 11 px.
-NARROW = 3.4
 
 #: Figures with a size of their own: on the front page the picture, the sentence and the command are the first screen.
 LAYOUTS = {"unsafe-fraction": {"width": 8.8, "height": 4.2, "style": "screen"}}
@@ -51,7 +48,6 @@ def draw_results(results, path, whole=None):
     ``whole`` is their figure where it is there already.  Nothing is drawn anew where the results and the package's drawing
     code are as they were.
     """
-    from fastcube.errors import ParameterError
     from fastcube.results.provenance import hash_sources
 
     layout = LAYOUTS.get(path.stem, {})
@@ -60,13 +56,8 @@ def draw_results(results, path, whole=None):
         return
     whole = whole or results.plot(**layout)
     write_twins(whole, path)
-    for i in range(1, 100):
-        try:
-            panel = results.plot(panels=(i,), width=NARROW, style="screen")
-        except ParameterError:
-            break
-        if panel.axes[0].has_data():  # the whole figure leaves out a panel without trials
-            write_twins(panel, path.with_name(f"{path.stem}-{i}.svg"))
+    for number, panel in narrow_panels(results):
+        write_twins(panel, path.with_name(f"{path.stem}-{number}.svg"))
     write_card(whole, path.with_name(f"{path.stem}-card.svg"))
     stamp.write_text(now)
 

@@ -203,13 +203,17 @@ def test_every_point_that_is_drawn_stands_in_the_table(folder):
 def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
     text = (folder / "report.html").read_text()
     drawn = json.loads((folder / "drawn" / "toy.json").read_text())
-    ((encoded, alt),) = re.findall(r'<img src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
-    assert unquote(encoded) == drawn["svg"].replace('"', "'")
-    assert html.unescape(alt) == drawn["words"]
+    pictures = re.findall(r'<img src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
+    assert [unquote(encoded) for encoded, _ in pictures] == [
+        s.replace('"', "'") for s in (drawn["svg"], *drawn["narrow"])
+    ]
+    # the whole figure or its panels are shown, so the first panel stands for all of them
+    others = [""] * (len(drawn["narrow"]) - 1)
+    assert [html.unescape(alt) for _, alt in pictures] == [drawn["words"], drawn["words"], *others]
     assert re.search(r"against .*line.*, values from [0-9.e-]+ to [0-9.e-]+", drawn["words"])
     assert "dc:date" not in drawn["svg"]
     again = figure_of(fc.open_results(folder / "toy.h5"))
-    assert again["svg"] == drawn["svg"]
+    assert (again["svg"], again["narrow"]) == (drawn["svg"], drawn["narrow"])
 
 
 # ---------------------------------------------------------------- what is made when

@@ -86,6 +86,17 @@ def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
+def test_plots_fit_a_telephone_panel_by_panel(browser, address):
+    with Opened(browser, address, width=375) as opened:
+        opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        assert not opened.page.locator(".plot > .wide:first-child:visible").count()
+        widths = opened.page.evaluate(
+            "[...document.querySelectorAll('.panels img')].map(e => e.getBoundingClientRect().right)"
+        )
+        assert widths
+        assert max(widths) <= 375
+
+
 def test_a_telephone_begins_with_the_findings_and_a_line_an_item(browser, address):
     with Opened(browser, address, width=375) as opened:
         places = opened.page.evaluate(
@@ -104,7 +115,8 @@ SMALLEST_LETTERS = """[
         .map(e => parseFloat(getComputedStyle(e).fontSize)),
     ...[...document.querySelectorAll('svg text')].filter(e => e.checkVisibility()).map(e => {
         const m = e.getScreenCTM(); return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(m.a, m.b); }),
-    ...[...document.querySelectorAll('.plot img')].map(e => e.getBoundingClientRect().width / e.naturalWidth * 400 / 3
+    ...[...document.querySelectorAll('.plot img')].filter(e => e.checkVisibility()).map(e =>
+        e.getBoundingClientRect().width / e.naturalWidth * 400 / 3
         * Math.min(...[...decodeURIComponent(e.src).matchAll(/scale\\((0?\\.\\d+) -/g)].map(m => parseFloat(m[1])))),
 ].reduce((a, b) => Math.min(a, b))"""
 

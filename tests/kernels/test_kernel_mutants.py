@@ -90,6 +90,9 @@ EQUIVALENT = {
     " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
         "source and destination differ, so that a delivered message takes a link at least"
     ),
+    "survival.curve.curve_scratch_for: table = np.empty((0, 0), np.uint16) -> table = np.empty((0, 1), np.uint16)": (
+        "where links fail no table is read, and both arrays are empty"
+    ),
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
         "the empty row has a larger index, and no row between is read"
     ),

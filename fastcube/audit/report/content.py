@@ -126,8 +126,7 @@ class Content:
         least, most = min(have.values()), max(have.values())
         own = have == piece.grid.trials_of_points()
         out["size"] = f"{len(have)} points of {least:,}{f' to {most:,}' if most > least else ''} trials"
-        picture = drawn["svg"].replace('"', "'")
-        out["image"] = f"data:image/svg+xml,{quote(picture, safe=_PLAIN)}"
+        out["image"], *out["panels"] = [_image_address(svg) for svg in (drawn["svg"], *drawn["narrow"])]
         out["tables"] = [table for table in drawn["tables"] if table["columns"]]
         out["lines"] = lines_text(out["tables"]) if out["tables"] else ""
         # the commands reproduce the file exactly, unless some points have additional trials
@@ -409,6 +408,11 @@ def _further_evidence(claims: list[Any], studies: list[Any], examples: list[Any]
     parts = [f"claim {c['claim'].id} ({agreement.VERDICT_LABELS[c['verdict']][0]})" for c in claims if c is not refuted]
     parts += [f"study {s['piece'].name}" for s in studies] + [f"example {e['name']}" for e in examples]
     return ", ".join(parts)
+
+
+def _image_address(svg: str) -> str:
+    """Return a picture as the address of an image."""
+    return f"data:image/svg+xml,{quote(svg.replace(chr(34), chr(39)), safe=_PLAIN)}"
 
 
 def _line_text(line: dict[str, Any]) -> str:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import wrap_study_errors
+from ...errors import ParameterError, wrap_study_errors
 from ...plot import default_style, study_figure
 from ...plot.panel import has_no_events, is_drawable
 from ...results.rounding import estimate_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ...plot.panel import Line, Panel
     from ...results.results import Results
+
+#: Inches of a panel in a narrow window: 326 px, with letters of 8.5 points, which are 11 px.
+NARROW = 3.4
 
 
 def _number(x: float) -> str:
@@ -128,20 +134,32 @@ def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
     return ". ".join(part.rstrip(".") for part in parts if part) + ". The numbers are in the table that follows."
 
 
-def figure_of(results: Results) -> dict[str, Any]:
-    """Return the study's figure for the grid of ``results``: ``svg``, ``words`` and ``tables`` (one per panel), for ``json``.
+def narrow_panels(results: Results) -> Iterator[tuple[int, Any]]:
+    """Yield each panel of the study's figure that shows something: its number, from 1, and a figure for a narrow window."""
+    for number in itertools.count(1):
+        try:
+            figure = results.plot(panels=(number,), width=NARROW, style="screen")
+        except ParameterError:  # the figure has no panel of this number
+            return
+        if figure.axes[0].has_data():  # the whole figure leaves out a panel without trials
+            yield number, figure
 
-    Raises StudyError if the study's own plotting code fails.
+
+def figure_of(results: Results) -> dict[str, Any]:
+    """Return the study's figure for the grid of ``results``, for ``json``.
+
+    ``svg`` is the picture, ``narrow`` holds a picture of each panel for a narrow window, ``words`` is the text alternative, and
+    ``tables`` has a table per panel.  Raises StudyError if the study's own plotting code fails.
     """
     from ...plot.sheet import Sheet
 
-    study = results.study
+    study, digest = results.study, results.digest()
+    rules = f"<style>@media (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
     with default_style(), wrap_study_errors(f"the figure of {study.name}"):
         sheet = Sheet()
         study_figure(results, sheet)
-        drawn = figure_svg(sheet.finish(), results.digest())
-    rules = f"<style>@media (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
-    drawn = re.sub("(<svg[^>]*>)", rf"\1{rules}", drawn, count=1)
+        figures = [sheet.finish(), *(figure for _, figure in narrow_panels(results))]
+        drawn, *narrow = [re.sub("(<svg[^>]*>)", rf"\1{rules}", figure_svg(f, digest), count=1) for f in figures]
     tables = [_table(panel) for panel in sheet._panels]
     words = _alternative_text(study.title, [t for t in tables if t["columns"]])
-    return {"svg": drawn, "words": words, "tables": tables}
+    return {"svg": drawn, "narrow": narrow, "words": words, "tables": tables}
