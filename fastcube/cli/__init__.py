@@ -245,6 +245,9 @@ def main(arguments: list[str] | None = None) -> Any:
         _discard_output()
         print_message(f"fastcube: output cannot be written: {error.strerror or error}")
         sys.exit(2)
+    except MemoryError as error:
+        print_message(f"fastcube: not enough memory{': ' * bool(str(error))}{plain_text(str(error))}")
+        sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)

@@ -76,6 +76,8 @@ def iter_fault_sets(path: str | Path, check: Callable[[FaultSet], object] | None
                     f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
                     f"{short_repr(', '.join(map(str, reader.fieldnames or ())))}"
                 )
+            if columns >= {"n", "m"}:
+                raise ParameterError(f"{path} must have one of the columns n and m, got both")
             for number, row in enumerate(reader):
                 try:
                     given = _parse_row(row, number)

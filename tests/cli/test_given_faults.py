@@ -90,6 +90,7 @@ def test_a_graph_of_a_large_cube_is_refused():
         ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
         ("n,faulty_nodes\n3,lazy\n", "got 'lazy'"),
         ("", "must have the columns n"),
+        ("n,m,faulty_nodes\n4,2,1\n", "some.csv must have one of the columns n and m, got both"),
         ("n,faulty_nodes,faulty_nodes\n3,1,2\n", "must name each column once"),
         ("n,faulty_nodes\n3," + "9" * 5000 + "\n", "line 2: faulty_nodes must be an integer from 0, got"),
     ],
@@ -142,6 +143,18 @@ def test_all_rows_are_checked_before_the_first_result(study, rows, message, tmp_
     (tmp_path / "sets.csv").write_text(rows)
     code, out, said = run(f"evaluate sets.csv --study {study}")
     assert code == 2 and out == "" and re.search(message, said) and said.count("\n") == 1
+
+
+def test_too_little_memory_is_one_line(monkeypatch, run):
+    def fail(*_):
+        raise MemoryError("Unable to allocate 3.20 GiB")
+
+    monkeypatch.setattr("fastcube.measure.given_faults.iter_evaluations", fail)
+    assert run("evaluate sets.csv --study survival") == (
+        2,
+        "",
+        "fastcube: not enough memory: Unable to allocate 3.20 GiB\n",
+    )
 
 
 @pytest.mark.parametrize("study", ["survival", "unsafe-fraction", "find-tree"])
