@@ -2,16 +2,17 @@
 A network of your own among the cubes
 =====================================
 
-An overlay on 2^n nodes is a rule for neighbours. This one twists the hypercube so that paths get shorter, and the first
-try at the twist is wrong: the law of slots finds it before anything is measured. The right one then meets the same
-faults, trial for trial, as the hypercube.
+This page shows how to measure a network of your own. A network on 2^n nodes is a function that returns the neighbour of a
+node over each of its slots. A first version has an error, which fastcube finds before any trial. The corrected network is
+then compared with the hypercube: trial t has the same faulty nodes in both.
 """
 
 # %%
-# A rule that is wrong
-# --------------------
-# Slot d of a node leads to the node that differs in bit d and, where bit d + 1 is set, in all bits below too. That is a
-# Moebius cube. The slip: the bit asked for is bit d itself, which the step changes, so that the way back is another one.
+# A function with an error
+# ------------------------
+# In a Moebius cube, slot d of a node leads to the node that differs in bit d. If bit d + 1 of the node is set, all bits
+# below d differ too; above the top slot it counts as set. The function ``wrong`` tests bit d in place of bit d + 1. The step
+# changes bit d, so slot d of the neighbour does not lead back.
 
 import fastcube as fc
 
@@ -26,10 +27,10 @@ except fc.ParameterError as error:
     print(error)
 
 # %%
-# The rule, right
-# ---------------
-# Every slot is a matching now; the family is *matched* too: slot d flips bit d, so that its links have the names that
-# the hypercube's have, and fail together with them.
+# The corrected function
+# ----------------------
+# Now every slot is a matching. Slot d always flips bit d, so the network is also *matched*: its links have the names of the
+# hypercube's links, and both networks have the same faulty links.
 
 
 def step(v, d, n):
@@ -41,8 +42,8 @@ OVERLAY = fc.family("overlay", "a twisted overlay", step=step, slots=lambda n: n
 print(OVERLAY.matched, [fc.diameter(fc.network(OVERLAY, n)) for n in range(2, 9)])
 
 # %%
-# One instance
-# ------------
+# One fault set
+# -------------
 
 net = fc.network(OVERLAY, 8, faulty_nodes=fc.random_faults(0.4, seed=1))
 found = fc.survival(net)
@@ -51,7 +52,7 @@ print(found.connected, found.isolated, found.components[:4])
 # %%
 # Is it better than the hypercube?
 # --------------------------------
-# Each trial looks at both on the same faults, so the difference has a much narrower interval than two runs would give.
+# Each trial counts both networks on the same faults. ``connected_diff`` is the mean difference per trial.
 
 STUDY = fc.survival_study(OVERLAY)
 results = fc.run(STUDY, n=4, f=range(17), links=0, trials=20_000)
@@ -60,9 +61,9 @@ for f in (6, 8, 10):
     print(f"f={f}: {gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]")
 
 # %%
-# At any rate of failure
-# ----------------------
-# Trials at all f are the reliability polynomial.
+# At any failure rate
+# -------------------
+# From trials at all f, ``fc.reliability`` computes the difference at a rate at which each node fails independently.
 
 for rate in (0.05, 0.3, 0.5):
     e = fc.reliability(results, rate, against="hypercube")

@@ -2,8 +2,8 @@
 A study of your own, in a notebook
 ==================================
 
-How often do random faults leave a node that nobody can reach? Written here, tested against a plain loop, run, and
-revised; the same study as a file to run by name, with checkpoints and on clusters, is in :doc:`../study`.
+How often do random faults leave a nonfaulty node without a nonfaulty neighbour? This notebook writes the study, tests it
+against a plain loop, runs it, and revises it. :doc:`../study` has the same study as a file, with checkpoints and on clusters.
 """
 
 # %%
