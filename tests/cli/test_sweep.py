@@ -72,7 +72,7 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
         (
             'output = "seven.h5"',
             "output = ['a', 'b']",
-            "output of run 2 of s.toml must be text or a number, got ['a', 'b']",
+            "output of run 2 of s.toml must be text, got ['a', 'b']",
         ),
         ('output = "seven.h5"', "output = 7", "output of run 2 of s.toml must be text, got 7"),
         ('output = "seven.h5"', "output = ''", "run 2 of s.toml: output must be a path, got ''"),
