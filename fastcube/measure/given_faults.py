@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from ..errors import ParameterError, as_integer, check_path, check_range, join_alternatives, short_repr
 from ..networks.dualcube import DualCube
@@ -15,6 +16,10 @@ from ..networks.network import Network
 
 #: Largest size of a cell in characters, for the faulty links of a large network.
 _LONGEST_CELL = 2**27
+#: Largest size of a line in characters, so that a file without line ends does not fill the memory.
+_LONGEST_LINE = 2**28
+#: Largest size in bytes of the text from a pipe that ``fastcube evaluate`` holds in memory.
+_MOST_PIPED = 2**28
 #: Most digits of an integer: Python refuses to read more than 4,300.
 _MOST_DIGITS = 100
 
@@ -59,35 +64,63 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     return list(iter_fault_sets(path))
 
 
-def iter_fault_sets(path: str | Path, check: Callable[[FaultSet], object] | None = None) -> Iterator[FaultSet]:
-    """Yield the rows of ``read_fault_sets`` one by one.  A ParameterError of ``check(row)`` names the line too."""
+def iter_fault_sets(
+    path: str | Path, check: Callable[[FaultSet], object] | None = None, copy: io.BytesIO | None = None
+) -> Iterator[FaultSet]:
+    """Yield the rows of ``read_fault_sets`` one by one, and write their text to ``copy`` if there is one.
+
+    A ParameterError of ``check(row)`` names the line too.
+    """
     path = check_path("path", path)
-    csv.field_size_limit(_LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            columns = set(reader.fieldnames or ())
-            if len(columns) < len(reader.fieldnames or ()):
-                raise ParameterError(
-                    f"{path} must name each column once, got {short_repr(','.join(reader.fieldnames or ()))}"
-                )
-            if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
-                raise ParameterError(
-                    f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
-                    f"{short_repr(', '.join(map(str, reader.fieldnames or ())))}"
-                )
-            if columns >= {"n", "m"}:
-                raise ParameterError(f"{path} must have one of the columns n and m, got both")
-            for number, row in enumerate(reader):
-                try:
-                    given = _parse_row(row, number)
-                    if check is not None:
-                        check(given)
-                except ParameterError as error:
-                    raise ParameterError(f"{path}, line {reader.line_num}: {error}") from None
-                yield given
+            lines = _iter_lines(path, file)
+            yield from _iter_rows(path, lines if copy is None else _copy_lines(path, lines, copy), check)
     except OSError as error:
         raise ParameterError(f"path must be a CSV file that can be read, got {path}: {error.strerror}") from None
+
+
+def _iter_lines(path: Path, file: TextIO) -> Iterator[str]:
+    while line := file.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise ParameterError(f"{path} must have lines of at most {_LONGEST_LINE} characters, got a longer line")
+        yield line
+
+
+def _copy_lines(path: Path, lines: Iterable[str], copy: io.BytesIO) -> Iterator[str]:
+    """Yield lines after a copy.  Raises ParameterError if the copy would have more than ``_MOST_PIPED`` bytes."""
+    for line in lines:
+        if copy.write(line.encode()) and copy.tell() > _MOST_PIPED:
+            raise ParameterError(
+                f"{path} must have at most {_MOST_PIPED} bytes from a pipe, got more: write the rows to a file first"
+            )
+        yield line
+
+
+def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], object] | None) -> Iterator[FaultSet]:
+    csv.field_size_limit(_LONGEST_CELL)
+    try:
+        reader = csv.DictReader(lines, strict=True)
+        columns = set(reader.fieldnames or ())
+        if len(columns) < len(reader.fieldnames or ()):
+            raise ParameterError(
+                f"{path} must name each column once, got {short_repr(','.join(reader.fieldnames or ()))}"
+            )
+        if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
+            raise ParameterError(
+                f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
+                f"{short_repr(', '.join(map(str, reader.fieldnames or ())))}"
+            )
+        if columns >= {"n", "m"}:
+            raise ParameterError(f"{path} must have one of the columns n and m, got both")
+        for number, row in enumerate(reader):
+            try:
+                given = _parse_row(row, number)
+                if check is not None:
+                    check(given)
+            except ParameterError as error:
+                raise ParameterError(f"{path}, line {reader.line_num}: {error}") from None
+            yield given
     except (csv.Error, UnicodeDecodeError) as error:
         raise ParameterError(f"{path} must be CSV in UTF-8: {error}") from None
 
@@ -110,17 +143,20 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
         if node in seen:
             raise ParameterError(f"faulty_nodes must be different labels, got {short_repr(node)} twice")
         seen.add(node)
-    links = []
+    links: dict[frozenset[int], tuple[int, int]] = {}
     for text in left.pop("faulty_links", "").split():
         u, _, v = text.partition("-")
-        links.append((_parse_integer("faulty_links", u), _parse_integer("faulty_links", v)))
+        link = _parse_integer("faulty_links", u), _parse_integer("faulty_links", v)
+        if frozenset(link) in links:
+            raise ParameterError(f"faulty_links must be different links, got {link[0]}-{link[1]} twice")
+        links[frozenset(link)] = link
     trial = _parse_integer("trial", left.pop("trial", str(number)))
     if "m" in left:
         if links:
             raise ParameterError("faulty_links must be empty for a dual-cube")
         return FaultSet(trial, DualCube(_parse_integer("m", left["m"]), nodes), left)
     name = left.get("network", "hypercube")
-    return FaultSet(trial, network(name, _parse_integer("n", left["n"]), nodes, links), left)
+    return FaultSet(trial, network(name, _parse_integer("n", left["n"]), nodes, links.values()), left)
 
 
 def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
@@ -190,18 +226,25 @@ EVALUATIONS = {
 def iter_evaluations(path: str | Path, study: str) -> Iterator[list[object]]:
     """Yield rows of results, the header first, for the fault sets of a file.  ``study`` must be a key of EVALUATIONS.
 
-    All rows of the file are checked before the first result.  A pipe can be read only once, so its rows are held in memory.
+    All rows of the file are checked before the first result.  A pipe can be read only once, so a copy of its text is held
+    in memory.
     """
     if study not in EVALUATIONS:
         raise ParameterError(f"study must be {join_alternatives(EVALUATIONS)}, got {short_repr(study)}")
     check, evaluate, columns = EVALUATIONS[study]
-    sets: Iterable[FaultSet] = iter_fault_sets(path, check)
-    if check_path("path", path).is_file():
-        for _ in sets:
-            pass
+    path = check_path("path", path)
+    copy = None if path.is_file() else io.BytesIO()
+    for _ in iter_fault_sets(path, check, copy):
+        pass
+    if copy is None:
         sets = iter_fault_sets(path, check)
     else:
-        sets = [*sets]
+        copy.seek(0)
+        sets = _iter_rows(path, io.TextIOWrapper(copy, encoding="utf-8", newline=""), check)
     yield ["trial", *columns]
     for given in sets:
-        yield [given.trial, *evaluate(given)]
+        try:
+            found = evaluate(given)
+        except ParameterError as error:
+            raise ParameterError(f"{path}, trial {given.trial}: {error}") from None
+        yield [given.trial, *found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 
 import networkx as nx
@@ -10,6 +11,7 @@ import pytest
 from helpers.compiled import mark_others_slow
 
 import fastcube as fc
+from fastcube.measure import given_faults
 
 
 def write_sets(path, study, point, stop, seed=0):
@@ -86,6 +88,7 @@ def test_a_graph_of_a_large_cube_is_refused():
         ("n,faulty_nodes\n3,x\n", "line 2: faulty_nodes must be an integer from 0, got 'x'"),
         ("n,faulty_nodes\n3,1\n3,2 5 2 5\n", "line 3: faulty_nodes must be different labels, got 2 twice"),
         ("n,faulty_links\n3,0-3\n", r"line 2: faulty_links must be pairs"),
+        ("n,faulty_links\n3,0-1\n3,0-2 2-0\n", "line 3: faulty_links must be different links, got 2-0 twice"),
         ("n,faulty_nodes\n3,1,2\n", "line 2: a row must have as many cells as the header"),
         ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
         ("n,faulty_nodes\n3,lazy\n", "got 'lazy'"),
@@ -162,3 +165,44 @@ def test_a_file_without_rows_gives_the_header(study, tmp_path, run):
     (tmp_path / "sets.csv").write_text("n,faulty_nodes\n")
     code, out, _ = run(f"evaluate sets.csv --study {study}")
     assert code == 0 and out.startswith("trial,") and out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "shown"),
+    [
+        (
+            "\ufeffn,faulty_nodes\r\n3,1\r\n\r\n3,2 5\r\n",
+            0,
+            "trial,unsafe,unsafe_fraction,rounds\n0,0,0.0,0\n1,0,0.0,0\n",
+        ),
+        ("n,faulty_nodes\n3,1\n3,2 2\n", 2, r"line 3: faulty_nodes must be different labels, got 2 twice$"),
+        ("n,faulty_nodes\n" + 50 * "3,1\n", 2, r"must have at most 200 bytes from a pipe, got more: write the rows"),
+        ("n,faulty_nodes\n" + 200 * "3,", 2, r"must have lines of at most 300 characters, got a longer line$"),
+    ],
+    ids=["results", "rows", "bytes", "characters"],
+)
+def test_rows_of_a_pipe_are_held_up_to_a_limit(text, status, shown, run, monkeypatch):
+    monkeypatch.setattr(given_faults, "_MOST_PIPED", 200)
+    monkeypatch.setattr(given_faults, "_LONGEST_LINE", 300)
+    end, start = os.pipe()
+    try:
+        os.write(start, text.encode())
+        os.close(start)
+        code, out, said = run(f"evaluate /dev/fd/{end} --study unsafe-fraction")
+    finally:
+        os.close(end)
+    assert code == status
+    if status:
+        assert out == "" and re.search(shown, said, re.MULTILINE) and said.count("\n") == 1
+    else:
+        assert out == shown
+
+
+def test_an_evaluation_that_fails_names_the_trial(tmp_path, run, monkeypatch):
+    def fail(given):
+        raise fc.ParameterError("too much")
+
+    monkeypatch.setitem(given_faults.EVALUATIONS, "find-tree", (lambda given: None, fail, ("tree",)))
+    (tmp_path / "sets.csv").write_text("n,trial,faulty_nodes\n3,7,1\n")
+    code, _, said = run("evaluate sets.csv --study find-tree")
+    assert code == 2 and said.splitlines()[-1] == "fastcube: sets.csv, trial 7: too much"
