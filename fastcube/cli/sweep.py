@@ -46,19 +46,22 @@ def name_run(path: str, i: int) -> Iterator[None]:
         raise ParameterError(f"run {i} of {plain_text(path)}: {message}") from None
 
 
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+
+
 def _option_text(where: str, value: Any) -> str:
-    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return str(value)
-    raise ParameterError(f"{where} must be text or a number, got {short_repr(value)}")
+    if not _is_scalar(value):
+        raise ParameterError(f"{where} must be text or a number, got {short_repr(value)}")
+    return str(value)
 
 
 def _values_text(where: str, values: Any) -> str:
     """Return the values of an axis as on a command line; only an axis takes a list."""
-    if isinstance(values, list) and values and not any(isinstance(part, (list, dict)) for part in values):
-        return ",".join(_option_text(where, part) for part in values)
-    if isinstance(values, (list, dict, bool)):
+    parts = values if isinstance(values, list) else [values]
+    if not parts or not all(map(_is_scalar, parts)):
         raise ParameterError(f"{where} must be text, a number or a list of them, got {short_repr(values)}")
-    return _option_text(where, values)
+    return ",".join(map(str, parts))
 
 
 def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:

@@ -81,7 +81,15 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
             "plot = 'x.txt'",
             "run 2 of s.toml: plot must end in one of .png, .svg, .pdf, got x.txt",
         ),
-        ("a = 7", "a = [[7]]", "a of run 2 of s.toml must be text, a number or a list of them, got [[7]]"),
+        *[
+            ("a = 7", f"a = {value}", f"a of run 2 of s.toml must be text, a number or a list of them, got {shown}")
+            for value, shown in (
+                ("[[7]]", "[[7]]"),
+                ("[7, true]", "[7, True]"),
+                ("[]", "[]"),
+                ("2026-01-02", "datetime.date(2026, 1, 2)"),
+            )
+        ],
         ("seed = 5", "workers = 'x'", "run 1 of s.toml: Invalid value for '--workers': 'x' is not a valid integer."),
         ("a = 7", "b = 7", "run 2 of s.toml: b is not an axis of toy"),
         ("[[run]]", "[[ran]]", "s.toml must hold tables [[run]] and nothing else, got ran"),
