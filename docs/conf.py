@@ -138,7 +138,13 @@ def rewrite_page(app, page, source):
         return
     for written, shown in GALLERY:
         source[0] = written.sub(shown, source[0])
-    source[0] = tables.fill_tables(source[0])
+    if tables.PLACE.search(source[0]):
+        for path in tables.list_sources():
+            app.env.note_dependency(path)
+    try:
+        source[0] = tables.fill_tables(source[0])
+    except ValueError as error:
+        raise ExtensionError(f"{page}: {error}") from error
     source[0] = figures.show_figures(page, source[0], (PICTURES, GALLERY_PICTURES))
     if page.startswith("api/") and (names := DOCUMENTED_NAME.findall(source[0])):
         body = FIRST_SECTION.search(source[0]).start()

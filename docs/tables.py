@@ -29,6 +29,9 @@ from fastcube.studies.networks.survival import compare_with_hypercube
 #: The place of a table on a page.
 PLACE = re.compile(r"^\[Table ([\w-]+)\]\((?:\.\./)?tables\.py\)$", re.MULTILINE)
 
+#: A line that links to this file, which must be the place of a table.
+_LINK = re.compile(r"^.*\]\([^)]*\btables\.py\).*$", re.MULTILINE)
+
 #: Several tables come from one file.
 load_results = functools.cache(sheets.load_results)
 
@@ -398,5 +401,24 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def fill_tables(text: str) -> str:
-    """Return the text of a page with its tables in their places."""
-    return PLACE.sub(lambda found: TABLES[found[1]](), text)
+    """Return the text of a page with its tables in their places.
+
+    Raises ValueError for the name of no table, and for a link to this file that is not the place of a table.
+    """
+    filled = PLACE.sub(lambda found: _make_table(found[1]), text)
+    if left := _LINK.search(filled):
+        raise ValueError(f"the place of a table must be a line [Table NAME](tables.py), got {left[0]}")
+    return filled
+
+
+def _make_table(name: str) -> str:
+    if name not in TABLES:
+        raise ValueError(f"table must be one of {', '.join(TABLES)}, got {name}")
+    return TABLES[name]()
+
+
+def list_sources() -> list[str]:
+    """Return the files of the repository that tables are made from: a page with a table is made again if one changes."""
+    docs = Path(__file__).resolve().parent
+    found = (*docs.glob("*.py"), *docs.glob("results/*"), *docs.glob("readings/*.md"), *docs.parent.glob("data/*.json"))
+    return sorted(str(path) for path in found if path.is_file())

@@ -23,11 +23,33 @@ def tables(monkeypatch):
 
 def test_every_table_has_one_place(tables):
     places = []
-    for page in (*DOCS.glob("*.md"), *DOCS.glob("papers/*.md")):
-        text = page.read_text()
-        places += tables.PLACE.findall(text)
-        assert "tables.py)" not in tables.fill_tables(text), page  # a place that is not understood
+    for folder in (".", "api", "papers", "readings"):
+        for page in DOCS.glob(f"{folder}/*.md"):
+            text = page.read_text()
+            places += tables.PLACE.findall(text)
+            assert not tables.PLACE.search(tables.fill_tables(text)), page
     assert sorted(places) == sorted(tables.TABLES)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[Table rules-saffe](tables.py)", r"^table must be one of networks-8, .*, got rules-saffe$"),
+        ("See [Table rules-safe](tables.py).", r"^the place of a table must be a line .*, got See \[Table"),
+        ("[Table rules safe](tables.py)", "the place of a table must be"),
+        ("[Table rules-safe](../../tables.py)", "the place of a table must be"),
+        ("[table rules-safe](tables.py)", "the place of a table must be"),
+    ],
+)
+def test_a_place_that_is_not_understood_is_one_error(tables, line, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        tables.fill_tables(f"# Title\n\n{line}\n\nText.\n")
+    assert "\n" not in str(caught.value)
+
+
+def test_pages_with_tables_depend_on_what_tables_are_made_from(tables):
+    names = {str(Path(path).relative_to(DOCS.parent)) for path in tables.list_sources()}
+    assert names >= {"docs/tables.py", "docs/references.py", "docs/results/rivals.h5.gz", "data/citations.json"}
 
 
 def test_sentences_about_networks(tables):
