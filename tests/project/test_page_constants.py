@@ -21,11 +21,13 @@ from click.shell_completion import BashComplete
 import fastcube as fc
 from fastcube.audit import citing
 from fastcube.cli import sweep
+from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
 from fastcube.kernels.draws.pairs import _MOST_PAIRS
 from fastcube.kernels.tally.layout import DIGIT_BITS
 from fastcube.measure import fault_sets
+from fastcube.measure import given_faults
 from fastcube.measure.estimate import proportion
 from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
 from fastcube.measure.outputs import MAX_BINS, STEPS
@@ -70,6 +72,7 @@ SENTENCES = {
             f"| {', '.join(map(str, codes(signal.SIGHUP, signal.SIGINT, signal.SIGTERM)))} | SIGHUP, SIGINT, SIGTERM;"
         ),
         lambda: f"takes at most {TRIED['Slurm']['MaxArraySize']} tasks in an array (`MaxArraySize`)",
+        lambda: f"after {('two', 'three', 'four')[MOST_IDLE_RESTARTS - 2]} restarts only if it counted new trials",
         lambda: f"as seen on Slurm {TRIED['Slurm']['version'].rpartition('.')[0]}, where tests submit the script",
         lambda: (
             f"an image that Podman {TRIED['Podman']['version'].rpartition('.')[0]} built from {TRIED['Podman']['base']}."
@@ -99,6 +102,7 @@ SENTENCES = {
         lambda: f"one sample in {('a thousand', 'a hundred')[chance_of_a_worse_fit() > 1e-3]} does: chi-square",
     ],
     "docs/faults.md": [
+        lambda: f"may bring {given_faults._MOST_PIPED >> 20} MiB of text",
         lambda: f"in networks of up to 2^{fault_sets.MAX_LISTED.bit_length() - 1} nodes",
     ],
     "docs/format.md": [
