@@ -26,8 +26,7 @@ from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
 from fastcube.kernels.draws.pairs import _MOST_PAIRS
 from fastcube.kernels.tally.layout import DIGIT_BITS
-from fastcube.measure import fault_sets
-from fastcube.measure import given_faults
+from fastcube.measure import fault_sets, given_faults
 from fastcube.measure.estimate import proportion
 from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
 from fastcube.measure.outputs import MAX_BINS, STEPS
