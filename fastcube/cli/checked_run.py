@@ -56,15 +56,26 @@ class CheckedRun:
 
     def plan(self) -> None:
         """Print the plan of the run without executing it."""
-        from ..running.driver import check_run
         from ..running.engines import open_engine
         from .dry_run import show_plan
 
-        given = self.options
-        check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
-        with open_engine(given["engine"], given["workers"]):
+        self.check()
+        with open_engine(self.options["engine"], self.options["workers"]):
             pass
         show_plan(self)
+
+    def check(self) -> None:
+        """Check what a run checks when it begins, but open no engine of MPI or Dask.  Raises ParameterError."""
+        from ..running.driver import check_run
+        from ..running.engines import open_engine
+        from ..running.progress import Progress
+
+        given = self.options
+        check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
+        Progress(given["progress"])
+        if given["engine"].partition(":")[0] not in ("mpi", "dask"):
+            with open_engine(given["engine"], given["workers"]):
+                pass
 
     def run(self) -> None:
         """Run and print the table of estimates.  If work remains, or after a signal, end the process.

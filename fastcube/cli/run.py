@@ -75,6 +75,7 @@ def prepare_sweep(ctx: click.Context, path: str) -> list[CheckedRun]:
     for i, given in enumerate(sweep.parse_runs(path, command, ctx), 1):
         with sweep.name_run(path, i):
             runs.append(prepare_run(given))
+            runs[-1].check()
     if (shard := ctx.params.get("shard")) is not None:
         for one in runs:
             one.output = sweep.shard_name(one.output, shard)

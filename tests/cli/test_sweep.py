@@ -90,6 +90,9 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
                 ("2026-01-02", "datetime.date(2026, 1, 2)"),
             )
         ],
+        ('output = "seven.h5"', "engine = 'gpu'", "run 2 of s.toml: engine must be threads, mpi or dask:..., got gpu"),
+        ('output = "seven.h5"', "max-seconds = -1", "run 2 of s.toml: max-seconds must be positive, got -1.0"),
+        ('output = "seven.h5"', "checkpoint = 0", "run 2 of s.toml: checkpoint must be in [1, 86400] seconds, got 0.0"),
         ("seed = 5", "workers = 'x'", "run 1 of s.toml: Invalid value for '--workers': 'x' is not a valid integer."),
         ("a = 7", "b = 7", "run 2 of s.toml: b is not an axis of toy"),
         ("[[run]]", "[[ran]]", "s.toml must hold tables [[run]] and nothing else, got ran"),
