@@ -220,7 +220,8 @@ def trial_study(
     ... def odd(key, t, params, out):
     ...     out[0] = t % 2 == 1 and t < params[0]
     >>> axes = [fc.Axis("a", "a number", int, 0, 1000)]
-    >>> study = fc.trial_study("odd", "Odd trials below a", axes, [fc.Output("odd", "odd and below a")], odd, [{"a": 100}])
+    >>> outputs = [fc.Output("odd", "odd and below a")]
+    >>> study = fc.trial_study("odd", "Odd trials below a", axes, outputs, odd, [{"a": 100}])
     >>> fc.run(study, trials=1000).estimate("odd").value  # 50 of the 1000 trials
     0.05
     """
