@@ -99,8 +99,8 @@ class Sheet:
         The caller's axes, as many as the figure has panels; by default a new figure of suitable size.
     width, height : str or number
         Of a new figure: ``"screen"``, or inches as ``"3.3in"`` or 3.3.  There are at most two panels in a row, and one if two
-        would be narrower than 2.8 inches.  No letter is smaller than 7 points.  A figure with its panels in one column is at
-        most 4.5 inches high unless a height is given.
+        would be narrower than 2.8 inches.  No letter is smaller than 7 points.  A figure on paper with its panels in one
+        column is at most 4.5 inches high unless a height is given.
     style : str, optional
         ``"screen"``, ``"paper"`` (letters of 8 points, 300 dots per inch, panels marked (a), (b), ...) or ``"dark"``; by default
         paper for a width in inches.
@@ -285,7 +285,7 @@ class Sheet:
     def _limit_height(self) -> None:
         """Set the requested height; in a journal's column find out how many panels fit into the greatest height."""
         wide, high = self.figure.get_size_inches()
-        in_column = self._columns == 1 and self._inches is not None and self._inches < 2 * _LEAST
+        in_column = self._style == "paper" and self._inches is not None and self._inches < 2 * _LEAST
         most = self._height or (_COLUMN_HEIGHT if in_column else None)
         if most is None or (self._height is None and high <= most):
             return

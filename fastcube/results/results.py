@@ -362,7 +362,8 @@ class Results:
             except by ``title``, ``legend`` and ``log``.
         width, height : str or number, optional
             Size of a new figure: ``"screen"``, or inches, as ``"3.3in"`` or 3.3; widths of 2.5 to 20 and heights of 1.5 to 40.
-            There are at most two panels in a row.  The default height is what the panels need, at most 4.5 inches in a column.
+            There are at most two panels in a row.  The default height is what the panels need, on paper
+            at most 4.5 inches in a column.
         style : str, optional
             Style of a new figure: ``"screen"``, ``"paper"`` or ``"dark"``; by default paper for a width in inches.
         panels : sequence of int
