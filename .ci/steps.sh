@@ -168,7 +168,8 @@ slow_tests() {
   tests -m "slow and not (exhaustive or mpi or dask or slurm or browser)" --ignore tests/kernels/test_many_trials.py
 }
 
-exhaustive_tests() { tests -m exhaustive; }
+# One test per process at a time: the mutants of all kernels are in one file.
+exhaustive_tests() { .venv/bin/pytest -q -rs -n 2 -m exhaustive; }
 
 oldest_dependencies() {
   .venv/bin/pip install -q uv
