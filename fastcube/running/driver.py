@@ -430,11 +430,11 @@ def run_study(
                     )
                     has_log = "SLURM_JOB_ID" in os.environ and report.style != "none"
                     if has_log:
-                        report.print_line(plain_text(_job_line(driver, output, engine_name), 1000))
+                        report.print_line(_log_line(_job_line(driver, output, engine_name)))
                     code = _run_driver(driver, output, force)
                     if has_log and engine_name == "threads":
                         busy = (sum(os.times()[:2]) - cpu_begun) / (time.monotonic() - begun) / on.workers()
-                        report.print_line(plain_text(_usage_line(busy, on.workers())))
+                        report.print_line(_log_line(_usage_line(busy, on.workers())))
                     idle = code == WORK_REMAINS and not driver.has_begun_counting
                     if file is not None and idle and file.note_idle_run():
                         raise EngineError(
@@ -479,10 +479,15 @@ def _job_line(driver: _Driver, output: str | None, engine_name: str) -> str:
     wanted = done + sum(len(w.points) * count_trials(w.todo) for w in driver.open)
     share = f"{done:,} trials" if driver.goal.adaptive else f"{100 * done / max(1, wanted):.1f}%"
     return (
-        f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  fastcube {package_version()}, {driver.study.name}, {task}{shard}job {job} on "
+        f"fastcube {package_version()}, {driver.study.name}, {task}{shard}job {job} on "
         f"{socket.gethostname()}, restart {variables.get('SLURM_RESTART_COUNT', '0')}, {workers} {unit}{'s' * (workers > 1)}; "
         f"{output or 'no file'} holds {share}"
     )
+
+
+def _log_line(text: str) -> str:
+    """Return a line of a job's log with its time.  Variables of the scheduler, which the text names, may hold line breaks."""
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  {plain_text(text, 1000)}"
 
 
 def _usage_line(busy: float, workers: int) -> str:
@@ -490,9 +495,7 @@ def _usage_line(busy: float, workers: int) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     asked = os.environ.get("SLURM_MEM_PER_NODE", "")
     memory = f"{peak:.0f} of {asked} MiB" if asked else f"{peak:.0f} MiB"
-    return (
-        f"{time.strftime('%Y-%m-%dT%H:%M:%S')}  used {busy:.0%} of {count_text(workers, 'processor')}, at most {memory}"
-    )
+    return f"used {busy:.0%} of {count_text(workers, 'processor')}, at most {memory}"
 
 
 def _run_driver(driver: _Driver, output: str | None, force: bool) -> int:

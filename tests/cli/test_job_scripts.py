@@ -378,7 +378,7 @@ def test_a_task_says_first_what_it_is_and_last_how_it_ended(cli, tmp_path):
         words = f"fastcube {fc.__version__}, toy, task 0, shard {shard} of 3, job 5_0 on {host}, restart 4, "
         assert words in lines[i] and lines[i].endswith(f"; toy-{shard}.h5 holds 0.0%")
     used = re.findall(r"  used (\d+)% of \d processors?, at most (\d+) of 410 MiB$", done.stderr, re.MULTILINE)
-    assert len(used) == 2
+    assert len(used) == 2, done.stderr
     assert all(50 < int(peak) < 4000 for _, peak in used), used
     assert re.search(r"end of job 5_0 on \S+, restart 4: exit 0 after \d+ s$", lines[-1])
     done, _ = run_script(tmp_path, script, **{**TASK, "SLURM_ARRAY_TASK_ID": "0"})
