@@ -358,11 +358,12 @@ def test_kernels_are_kept_beside_the_outputs_where_tmpdir_is_the_jobs(cli, tmp_p
     (tmp_path / "say").chmod(0o755)
     (tmp_path / "out").mkdir()
     script, _ = script_of(cli, "--array", "2", "--python", str(tmp_path / "say"), "-o", "out/r")
-    done, _ = run_script(tmp_path, script, **TASK, TMPDIR=f"/scratch/{folder}")
+    task = {**TASK, "FASTCUBE_CACHE_DIR": ""}  # the script keeps a folder that the user chose
+    done, _ = run_script(tmp_path, script, **task, TMPDIR=f"/scratch/{folder}")
     place = f"{tmp_path}/out/fastcube-cache" if shared else f"/scratch/{folder}/fastcube-{os.getuid()}"
     assert f"cache {place}\n" in done.stdout
     (tmp_path / "out" / "fastcube-cache").mkdir()
-    assert f"cache {tmp_path}/out/fastcube-cache\n" in run_script(tmp_path, script, **TASK, TMPDIR="/scratch")[0].stdout
+    assert f"cache {tmp_path}/out/fastcube-cache\n" in run_script(tmp_path, script, **task, TMPDIR="/scratch")[0].stdout
 
 
 @pytest.mark.slow
