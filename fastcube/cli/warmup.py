@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import FastcubeError, ParameterError, check_path, plain_text, wrap_study_errors
+from ..errors import FastcubeError, ParameterError, check_path, count_text, plain_text, wrap_study_errors
 from . import completion, options
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, i
         if root is not None:
             for kernel in kernels:
                 _copy_kernel(kernel, root)
-        number = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}"
-        click.echo(f"{study.name}: {number} in {sum(k.seconds for k in kernels):.1f} s")
+        click.echo(f"{study.name}: {count_text(len(kernels), 'kernel')} in {sum(k.seconds for k in kernels):.1f} s")
     folder = cache_folder()
     if root is not None:
         click.echo(f"copied to {root}: others load it with FASTCUBE_CACHE_PATH={root}")

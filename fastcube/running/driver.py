@@ -320,7 +320,7 @@ def _announce_compiling(study: Study, points: Sequence[Mapping[str, Value]], pro
 
     def print_once(line: str) -> None:
         if line.startswith("compiling"):
-            line = f"compiling {waiting} kernel{'s' if waiting > 1 else ''}, once: some seconds each"
+            line = f"compiling {count_text(waiting, 'kernel')}, once: some seconds each"
         if waiting and line not in said and progress.style != "none":
             said.add(line)
             progress.print_line(f"fastcube: {line}")
