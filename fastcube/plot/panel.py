@@ -391,33 +391,33 @@ class Panel:
         log = self.scale == "log" or (self.scale == "auto" and _is_spanning_decades(shared))
         return log and any(e.value > 0 for e in shared)
 
-    def draw(self, log: bool, limits: tuple[float, float] | None) -> None:
+    def draw(self, limits: tuple[float, float] | None) -> None:
         """Draw everything collected, on a scale with these limits; on the caller's axes only lines, intervals and limits."""
         if self.ours:
-            self._set_axes(log, limits)
+            self._set_axes(limits)
         low, high = self.axes.get_ylim() if self.ours else (-math.inf, math.inf)
-        self._dodge_points(log)
+        self._dodge_points(self.log)
         for i, line in enumerate(self.drawn):  # the first line is above later lines, and the hypercube on top
             first = 1 - i / len(self.drawn)
-            self._draw_line(line, log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
-        if log:
+            self._draw_line(line, self.log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
+        if self.log:
             self._draw_limits()
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
-                self._draw_statement(statement, place, log)
+                self._draw_statement(statement, place, self.log)
             else:
                 self._add_label(f"{statement.text}: off the scale", linestyle="none")
         if self.ours:
             self.write()
 
-    def _set_axes(self, log: bool, limits: tuple[float, float] | None) -> None:
+    def _set_axes(self, limits: tuple[float, float] | None) -> None:
         if limits is None:
             if not self.axes.has_data():
                 self._say_inside("not measured at these points" if self.drawn else "no trials")
                 self.axes.set(xticks=[], yticks=[])
             return
-        self.axes.set_yscale("log" if log else "linear")
-        if not log:
+        self.axes.set_yscale("log" if self.log else "linear")
+        if not self.log:
             self.axes.locator_params(axis="y", steps=[1, 2, 5, 10])
             self.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
         self.axes.set_ylim(self._limits.get("bottom", limits[0]), self._limits.get("top", limits[1]))
@@ -450,16 +450,16 @@ class Panel:
         self.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
         self.axes.set_axisbelow(True)
 
-    def find_limits(self, log: bool) -> tuple[float, float] | None:
+    def find_limits(self) -> tuple[float, float] | None:
         """Return limits of the vertical axis around everything plotted, or None if there is nothing."""
         if not (estimates := self.estimates):
             return None
-        values = [v for e in estimates if is_drawable(e, log) for v in (e.value, e.low, e.high)]
+        values = [v for e in estimates if is_drawable(e, self.log) for v in (e.value, e.low, e.high)]
         stated = [v for statement in self.statements for v in statement.y]
         known = [v for _, y in self._known for v in y]
-        seen = [e.value for e in estimates if e.value > 0 or not log]
-        ends = [e.high if has_no_events(e) else e.low for e in estimates if log and is_limit(e)]
-        if log:
+        seen = [e.value for e in estimates if e.value > 0 or not self.log]
+        ends = [e.high if has_no_events(e) else e.low for e in estimates if self.log and is_limit(e)]
+        if self.log:
             values = [v for v in values if v > min(seen) / 10] + ends
             stated = [v for v in stated if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
             known = [v for v in known if v > min(seen) / _MAX_CURVE_FACTOR]
@@ -467,11 +467,11 @@ class Panel:
             stated = [v for v in stated + known if v < max(values) * _MAX_STATEMENT_FACTOR]
             known = []
         values += stated + known + [self._limits[end] for end in ("bottom", "top") if end in self._limits]
-        if not log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
+        if not self.log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
             far = 2 * min(values)  # a closer view would only show intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
         room = _SCREEN_ROOM if self.letters >= 10 else _PAPER_ROOM
-        return placing.axis_limits(values, log, room if ends else 0.04)
+        return placing.axis_limits(values, self.log, room if ends else 0.04)
 
     def _set_x(self) -> None:
         values = [x for line in self.drawn for x in line.x] + [x for known, _ in self._known for x in known]

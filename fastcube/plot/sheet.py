@@ -227,7 +227,8 @@ class Sheet:
         for panel in self._panels:
             if self._log:
                 panel.axes.set_yscale("log")
-            panel.draw(panel.axes.get_yscale() == "log", None)
+            panel.log = panel.axes.get_yscale() == "log"
+            panel.draw(None)
             if self._own_title:
                 panel.axes.set_title(mathtext(panel.title if self._own_title is True else self._own_title))
             if self._legend:
@@ -263,10 +264,10 @@ class Sheet:
     def _draw_panels(self) -> None:
         """Draw the panels; panels with the same vertical axis share the limits."""
         for group in self._group_by_axis():
-            limits = [found for panel in group if (found := panel.find_limits(panel.log)) is not None]
+            limits = [found for panel in group if (found := panel.find_limits()) is not None]
             shared = (min(low for low, _ in limits), max(high for _, high in limits)) if limits else None
             for panel in group:
-                panel.draw(panel.log, shared if panel.estimates else None)
+                panel.draw(shared if panel.estimates else None)
 
     def _write_titles(self) -> None:
         """Write the title; on paper, titles of several panels begin with (a), (b), ..."""
