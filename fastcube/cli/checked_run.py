@@ -56,16 +56,13 @@ class CheckedRun:
 
     def plan(self) -> None:
         """Print the plan of the run without executing it."""
-        from ..running.engines import open_engine
         from .dry_run import show_plan
 
-        self.check()
-        with open_engine(self.options["engine"], self.options["workers"]):
-            pass
+        self.check(connect=True)
         show_plan(self)
 
-    def check(self) -> None:
-        """Check what a run checks when it begins, but open no engine of MPI or Dask.  Raises ParameterError."""
+    def check(self, connect: bool = False) -> None:
+        """Check what a run checks when it begins; open an engine of MPI or Dask only to ``connect``.  Raises ParameterError."""
         from ..running.driver import check_run
         from ..running.engines import open_engine
         from ..running.progress import Progress
@@ -73,7 +70,7 @@ class CheckedRun:
         given = self.options
         check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
         Progress(given["progress"])
-        if given["engine"].partition(":")[0] not in ("mpi", "dask"):
+        if connect or given["engine"].partition(":")[0] not in ("mpi", "dask"):
             with open_engine(given["engine"], given["workers"]):
                 pass
 
