@@ -11,7 +11,7 @@ from typing import NamedTuple, TextIO
 from ..errors import ParameterError, as_integer, check_path, check_range, join_alternatives, short_repr
 from ..networks.dualcube import DualCube
 from ..networks.family import LARGEST_TABLED, network
-from ..networks.hypercube import Hypercube, check_cube
+from ..networks.hypercube import Hypercube
 from ..networks.network import Network
 
 #: Largest size of a cell in characters, for the faulty links of a large network.
@@ -170,10 +170,12 @@ def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
     return s, t
 
 
-def _check_is_cube(given: FaultSet) -> None:
-    name = given.others.get("network", "a dual-cube" if isinstance(given.network, DualCube) else "hypercube")
+def _require_cube(given: FaultSet) -> Hypercube:
+    """Return the network of a row.  Raises ParameterError unless it is a hypercube."""
     if not isinstance(given.network, Hypercube):
+        name = "a dual-cube" if isinstance(given.network, DualCube) else given.others["network"]
         raise ParameterError(f"network must be hypercube for this study, got {name}")
+    return given.network
 
 
 def _check_survival(given: FaultSet) -> None:
@@ -194,14 +196,14 @@ def _evaluate_survival(given: FaultSet) -> tuple[object, ...]:
 def _evaluate_unsafe(given: FaultSet) -> tuple[object, ...]:
     from ..algorithms.unsafe import find_unsafe
 
-    found = find_unsafe(check_cube(given.network))
+    found = find_unsafe(_require_cube(given))
     return found.count, found.fraction, found.rounds
 
 
 def _evaluate_trees(given: FaultSet) -> tuple[object, ...]:
     from ..algorithms.trees import find_tree
 
-    found = find_tree(check_cube(given.network))
+    found = find_tree(_require_cube(given))
     return int(found is not None), "" if found is None else found.sink
 
 
@@ -218,8 +220,8 @@ EVALUATIONS = {
     "survival": Evaluation(
         _check_survival, _evaluate_survival, ("connected", "isolated", "components", "largest", "distance")
     ),
-    "unsafe-fraction": Evaluation(_check_is_cube, _evaluate_unsafe, ("unsafe", "unsafe_fraction", "rounds")),
-    "find-tree": Evaluation(_check_is_cube, _evaluate_trees, ("tree", "sink")),
+    "unsafe-fraction": Evaluation(_require_cube, _evaluate_unsafe, ("unsafe", "unsafe_fraction", "rounds")),
+    "find-tree": Evaluation(_require_cube, _evaluate_trees, ("tree", "sink")),
 }
 
 
