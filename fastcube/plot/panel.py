@@ -357,8 +357,7 @@ class Panel:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        log = self.axes.get_yscale() == "log"
-        there = [line for line in self.drawn if any(is_drawable(e, log) or is_limit(e) for e in line.estimates)]
+        there = [line for line in self.drawn if any(is_drawable(e, self.log) or is_limit(e) for e in line.estimates)]
         lines = {
             mathtext(line.entry or line.label): Line2D([], [], **line.plot_style)
             for line in there
@@ -396,15 +395,15 @@ class Panel:
         if self.ours:
             self._set_axes(limits)
         low, high = self.axes.get_ylim() if self.ours else (-math.inf, math.inf)
-        self._dodge_points(self.log)
+        self._dodge_points()
         for i, line in enumerate(self.drawn):  # the first line is above later lines, and the hypercube on top
             first = 1 - i / len(self.drawn)
-            self._draw_line(line, self.log, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
+            self._draw_line(line, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
         if self.log:
             self._draw_limits()
         for place, statement in enumerate(self.statements):
             if low <= min(statement.y) and max(statement.y) <= high:
-                self._draw_statement(statement, place, self.log)
+                self._draw_statement(statement, place)
             else:
                 self._add_label(f"{statement.text}: off the scale", linestyle="none")
         if self.ours:
@@ -481,14 +480,14 @@ class Panel:
             self.axes.set_xticks(range(len(self.categories)), self.categories, **turned)
         self.axes.set_xlim(self._limits.get("left"), self._limits.get("right"))
 
-    def _dodge_points(self, log: bool) -> None:
+    def _dodge_points(self) -> None:
         """Move points without neighbours side by side if their intervals overlap, and say so in the legend."""
-        drawn = [sum(is_drawable(e, log) for e in line.estimates) for line in self.drawn]
+        drawn = [sum(is_drawable(e, self.log) for e in line.estimates) for line in self.drawn]
         alone = [ln for ln, n in zip(self.drawn, drawn, strict=True) if self.ours and (not ln.joined or n <= 1)]
         places: dict[float, list[tuple[float, float]]] = {}
         for line in alone:
             for x, e in zip(line.x, line.estimates, strict=True):
-                if is_drawable(e, log):
+                if is_drawable(e, self.log):
                     places.setdefault(x, []).append(self._find_extent(x, e))
         if any(low < below for spans in places.values() for (_, below), (low, _) in pairwise(sorted(spans))):
             step = min(_STEP, *(self._room_at(x) / len(alone) for x in places))
@@ -519,10 +518,10 @@ class Panel:
             return {}
         return {"transform": self.axes.transData + ScaledTranslation(points / 72, 0, self.axes.figure.dpi_scale_trans)}
 
-    def _draw_line(self, line: Line, log: bool, layer: float) -> None:
+    def _draw_line(self, line: Line, layer: float) -> None:
         """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single marker."""
-        drawn = [is_drawable(e, log) for e in line.estimates]
-        banded = [s and (e.low > e.value / 10 or not log) for s, e in zip(drawn, line.estimates, strict=True)]
+        drawn = [is_drawable(e, self.log) for e in line.estimates]
+        banded = [s and (e.low > e.value / 10 or not self.log) for s, e in zip(drawn, line.estimates, strict=True)]
         y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
         moved = self._moved(line.shift)
         every = _marker_step(len(y))
@@ -534,7 +533,7 @@ class Panel:
         in_band = [b and n for b, n in zip(banded, beside, strict=True)]
         for i, (x, e) in enumerate(zip(line.x, line.estimates, strict=True)):
             if drawn[i] and not in_band[i] and i % every == 0 and not self._is_empty:
-                end = _BELOW * e.value if log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
+                end = _BELOW * e.value if self.log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
                 self.axes.plot([x] * 2, [end, e.high], **bar)
                 self._has_bar = True
         if line.joined and any(in_band):
@@ -571,7 +570,7 @@ class Panel:
         self.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
         self._add_label("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 
-    def _draw_statement(self, statement: Statement, place: int, log: bool) -> None:
+    def _draw_statement(self, statement: Statement, place: int) -> None:
         """Draw the level of a statement, with hollow markers for points to which it does not apply."""
         look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
         pieces = 2 * (place % len(_STATEMENT_DASHES)) + 1
@@ -585,7 +584,7 @@ class Panel:
             beyond = [
                 (x, e.value)
                 for x, e, point in zip(line.x, line.estimates, line.points, strict=True)
-                if x in statement.x and point is not None and not statement.where(point) and is_drawable(e, log)
+                if x in statement.x and point is not None and not statement.where(point) and is_drawable(e, self.log)
             ]
             if beyond:
                 hollow = line.look | {"linestyle": "none", "markerfacecolor": self.axes.get_facecolor()}
