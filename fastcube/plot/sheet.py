@@ -210,7 +210,7 @@ class Sheet:
         if self._given is not None:
             self._finish_given()
             return self.figure
-        self._drop_panels()
+        self.drop_panels()
         self._choose_scales()
         for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
             group_lines(panels)
@@ -234,8 +234,11 @@ class Sheet:
             if self._legend:
                 panel.axes.legend(frameon=False)
 
-    def _drop_panels(self) -> None:
-        """Remove panels that are not selected, and panels with nothing to show if others have something."""
+    def drop_panels(self) -> tuple[int, ...]:
+        """Remove panels that are not selected, and panels with nothing to show if others have something.
+
+        Return the numbers of the others, from 1.
+        """
         chosen = [self._panels[k - 1] for k in self._numbers] or self._panels
         kept = [panel for panel in chosen if panel.has_something] or chosen
         self._numbers = tuple(self._panels.index(panel) + 1 for panel in kept)
@@ -245,6 +248,7 @@ class Sheet:
                     panel.axes.remove()
             self._panels = kept
             self._lay_out([panel.axes for panel in kept])
+        return self._numbers
 
     def _group_by_axis(self) -> Iterable[list[Panel]]:
         """Return groups of panels with the same vertical axis."""

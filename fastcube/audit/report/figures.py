@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import itertools
 import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ParameterError, wrap_study_errors
+from ...errors import wrap_study_errors
 from ...plot import default_style, study_figure
 from ...plot.panel import has_no_events, is_drawable
 from ...results.rounding import estimate_texts
@@ -135,14 +134,13 @@ def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
 
 
 def narrow_panels(results: Results) -> Iterator[tuple[int, Any]]:
-    """Yield each panel of the study's figure that shows something: its number, from 1, and a figure for a narrow window."""
-    for number in itertools.count(1):
-        try:
-            figure = results.plot(panels=(number,), width=NARROW, style="screen")
-        except ParameterError:  # the figure has no panel of this number
-            return
-        if figure.axes[0].has_data():  # the whole figure leaves out a panel without trials
-            yield number, figure
+    """Yield each panel of the study's whole figure: its number, from 1, and a figure of it for a narrow window."""
+    from ...plot.sheet import Sheet
+
+    sheet = Sheet()
+    study_figure(results, sheet)
+    for number in sheet.drop_panels():
+        yield number, results.plot(panels=(number,), width=NARROW, style="screen")
 
 
 def figure_of(results: Results) -> dict[str, Any]:
