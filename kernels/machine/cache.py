@@ -112,7 +112,7 @@ class CacheEntry:
     place : str
         Path of the entry's index file relative to ``folder``.
     writable : bool
-        Whether this process may write and remove entries.  Damaged entries are then removed.
+        Whether this process may write and remove entries.
     """
 
     def __init__(self, folder: Path, place: str, writable: bool = True) -> None:
@@ -121,20 +121,23 @@ class CacheEntry:
         self.sums = self.index.with_suffix(".sha256")
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Hold this kernel's lock, after waiting for another process that compiles it; no effect where files cannot be locked.
+    def alone(self) -> Iterator[bool]:
+        """Yield whether the entry may be loaded.  If not, hold its lock, after waiting for another process that compiles it.
 
-        There is no time limit: the operating system frees a lock when the process that holds it ends.
+        There is no time limit: the operating system frees a lock when the process that holds it ends.  Where files cannot be
+        locked, nothing is held.  Files of a damaged entry are removed.
         """
-        if not self.writable:
-            yield
-            return
         with contextlib.ExitStack() as held:
-            with contextlib.suppress(OSError):
-                for folder in self._folders():  # before numba makes them with the permissions of the user's umask
-                    folder.mkdir(mode=0o700, exist_ok=True)
-                self._lock(held)
-            yield
+            stored = self.verify_checksums()
+            if not stored and self.writable:
+                with contextlib.suppress(OSError):
+                    for folder in self._folders():  # before numba makes them with the permissions of the user's umask
+                        folder.mkdir(mode=0o700, exist_ok=True)
+                    self._lock(held)
+                stored = self.verify_checksums()
+                if not stored:  # without the lock, these could be files that another process is storing
+                    self._remove()
+            yield stored
 
     def _folders(self) -> list[Path]:
         inside = self.index.parent.relative_to(self.folder).parts
@@ -144,7 +147,7 @@ class CacheEntry:
         """Lock this entry until ``held`` is closed, or wait until another process has stored it."""
         lock = self.index.with_suffix(".lock")
         told = ""
-        while not self.sums.exists():
+        while not self.verify_checksums():
             with contextlib.ExitStack() as opened:
                 handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
                 opened.callback(os.close, handle)
@@ -173,16 +176,18 @@ class CacheEntry:
         return all(explain_distrust(path, owners) is None for path in (*self._folders(), *self._names(), self.sums))
 
     def verify_checksums(self) -> bool:
-        """Whether the entry exists and may be loaded.  A damaged entry of a writable folder is removed and so compiled again."""
+        """Whether the entry is whole and may be loaded."""
         if not self.index.exists():
             return False
         with contextlib.suppress(OSError, ValueError):
             if self._is_trusted() and json.loads(read_regular_file(self.sums)) == self._hash_files():
                 return True
-        for path in (*self._names(), self.sums) if self.writable else ():
+        return False
+
+    def _remove(self) -> None:
+        for path in (*self._names(), self.sums):
             with contextlib.suppress(OSError):
                 path.unlink()
-        return False
 
     def write_checksums(self) -> None:
         """Write the checksums of the files that numba has just stored."""

@@ -297,8 +297,7 @@ class Kernel:
     def _compile_dispatcher(self, entry: CacheEntry | None) -> Any:
         """Load the machine code from ``entry``, or compile it and store it there; without an entry compile in memory."""
         dispatcher = self._make_dispatcher(entry)
-        with entry.alone() if entry else contextlib.nullcontext():
-            known = entry is not None and entry.verify_checksums()
+        with entry.alone() if entry else contextlib.nullcontext(False) as known:
             if not known:
                 cache.on_compiling(f"compiling {self.function.__name__}")
             with warnings.catch_warnings(), _search_garbage_rarely():  # forbidden calls are reported below instead

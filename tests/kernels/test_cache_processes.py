@@ -182,13 +182,14 @@ def test_eight_cold_processes_beside_busy_loops_compile_once(package, tmp_path):
 
 
 def test_a_lock_is_waited_for_until_its_holder_is_done_or_dead(tmp_path, monkeypatch):
-    """The line says once which process holds it."""
+    """The line says once which process holds it.  Files that the holder is storing are left alone until it is dead."""
     lines = []
     monkeypatch.setattr(cache, "on_compiling", lines.append)
     monkeypatch.setattr(cache, "_LOCK_POLL", 0.001)
     holding = (
         "import sys, time; from fastcube.kernels.machine.cache import CacheEntry; from pathlib import Path\n"
-        "with CacheEntry(Path(sys.argv[1]), 'a/name-hash.nbi').alone(): print(flush=True); time.sleep(600)"
+        "entry = CacheEntry(Path(sys.argv[1]), 'a/name-hash.nbi')\n"
+        "with entry.alone(): entry.index.touch(); print(flush=True); time.sleep(600)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holding, str(tmp_path)], stdout=subprocess.PIPE, env=CLEAN_ENVIRONMENT
@@ -198,11 +199,13 @@ def test_a_lock_is_waited_for_until_its_holder_is_done_or_dead(tmp_path, monkeyp
         waiter = threading.Thread(target=lambda: entry.alone().__enter__())
         waiter.start()
         waiter.join(0.2)
-        assert waiter.is_alive()
-        assert lines == [f"waiting for process {holder.pid} on {socket.gethostname()}, which compiles name"]
+        waits, whole, left = waiter.is_alive(), entry.verify_checksums(), entry.index.exists()
         holder.kill()
         waiter.join(STUCK_SECONDS)
-        assert not waiter.is_alive()
+    assert (waits, whole, left) == (True, False, True)
+    assert lines == [f"waiting for process {holder.pid} on {socket.gethostname()}, which compiles name"]
+    assert not waiter.is_alive()
+    assert not entry.index.exists()
 
 
 FORKING = """

@@ -96,6 +96,8 @@ def test_a_fifo_in_the_cache_keeps_nobody_waiting(which, tmp_path):
     path.unlink()
     os.mkfifo(path)
     assert not entry.verify_checksums()
+    with entry.alone() as stored:
+        assert (stored, list(tmp_path.iterdir())) == (False, [tmp_path / "kernel.lock"])
     assert list(tmp_path.iterdir()) == []
 
 
