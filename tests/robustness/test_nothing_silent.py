@@ -372,7 +372,8 @@ def test_a_matplotlibrc_that_is_not_text_is_one_line(tmp_path, place):
     path = tmp_path / "matplotlib" / "matplotlibrc"
     path.parent.mkdir()
     path.write_bytes(b"font.family: \xe9\xff\n")
-    environment = {"MATPLOTLIBRC": str(path)} if place == "variable" else {"XDG_CONFIG_HOME": str(tmp_path)}
+    home = {"XDG_CONFIG_HOME": str(tmp_path), "MPLCONFIGDIR": ""}
+    environment = {"MATPLOTLIBRC": str(path)} if place == "variable" else home
     line = f"fastcube: matplotlib cannot be imported: Cannot decode configuration file '{path}' as utf-8.\n"
     done = run_fastcube("plot", "r.h5", "-o", "r.svg", cwd=tmp_path, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
