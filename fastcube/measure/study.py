@@ -45,7 +45,7 @@ __all__ = [
     "GENERATOR",
     "Axis",
     "Choice",
-    "Draw",
+    "Sample",
     "Explanation",
     "Grid",
     "Measure",
@@ -87,6 +87,8 @@ class Axis:
         Whether one call of the kernel counts all points that differ only in this axis, from the same trials.  The axis is then
         part of no random key.  Only the last axis of a study can be swept.  The kernel finds the other values after the
         point in ``params``, and its tally has the slots of the layout once per value.
+    key_name : str
+        Name in the text of the random key, if it is not ``name``: a renamed axis keeps its trials.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Axis:
     high: Value
     open_above: bool = False
     swept: bool = False
+    key_name: str = field(default="", compare=False)
 
     @property
     def keyed(self) -> bool:
@@ -127,6 +130,7 @@ class Axis:
             )
         check_line("name", self.name)
         check_line("description", self.description)
+        check_line("key_name", self.key_name)
         for flag in ("open_above", "swept"):
             object.__setattr__(self, flag, check_flag(flag, getattr(self, flag)))
         if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
@@ -166,18 +170,18 @@ class Axis:
 class Explanation:
     """The explanation of one trial, as lines of text and as data for ``json``; ``replay`` prints a heading above."""
 
-    words: str
+    text: str
     data: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.words, str) or not isinstance(self.data, dict):
+        if not isinstance(self.text, str) or not isinstance(self.data, dict):
             raise ParameterError(
-                f"words must be text and data a dict, got {short_repr(self.words)} and {short_repr(self.data)}"
+                f"text must be text and data a dict, got {short_repr(self.text)} and {short_repr(self.data)}"
             )
 
 
 @dataclass(frozen=True)
-class Draw:
+class Sample:
     """The random sample of one trial, before any algorithm runs.
 
     Parameters
@@ -275,7 +279,7 @@ class Measure:
         Raised whenever the same trial would count differently; part of a result's identity.
     axes : tuple of Axis or Choice
     tally : Layout
-        The counters and extremes that the kernel fills, as declared by the kernel's module.
+        The counters and maxima that the kernel fills, as declared by the kernel's module.
     statistics : tuple
         The first is the default target, so it is not a Distribution.
     code : dict
@@ -428,8 +432,8 @@ class Study(PickledByName, Measure):
         Raises ParameterError for a point whose values are in range but impossible together.
     explain : callable
         ``explain(point, key, trial)`` replays one trial with the functions for a single network.
-    draw : callable, optional
-        ``draw(point, key, trial)`` returns the trial's :class:`Draw`, which ``explain`` reports too: ``fc.fault_sets``.
+    sample : callable, optional
+        ``sample(point, key, trial)`` returns the trial's :class:`Sample`, which ``explain`` reports too: ``fc.fault_sets``.
     figure : callable, optional
         ``figure(results, sheet)`` plots the paper's figure on panels of the sheet (see :mod:`fastcube.plot`).  By default
         each shown statistic is plotted on its own panel.
@@ -450,7 +454,7 @@ class Study(PickledByName, Measure):
     grids: tuple[Grid, ...]
     explain: Callable[[Point, int, int], Explanation]
     check: Callable[[Point], None] = lambda point: None
-    draw: Callable[[Point, int, int], Draw] | None = None
+    sample: Callable[[Point, int, int], Sample] | None = None
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
     verify: Callable[[Point, Tally], None] = lambda point, tally: None
@@ -502,13 +506,13 @@ class Study(PickledByName, Measure):
     def key(self, seed: int, point: Mapping[str, object]) -> int:
         """Return the 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
 
-        The text contains the axes that are part of the key, numbers by ``repr``, names as they are.  ``seed`` is in
+        The text contains the axes that are part of the key by their ``key_name``, numbers by ``repr``, names as they are.  ``seed`` is in
         [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
         """
         seed = check_count("seed", seed, 0, 2**63 - 1)
         study, more = self.keyed or (self.name, {})
         where = self.point(point)
-        given = {**{axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
+        given = {**{axis.key_name or axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
         values = (f"{name}={value if isinstance(value, str) else repr(value)}" for name, value in given.items())
         text = "|".join([GENERATOR, study, str(seed), *values])
         return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
