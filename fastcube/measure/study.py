@@ -45,11 +45,11 @@ __all__ = [
     "GENERATOR",
     "Axis",
     "Choice",
-    "Sample",
     "Explanation",
     "Grid",
     "Measure",
     "Point",
+    "Sample",
     "Study",
     "Value",
     "point_text",
@@ -506,8 +506,8 @@ class Study(PickledByName, Measure):
     def key(self, seed: int, point: Mapping[str, object]) -> int:
         """Return the 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
 
-        The text contains the axes that are part of the key by their ``key_name``, numbers by ``repr``, names as they are.  ``seed`` is in
-        [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
+        The text contains the axes that are part of the key by their ``key_name``, numbers by ``repr``, names as they are.
+        ``seed`` is in [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
         """
         seed = check_count("seed", seed, 0, 2**63 - 1)
         study, more = self.keyed or (self.name, {})
