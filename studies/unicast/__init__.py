@@ -7,5 +7,4 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("rivals", "rivals-rate", "rivals-status"),
-    claims=("claims.status", "claims.rules"),
 )

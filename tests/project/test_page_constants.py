@@ -19,7 +19,6 @@ import yaml
 from click.shell_completion import BashComplete
 
 import fastcube as fc
-from fastcube.audit import citing
 from fastcube.cli import sweep
 from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
@@ -30,7 +29,7 @@ from fastcube.measure import fault_sets, given_faults
 from fastcube.measure.estimate import proportion
 from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
 from fastcube.measure.outputs import MAX_BINS, STEPS
-from fastcube.results import hdf5, memory, parallel_sum
+from fastcube.results import citing, hdf5, memory, parallel_sum
 from fastcube.results.size import LIMB_BITS
 from fastcube.running import driver, planning, signals
 from fastcube.studies.lee_hayes import threshold
