@@ -1,7 +1,0 @@
-"""Claims about rules of fault-tolerant routing and their safety statuses (docs/readings/rivals.md)."""
-
-from ...registries import PaperClaims
-
-__all__ = ["CLAIMS"]
-
-CLAIMS = PaperClaims(__name__, ("status", "rules"))

@@ -1,0 +1,123 @@
+"""The tallies of the kernels of routing rules: counters of each rule, of existing paths, and of the nodes' safety statuses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..tally.layout import Counter, Layout, Maximum, Moments
+
+#: Indices in ``params`` of the axes of ``routing-rules`` and ``safety-status``.
+N, F, LINKS = range(3)
+#: Index in ``params`` of the rate of ``routing-rules-rate``; N is as above.
+RATE = 1
+#: Index in ``params`` of the first element of the fault set, for kernels of all fault sets.
+FIRST_NUMBER = 3
+
+#: The rules of the study ``routing-rules`` in the order of its table, as counters name them.
+NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
+#: Rules that need no safety status.
+BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
+#: Rules whose status promises a path for each accepted message.  Lanes rely on Wu's theorem for that; ``scalar`` simulates.
+PROMISING_RULES = ("levels", "vectors")
+#: Rules that may avoid preferred neighbours although one of them is nonfaulty.
+WANDERING_RULES = ("route3", "sidetrack")
+#: Rules that are compared with LEVELS, trial by trial.
+COMPARED_RULES = ("route3", "vectors", "a1")
+#: The definitions of safe nodes that the study ``safety-status`` compares.
+STATUS_NAMES = ("lee_hayes", "wu_fernandez", "levels", "vectors")
+
+
+def fallback_of(rule: Any) -> Any:
+    """Return the block that ``first_path`` wrapped to make ``rule``; None for any other rule."""
+    return getattr(getattr(rule, "py_func", rule), "_first_path_of", None)
+
+
+def compared_rules(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the rules that are compared with LEVELS; none if LEVELS is not in ``names``."""
+    return tuple(name for name in names if name in COMPARED_RULES and "levels" in names)
+
+
+def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the rules whose safety statuses promise a path."""
+    return tuple(name for name in names if name in PROMISING_RULES)
+
+
+def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
+    rule = name.upper()
+    return (
+        Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
+        Counter(f"{name}_at_hamming", f"{rule}'s messages delivered over the Hamming distance"),
+        Moments(
+            f"{name}_extra_links",
+            f"links beyond the Hamming distance on {rule}'s delivered ways",
+            squared=f"{name}_extra_squares",
+            nonzero=f"{name}_above_hamming",
+        ),
+        Counter(f"{name}_limit", f"{rule}'s messages cut off at its most hops"),
+    )
+
+
+def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
+    rule = name.upper()
+    return (
+        *_route_counters(name),
+        Counter(f"{name}_refused", f"messages that {rule} refuses"),
+        Counter(f"{name}_unknown", f"messages of which {rule}'s words are not computed"),
+        Counter(f"{name}_loss", f"trials with a feasible path in which {rule} does not deliver (n <= 12)"),
+    )
+
+
+def make_layout(names: Sequence[str]) -> Layout:
+    """Return the tally of a table of rules under f faulty nodes and K faulty links."""
+    return Layout(
+        *(counter for name in names for counter in _rule_counters(name)),
+        *(
+            Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of LEVELS")
+            for name in compared_rules(names)
+        ),
+        *(
+            Counter(f"{name}_apart", f"trials in which one of {name.upper()} and LEVELS delivers")
+            for name in compared_rules(names)
+        ),
+        Counter("reachable", "trials with a feasible path (n <= 12)"),
+        Counter("hamming_path_exists", "trials with a feasible path over the Hamming distance"),
+        Counter("hamming_path_known", "trials in which that is known: fewer than H faults between, or H <= 24"),
+        *(
+            Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+            for name in names
+        ),
+        *(
+            Maximum(
+                f"{name}_wrong", f"1 where {name.upper()} accepts and does not deliver over H or H + 2 links: never"
+            )
+            for name in promising_rules(names)
+        ),
+    )
+
+
+#: Tally of the study ``routing-rules``.
+ROUTING_RULES = make_layout(NAMES)
+
+
+#: Tally of the study ``routing-rules-rate``.
+ROUTING_RULES_RATE = Layout(
+    Counter("valid", "trials with two nonfaulty ends; the others are discarded"),
+    *(counter for name in BLIND_RULES for counter in _route_counters(name)),
+    *(
+        Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+        for name in BLIND_RULES
+    ),
+)
+
+#: Tally of the study ``safety-status``.  Sums of up to 2^62 nodes per trial take several slots.
+SAFETY_STATUS = Layout(
+    *(
+        counter
+        for word in STATUS_NAMES
+        for counter in (
+            Moments(f"{word}_nodes", f"nodes that {word} calls safe", 2, 4, f"{word}_squares", f"{word}_some"),
+            Moments(f"{word}_steps", f"rounds of {word}", 1, 1, f"{word}_steps_squares", f"{word}_steps_some"),
+        )
+    ),
+    Counter("known", "trials whose words are computed: no unsafe subcube has more than 20 dimensions"),
+    *(Maximum(f"{word}_most_rounds", f"most rounds of {word}") for word in STATUS_NAMES),
+)

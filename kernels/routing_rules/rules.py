@@ -1,0 +1,425 @@
+"""The routing rules (V7, V8), one block per rule: ``rule(world, words, s, t) -> links``.
+
+A rule returns the number of links on a message's route, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or
+UNKNOWN if the safety statuses that it needs are not computed.  ``world`` holds the trial's faults and scratch memory
+(``RuleContext``).  ``words`` holds the safety statuses of the nodes (``safety_status``).  A user's rule is such a block too::
+
+    @first_path
+    @block
+    def straight(world, words, s, t):
+        return LOST
+
+Each rule begins with a test that decides most messages without simulation.  The tests and their proofs:
+
+- FIRST_PATH_IS_CLEAR: no fault is on the path that corrects bits from the most significant down.  ROUTE, ROUTE1, A1 and DFS try
+  this path first, and so do rules made by ``first_path``.
+- FAULTS_BETWEEN = 0: no faulty node or link is in the subcube of s and t.  Every preferred hop there is good, so SIDETRACK stays
+  in the subcube.
+- FIRST_PATH_IS_UNSAFE: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path.
+- SHARED_UNSAFE_SUBCUBE: the maximal unsafe subcube that contains both s and t.  If there is none, LEVELS and VECTORS deliver over
+  H.  For either s is outside all these subcubes, or a preferred dimension leads out of its subcube; from a node outside, whose
+  status is full, Wu's theorem leads to t.
+- In a subcube that is not the whole cube a spare dimension leads out of it, so messages without a nearer promise go over H + 2.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, add_label, clear_labels, has_label, label_set
+from ..draws.faults import Faults, is_faulty, is_faulty_link
+from ..draws.philox import CHOICES, random_word
+from ..machine import simd
+from ..machine.array_types import I64, U64, Ints, Words, Words32
+from ..machine.bits import HALF_WORD_BITS, ONE, ZERO, extract, highest_bit, popcount
+from ..machine.jit import block, scratch
+from ..routing.rules import LIMIT, LOST, STUCK, SearchScratch, search_scratch_for, simulate_route1, simulate_route3
+from ..routing.shortest import SearchBitmasks, search_bitmasks_for
+from .layout import fallback_of
+from .safety_status import LEVELS, VECTORS, bit_at, compute_status, dimension_of, level_at, stride
+
+#: Results of a rule, besides the results in ``routing``.
+REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
+
+#: Most hops of DFS, and of SIDETRACK per dimension of the cube (V8).
+DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
+
+#: Up to this number of faulty nodes a node is compared with all of them to find its faulty neighbours; above it, each neighbour
+#: is looked up.
+_MOST_COMPARED_FAULTS = 128
+
+#: Indices of ``RuleContext.facts``: whether the first path has no fault; whether it has a faulty or unsafe node; whether some
+#: node is active; the unsafe subcube of both ends, or -1; the number of faulty nodes and links between the ends; the results of
+#: LEVELS and VECTORS if lanes have found them, else LOST.
+FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = range(5)
+LEVELS_RESULT, VECTORS_RESULT = 5, 6
+
+#: Indices of ``RuleContext.now``: the point's key, and the trial.
+POINT_KEY, TRIAL_NUMBER = np.int64(0), np.int64(1)
+
+
+class RuleContext(NamedTuple):
+    """The trial as rules see it, with scratch memory; made by ``rule_context_for``."""
+
+    n: I64
+    whole: U64  #: mask of all n dimensions
+    faults: Faults  #: sampled and closed under unsafe nodes
+    facts: Ints  #: FIRST_PATH_IS_CLEAR .. VECTORS_RESULT
+    now: Words  #: POINT_KEY and TRIAL_NUMBER, for randomised rules
+    search: SearchScratch  #: for rules of the study ``routing``
+    cube: SearchBitmasks  #: for shortest paths
+    seen: LabelSet  #: nodes that the message has visited
+    came: Words  #: the bits by which it reached them
+    between: Words32  #: for minimal paths: the nodes between two ends
+
+
+@scratch
+def rule_context_for(n, faults, between):
+    """Return scratch memory for messages in Q_n; minimal paths are searched up to Hamming distance ``between``."""
+    deep = np.int64(1) << min(n, np.int64(17))
+    return RuleContext(
+        n,
+        (ONE << np.uint64(n)) - ONE,
+        faults,
+        np.full(7, LOST),
+        np.zeros(2, np.uint64),
+        search_scratch_for(np.int64(1)),
+        search_bitmasks_for(n),
+        label_set(deep),
+        np.empty(deep, np.uint64),
+        np.empty(np.int64(1) << between, np.uint32),  # 64 MiB, of which few messages touch much
+    )
+
+
+@block(always=True)
+def blocked_bits(faults, x, whole):
+    """Return the dimensions of node ``x`` over which a hop is not good: the link or the neighbour is faulty."""
+    f = faults.size[0]
+    out = ZERO
+    if f <= _MOST_COMPARED_FAULTS:
+        own = simd.splat(x)
+        one = simd.splat(ONE)
+        zero = simd.splat(ZERO)
+        found = zero
+        for at in range(0, f, 8):
+            apart = simd.load(faults.labels, at) ^ own
+            near = simd.popcount(apart) == one
+            if f - at < 8:
+                near = near & simd.mask(apart, (ONE << np.uint64(f - at)) - ONE)
+            found = found | simd.select(near, apart, zero)
+        out = simd.union(found)
+    else:
+        rest = whole
+        while rest:
+            bit = rest & (ZERO - rest)
+            rest ^= bit
+            if is_faulty(faults, x ^ bit):
+                out |= bit
+    for j in range(faults.size[1]):
+        bit = ONE << faults.dims[j]
+        if faults.lower[j] == x & ~bit:
+            out |= bit
+    return out
+
+
+def first_path(rule: Any) -> Any:
+    """Return a rule that takes ROUTE's path if it has no fault, and else routes by ``rule``.
+
+    Lane kernels decide such a rule on a free first path without running it.  A rule that may leave a free path is run in every
+    trial.  Raises TypeError if ``rule`` is not a function.
+    """
+    block_of = fallback_of(rule) or rule
+    inner = getattr(block_of, "py_func", block_of)
+    if not inspect.isfunction(inner):
+        raise TypeError(f"first_path must be given a block, got {rule!r}")
+
+    @block(always=True)
+    def route_first_path(world, words, s, t):
+        if world.facts[FIRST_PATH_IS_CLEAR]:
+            return popcount(s ^ t)
+        return rule(world, words, s, t)
+
+    own = getattr(route_first_path, "py_func", route_first_path)
+    own._first_path_of = block_of
+    for made in (own, route_first_path):
+        made.__name__, made.__doc__ = inner.__name__, inner.__doc__
+    return route_first_path
+
+
+# ---------------------------------------------------------------- Lee & Hayes
+
+
+@first_path
+@block(always=True)
+def route(world, words, s, t):
+    """Route by ROUTE, which tries the first path only."""
+    return LOST
+
+
+@first_path
+@block(always=True)
+def route1(world, words, s, t):
+    """Route by ROUTE1(1)."""
+    return simulate_route1(world.faults, s, t, world.whole, np.int64(1), world.search)
+
+
+@block(always=True)
+def route3(world, words, s, t):
+    """Route by ROUTE3(1); refuse the message if no node is active."""
+    if not world.facts[HAS_ACTIVE_NODE]:
+        return REFUSED
+    if not world.facts[FIRST_PATH_IS_UNSAFE]:
+        return popcount(s ^ t)
+    return simulate_route3(world.faults, s, t, world.whole, np.int64(1), world.search)
+
+
+# ---------------------------------------------------------------- Wu
+
+
+@block(always=True)
+def _last_link(faults, u, t):
+    """Return 1 for the last link of a route, from ``u`` to ``t``, or STUCK if it is faulty."""
+    return STUCK if is_faulty_link(faults, u, u ^ t) else np.int64(1)
+
+
+@block(always=True)
+def _highest_level_bit(words, i, size, n, free, u, among):
+    """Return the first of the bits ``among`` whose neighbour has the highest level, and that level; ZERO if all levels are 0."""
+    best, most = ZERO, np.int64(0)
+    while among:
+        bit = highest_bit(among)
+        among ^= bit
+        found = level_at(words, i, size, n, extract(u ^ bit, free))
+        if found > most:
+            best, most = bit, found
+    return best, most
+
+
+@block
+def _route_by_level(faults, words, i, size, n, free, u, t):
+    """Return the length of a route from u to t inside a computed subcube, each hop to the highest preferred level, or STUCK."""
+    links = np.int64(0)
+    while popcount(u ^ t) > 1:
+        bit, _ = _highest_level_bit(words, i, size, n, free, u, u ^ t)
+        if bit == ZERO:
+            return STUCK
+        u ^= bit
+        links += 1
+    return links + 1 if u == t or _last_link(faults, u, t) == 1 else STUCK
+
+
+@block(always=True)
+def _first_vector_bit(faults, words, i, size, free, u, among, k):
+    """Return the first of the bits ``among`` over a good link to a node with bit k in its vector; ZERO if there is none."""
+    while among:
+        bit = highest_bit(among)
+        among ^= bit
+        if bit_at(words, VECTORS, i, size, k, extract(u ^ bit, free)) and not is_faulty_link(faults, u, bit):
+            return bit
+    return ZERO
+
+
+@block
+def _route_by_vector(faults, words, i, size, free, u, t):
+    """Route as ``_route_by_level``, with each hop to the first preferred neighbour that has bit h - 1, h links being left."""
+    links = np.int64(0)
+    while popcount(u ^ t) > 1:
+        bit = _first_vector_bit(faults, words, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
+        if bit == ZERO:
+            return STUCK
+        u ^= bit
+        links += 1
+    return links + 1 if u == t or _last_link(faults, u, t) == 1 else STUCK
+
+
+@block(always=True)
+def _add_first_link(links):
+    """Add 1 for the first link to the length of the rest of a route; failures are returned unchanged."""
+    return links + 1 if links >= 0 else links
+
+
+@block(always=True)
+def levels(world, words, s, t):
+    """Route by LEVELS.  The source's level is not needed: if it is H > 1 or more, a preferred neighbour has H - 1 or more."""
+    h = popcount(s ^ t)
+    i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[LEVELS_RESULT]
+    if known != LOST or i < 0:
+        return known if known != LOST else h
+    faults, n = world.faults, world.n
+    if not compute_status(words, faults, i, LEVELS):
+        return UNKNOWN
+    free = faults.free[i]
+    d = dimension_of(faults, i)
+    size = stride(d)
+    if h == 1 and not is_faulty_link(faults, s, s ^ t):
+        return h
+    bit, most = _highest_level_bit(words, i, size, n, free, s, s ^ t)
+    if h > 1 and most >= h - 1:
+        return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t))
+    if d < n:
+        return h + 2
+    bit, most = _highest_level_bit(words, i, size, n, free, s, world.whole & ~(s ^ t))
+    return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
+
+
+@block(always=True)
+def vectors(world, words, s, t):
+    """Route by VECTORS, as by LEVELS but with safety vectors."""
+    h = popcount(s ^ t)
+    i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[VECTORS_RESULT]
+    if known != LOST or i < 0:
+        return known if known != LOST else h
+    faults, n = world.faults, world.n
+    if not compute_status(words, faults, i, VECTORS):
+        return UNKNOWN
+    free = faults.free[i]
+    d = dimension_of(faults, i)
+    size = stride(d)
+    if h == 1 and not is_faulty_link(faults, s, s ^ t):
+        return h
+    bit = _first_vector_bit(faults, words, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
+    if bit == ZERO:
+        if d < n:
+            return h + 2
+        bit = _first_vector_bit(faults, words, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
+    return _add_first_link(_route_by_vector(faults, words, i, size, free, s ^ bit, t)) if bit else REFUSED
+
+
+# ---------------------------------------------------------------- Chen & Shin, Gordon & Stout
+
+
+def make_bounded_rules(blocked_bits: Any) -> Any:
+    """Return A1, DFS and SIDETRACK for a block ``blocked_bits(world, x, whole)``, which represents the faults."""
+
+    @block
+    def a1(world, s, t, whole, came):
+        """Route by A1.  ``came`` holds the bits left to correct, in order; an appended bit may be the bit of the last hop."""
+        left = np.int64(0)
+        rest = s ^ t
+        while rest:
+            came[left] = highest_bit(rest)
+            rest ^= came[left]
+            left += 1
+        tag = ZERO
+        u = s
+        links = np.int64(0)
+        while left:
+            bad = blocked_bits(world, u, whole)
+            i = np.int64(0)
+            while i < left and came[i] & bad:
+                i += 1
+            if i < left:
+                u ^= came[i]
+                left -= 1
+                for j in range(i, left):
+                    came[j] = came[j + 1]
+            else:
+                for j in range(left):
+                    tag |= came[j]
+                rest = whole & ~tag & ~bad
+                if rest == ZERO:
+                    return STUCK
+                bit = highest_bit(rest)
+                tag |= bit
+                came[left] = bit
+                left += 1
+                u ^= bit
+            links += 1
+        return links
+
+    @block
+    def dfs(world, s, t, whole, came, seen):
+        clear_labels(seen)
+        add_label(seen, s)
+        u = s
+        depth, links = np.int64(0), np.int64(0)
+        while u != t:
+            good = whole & ~blocked_bits(world, u, whole)
+            rest = good & (u ^ t)
+            other = good & ~(u ^ t)
+            best = ZERO
+            while rest | other and best == ZERO:
+                if rest == ZERO:
+                    rest = other
+                    other = ZERO
+                bit = highest_bit(rest)
+                rest ^= bit
+                if not has_label(seen, u ^ bit):
+                    best = bit
+            if best == ZERO and depth == 0:
+                return STUCK
+            if links == DFS_HOPS:
+                return LIMIT
+            if best == ZERO:
+                depth -= 1
+                best = came[depth]
+            else:
+                came[depth] = best
+                depth += 1
+                add_label(seen, u ^ best)
+            u ^= best
+            links += 1
+        return links
+
+    @block
+    def sidetrack(world, s, t, whole, n, key, trial):
+        u = s
+        links = np.int64(0)
+        while u != t:
+            good = whole & ~blocked_bits(world, u, whole)
+            rest = good & (u ^ t)
+            if rest == ZERO:
+                rest = good
+            if rest == ZERO:
+                return STUCK
+            if links == SIDETRACK_HOPS * n:
+                return LIMIT
+            x = random_word(key, trial, np.uint64(links), CHOICES) >> HALF_WORD_BITS
+            for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF_WORD_BITS)):
+                rest ^= highest_bit(rest)
+            u ^= highest_bit(rest)
+            links += 1
+        return links
+
+    return a1, dfs, sidetrack
+
+
+_a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
+
+
+@first_path
+@block(always=True)
+def a1(world, words, s, t):
+    """Route by A1 (Chen & Shin)."""
+    return _a1(world.faults, s, t, world.whole, world.came)
+
+
+@first_path
+@block(always=True)
+def dfs(world, words, s, t):
+    """Route by DFS, the depth-first search of Chen & Shin."""
+    return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
+
+
+@block(always=True)
+def sidetrack(world, words, s, t):
+    """Route by SIDETRACK (Gordon & Stout)."""
+    if world.facts[FAULTS_BETWEEN] == 0:
+        return popcount(s ^ t)
+    return _sidetrack(world.faults, s, t, world.whole, world.n, world.now[POINT_KEY], world.now[TRIAL_NUMBER])
+
+
+#: The rules by their names.
+RULES = {
+    "ROUTE": route,
+    "ROUTE1": route1,
+    "ROUTE3": route3,
+    "LEVELS": levels,
+    "VECTORS": vectors,
+    "A1": a1,
+    "DFS": dfs,
+    "SIDETRACK": sidetrack,
+}

@@ -1,0 +1,281 @@
+"""Routing rules on one trial at a time, for any n, faults, links and rules; the lane kernels give identical counts.
+
+A trial has the fault set and the ends of ``routing`` with k = 1.  All rules run on it.  Facts about the trial that decide most
+messages are computed once and passed to all rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import draw, faults_for, is_faulty, next_sparing_set, unsafe_subcubes
+from ..machine.array_types import Ints
+from ..machine.bits import ONE, ZERO, popcount
+from ..machine.jit import Kernel, block, scratch
+from ..machine.trials import trials_kernel
+from ..routing.layout import MAX_SEARCHED_DIMENSION
+from ..routing.rules import LIMIT, is_on_route
+from ..routing.shortest import find_shortest_length
+from ..tally.layout import Layout
+from ..tally.sums import add_quantity, offer
+from .layout import FIRST_NUMBER, LINKS, NAMES, F, N, compared_rules, make_layout, promising_rules
+from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
+from .minimal_paths import has_minimal_path
+from .rules import (
+    FAULTS_BETWEEN,
+    FIRST_PATH_IS_CLEAR,
+    FIRST_PATH_IS_UNSAFE,
+    HAS_ACTIVE_NODE,
+    POINT_KEY,
+    REFUSED,
+    RULES,
+    SHARED_UNSAFE_SUBCUBE,
+    TRIAL_NUMBER,
+    UNKNOWN,
+    RuleContext,
+    rule_context_for,
+)
+from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
+
+
+class Scratch(NamedTuple):
+    world: RuleContext
+    words: SafetyStatus
+    links: Ints  #: result of each rule
+
+
+@scratch
+def set_up(params):
+    """Return scratch memory for trials at (n, f, links) = params, of up to 64 rules."""
+    n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
+    faults = faults_for(n, f, links, np.int64(2))
+    world = rule_context_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
+    return Scratch(world, safety_status_for(n, f, links), np.zeros(64, np.int64))
+
+
+@block(always=True)
+def begin_trial(scratch, t):
+    """Begin trial ``t``, whose faults are closed: discard the safety statuses of the trial before."""
+    forget_safety_status(scratch.words, scratch.world.faults)
+    scratch.world.now[TRIAL_NUMBER] = np.uint64(t)
+
+
+@block(always=True)
+def find_facts(world, s, t):
+    """Compute the facts that decide most messages (``rules``) from closed faults; inlined for its hundred arguments."""
+    faults, facts = world.faults, world.facts
+    apart = s ^ t
+    passes, meets, safe = True, False, True
+    between, together = np.int64(0), np.int64(-1)
+    for i in range(faults.size[0]):
+        e = faults.labels[i] ^ s
+        passes &= not is_on_route(e, faults.labels[i] ^ t)
+        between += e & ~apart == ZERO
+    for j in range(faults.size[1]):
+        x, bit = faults.lower[j], ONE << faults.dims[j]
+        passes &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
+        between += bit & apart != ZERO and (x ^ s) & ~apart & ~bit == ZERO
+    for i in range(faults.size[3]):
+        fixed = ~faults.free[i]
+        e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
+        meets |= is_on_route(e, r)
+        safe &= faults.free[i] != world.whole
+        if e | r == ZERO:
+            together = np.int64(i)
+    facts[FIRST_PATH_IS_CLEAR], facts[FIRST_PATH_IS_UNSAFE], facts[HAS_ACTIVE_NODE] = passes, meets, safe
+    facts[SHARED_UNSAFE_SUBCUBE], facts[FAULTS_BETWEEN] = together, between
+
+
+def make_rules_runner(rules: Sequence[Any]) -> Any:
+    """Return the block ``run_rules(world, words, s, t, links)``, which writes the result of each rule to ``links``."""
+
+    @block(always=True)
+    def run_rules(world, words, s, t, links):
+        pass
+
+    for i, rule in reversed(list(enumerate(rules))):
+        run_rules = _prepend_rule(rule, i, run_rules)
+    return run_rules
+
+
+def _prepend_rule(rule: Any, i: int, rest: Any) -> Any:
+    @block(always=True)
+    def run_rules(world, words, s, t, links):
+        links[i] = rule(world, words, s, t)
+        rest(world, words, s, t, links)
+
+    return run_rules
+
+
+def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
+    """Return the block ``record_route(tally, i, got, h, trial)``, which tallies the result ``got`` of rule i."""
+    delivered, minimal, limit = (
+        tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "at_hamming", "limit")
+    )
+    extra = tuple(layout.moments(f"{name}_extra_links") for name in names)
+    most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
+
+    @block(always=True)
+    def record_route(tally, i, got, h, trial):
+        if got >= 0:
+            tally[delivered[i]] += 1
+            tally[minimal[i]] += got == h
+            add_quantity(tally, extra[i], got - h)
+            offer(tally, most[i], got - h, trial)
+        else:
+            tally[limit[i]] += got == LIMIT
+
+    return record_route
+
+
+def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
+    """Return the block ``record_rules(tally, links, h, reach, trial)``, which tallies the results of all rules."""
+    count, enter_way = len(names), make_route_recorder(layout, names)
+    refused, unknown, loss = (
+        tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("refused", "unknown", "loss")
+    )
+
+    @block(always=True)
+    def record_rules(tally, links, h, reach, trial):
+        for i in range(count):
+            got = links[i]
+            enter_way(tally, i, got, h, trial)
+            if got < 0:
+                tally[refused[i]] += got == REFUSED
+                tally[unknown[i]] += got == UNKNOWN
+                tally[loss[i]] += reach
+
+    return record_rules
+
+
+def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
+    """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``."""
+
+    enter_rules = make_rules_recorder(layout, names)
+    reachable, exists, known = (
+        int(layout.counter(c)) for c in ("reachable", "hamming_path_exists", "hamming_path_known")
+    )
+    pairs = tuple(
+        (names.index(name), int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")))
+        for name in compared_rules(names)
+    )
+    base = names.index("levels") if "levels" in names else 0
+    kept = tuple((names.index(name), int(layout.maximum(f"{name}_wrong"))) for name in promising_rules(names))
+
+    @block(always=True)
+    def record_compared(tally, links):
+        for i, gain, apart in pairs:
+            more = np.int64(links[i] >= 0) - np.int64(links[base] >= 0)
+            tally[gain] += more
+            tally[apart] += more != 0
+
+    @block(always=True)
+    def record_wrong(tally, links, h, trial):
+        for i, slot in kept:
+            right = links[i] in (REFUSED, UNKNOWN, h, h + 2)
+            offer(tally, slot, np.int64(not right), trial)
+
+    compare, keep = len(pairs) > 0, len(kept) > 0
+
+    @block(always=True)
+    def record_trial(tally, links, h, reach, minimal, trial):
+        enter_rules(tally, links, h, reach, trial)
+        tally[reachable] += reach
+        tally[exists] += minimal == 1
+        tally[known] += minimal >= 0
+        if compare:
+            record_compared(tally, links)
+        if keep:
+            record_wrong(tally, links, h, trial)
+
+    return record_trial
+
+
+def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+    """Return the block ``evaluate(scratch, s, t, at, tally)``: run all rules on closed faults, and tally."""
+    walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names)
+    count = len(rules)
+
+    @block(always=True)
+    def evaluate(scratch, s, t, at, tally):
+        world, words, links = scratch
+        h = popcount(s ^ t)
+        find_facts(world, s, t)
+        walk(world, words, s, t, links)
+        delivered, direct = False, False
+        for i in range(count):
+            delivered |= links[i] >= 0
+            direct |= links[i] == h
+        minimal = (
+            np.int64(1)
+            if direct or world.facts[FAULTS_BETWEEN] < h
+            else has_minimal_path(world.faults, s, t, world.between)
+        )
+        reach = False
+        if world.n <= MAX_SEARCHED_DIMENSION:
+            reach = delivered or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
+        enter(tally, links, h, reach, minimal, at)
+
+    return evaluate
+
+
+def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+    """Return the block ``evaluate(scratch, s, t, at, tally)`` for users' rules in trials whose built-in rules lanes have counted.
+
+    In these trials a nonfaulty path exists, else lanes would not have decided the built-in rules.
+    """
+    walk, enter = make_rules_runner(rules), make_rules_recorder(layout, names)
+
+    @block(always=True)
+    def evaluate(scratch, s, t, at, tally):
+        world, words, links = scratch
+        find_facts(world, s, t)
+        walk(world, words, s, t, links)
+        enter(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, at)
+
+    return evaluate
+
+
+def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+    """Return the block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
+    evaluate = make_evaluator(rules, names, layout)
+
+    @block
+    def trial(key, t, params, scratch, tally):
+        world = scratch.world
+        draw(key, t, world.n, world.faults)
+        unsafe_subcubes(world.faults)
+        world.now[POINT_KEY] = key
+        begin_trial(scratch, t)
+        evaluate(scratch, world.faults.ends[0], world.faults.ends[1], t, tally)
+
+    return trial
+
+
+def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> Kernel:
+    """Return the kernel of a table of rules at (n, f, links) = params; see ``layout.make_layout``."""
+    return trials_kernel(set_up, make_trial(rules, names, make_layout(names)), code=code)
+
+
+def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
+    """Return the kernel of all C(2^n - 1, f) fault sets and messages from node 0, with params (n, f, 0, 0, 1, ..., f - 1)."""
+    evaluate = make_evaluator(rules, names, make_layout(names))
+
+    @block
+    def trial_of_set(key, t, params, scratch, tally):
+        world = scratch.world
+        next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
+        unsafe_subcubes(world.faults)
+        forget_safety_status(scratch.words, world.faults)
+        for x in range(1, 1 << world.n):
+            if not is_faulty(world.faults, np.uint64(x)):
+                evaluate(scratch, ZERO, np.uint64(x), t, tally)
+
+    return trials_kernel(set_up, trial_of_set)
+
+
+#: Kernel of the study ``routing-rules`` at (n, f, links) = params; see ``layout.ROUTING_RULES``.
+ROUTING_RULES_SINGLE = make_kernel(tuple(RULES.values()), NAMES)

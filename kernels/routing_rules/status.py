@@ -1,0 +1,223 @@
+"""Trials of the study ``safety-status``: the nodes that each definition calls safe, and the rounds to compute it.
+
+Faults are sampled as for ``routing-rules``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each
+subcube the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..cube.bitmask import neighbour_word
+from ..draws.faults import Faults, draw, faults_for, unsafe_subcubes
+from ..machine import simd
+from ..machine.array_types import I64, Ints, Words
+from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from ..tally.sums import add_quantity, offer
+from ..unsafe.rounds import count_marks_words, run_link_rounds
+from .layout import LINKS, SAFETY_STATUS, STATUS_NAMES, F, N
+from .safety_status import (
+    LEVELS,
+    MOST_PLANE_DIMENSIONS,
+    VECTORS,
+    SafetyStatus,
+    compute_planes,
+    dimension_of,
+    few_neighbours_outside,
+    forget_safety_status,
+    place_mask,
+    safety_status_for,
+    stride,
+)
+
+
+class Scratch(NamedTuple):
+    n: I64
+    faults: Faults
+    words: SafetyStatus
+    marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
+    marks: Words  #: see ``rounds.run_marked_rounds``
+    safe: Ints  #: (4): nodes of the subcubes that each definition calls safe
+    rounds: Ints  #: (4): rounds of each definition
+
+
+@scratch
+def set_up(params):
+    """Return scratch memory for trials at (n, f, links) = params."""
+    n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
+    words = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
+    return Scratch(
+        n,
+        faults_for(n, f, links, np.int64(2)),
+        safety_status_for(n, f, links),
+        np.zeros((3, words), np.uint64),
+        np.empty(count_marks_words(min(n, np.int64(MOST_PLANE_DIMENSIONS))), np.uint64),
+        np.zeros(4, np.int64),
+        np.zeros(4, np.int64),
+    )
+
+
+@block
+def _count_plane_nodes(words, at, size):
+    count = np.int64(0)
+    for w in range(size):
+        count += popcount(words.planes[at + w])
+    return count
+
+
+@block
+def _is_missing_nodes(words, at, size):
+    """Whether some nonfaulty node of the subcube computed last is not in a plane."""
+    lacking = ZERO
+    for w in range(size):
+        lacking |= words.nonfaulty[w] & ~words.planes[at + w]
+    return lacking != ZERO
+
+
+@block
+def _mark_safe_nodes(scratch, d, size):
+    """Mark the subcube computed last by Wu and Fernandez's rule; return the number of safe nodes and of rounds."""
+    nonfaulty = scratch.words.nonfaulty
+    old, new = scratch.marked[0], scratch.marked[1]
+    for w in range(size):
+        old[w] = ZERO
+    rounds = np.int64(0)
+    while True:
+        more = ZERO
+        for w in range(size):
+            f1, f2, c1, c2, c3 = ZERO, ZERO, ZERO, ZERO, ZERO
+            for i in range(d):
+                x = ~neighbour_word(nonfaulty, w, i)
+                f2 |= f1 & x
+                f1 |= x
+                x |= neighbour_word(old, w, i)
+                c3 |= c2 & x
+                c2 |= c1 & x
+                c1 |= x
+            new[w] = nonfaulty[w] & (f2 | c3)
+            more |= new[w] & ~old[w]
+        if more == ZERO:
+            break
+        rounds += 1
+        for w in range(size):
+            old[w] |= new[w]
+    safe = np.int64(0)
+    for w in range(size):
+        safe += popcount(nonfaulty[w] & ~old[w])
+    return safe, rounds
+
+
+@block
+def _add_subcube(scratch, i):
+    """Add a subcube's safe nodes and rounds; return False if its statuses are not computed."""
+    faults, words, safe, rounds = scratch.faults, scratch.words, scratch.safe, scratch.rounds
+    d = dimension_of(faults, i)
+    size = stride(d)
+    if not compute_planes(words, faults, i, LEVELS):
+        return False
+    at = words.start[LEVELS, i]
+    last = _count_plane_nodes(words, at, size)
+    least = np.int64(0)
+    for k in range(1, words.depth[LEVELS, i]):
+        here = _count_plane_nodes(words, at + k * size, size)
+        if here < last:  # some node has level k
+            least = np.int64(k)
+        last = here
+    safe[2] += last + _count_own_full(words, at, d, size, words.depth[LEVELS, i])
+    rounds[2] = max(rounds[2], least)
+    if faults.size[1] == 0:
+        count, steps = _mark_safe_nodes(scratch, d, size)
+        safe[1] += count
+        rounds[1] = max(rounds[1], steps)
+    words.used[0] = 0
+    compute_planes(words, faults, i, VECTORS)
+    at, depth = words.start[VECTORS, i], words.depth[VECTORS, i]
+    safe[3] += _sum_planes(words, at, depth, size)
+    for k in range(2, depth + 1):
+        if _is_missing_nodes(words, at + (k - 1) * size, size):
+            rounds[3] = max(rounds[3], k - 1)
+    words.used[0] = 0
+    return True
+
+
+@block
+def _count_own_full(words, at, d, size, depth):
+    """Return the number of ends of faulty links whose own level is n (V6), although they show 0."""
+    count = np.int64(0)
+    for v in range(0, size if words.cut.size else 0, 8):
+        own = simd.load(words.nonfaulty, v) & ~simd.load(words.planes, at + v)
+        for k in range(1, d):
+            own = own & few_neighbours_outside(
+                words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True
+            )
+        count += np.int64(simd.total(simd.popcount(own)))
+    return count
+
+
+@block
+def _sum_planes(words, at, depth, size):
+    count = np.int64(0)
+    for w in range(size):
+        x = ALL_BITS
+        for k in range(depth):
+            x &= words.planes[at + k * size + w]
+        count += popcount(x)
+    return count
+
+
+@block
+def _unsafe_rounds(scratch, i):
+    """Return the number of rounds of FIND_UNSAFE inside a subcube (R1, R2)."""
+    faults, words = scratch.faults, scratch.words
+    d = dimension_of(faults, i)
+    size = stride(d)
+    at = words.start[VECTORS, i]
+    old, new, ends = scratch.marked[0, :size], scratch.marked[1, :size], scratch.marked[2, :size]
+    for w in range(size):
+        old[w] = ~words.nonfaulty[w] & place_mask(d, w)
+        ends[w] = ~words.planes[at + w] & place_mask(d, w)
+    return run_link_rounds(old, ends, new, scratch.marks, d)
+
+
+_KNOWN = SAFETY_STATUS.counter("known")
+_NODES = tuple(SAFETY_STATUS.moments(f"{word}_nodes") for word in STATUS_NAMES)
+_STEPS = tuple(SAFETY_STATUS.moments(f"{word}_steps") for word in STATUS_NAMES)
+_MOST = tuple(int(SAFETY_STATUS.maximum(f"{word}_most_rounds")) for word in STATUS_NAMES)
+_MARKING = STATUS_NAMES.index("wu_fernandez")
+
+
+@block
+def count_trial(key, t, params, scratch, tally):
+    faults, n = scratch.faults, scratch.n
+    draw(key, t, n, faults)
+    unsafe_subcubes(faults)
+    forget_safety_status(scratch.words, faults)
+    outside = ONE << np.uint64(n)
+    known = True
+    for j in range(4):
+        scratch.safe[j] = 0
+        scratch.rounds[j] = 0
+    for i in range(faults.size[3]):
+        outside -= ONE << np.uint64(dimension_of(faults, i))
+        if faults.free[i] != ZERO:
+            if not _add_subcube(scratch, i):
+                known = False
+                break
+            scratch.rounds[0] = max(scratch.rounds[0], _unsafe_rounds(scratch, i))
+    if not known:
+        return
+    tally[_KNOWN] += 1
+    for j in range(4):
+        if j == _MARKING and faults.size[1]:
+            continue
+        add_quantity(tally, _NODES[j], np.int64(outside) + scratch.safe[j])
+        add_quantity(tally, _STEPS[j], scratch.rounds[j])
+        offer(tally, _MOST[j], scratch.rounds[j], t)
+
+
+#: Kernel at (n, f, links) = params; see ``layout.SAFETY_STATUS``.
+SAFETY_STATUS_SINGLE = trials_kernel(set_up, count_trial)

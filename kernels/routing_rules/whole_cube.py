@@ -1,0 +1,361 @@
+"""Rules under any number of faulty nodes, n = 6 .. 12: safety statuses of whole cubes, eight trials at a time.
+
+``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` and ``_16``.  The work starts in ``routing_rules_whole``, and in the
+block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample LABELS with the study's key, and in
+scalar code SIDETRACK's CHOICES.
+
+1. *paths*, lanes of labels (``levels_from_labels.py``).  They find the trials in which all rules that prefer a nearer neighbour,
+   active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8 and few faults
+   they also find trials in which LEVELS and VECTORS deliver over H whatever the statuses elsewhere.  Those trials are counted,
+   and all other trials are queued.
+2. *placing*, groups of eight trials: each trial's faults are marked in its cube (``planes.py``).
+3. *statuses*, 512 nodes per operation.  A level k implies vector bit k, so vectors are computed only if LEVELS does not deliver
+   over H.
+
+Trials in which all rules but ROUTE deliver over H are counted, and users' rules run in those without a free first path.  In the
+other trials all rules are evaluated, one trial at a time, with the known results of LEVELS and VECTORS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws.faults import index_faults, unsafe_subcubes
+from ..draws.lanes import draw_rows, lane_pattern, valid_lanes
+from ..machine import simd
+from ..machine.array_types import I64, Cells, Ints, Words
+from ..machine.bits import ONE, ZERO, extract, first_lanes, lowest, popcount
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..machine.trials import name_variant
+from ..routing.rules import LOST
+from ..survival.drawing import lane_places
+from . import levels_from_labels
+from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
+from .layout import NAMES, WANDERING_RULES, F, N, make_layout
+from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
+from .rules import LEVELS_RESULT, POINT_KEY, REFUSED, RULES, VECTORS_RESULT
+from .safety_status import LEVELS, VECTORS
+from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
+
+
+class WholeCubeWorkspace(NamedTuple):
+    scratch: Scratch
+    f: I64
+    ready: I64  #: number of labels of a trial's random sequence that lanes sample
+    labels: Cells  #: rows of one vector: labels of the trials
+    seen: Cells  #: twice as many rows: faults as ``levels_from_labels`` stores them
+    ends: Cells  #: rows of one vector: sources, destinations, and the number of labels that contain the faults
+    queued: Cells  #: sources and destinations of the placed trials
+    trials: Ints  #: indices of the placed trials
+    planes: Words  #: the planes of ``planes.py``
+    counted: Ints  #: number of trials decided in lanes, and of those whose first path is free
+    first: Ints  #: the smallest trial index of each kind
+
+
+@block(always=True)
+def _links_in_lane(h, minimal, detour, i):
+    """Return the result of a rule in lane i from the masks of ``find_delivered_lanes``."""
+    if minimal >> np.uint64(i) & ONE:
+        return h
+    return h + 2 if detour >> np.uint64(i) & ONE else REFUSED
+
+
+def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
+    """Return the block ``evaluate_lane(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of a group."""
+
+    @block
+    def evaluate_lane(work, t, at, i, s, end, tally):
+        world = work.scratch.world
+        faults = world.faults
+        count = np.int64(0)
+        for v in range(np.int64(1) << (world.n - 6)):
+            rest = work.planes[at + 8 * v + i]
+            while rest:
+                faults.labels[count] = np.uint64(64 * v + lowest(rest))
+                count += 1
+                rest &= rest - ONE
+        index_faults(faults)
+        if closing:
+            unsafe_subcubes(faults)
+        begin_trial(work.scratch, t)
+        evaluate(work.scratch, s, end, t, tally)
+
+    return evaluate_lane
+
+
+def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -> Any:
+    """Return the block ``route_group(work, n, column, own, minimal, free, tally)``: decide eight trials by their statuses.
+
+    ``own`` are the lanes of the group at ``column`` that hold trials, ``minimal`` and ``free`` the results of
+    ``levels_from_labels``.  ``evaluate_own`` is for users' rules, or None.
+    """
+    by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
+    owning = evaluate_own is not None
+    one, one_own = (
+        _make_group_evaluator(evaluate, closing or owning),
+        _make_group_evaluator(evaluate_own or evaluate, True),
+    )
+
+    @block(always=True)  # a call would pass a hundred arguments
+    def route_group(work, n, column, own, minimal, free, tally):
+        facts, room = work.scratch.world.facts, work.trials.size
+        at = (FAULTY + (column >> 3)) * plane_words(n)
+        h = mark_neighbours(work, n, column, room)
+        level, vector, detour, detour2 = own, own, ZERO, ZERO
+        if by_level:
+            level, detour = find_delivered_lanes(work.planes, at, n, h, own, LEVELS)
+        if by_vector:
+            known = level if by_level else ZERO
+            vector, detour2 = find_delivered_lanes(work.planes, at, n, h, own & ~known, VECTORS)
+            vector |= known
+        easy = level & vector & minimal
+        if closing:
+            easy &= active_lanes(work.planes, at, n)
+        count_decided(work, easy, work.trials[column + (lowest(easy) & 7)], DECIDED)
+        count_decided(work, easy & free, work.trials[column + (lowest(easy & free) & 7)], FREE_PATH)
+        mine = easy & ~free if owning else ZERO
+        while mine:
+            i = lowest(mine)
+            mine &= mine - ONE
+            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[room + column + i])
+            facts[LEVELS_RESULT] = facts[VECTORS_RESULT] = LOST
+            one_own(work, work.trials[column + i], at, i, s, t, tally)
+        hard = own & ~easy
+        while hard:
+            i = lowest(hard)
+            hard &= hard - ONE
+            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[room + column + i])
+            far = popcount(s ^ t)
+            facts[LEVELS_RESULT] = _links_in_lane(far, level, detour, i)
+            facts[VECTORS_RESULT] = _links_in_lane(far, vector, detour2, i)
+            one(work, work.trials[column + i], at, i, s, t, tally)
+
+    return route_group
+
+
+# ---------------------------------------------------------------- n <= 8
+
+
+@block(always=True)
+def _place_vector(work, key, start, n, lanes):
+    """Mark the faults of a vector of trials with n <= 8 in their cubes."""
+    size = plane_words(n)
+    for column in range(0, lanes, 8):
+        at = (FAULTY + (column >> 3)) * size
+        odd = place_eight(work, column, lanes, at)
+        while odd:
+            i = lowest(odd)
+            odd &= odd - ONE
+            for v in range(0, size, 8):
+                work.planes[at + v + i] = ZERO
+            place_trial(work, key, start + column + i, n, column + i, lanes, at + i)
+
+
+def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, placing all trials of a vector."""
+
+    @block
+    def filter_trials(key, first, stop, work, lanes, tally):
+        n = work.scratch.world.n
+        words = work.labels.view(np.uint64)
+        pattern = lane_pattern(n, lanes)
+        for start in range(first - first % lanes, stop, lanes):
+            draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
+            _place_vector(work, key, start, n, lanes)
+            rows, held = levels_from_labels.pad_labels(work, lanes)
+            minimal = held & (
+                levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
+                if wandering
+                else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
+            )
+            free = levels_from_labels.first_path_lanes(work, rows, lanes) if blind else minimal
+            live = valid_lanes(start, 1, lanes, first, stop)
+            for i in range(lanes):
+                work.trials[i] = start + i
+            for column in range(0, lanes, 8):
+                by = np.uint64(column)
+                group(work, n, column, live >> by & np.uint64(255), minimal >> by, free >> by, tally)
+
+    return filter_trials
+
+
+# ---------------------------------------------------------------- n > 8
+
+
+@block
+def _move_waiting_trials(work, n, done, waiting):
+    """Clear the groups before trial ``done`` (a multiple of 8), and move the fewer than eight remaining trials to the front."""
+    size, room = plane_words(n), work.trials.size
+    for v in range(FAULTY * size, (FAULTY + (done >> 3)) * size, 8):
+        simd.store(work.planes, v, simd.splat(ZERO))
+    if done and done < waiting:
+        at = (FAULTY + (done >> 3)) * size
+        for v in range(0, size, 8):
+            simd.store(work.planes, FAULTY * size + v, simd.load(work.planes, at + v))
+            simd.store(work.planes, at + v, simd.splat(ZERO))
+        for i in range(waiting - done):
+            work.trials[i] = work.trials[done + i]
+            work.queued[i] = work.queued[done + i]
+            work.queued[room + i] = work.queued[room + done + i]
+
+
+@block(always=True)
+def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
+    """Place the trials of a vector that are ``chosen`` after those that wait."""
+    size, room = plane_words(n), work.trials.size
+    simd.store(work.ends, 2 * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
+    q = waiting
+    while chosen:
+        i = lowest(chosen)
+        chosen &= chosen - ONE
+        place_trial(work, key, start + i, n, i, lanes, (FAULTY + (q >> 3)) * size + (q & 7))
+        work.queued[q], work.queued[room + q] = work.ends[i], work.ends[lanes + i]
+        work.trials[q] = start + i
+        q += 1
+
+
+def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -> Any:
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels."""
+
+    @block(always=True)
+    def count_label_decided(work, start, live, lanes):
+        """Count the trials that labels alone decide, and return their lanes."""
+        simd.store(work.ends, 0, simd.load(work.labels, lanes * work.f))
+        simd.store(work.ends, lanes, simd.load(work.labels, lanes * (work.f + 1)))
+        free, minimal = levels_from_labels.find_simple_lanes(work, work.f, lanes)
+        easy = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
+        if owning:
+            easy &= free
+        count_decided(work, easy, start + lowest(easy), DECIDED)
+        count_decided(work, easy & free, start + lowest(easy & free), FREE_PATH)
+        return easy
+
+    @block(always=True)
+    def find_label_decided(work, chosen, sieving, lanes):
+        """Return the lanes whose first path is free, and the lanes in which labels show that all built-in rules are minimal."""
+        rows, held = levels_from_labels.pad_labels(work, lanes)
+        if sieving:
+            free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
+            if chosen & ~minimal:
+                minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
+            return free, minimal & held
+        minimal = (
+            levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
+            if wandering
+            else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
+        )
+        return levels_from_labels.first_path_lanes(work, rows, lanes) if blind else minimal, minimal & held
+
+    @block
+    def filter_trials(key, first, stop, work, lanes, tally):
+        n, f = work.scratch.world.n, work.f
+        words = work.labels.view(np.uint64)
+        pattern = lane_pattern(n, lanes)
+        sieving = not wandering and f * f <= np.int64(1) << (n - 1)  # else statuses cost less than pairs of faults
+        waiting = np.int64(0)
+        free, minimal = ZERO, ZERO  # lanes of the waiting trials
+        start = first - first % lanes
+        while start < stop or waiting:
+            if start < stop:
+                draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
+                chosen = valid_lanes(start, 1, lanes, first, stop)
+                if sieving:
+                    chosen &= ~count_label_decided(work, start, chosen, lanes)
+                _enqueue_trials(work, key, start, n, chosen, waiting, lanes)
+                passing, simple = find_label_decided(work, chosen, sieving, lanes)
+                free |= extract(passing, chosen) << np.uint64(waiting)
+                minimal |= extract(simple, chosen) << np.uint64(waiting)
+                waiting += popcount(chosen)
+                start += lanes
+            done = np.int64(0)
+            while done + 8 <= waiting or (start >= stop and done < waiting):
+                by = np.uint64(done)
+                group(work, n, done, first_lanes(waiting - done, 8), minimal >> by, free >> by, tally)
+                done += 8
+            _move_waiting_trials(work, n, done, waiting)
+            waiting = max(waiting - done, np.int64(0))
+            free >>= np.uint64(done)
+            minimal >>= np.uint64(done)
+
+    return filter_trials
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def make_whole_cube_kernel(
+    width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
+) -> Kernel:
+    """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
+
+    ``own`` maps names to users' rules made by ``first_path``; ``code`` is the function of the first.
+    """
+    word = {8: np.uint8, 16: np.uint16}[width]
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
+    own = own or {}
+    layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
+    known, cache = name_variant(*own.values()) if own else ("", True)
+    group = _make_group_router(
+        make_evaluator(rules, names, layout),
+        make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None,
+        names,
+    )
+    wandering, blind = not set(WANDERING_RULES).isdisjoint(names), bool(own) or "route" in names
+    eights = width == 8
+    sift = (
+        _make_small_cube_filter(group, wandering, blind)
+        if eights
+        else _make_queue_filter(group, wandering, blind, bool(own))
+    )
+    room = lanes if eights else lanes + 8  # one group more, because trials of an incomplete group wait for others
+    decide = make_decided_recorder(layout, names)
+
+    @scratch
+    def workspace_for(params, stop):
+        n, f = np.int64(params[N]), np.int64(params[F])
+        ready = lane_places(n, f + 2)
+        ends = np.zeros(3 * lanes, word)
+        return WholeCubeWorkspace(
+            set_up(params),
+            f,
+            ready,
+            np.zeros(ready * lanes, word),
+            np.zeros(2 * ready * lanes, word),
+            ends,
+            ends if eights else np.zeros(2 * room, word),
+            np.zeros(room, np.int64),
+            np.zeros((FAULTY + room // 8) * plane_words(n) + 32, np.uint64),
+            np.zeros(2, np.int64),
+            np.full(2, stop, np.int64),
+        )
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
+    def routing_rules_whole(key, first, stop, params, tally):
+        """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
+        if first < stop:
+            work = workspace_for(params, stop)
+            work.scratch.world.now[POINT_KEY] = key
+            sift(key, first, stop, work, lanes, tally)
+            decide(work, work.scratch.world.n, tally)
+
+    return routing_rules_whole
+
+
+#: Kernels of the study ``routing-rules`` for n <= 8 and n <= 12.
+ROUTING_RULES_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
+ROUTING_RULES_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
+
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
+EDGES = {
+    "up to n = 8 a trial's nodes are four words at most": ((8, 8, 0), (9, 8, 0)),
+    "up to 128 faults a rule compares a node with all of them": ((9, 128, 0), (9, 129, 0)),
+    "up to f * f = 2^(n - 1) tables without ROUTE3 and SIDETRACK test labels first": (
+        (9, 16, 0),
+        (9, 17, 0),
+        (11, 32, 0),
+        (11, 33, 0),
+    ),
+}

@@ -1,0 +1,150 @@
+"""``safety-status``: the fraction of nodes that each definition calls safe, and the rounds to compute it.
+
+The trials have the faults of ``routing-rules``.  ``lee_hayes_safe`` counts nonfaulty nodes that are not unsafe (Lee and Hayes),
+``wu_fernandez_safe`` nodes that are not marked, ``levels_safe`` nodes of level n, and ``vectors_safe`` nodes whose bits are all
+1.
+"""
+
+import math
+from functools import partial
+from typing import Any
+
+from fastcube.kernels.routing_rules import dispatch
+from fastcube.kernels.routing_rules.layout import SAFETY_STATUS as TALLY
+from fastcube.kernels.routing_rules.layout import STATUS_NAMES
+from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, head_lines, sample_trial
+from fastcube.measure.statistics import Mean, NormalMean, Point, Statistic
+from fastcube.measure.study import Explanation, Study, point_text
+from fastcube.results.results import Results
+
+_TITLES = {
+    "lee_hayes": "Lee & Hayes's unsafe nodes",
+    "wu_fernandez": "Wu & Fernandez's marking",
+    "levels": "safety levels",
+    "vectors": "safety vectors",
+}
+
+#: The safe nodes of each definition, as a description.
+_SAFE_TEXTS = {
+    "lee_hayes": "nonfaulty and not unsafe (Lee & Hayes)",
+    "wu_fernandez": "nonfaulty and not marked (Wu & Fernandez)",
+    "levels": "nonfaulty and have the safety level n",
+    "vectors": "nonfaulty and have all bits of the safety vector set",
+}
+
+
+def _node_count(point: Point) -> float:
+    return 2.0 ** int(point["n"])
+
+
+def _most_rounds(point: Point) -> float:
+    """Return the bound on the rounds of levels and of vectors: n - 1, or 1 for n = 1."""
+    return max(int(point["n"]) - 1, 1)
+
+
+def _has_no_link_faults(point: Point) -> bool:
+    return not point["links"]
+
+
+def _statistics() -> tuple[Statistic, ...]:
+    safe: list[Statistic] = []
+    rounds: list[Statistic] = []
+    for word in STATUS_NAMES:
+        where: dict[str, Any] = {"defined": _has_no_link_faults} if word == "wu_fernandez" else {}
+        title = _TITLES[word]
+        safe.append(
+            Mean(
+                name=f"{word}_safe",
+                description=f"mean fraction of nodes that are {_SAFE_TEXTS[word]}",
+                total=f"{word}_nodes",
+                squares=f"{word}_squares",
+                nonzero=f"{word}_some",
+                unit=_node_count,
+                condition="known",
+                **where,
+            )
+        )
+        kind = NormalMean if word in ("lee_hayes", "wu_fernandez") else partial(Mean, bound=_most_rounds)
+        rounds.append(
+            kind(
+                name=f"{word}_rounds",
+                description=f"mean synchronous rounds to compute {title}",
+                total=f"{word}_steps",
+                squares=f"{word}_steps_squares",
+                nonzero=f"{word}_steps_some",
+                condition="known",
+                shown=False,
+                **where,
+            )
+        )
+    return (*safe, *rounds)
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    from fastcube.algorithms.routing_rules import safety_levels, safety_vectors, wu_fernandez_safe
+    from fastcube.algorithms.unsafe import find_unsafe
+
+    drawing = sample_trial(point, key, trial)
+    cube = drawing.network
+    data, lines = head_lines(drawing)
+    unsafe = find_unsafe(cube)
+    safe = {"lee_hayes": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
+    rounds = {"lee_hayes": unsafe.rounds}
+    for word, make in (("wu_fernandez", wu_fernandez_safe), ("levels", safety_levels), ("vectors", safety_vectors)):
+        if word == "wu_fernandez" and cube.faulty_links:
+            continue
+        words: Any = make(cube)
+        rounds[word], safe[word] = words.rounds, words.safe
+    for word, count in safe.items():
+        data[f"{word}_safe"], data[f"{word}_rounds"] = count, rounds[word]
+        lines.append(f"  {_TITLES[word]}: {count} nodes safe, {rounds[word]} round{'s' * (rounds[word] != 1)}")
+    return Explanation("\n".join(lines), data)
+
+
+def _figure(results: Results, sheet: Any) -> None:
+    from fastcube.measure.rules_figure import axis_of_faults
+
+    by, at = axis_of_faults(results)
+    words = [word for word in STATUS_NAMES if word != "wu_fernandez" or by == "f"]
+    left, right = sheet.panels(2)
+    left.compare(results, {_TITLES[word]: f"{word}_safe" for word in words}, x=by, at=at)
+    left.scale = "linear"
+    left.set_labels(y="fraction of all nodes", title=f"Safe nodes, Q_{at['n']}")
+    right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
+    right.scale = "linear"
+    right.set_labels(y="rounds", title="Synchronous rounds of exchange")
+    sheet.title(results.study.title)
+
+
+def _notes(results: Results) -> list[str]:
+    ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    lines = ["bits that a node sends to a neighbour: 1 if unsafe or marked; n for a vector, one per round; for a level"]
+    lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in ns))
+    for word in STATUS_NAMES:
+        known = [(tally.maxima[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
+        (most, trial), point = max(known, key=lambda item: item[0][0])
+        if most > 0:
+            lines.append(f"most rounds of {_TITLES[word]}: {most} (trial {trial} at {point_text(point)})")
+    unknown = sum(tally.trials - tally.counts["known"] for _, tally in results)
+    if unknown:
+        lines.append(f"trials whose safety statuses are not computed (subcubes of more than 20 dimensions): {unknown}")
+    return lines
+
+
+SAFETY_STATUS = Study(
+    name="safety-status",
+    title="Safety status of nodes among random faults in Q_n",
+    source="Lee & Hayes 1988, Wu & Fernandez 1991, Wu 1995-1998; docs/readings/routing-rules.md",
+    revision=1,
+    axes=AXES,
+    tally=TALLY,
+    statistics=_statistics(),
+    kernel=lambda point: dispatch.SAFETY_STATUS.kernel(*point.values()),
+    keyed=KEY_SOURCE,
+    grids=GRIDS,
+    check=check_point,
+    explain=_explain,
+    sample=sample_trial,
+    figure=_figure,
+    notes=_notes,
+)
