@@ -67,9 +67,9 @@ from .measure.statistics import PairedDifference as PairedDifference
 from .measure.statistics import Proportion as Proportion
 from .measure.statistics import Ratio as Ratio
 from .measure.study import Axis as Axis
-from .measure.study import Draw as Sample
 from .measure.study import Explanation as Explanation
 from .measure.study import Grid as Grid
+from .measure.study import Sample as Sample
 from .measure.study import Study as Study
 from .measure.study import product_grid as product_grid
 from .measure.survival import survival_study as survival_study

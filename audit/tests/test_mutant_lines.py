@@ -18,7 +18,7 @@ import numba
 import pytest
 from audit_helpers.mutants import LH, LK, LP, SW, UC, WL, clear_caches, decide_claim, isolated_caches  # noqa: F401  (a fixture of each test here, too)
 from helpers.compiled import mark_others_slow
-from reference import dualcube, unicast, wormhole
+from reference import dualcube, routing_rules, wormhole
 from reference.multicasting import Supercube
 
 import fastcube as fc

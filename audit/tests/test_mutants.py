@@ -33,9 +33,9 @@ from fastcube.networks.network import descending_bits
 from fastcube.studies.wang_lin_kuo.partition import partition_counts
 from fastcube_audit.papers.lee_hayes.cases import World
 from fastcube_audit.papers.li_peng_chu import cases, routing
+from fastcube_audit.papers.routing_rules import exhaustive as every
+from fastcube_audit.papers.routing_rules import rules
 from fastcube_audit.papers.sui_wang_lee import broadcast as sw_broadcast
-from fastcube_audit.papers.unicast import exhaustive as every
-from fastcube_audit.papers.unicast import rules
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
 

@@ -18,7 +18,7 @@ from fastcube.results.results import Results
 #: Largest number of links of a network on 2^16 nodes (the augmented cube).
 _MOST_LINKS = 31 * 2**15
 
-FAILING = Choice("failing", "what fails", ("nodes", "links"))
+FAILING = Choice("failing", "what fails", ("nodes", "links"), key_name="what")
 
 AXES = (
     NETWORK,

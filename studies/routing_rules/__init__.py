@@ -1,4 +1,4 @@
-"""Thirty years of fault-tolerant routing on the same fault sets: rules and their safety statuses (docs/readings/routing-rules.md)."""
+"""Fault-tolerant routing on the same fault sets: rules and their safety statuses (docs/readings/routing-rules.md)."""
 
 from fastcube.measure.paper import Paper
 

@@ -11,7 +11,8 @@ def _trees(
 ) -> Example:
     """Return the example of some trees around 0: the parents of nodes 0, 1, ..., -1 for the root and -2 for a faulty node."""
     cube = Hypercube(n, faulty)
-    call = f"fc.edge_disjoint_spanning_trees(fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''}), 0{', pivoted=True' if pivoted else ''})"
+    made = f"fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''})"
+    call = f"fc.edge_disjoint_spanning_trees({made}, 0{', pivoted=True' if pivoted else ''})"
     cut = "" if which == slice(None) else f"[{which.start or ''}:{'' if which.stop is None else which.stop}]"
     drawn = []
     every = edge_disjoint_spanning_trees(cube, 0, pivoted=pivoted).tolist()
@@ -110,7 +111,8 @@ def no_redundant() -> Example:
     """Return the example of the number of parents of a node in n - 1 trees, all of them different."""
     python = (
         "(lambda t: [sorted({sum(p[v] >= 0 for p in t) for v in range(1, 16) if v != 12}), "
-        "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})])(fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [12]), 0).tolist())"
+        "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})])"
+        "(fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [12]), 0).tolist())"
     )
     words = "Q'_4, f = 1100: trees that reach a node, each with its own packets, and the directed links that they use, 3 * 14"
     return Example(words, python, [[3], 42], form="{0[0]} trees, {1} links")
