@@ -21,7 +21,7 @@ from click.shell_completion import BashComplete
 import fastcube as fc
 from fastcube.audit import citing
 from fastcube.cli import sweep
-from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
+from fastcube.cli.slurm import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
 from fastcube.kernels.draws.pairs import _MOST_PAIRS
