@@ -32,7 +32,7 @@ from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
 from fastcube.measure.outputs import MAX_BINS, STEPS
 from fastcube.results import hdf5, memory, parallel_sum
 from fastcube.results.size import LIMB_BITS
-from fastcube.running import driver, planning, signals
+from fastcube.running import checkpoints, planning, signals
 from fastcube.studies.lee_hayes import threshold
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,11 +60,9 @@ SENTENCES = {
         lambda: f"`< {proportion(0, 10**6).high:.7f}` is the upper limit of an interval",
     ],
     "docs/batch.md": [
-        lambda: (
-            f"A run writes its file after {driver._FIRST_CHECKPOINT:.0f} s, then every {driver._CHECKPOINT_EVERY:.0f} s"
-        ),
-        lambda: f"later once per {driver._CHECKPOINT_GROWTH:.0%} of the run time",
-        lambda: f"but at least every {driver._CHECKPOINT_AT_MOST / 60:.0f} minutes",
+        lambda: f"A run writes its file after {checkpoints.FIRST:.0f} s, then every {checkpoints.EVERY:.0f} s",
+        lambda: f"later once per {checkpoints.GROWTH:.0%} of the run time",
+        lambda: f"but at least every {checkpoints.AT_MOST / 60:.0f} minutes",
         lambda: f"checks all runs, at most {sweep._MOST_RUNS:,}, then",
         lambda: f"| {signals.WORK_REMAINS} | work remains after SIGUSR1, SIGXCPU or `--max-seconds`",
         lambda: (
