@@ -20,7 +20,7 @@ from fastcube.measure.paper import installed_benchmarks
 from fastcube.measure.statistics import MIN_NONZERO_TRIALS
 from fastcube.plot import sheet, style
 from fastcube.results import hdf5, size, writing
-from fastcube.running import driver
+from fastcube.running import checkpoints
 from fastcube.running.point_work import PointWork
 from fastcube.studies.lee_hayes.unsafe import _RARE_CLASS
 
@@ -376,7 +376,7 @@ def test_batch():
     engines = (DOCS.parent / "fastcube/running/engines.py").read_text(encoding="utf-8")
     assert all(f" {seconds}, " in engines or f" {seconds},\n" in engines for seconds in ("0.2", "1.0", "2.0"))
     assert "0.1 to 0.2 s on threads, 0.5 to 1 s on MPI and 1 to 2 s on Dask" in page
-    assert f"Checkpoints take at most {driver._CHECKPOINT_SHARE:.0%} of the run time" in page
+    assert f"Checkpoints take at most {checkpoints.TIME_FRACTION:.0%} of the run time" in page
 
 
 def test_lengths_of_work_units():
