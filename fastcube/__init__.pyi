@@ -27,7 +27,6 @@ from .algorithms.trees_lattice import optimal_tree as optimal_tree
 from .algorithms.unsafe import find_unsafe as find_unsafe
 from .algorithms.wormhole import dependency_cycle as dependency_cycle
 from .algorithms.wormhole import simulate_wormhole as simulate_wormhole
-from .audit.report import reproduce as reproduce
 from .errors import EngineError as EngineError
 from .errors import FastcubeError as FastcubeError
 from .errors import FormatTooNewError as FormatTooNewError

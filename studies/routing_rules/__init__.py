@@ -7,5 +7,4 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("routing-rules", "routing-rules-rate", "safety-status"),
-    claims=("claims.status", "claims.rules"),
 )
