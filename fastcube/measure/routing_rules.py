@@ -126,7 +126,7 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         )
     for name in compared_rules(names):
         what = f"fraction that {name.upper()} delivers minus fraction that LEVELS delivers"
-        total, differs = f"{name}_gain", f"{name}_apart"
+        total, differs = f"{name}_diff", f"{name}_differs"
         out.append(
             PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
         )

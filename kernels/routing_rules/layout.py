@@ -71,11 +71,11 @@ def make_layout(names: Sequence[str]) -> Layout:
     return Layout(
         *(counter for name in names for counter in _rule_counters(name)),
         *(
-            Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of LEVELS")
+            Counter(f"{name}_diff", f"deliveries of {name.upper()} less those of LEVELS")
             for name in compared_rules(names)
         ),
         *(
-            Counter(f"{name}_apart", f"trials in which one of {name.upper()} and LEVELS delivers")
+            Counter(f"{name}_differs", f"trials in which one of {name.upper()} and LEVELS delivers")
             for name in compared_rules(names)
         ),
         Counter("reachable", "trials with a feasible path (n <= 12)"),

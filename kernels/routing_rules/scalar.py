@@ -159,7 +159,7 @@ def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
         int(layout.counter(c)) for c in ("reachable", "hamming_path_exists", "hamming_path_known")
     )
     pairs = tuple(
-        (names.index(name), int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")))
+        (names.index(name), int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
         for name in compared_rules(names)
     )
     base = names.index("levels") if "levels" in names else 0

@@ -116,7 +116,7 @@ def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     counts = fc.study("survival").count(point, 50).counts
     assert code == 0 and [row["trial"] for row in rows] == [str(t) for t in range(50)]
     assert sum(row["connected"] == "1" for row in rows) == counts["connected"]
-    assert sum(row["distance"] != "" for row in rows) == counts["pair"]
+    assert sum(row["distance"] != "" for row in rows) == counts["st_connected"]
     (tmp_path / "own.csv").write_text("n,faulty_nodes\n3,1 2\n3,\n")
     code, out, _ = run("evaluate own.csv --study unsafe-fraction")
     assert code == 0 and out.splitlines()[0] == "trial,unsafe,unsafe_fraction,rounds" and len(out.splitlines()) == 3

@@ -167,7 +167,7 @@ def test_a_rule_of_ones_own_stands_in_the_table():
     assert study.key(0, here) == ROUTING_RULES.key(0, here)
     ours, whole = study.count(here, 2000), ROUTING_RULES.count(here, 2000)
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
-    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
+    for name in ("levels_delivered", "a1_diff", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
         assert ours.counts[name] == whole.counts[name]
     told = study.explain(here, study.key(0, here), 4)
     assert told.data["straight"]["outcome"] in ("delivered", "failed")
