@@ -17,22 +17,22 @@ from fastcube.running.progress import Progress
 from fastcube_audit import registries
 from fastcube_audit.deciding import decide_claims
 from fastcube_audit.report import duals
-from fastcube_audit.report.network_drawings import render_witness
+from fastcube_audit.report.network_drawings import render_counterexample
 
 DOCS = Path(__file__).resolve().parent
 
 
-def kept_witness(paper, witness):
-    """Return a witness with its drawing in place of its data."""
-    drawing = duals.render_witness(witness["data"]) or render_witness(
-        witness["data"], witness["value"], unsafe=paper == "lee_hayes"
+def kept_counterexample(paper, counterexample):
+    """Return a counterexample with its drawing in place of its data."""
+    drawing = duals.render_counterexample(counterexample["data"]) or render_counterexample(
+        counterexample["data"], counterexample["value"], unsafe=paper == "lee_hayes"
     )
-    fields = {key: witness[key] for key in ("words", "python", "value")}
+    fields = {key: counterexample[key] for key in ("words", "python", "value")}
     return fields | {key: value for key, value in drawing.items() if key != "lines"}
 
 
 def kept_verdict(report, number):
-    """Return what is kept of a report: its outcome, and if ``number`` of its witnesses are shown, these and its range."""
+    """Return what is kept of a report: its outcome, and if ``number`` of its counterexamples are shown, these and its range."""
     claim = registries.claim_registries()[report["paper"]][report["id"]]
     kept = {"outcome": report["outcome"]}
     if number:
@@ -40,7 +40,9 @@ def kept_verdict(report, number):
     if report["outcome"] in SHOWN and report["correction"] != claim.correction:  # found by the decider
         kept["correction"] = report["correction"]
     if number:
-        kept["witnesses"] = [kept_witness(claim.paper, witness) for witness in report["witnesses"][:number]]
+        kept["counterexamples"] = [
+            kept_counterexample(claim.paper, counterexample) for counterexample in report["counterexamples"][:number]
+        ]
     return kept
 
 
@@ -50,7 +52,7 @@ def main():
     if code := decide_claims(registries.claims(), reports.append, progress=Progress("lines")):
         sys.exit(code)
     weightiest = resources.read_json("findings")["weightiest"]
-    shown = {(card["paper"], card["claim"]): 1 + card.get("witness", 0) for card in weightiest}
+    shown = {(card["paper"], card["claim"]): 1 + card.get("counterexample", 0) for card in weightiest}
     facts, kept = set(), {}
     for report in reports:
         fact, key = (report["paper"], report["fact"]), (report["paper"], report["id"])

@@ -1,4 +1,4 @@
-"""Claims of papers: their statements, the code that decides them, and the witnesses of the verdicts.
+"""Claims of papers: their statements, the code that decides them, and the counterexamples of the verdicts.
 
 A paper's package has its registry in ``claims/registry.py`` and its claims in modules of the same folder.  A claim about all
 cases of a range names the range, and its function checks one case::
@@ -7,9 +7,9 @@ cases of a range names the range, and its function checks one case::
 
 
     @registry.forall("half-faults", FEW_FAULTS, where="section 3.2", states="No set of at most ceil(n/2) faults ...")
-    def half_faults(cube: Hypercube) -> Witness | None:
+    def half_faults(cube: Hypercube) -> Counterexample | None:
         \"\"\"Whether some node is active.\"\"\"
-        return witness("no node is active", cube) if find_unsafe(cube).all_unsafe else None
+        return counterexample("no node is active", cube) if find_unsafe(cube).all_unsafe else None
 
 Any other claim takes an effort and returns its verdict itself::
 
@@ -24,8 +24,8 @@ names the checked cases and nothing more.  A statement names the smallest n that
 ``effort.each(cases)`` yields the cases and shows progress, and ``effort.count_if_applicable(hypothesis)`` counts the cases in
 which the hypothesis of a statement is true.  Full effort takes about a minute per claim at most, quick effort half a minute per
 paper.  The two efforts differ only in the range, and a claim that one effort refutes is refuted by the other.  Deciders use no
-``assert``, because ``python -O`` removes it.  A witness is a case that shows the verdict: the counterexample of a refuted claim,
-or an example of a claim that something exists.  Two computations of the same quantity are compared by ``check_agreement``.
+``assert``, because ``python -O`` removes it.  A counterexample is a case that shows the verdict.  For a claim
+that something exists it is an example.  Two computations of the same quantity are compared by ``check_agreement``.
 If they differ, it stops the decider.
 """
 
@@ -111,8 +111,10 @@ class Effort:
         self.applied += hypothesis
         return hypothesis
 
-    def first(self, cases: Iterable[T], wrong: Callable[[T], Witness | None], where: str = "") -> Witness | None:
-        """Return the first witness that ``wrong`` finds in ``cases``, or None.  The statement applies to each of these cases."""
+    def first(
+        self, cases: Iterable[T], wrong: Callable[[T], Counterexample | None], where: str = ""
+    ) -> Counterexample | None:
+        """Return the first counterexample that ``wrong`` finds in ``cases``, or None.  The statement applies to each case."""
         for case in self.each(cases, where):
             self.count_if_applicable()
             if (found := wrong(case)) is not None:
@@ -158,7 +160,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Witness(Line):
+class Counterexample(Line):
     """A case that shows a verdict, as a line of Python that replays it.
 
     Parameters
@@ -178,8 +180,8 @@ class Witness(Line):
         return fields | {"text": self.text}
 
     @classmethod
-    def of(cls, words: str, python: str, data: Mapping[str, Any], form: str = "") -> Witness:
-        """Return the witness whose value is the present value of ``python``."""
+    def of(cls, words: str, python: str, data: Mapping[str, Any], form: str = "") -> Counterexample:
+        """Return the counterexample whose value is the present value of ``python``."""
         return cls(words, python, evaluate(python), dict(data), form=form)
 
 
@@ -199,10 +201,10 @@ class Verdict:
     outcome : one of ``OUTCOMES``
     checked : str
         The range and the method: ``"all 2^16 fault sets of Q_4"``.
-    witness : Witness, optional
+    counterexample : Counterexample, optional
         The smallest counterexample of a refuted claim; for a claim that something can be attained, a case that attains it.
-    more : tuple of Witness
-        Further witnesses, such as the smallest counterexample under a stricter interpretation.  If a claim depends on the
+    more : tuple of Counterexample
+        Further counterexamples, such as the smallest counterexample under a stricter interpretation.  If a claim depends on the
         interpretation, one of them is a case under which it holds.
     instead : str
         The true statement, if the decider finds it; by default the claim's ``correction``.
@@ -210,26 +212,26 @@ class Verdict:
 
     outcome: Outcome
     checked: str
-    witness: Witness | None = None
-    more: tuple[Witness, ...] = ()
+    counterexample: Counterexample | None = None
+    more: tuple[Counterexample, ...] = ()
     instead: str = ""
 
     def __post_init__(self) -> None:
         least = {"refuted": 1, "misprint": 1, "depends": 2}.get(self.outcome, 0)
-        if len(self.witnesses) < least:
+        if len(self.counterexamples) < least:
             raise ValueError(
-                f"a claim that is {OUTCOMES[self.outcome]} needs {'two witnesses' if least > 1 else 'a witness'}"
+                f"a claim that is {OUTCOMES[self.outcome]} needs {'two counterexamples' if least > 1 else 'a counterexample'}"
             )
 
     @classmethod
-    def refuted_if(cls, found: Witness | None, checked: str) -> Verdict:
-        """Return "refuted" with the witness ``found``; if it is None, "holds" in the range ``checked``."""
+    def refuted_if(cls, found: Counterexample | None, checked: str) -> Verdict:
+        """Return "refuted" with the counterexample ``found``; if it is None, "holds" in the range ``checked``."""
         return cls("holds", checked) if found is None else cls("refuted", f"in this order: {checked}", found)
 
     @property
-    def witnesses(self) -> tuple[Witness, ...]:
-        """All witnesses: ``witness`` and ``more``."""
-        return self.more if self.witness is None else (self.witness, *self.more)
+    def counterexamples(self) -> tuple[Counterexample, ...]:
+        """All counterexamples: ``counterexample`` and ``more``."""
+        return self.more if self.counterexample is None else (self.counterexample, *self.more)
 
 
 class Domain(Protocol):
@@ -273,8 +275,8 @@ class Cases:
         """Return the cases that an effort checks."""
         return self.make(effort.by_effort(self.full, self.quick))
 
-    def decide(self, effort: Effort, check: Callable[..., Witness | None]) -> Verdict:
-        """Return "refuted" with the first witness that ``check`` finds; without a witness "holds" in the range."""
+    def decide(self, effort: Effort, check: Callable[..., Counterexample | None]) -> Verdict:
+        """Return "refuted" with the first counterexample that ``check`` finds; without a counterexample "holds" in the range."""
         found = effort.first(self.make_for(effort), lambda case: check(*case), self.where)
         return Verdict.refuted_if(found, self.text_for(effort))
 
@@ -368,7 +370,7 @@ class Claim:
             "checked": verdict.checked,
             "applied": effort.applied,
             "correction": "" if verdict.outcome == "holds" else verdict.instead or self.correction,
-            "witnesses": [witness.report() for witness in verdict.witnesses],
+            "counterexamples": [counterexample.report() for counterexample in verdict.counterexamples],
         }
 
 

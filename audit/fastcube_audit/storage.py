@@ -104,7 +104,7 @@ def _is_drawable_dual(dual: Any) -> bool:
 
 
 _WITNESS_DRAWING = (
-    lambda told: told == {},
+    lambda reported: reported == {},
     {"drawings": [_is_drawable_cube]},
     {"dual": _is_drawable_dual},
     {"lines": [str]},
@@ -156,7 +156,7 @@ STUDY_PAGE = {
     "spans": {str: {"least": _POSITIONED_TEXT, "most": _POSITIONED_TEXT}},
 }
 
-#: The stored fields of a witness.
+#: The stored fields of a counterexample.
 _LINE = {"words": str, "python": str, "value": lambda value: is_clean(str(value)), "text": str}
 
 #: The result of ``report``.
@@ -174,11 +174,11 @@ REPORT = {
     "checked": str,
     "applied": range(2**62),
     "correction": str,
-    "witnesses": [_LINE | {"data": dict}],
+    "counterexamples": [_LINE | {"data": dict}],
 }
 
-#: A report of a claim, with the hash of the deciding sources, and with the drawing of each witness.
-VERDICT = REPORT | {"sources": str, "witnesses": [_LINE | {"told": _WITNESS_DRAWING}]}
+#: A report of a claim, with the hash of the deciding sources, and with the drawing of each counterexample.
+VERDICT = REPORT | {"sources": str, "counterexamples": [_LINE | {"reported": _WITNESS_DRAWING}]}
 
 EXAMPLE = {"sources": str, "gave": str, "same": bool, "failed": str}
 

@@ -104,11 +104,11 @@ def verdict_text(report: Report, width: int) -> str:
         lines.append(append_block("slip", report["slip"]))
     if report["correction"]:
         lines.append(append_block("instead", report["correction"]))
-    for witness in report["witnesses"]:
-        lines.append(append_block("witness", witness["words"]))
-        first, *rest = fold_expression(witness["python"], width - len(margin))
+    for counterexample in report["counterexamples"]:
+        lines.append(append_block("counterexample", counterexample["words"]))
+        first, *rest = fold_expression(counterexample["python"], width - len(margin))
         lines += [f"    {'replay':<9}{first}", *(margin + line for line in rest)]
-        lines.append(append_block("gives", repr(witness["value"])))
+        lines.append(append_block("gives", repr(counterexample["value"])))
     return "\n".join([*lines, ""])
 
 
@@ -136,7 +136,7 @@ def _verdict(report: Report) -> str:
 
 
 def entry_paragraphs(claims: Sequence[Report]) -> Iterator[str]:
-    """Yield the paragraphs of one fact: its first claim with a witness (two if it depends), then its further claims."""
+    """Yield the paragraphs of one fact: its first claim with a counterexample (two if it depends), then its further claims."""
     first, *others = claims
     name = "" if first["id"] == first["fact"] else f"`{first['id']}`, "
     yield _paragraph(f"**Stated** ({name}{escape_markdown(first['where'])}). {escape_markdown(first['statement'])}")
@@ -145,10 +145,15 @@ def entry_paragraphs(claims: Sequence[Report]) -> Iterator[str]:
     if first["correction"]:
         yield _paragraph(f"**Instead.** {escape_markdown(first['correction'])}")
     yield _paragraph(f"**Checked.** {escape_markdown(checked_text(first))}")
-    for witness in first["witnesses"][: 2 if first["outcome"] == "depends" else 1]:
-        yield _paragraph(f"**Witness.** {escape_markdown(witness['words'])}")
+    for counterexample in first["counterexamples"][: 2 if first["outcome"] == "depends" else 1]:
+        yield _paragraph(f"**Counterexample.** {escape_markdown(counterexample['words'])}")
         yield "\n".join(
-            ["```py", *fold_expression(witness["python"], WIDTH - 20), f"# gives {witness['value']!r}", "```"]
+            [
+                "```py",
+                *fold_expression(counterexample["python"], WIDTH - 20),
+                f"# gives {counterexample['value']!r}",
+                "```",
+            ]
         )
     if others:
         yield "\n".join(_further_claim(report, first) for report in others)
@@ -190,10 +195,10 @@ APPENDIX = "Appendix: statements added by fastcube"
 GUIDE = (
     "There is one entry per fact. Statements are in our own words. Square brackets hold additions of our interpretation. The "
     "appendix holds statements that fastcube added. Each is a repair, a case of a vague remark, or about an algorithm that the "
-    "paper does not give. A witness is a Python expression in the names of `import fastcube as fc`, with its value. If the "
-    "claim is refuted, the witness is the smallest counterexample found. `fastcube claims PAPER ID` decides one claim and shows "
-    "all its witnesses. Our texts are machine transcriptions, in which single characters are confused. A fact that depends on "
-    "one character says so, and refutes nothing."
+    "paper does not give. A counterexample is a Python expression in the names of `import fastcube as fc`, with its value. It is "
+    "the smallest one found. `fastcube claims PAPER ID` decides one claim and shows all its counterexamples. Our texts are "
+    "machine transcriptions, in which single characters are confused. A fact that depends on one character says so, and refutes "
+    "nothing."
 )
 
 

@@ -49,7 +49,7 @@ def test_every_claim_has_a_kept_verdict_that_its_text_allows():
     for report in first_claims().values():
         least = {"refuted": 1, "misprint": 1, "depends": 2}.get(report["outcome"], 0)
         assert report["checked"], report["id"]
-        assert len(report["witnesses"]) >= least, report["id"]
+        assert len(report["counterexamples"]) >= least, report["id"]
     unproved = corrected - {report["id"] for report in REPORTS if report["outcome"] in SHOWN}
     assert unproved <= {"hypercube-algorithm"}  # not decided, with what is known instead
 
@@ -89,7 +89,7 @@ def test_cards_lead_to_entries():
     known = {(report["paper"], report["id"]): report for report in REPORTS}
     for card in resources.read_json("findings", "fastcube_audit.report")["weightiest"]:
         claim = known[card["paper"], card["claim"]]
-        assert claim["witnesses"][card.get("witness", 0)].keys() & {"drawings", "dual"}
+        assert claim["counterexamples"][card.get("counterexample", 0)].keys() & {"drawings", "dual"}
         assert claim["fact"] in HEADINGS[card["paper"]]
 
 
@@ -137,8 +137,8 @@ def check_kept(decided):
         assert report["outcome"] not in SHOWN or report["correction"] == kept["correction"], report["id"]
         if kept["checked"]:
             assert (report["checked"], report["applied"]) == (kept["checked"], kept["applied"]), report["id"]
-        for witness, shown in zip(report["witnesses"], kept["witnesses"], strict=False):
-            assert all(witness[name] == shown[name] for name in ("words", "python", "value")), report["id"]
+        for counterexample, shown in zip(report["counterexamples"], kept["counterexamples"], strict=False):
+            assert all(counterexample[name] == shown[name] for name in ("words", "python", "value")), report["id"]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")

@@ -1,4 +1,4 @@
-"""Broken algorithms, and the claims that must then turn: refuted with a witness, or stopped where two computations differ.
+"""Broken algorithms, and the claims that must then turn: refuted with a counterexample, or stopped where two computations differ.
 
 A decider that calls a broken algorithm right decides nothing.  Each mutant names the claims about what it breaks; those that a
 mutant leaves true are not named.  Everything is decided with quick effort, in this process, and once more under ``python -O``.
@@ -244,12 +244,14 @@ LEU_KUO = [
         swap(*_FINDS, by=sink_0),
         ("last-stage", "theorem-5", "beyond-theorem-3"),
     ),
-    Mutant(LK, "FTTC follows the letter", swap(_GATHER, by=fttc("as_printed")), ("theorem-6-comment", "asynchronous")),
+    Mutant(
+        LK, "FTTC follows the letter", swap(_GATHER, by=fttc("as_printed")), ("theorem-6-as-commented", "asynchronous")
+    ),
     Mutant(
         LK,
         "FTTC is TC",
         swap(_GATHER, by=fttc(algorithm="TC")),
-        ("asynchronous", "repaired-loses-the-stranded", "theorem-5"),
+        ("asynchronous", "corrected-loses-the-unreachable", "theorem-5"),
     ),
     Mutant(
         LK, "FTTC follows the letter in examples", shown_too("gather", fttc("as_printed")), ("example-3", "example-4")

@@ -19,10 +19,10 @@ from fastcube_audit import registries
 from fastcube_audit.claims import (
     Cases,
     ClaimRegistry,
+    Counterexample,
     DisagreementError,
     Effort,
     Verdict,
-    Witness,
     check_agreement,
     sizes,
 )
@@ -37,16 +37,16 @@ NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"
 
 
 @pytest.mark.parametrize("outcome", ["refuted", "misprint"])
-def test_a_refutation_needs_a_witness(outcome):
-    with pytest.raises(ValueError, match=f"a claim that is {outcome} needs a witness"):
+def test_a_refutation_needs_a_counterexample(outcome):
+    with pytest.raises(ValueError, match=f"a claim that is {outcome} needs a counterexample"):
         Verdict(outcome, "everything")
 
 
 def test_what_depends_on_the_reading_shows_both():
-    one = Witness("", "3", 3, {})
-    with pytest.raises(ValueError, match="a claim that is depends on the interpretation needs two witnesses"):
+    one = Counterexample("", "3", 3, {})
+    with pytest.raises(ValueError, match="a claim that is depends on the interpretation needs two counterexamples"):
         Verdict("depends", "everything", one)
-    assert Verdict("depends", "everything", one, (one,)).witnesses == (one, one)
+    assert Verdict("depends", "everything", one, (one,)).counterexamples == (one, one)
 
 
 def test_a_slip_is_a_misprint_and_no_refutation():
@@ -54,7 +54,7 @@ def test_a_slip_is_a_misprint_and_no_refutation():
 
     @registry.claim("slip", where="", states="", slip="the next line has it right", correction="so", fact="line")
     def decide(_: Effort) -> Verdict:
-        return Verdict("refuted", "", Witness("", "3", 3, {}))
+        return Verdict("refuted", "", Counterexample("", "3", 3, {}))
 
     report = registry["slip"].report()
     assert (report["outcome"], report["correction"], report["fact"]) == ("misprint", "so", "line")
@@ -79,12 +79,12 @@ def test_two_computations_that_differ_stop_the_decider():
 def test_effort_counts_what_a_statement_applies_to():
     effort = Effort()
     assert [effort.count_if_applicable(x > 1) for x in range(4)] == [False, False, True, True]
-    witness = Witness("", "3", 3, {})
-    assert effort.first(range(5), lambda x: witness if x == 2 else None) is witness
+    counterexample = Counterexample("", "3", 3, {})
+    assert effort.first(range(5), lambda x: counterexample if x == 2 else None) is counterexample
     assert (effort.applied, effort.cases) == (5, 3)
     assert effort.first(range(5), lambda _: None) is None
     assert Verdict.refuted_if(None, "all") == Verdict("holds", "all")
-    assert Verdict.refuted_if(witness, "all") == Verdict("refuted", "in this order: all", witness)
+    assert Verdict.refuted_if(counterexample, "all") == Verdict("refuted", "in this order: all", counterexample)
 
 
 def _evens(most):
@@ -100,13 +100,13 @@ def test_a_claim_for_all_cases_says_its_range_and_counts_them():
     )
     def is_few(n, following):
         """Looked at one by one."""
-        return Witness("the number after", str(following), following, {}) if n >= 6 else None
+        return Counterexample("the number after", str(following), following, {}) if n >= 6 else None
 
     claim, effort = registry["few"], Effort()
     assert (claim.where, claim.statement, claim.correction) == ("here", "All are less than 6.", "Some are not.")
     assert (claim.decider.__doc__, claim.decider.__module__) == ("Looked at one by one.", __name__)
     assert claim.decide(effort) == Verdict(
-        "refuted", "in this order: tried: even numbers up to 8", Witness("the number after", "7", 7, {})
+        "refuted", "in this order: tried: even numbers up to 8", Counterexample("the number after", "7", 7, {})
     )
     assert (effort.applied, effort.cases) == (4, 4)
     quick = Effort(quick=True)
@@ -132,10 +132,10 @@ def test_another_domain_decides_by_itself():
     assert registry["odd"].report()["applied"] == 1
 
 
-def test_a_wrong_witness_does_not_replay():
-    assert not Witness("", "fc.Hypercube(3).n", 4, {}).is_reproduced()
-    assert Witness.of("", "fc.Hypercube(3).n", {}) == Witness("", "fc.Hypercube(3).n", 3, {})
-    assert Witness.of("", "fc.Hypercube(3).n", {}).is_reproduced()
+def test_a_wrong_counterexample_does_not_replay():
+    assert not Counterexample("", "fc.Hypercube(3).n", 4, {}).is_reproduced()
+    assert Counterexample.of("", "fc.Hypercube(3).n", {}) == Counterexample("", "fc.Hypercube(3).n", 3, {})
+    assert Counterexample.of("", "fc.Hypercube(3).n", {}).is_reproduced()
 
 
 def test_claims_keep_their_order_and_names_are_taken_once():
@@ -158,20 +158,20 @@ def test_a_report_is_json():
     assert json.loads(json.dumps(report)) == report
     assert report["correction"] == "Q_n has 2^n nodes."
     assert (report["effort"], report["ours"], report["outcome"]) == ("quick", False, "refuted")
-    assert [w["value"] for w in report["witnesses"]] == [4, 4]
+    assert [w["value"] for w in report["counterexamples"]] == [4, 4]
     (last,) = registries.claims(TOY, "last")
-    assert last.report()["witnesses"] == []
+    assert last.report()["counterexamples"] == []
 
 
 def test_effort_counts_cases_and_tells_now_and_then():
-    told = []
-    effort = Effort(tell=lambda cases, where: told.append((cases, where)))
+    reported = []
+    effort = Effort(tell=lambda cases, where: reported.append((cases, where)))
     assert list(effort.each("abc", "letters")) == ["a", "b", "c"]
     assert effort.cases == 3
-    assert told == []
+    assert reported == []
     effort._told -= 1
     effort.step("one")
-    assert told == [(4, "one")]
+    assert reported == [(4, "one")]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_several_claims_of_a_fact_are_one_entry():
     }
     page = markdown([report, {**other, "id": "same", "correction": report["correction"]}, other])
     assert re.findall("^### (.*)", page, re.MULTILINE) == ["toy `false`: refuted"]
-    assert page.count("**Witness.**") == 1
+    assert page.count("**Counterexample.**") == 1
     assert "\n- `same`, refuted, ours (section 2). Nor \\[8\\].\n- `other`, refuted" in page
     assert "`other`, refuted, ours (section 2). Nor \\[8\\]. **Instead.** It is - 9." in page
 
@@ -359,7 +359,7 @@ def test_a_package_adds_claims(tmp_path):
     text = Path(TOY).read_text()
     start, stop = text.index('@registry.claim("false"'), text.index('@registry.claim("repaired"')
     (package / "theorems.py").write_text(
-        "import fastcube_audit\nfrom fastcube_audit import Effort, Verdict, Witness\n\n"
+        "import fastcube_audit\nfrom fastcube_audit import Effort, Verdict, Counterexample\n\n"
         f'registry = fastcube_audit.ClaimRegistry("theirs")\n\n\n{text[start:stop]}'
     )
     info = tmp_path / "theirs-1.0.dist-info"

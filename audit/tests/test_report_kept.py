@@ -58,13 +58,13 @@ KEPT = {
     "claims/toy-false.json": {
         "sources": "s", "paper": "toy", "id": "false", "statement": "s", "where": "here", "ours": False, "slip": "",
         "outcome": "refuted", "effort": "quick", "checked": "Q_1",
-        "fact": "cubes", "definition": False, "applied": 3, "correction": "", "witnesses": [
-            {"words": "w", "python": "1", "value": [4], "text": "4", "told": {"drawings": [{
+        "fact": "cubes", "definition": False, "applied": 3, "correction": "", "counterexamples": [
+            {"words": "w", "python": "1", "value": [4], "text": "4", "reported": {"drawings": [{
                 "n": 2, "faulty_nodes": [1], "faulty_links": [[0, 1]], "inside": [[2, "1"]], "arrows": [[0, 2, "a"]],
                 "unsafe": True}]}},
-            {"words": "w", "python": "1", "value": 4, "text": "4", "told": {"dual": {
+            {"words": "w", "python": "1", "value": 4, "text": "4", "reported": {"dual": {
                 "m": 1, "faulty_nodes": [7], "inside": [[0, "s"]], "paths": [[0, 1]]}}},
-            {"words": "w", "python": "1", "value": 4, "text": "4", "told": {"lines": ["faulty nodes: 00000"]}}],
+            {"words": "w", "python": "1", "value": 4, "text": "4", "reported": {"lines": ["faulty nodes: 00000"]}}],
     },
     "examples/toy-three.json": {"sources": "s", "gave": "8", "same": True, "failed": ""},
 }  # a table, row by row # fmt: skip

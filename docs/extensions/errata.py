@@ -1,8 +1,8 @@
 """The errata, a page per paper and an appendix, and the cards of what was found.
 
-``results/verdicts.json`` holds the kept verdicts with the networks of their witnesses, and the registries hold the texts of the
-claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the report's
-code draws the networks.
+``results/verdicts.json`` holds the kept verdicts with the networks of their counterexamples, and the registries hold the texts of
+the claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the
+report's code draws the networks.
 """
 
 import functools
@@ -50,17 +50,17 @@ def badge(outcome):
     return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {words}</span>'
 
 
-def _drawings(told):
+def _drawings(reported):
     """Pairs of a drawing and its words."""
-    if dual := told.get("dual"):
+    if dual := reported.get("dual"):
         of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
         return [(duals.dual_svg(*of), duals.describe_drawing(*of))]
-    return [(cube_svg(drawing), describe_drawing(drawing)) for drawing in drawings_of(told)]
+    return [(cube_svg(drawing), describe_drawing(drawing)) for drawing in drawings_of(reported)]
 
 
-def _drawn(told):
+def _drawn(reported):
     shown = "".join(
-        f"<figure>{svg}<figcaption>{formula(words)}</figcaption></figure>" for svg, words in _drawings(told)
+        f"<figure>{svg}<figcaption>{formula(words)}</figcaption></figure>" for svg, words in _drawings(reported)
     )
     return f'```{{raw}} html\n<div class="drawings">{shown}</div>\n```\n\n' if shown else ""
 
@@ -73,7 +73,7 @@ def _label(paper, fact):
 def kept_reports():
     """Return the reports of all claims, with their texts from the registries and their verdicts from the kept file."""
     kept = json.loads((DOCS / "results" / "verdicts.json").read_text())
-    bare = {"checked": "", "applied": 0, "witnesses": []}
+    bare = {"checked": "", "applied": 0, "counterexamples": []}
     return [
         {**claim.report_header(Effort()), "correction": claim.correction, **bare, **kept[" ".join(claim.key)]}
         for claim in registries.claims()
@@ -81,11 +81,11 @@ def kept_reports():
 
 
 def entry_text(claims, heading):
-    """Return the entry of one fact: its heading in words, its verdict as a badge, and its witnesses drawn."""
+    """Return the entry of one fact: its heading in words, its verdict as a badge, and its counterexamples drawn."""
     first = claims[0]
-    witnesses = iter(first["witnesses"])
+    counterexamples = iter(first["counterexamples"])
     body = "\n\n".join(verdicts.entry_paragraphs(claims))
-    body = re.sub(r"^```py$", lambda code: _drawn(next(witnesses)) + code[0], body, flags=re.MULTILINE)
+    body = re.sub(r"^```py$", lambda code: _drawn(next(counterexamples)) + code[0], body, flags=re.MULTILINE)
     return (
         f"({_label(first['paper'], first['fact'])})=\n## {heading}\n\n"
         f"{badge(first['outcome'])}, `{first['fact']}`\n\n{body}"
@@ -145,7 +145,7 @@ def cards_html():
     for finding in found:
         paper = finding["paper"]
         claim = reports[paper, finding["claim"]]
-        pictures = "".join(svg for svg, _ in _drawings(claim["witnesses"][finding.get("witness", 0)]))
+        pictures = "".join(svg for svg, _ in _drawings(claim["counterexamples"][finding.get("counterexample", 0)]))
         cards.append(
             f'<li><a class="card" href="errata/{paper}.html#{_label(paper, claim["fact"])}">'
             f'<span class="picture" aria-hidden="true">{pictures}</span><span class="words">{formula(finding["words"])}</span>'

@@ -67,10 +67,12 @@ def command(file: str, rate: str, figure: str | None, unchecked: bool, study: st
             )
         if paired and name != "hypercube":
             found = crossing(own)
-            told = "no crossing is seen at three standard errors"
+            reported = "no crossing is seen at three standard errors"
             if found.rate is not None:
-                told = f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
-            click.echo(f"{name} and hypercube, n={n}: {told}")
+                reported = (
+                    f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
+                )
+            click.echo(f"{name} and hypercube, n={n}: {reported}")
     if figure is not None:
         _plot_reliability(some, rates, figure, paired)
         print_message(f"figure in {figure}")

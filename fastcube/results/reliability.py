@@ -113,7 +113,7 @@ def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
 def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
     weights = _weigh_failures(len(strata) - 1, p)
     mean, variance, least, most = np.array(strata).T
-    known, low, high = (math.fsum(weights * share) for share in (mean, least, most))
+    known, low, high = (math.fsum(weights * fraction) for fraction in (mean, least, most))
     error = math.sqrt(math.fsum(weights**2 * variance))
     return Estimate(known + (low + high) / 2, error, known + low - z * error, known + high + z * error)
 
@@ -225,9 +225,9 @@ def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> 
     if tally is None:
         return 0.0, 0.0, -1.0 if gain else 0.0, 1.0
     trials = tally.trials
-    share = (tally.counts["connected_differs" if gain else "connected"] + 1) / (trials + 2)
+    fraction = (tally.counts["connected_differs" if gain else "connected"] + 1) / (trials + 2)
     mean = tally.counts["connected_diff" if gain else "connected"] / trials
-    return mean, max(share - (mean if gain else share) ** 2, 0.0) / trials, 0.0, 0.0
+    return mean, max(fraction - (mean if gain else fraction) ** 2, 0.0) / trials, 0.0, 0.0
 
 
 def has_narrow_interval(e: Estimate) -> bool:

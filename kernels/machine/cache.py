@@ -146,15 +146,15 @@ class CacheEntry:
     def _lock(self, held: contextlib.ExitStack) -> None:
         """Lock this entry until ``held`` is closed, or wait until another process has stored it."""
         lock = self.index.with_suffix(".lock")
-        told = ""
+        reported = ""
         while not self.verify_checksums():
             with contextlib.ExitStack() as opened:
                 handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
                 opened.callback(os.close, handle)
                 if not try_lock(handle):
                     holder = os.pread(handle, 200, 0).decode(errors="replace")
-                    if holder and holder != told:
-                        told = holder
+                    if holder and holder != reported:
+                        reported = holder
                         on_compiling(f"waiting for {holder}, which compiles {self.index.stem.partition('-')[0]}")
                 elif _is_file_at(handle, lock):  # if not, the process that held the lock has removed the file
                     os.ftruncate(handle, 0)

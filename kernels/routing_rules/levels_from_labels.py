@@ -58,13 +58,13 @@ def first_path_lanes(work, rows, lanes):
 def lanes_without_close_blockers(work, rows, lanes):
     """Return the lanes, as bits, without two faults between the ends at distance 2."""
     s = simd.load(work.ends, 0)
-    apart = s ^ simd.load(work.ends, lanes)
+    difference = s ^ simd.load(work.ends, lanes)
     zero = s - s
     two, ones = simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     near = ones
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
-        own = simd.select(((x ^ s) & ~apart) == zero, zero, ones)
+        own = simd.select(((x ^ s) & ~difference) == zero, zero, ones)
         simd.store(work.seen, lanes * i, own)
         for j in range(i):
             d = simd.popcount(x ^ simd.load(work.labels, lanes * j))
@@ -103,14 +103,14 @@ def find_simple_lanes(work, rows, lanes):
     """Return the lanes with no fault on the first path, and the lanes with that or with at most one fault between the ends."""
     s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
     zero = s - s
-    apart = s ^ t
+    difference = s ^ t
     lost = simd.no_lane(zero)
     one, two = lost, lost
     for i in range(rows):
         x = simd.load(work.labels, lanes * i)
         e = x ^ s
         lost = lost | is_on_path(e, x ^ t, zero)
-        between = (e & ~apart) == zero
+        between = (e & ~difference) == zero
         two = two | (one & between)
         one = one | between
     return ~simd.bits(lost), ~(simd.bits(two) & simd.bits(lost))
@@ -123,11 +123,11 @@ def level_known_lanes(work, lanes):
     s, t = simd.load(work.labels, lanes * f), simd.load(work.labels, lanes * (f + 1))
     zero = s - s
     one, two, ones = simd.splat_like(s, ONE), simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
-    apart = s ^ t
-    h = simd.popcount(apart)
+    difference = s ^ t
+    h = simd.popcount(difference)
     within = h - two  # wraps around for H = 1: all faults count, but no status is needed
-    p = s ^ (apart & (zero - apart))
-    q = s ^ simd.top_bit(apart)
+    p = s ^ (difference & (zero - difference))
+    q = s ^ simd.top_bit(difference)
     least, near_p, near_q = h, ones, ones
     for i in range(f):
         x = simd.load(work.labels, lanes * i)

@@ -63,7 +63,7 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("seed = 5", "sead = 5", "run 1 of s.toml has no option sead; did you mean seed?"),
         ("seed = 5", "force = true", "run 1 of s.toml has no option force"),
@@ -103,12 +103,12 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
         ('output = "seven.h5"', 'output = "none/x.h5"', "output folder none does not exist"),
     ],
 )
-def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new, told):
+def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new, reported):
     (sweep / "s.toml").write_text(SWEEP.replace(old, new))
     assert run("run", "s.toml") == 2
     err = capsys.readouterr().err
     assert err.startswith("fastcube: ")
-    assert told in err
+    assert reported in err
     assert err.count("\n") == 1
     assert not [*sweep.glob("*.h5")]
 

@@ -25,14 +25,14 @@ KEY = 0x5EED0123456789AB
 
 
 def count(kernel, n, f, first, stop, key=KEY):
-    """What a kernel counts: sums as whole numbers, then the maximum with its witness."""
+    """What a kernel counts: sums as whole numbers, then the maximum with its counterexample."""
     tally = LAYOUT.new_tally()
     kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), tally)
     return flat(tally)
 
 
 def flat(tally):
-    """A tally's sums as whole numbers, the law of the rounds bin by bin, then the maximum with its witness."""
+    """A tally's sums as whole numbers, the law of the rounds bin by bin, then the maximum with its counterexample."""
     counts, maxima = LAYOUT.read(tally)
     sums = [value if isinstance(value, tuple) else (value,) for value in counts.values()]
     return [*itertools.chain(*sums), *maxima["rounds"]]
@@ -149,10 +149,10 @@ def test_a_kernel_adds_to_the_tally_it_is_given():
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(5, 4), (8, 4), (10, 6), (17, 34)])
-def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
-    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000)[-2:]
-    assert count(MERGED, n, f, witness, witness + 1)[-2:] == [longest, witness]
-    assert all(count(MERGED, n, f, t, t + 1)[-2] < longest for t in range(witness))
+def test_the_counterexample_is_the_smallest_trial_with_the_most_rounds(n, f):
+    longest, counterexample = count(TABLE.kernel(n, f), n, f, 0, 5000)[-2:]
+    assert count(MERGED, n, f, counterexample, counterexample + 1)[-2:] == [longest, counterexample]
+    assert all(count(MERGED, n, f, t, t + 1)[-2] < longest for t in range(counterexample))
 
 
 # ---------------------------------------------------------------- boundaries
@@ -171,19 +171,19 @@ def test_no_fault_one_fault_all_faults():
         # the one nonfaulty node has n faulty neighbours
         one = int(n >= 2) * trials
         rest = count(TABLE.kernel(n, 2**n - 1), n, 2**n - 1, 0, trials)
-        law = one_round if one else at_rest
-        assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, *law, *none, int(n >= 2), 0]
+        distribution = one_round if one else at_rest
+        assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, *distribution, *none, int(n >= 2), 0]
 
 
 @pytest.mark.kernels
 def test_the_law_of_the_rounds_has_their_moments():
     for n, f in ((6, 9), (8, 12), (10, 7), (12, 60), (30, 40)):
         *_, rounds, rounds_squared, _, known = count(TABLE.kernel(n, f), n, f, 0, 20000)[:8]
-        law = count(TABLE.kernel(n, f), n, f, 0, 20000)[8:40]
-        assert sum(law) == known and law[-1] == 0
+        distribution = count(TABLE.kernel(n, f), n, f, 0, 20000)[8:40]
+        assert sum(distribution) == known and distribution[-1] == 0
         assert (rounds, rounds_squared) == (
-            sum(r * c for r, c in enumerate(law)),
-            sum(r * r * c for r, c in enumerate(law)),
+            sum(r * c for r, c in enumerate(distribution)),
+            sum(r * r * c for r, c in enumerate(distribution)),
         )
 
 

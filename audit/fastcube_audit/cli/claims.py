@@ -145,7 +145,7 @@ def command(
     itself corrects, depends on the interpretation, is a number that is not reproduced, or is not decided.
 
     PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim.  Verdicts are cached until a source
-    file of the package changes.  A witness, that is a counterexample or an example, is a Python expression in the names of
+    file of the package changes.  A counterexample or an example, is a Python expression in the names of
     `import fastcube as fc`, with its value.  A claim marked [ours] is a repair, a case of a vague remark, or about an
     algorithm that the paper does not give.
     """

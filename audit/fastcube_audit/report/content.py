@@ -141,7 +141,7 @@ class Content:
         return out
 
     def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
-        """Return the content of a claim: its verdict and its witnesses."""
+        """Return the content of a claim: its verdict and its counterexamples."""
         claim, report = piece.claim, self.reports[piece.name]
         key = self.outcome(piece)
         checked = "" if report is None else checked_text(report)
@@ -154,7 +154,7 @@ class Content:
             "elsewhere": self._elsewhere(f"claim {piece.name}", anchor),
             "checked": checked,
             "definition": claim.definition and key == "holds",
-            "witnesses": [] if report is None else [self.witness(w) for w in report["witnesses"]],
+            "counterexamples": [] if report is None else [self.counterexample(w) for w in report["counterexamples"]],
             "readings": self._readings(piece.paper, f"{claim.statement} {claim.where} {checked}"),
             "shell": f"fastcube claims {claim.paper} {claim.id}{quick}",
         }
@@ -164,22 +164,22 @@ class Content:
         report = self.reports[piece.name]
         return "missing" if report is None else str(report["outcome"])
 
-    def witness(self, witness: dict[str, Any]) -> dict[str, Any]:
-        """Return the content of a witness: the lines that replay it, and a drawing if its network is small."""
-        told = witness.get("told", {})
-        cubes = drawings_of(told)
-        drawn = [{"svg": cube_svg(drawing, told=True), "caption": describe_drawing(drawing)} for drawing in cubes]
-        if dual := told.get("dual"):
+    def counterexample(self, counterexample: dict[str, Any]) -> dict[str, Any]:
+        """Return the content of a counterexample: the lines that replay it, and a drawing if its network is small."""
+        reported = counterexample.get("reported", {})
+        cubes = drawings_of(reported)
+        drawn = [{"svg": cube_svg(drawing, reported=True), "caption": describe_drawing(drawing)} for drawing in cubes]
+        if dual := reported.get("dual"):
             of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
             drawn = [{"svg": duals.dual_svg(*of), "caption": duals.describe_drawing(*of)}]
-        words, value = witness["words"], witness["text"]
+        words, value = counterexample["words"], counterexample["text"]
         return {
             "words": words,
-            "python": replay_program(witness["python"]),
-            "gives": str(witness["value"]),
+            "python": replay_program(counterexample["python"]),
+            "gives": str(counterexample["value"]),
             "value": value,
-            "told": _adds_information(value, words),
-            "lines": told.get("lines", []),
+            "reported": _adds_information(value, words),
+            "lines": reported.get("lines", []),
             "drawn": drawn,
         }
 
@@ -205,7 +205,7 @@ class Content:
             "python": replay_program(made.python),
             "gives": "" if gave is None else str(made.value) if same else gave["gave"],
             "value": made.text,
-            "told": same and _adds_information(made.text, made.words),
+            "reported": same and _adds_information(made.text, made.words),
             "wanted": str(made.value),
             "verdict": key,
             "cubes": cubes,
@@ -310,10 +310,10 @@ class Content:
         decided = [
             c for c in claims if not c["side"] and (not c["claim"].ours or all(d["claim"].ours for d in claims))
         ] or claims
-        told = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]))
-        if told and (not compared or told[0]["verdict"] in ("refuted", "depends", "misprint")):
-            worst = told[0]
-            parts.append(_line_text(worst["witnesses"][0]) if worst["witnesses"] else worst["checked"])
+        reported = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]))
+        if reported and (not compared or reported[0]["verdict"] in ("refuted", "depends", "misprint")):
+            worst = reported[0]
+            parts.append(_line_text(worst["counterexamples"][0]) if worst["counterexamples"] else worst["checked"])
         spans = [] if compared else [text for text in (self._estimate_range(shown) for shown in item.shown_by) if text]
         parts += spans[:1]
         if not parts:
@@ -417,7 +417,7 @@ def _image_address(svg: str) -> str:
 
 
 def _line_text(line: dict[str, Any]) -> str:
-    return f"{line['words']}: {line['value']}" if line["told"] else str(line["words"])
+    return f"{line['words']}: {line['value']}" if line["reported"] else str(line["words"])
 
 
 def _table(
@@ -475,15 +475,17 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
         if piece is None:
             continue
         report = of.reports[piece.name]
-        at = finding.get("witness", 0)
-        shown = [] if report is None else report["witnesses"][at : at + 1]
+        at = finding.get("counterexample", 0)
+        shown = [] if report is None else report["counterexamples"][at : at + 1]
         cards.append(
             {
                 "words": finding["words"],
                 "short": names[finding["paper"]].inventory.short,
                 "verdict": of.outcome(piece),
                 "anchor": f"claim-{piece.name}",
-                "svgs": [drawing["svg"] for witness in shown for drawing in of.witness(witness)["drawn"]],
+                "svgs": [
+                    drawing["svg"] for counterexample in shown for drawing in of.counterexample(counterexample)["drawn"]
+                ],
             }
         )
     return {"papers": papers, "cards": cards}
@@ -510,7 +512,7 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
         "findings": findings,
         "counts": _counts(item["verdict"] for item in items),
         "items": len(items),
-        "told": [
+        "reported": [
             *outcome_counts(reports),
             *([f"{missing} not computed yet"] if missing else []),
         ],

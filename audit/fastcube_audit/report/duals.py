@@ -68,8 +68,8 @@ def _cluster_tree(m: int, faulty: list[int], k: Any) -> list[int] | None:
     return DualCube(m, faulty).binomial_tree(0, k)
 
 
-def render_witness(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a witness' dual-cube for the page, or {} for any other network.
+def render_counterexample(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a counterexample' dual-cube for the page, or {} for any other network.
 
     Up to m = 2 the dual-cube is drawn (key ``dual``).  For larger m the cluster of node 0 is drawn as a hypercube if it contains
     all faults (key ``drawings``); otherwise the faulty nodes are listed (key ``lines``).

@@ -89,7 +89,7 @@ def _arrow(one: complex, other: complex, word: str, radius: float, taken: list[c
     aside = 4j * along  # arrows in opposite directions must not overlap
     tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
     head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
-    places = [one + share * (other - one) + 3 * aside + 4j for share in _WORD_SHARES]
+    places = [one + fraction * (other - one) + 3 * aside + 4j for fraction in _WORD_SHARES]
     rooms = [min([abs(place - word) for word in taken] + [_WORD_SPACE]) for place in places]
     at = places[rooms.index(max(rooms))]
     taken += [at] * bool(word)
@@ -137,10 +137,10 @@ def network_svg(
     return f'<svg class="{name}" {box} {role}>{"".join(parts)}</svg>'
 
 
-def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
+def cube_svg(drawing: Drawing, *, reported: bool = False) -> str:
     """Return the drawing as an ``<svg>`` of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
 
-    If ``told``, the page shows ``describe_drawing`` next to it, so the element has no text alternative.
+    If ``reported``, the page shows ``describe_drawing`` next to it, so the element has no text alternative.
 
     Raises ValueError beyond dimension 6.
     """
@@ -163,12 +163,12 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
         {v: label(v, n) for v in nodes if n <= _MOST_LINKED_DIMENSIONS or v in drawing.faulty_nodes},
         -8 + (_RADIUS + 12) * 1j if n <= _MOST_LINKED_DIMENSIONS else -(_RADIUS + 4) * 1j,
         _RADIUS,
-        "" if told else describe_drawing(drawing),
+        "" if reported else describe_drawing(drawing),
     )
 
 
-def render_witness(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
-    """Return a witness' hypercube for the page: ``drawings`` (fields of a Drawing) up to Q_6, ``lines`` of text beyond.
+def render_counterexample(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
+    """Return a counterexample' hypercube for the page: ``drawings`` (fields of a Drawing) up to Q_6, ``lines`` of text beyond.
 
     With ``unsafe``, unsafe nodes are marked with the round in which they became unsafe.  Sources and destinations of
     ``messages`` in the data are named inside their nodes.  If ``value`` is a list of links, they are drawn as arrows.  If it is
@@ -231,10 +231,10 @@ def _find_unsafe_nodes(n: int, nodes: Sequence[int], links: Sequence[tuple[int, 
     return find_unsafe(Hypercube(n, nodes, links))
 
 
-def drawings_of(told: Mapping[str, Any]) -> list[Drawing]:
-    """Return the drawings of ``render_witness`` from their JSON form."""
+def drawings_of(reported: Mapping[str, Any]) -> list[Drawing]:
+    """Return the drawings of ``render_counterexample`` from their JSON form."""
     out = []
-    for held in told.get("drawings", ()):
+    for held in reported.get("drawings", ()):
         inside = {int(v): str(text) for v, text in held["inside"]}
         links = tuple((int(u), int(v)) for u, v in held["faulty_links"])
         arrows = tuple((int(u), int(v), str(word)) for u, v, word in held["arrows"])

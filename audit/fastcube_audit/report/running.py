@@ -28,7 +28,7 @@ from . import duals
 from .agreement import comparable_numbers
 from .figures import figure_of
 from .folder import Folder
-from .network_drawings import render_witness
+from .network_drawings import render_counterexample
 from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
@@ -60,7 +60,7 @@ class CombinedProgress(Progress):
         self.cost = {id(piece): max(piece.seconds, 0.05) for piece in plan}
         self.whole = sum(self.cost.values())
         self.pieces = 0
-        self.skipped = self.made = self.share = 0.0
+        self.skipped = self.made = self.fraction = 0.0
         self.current: StudyPiece | None = None
 
     def end(self, piece: Any, made: bool) -> None:
@@ -68,12 +68,12 @@ class CombinedProgress(Progress):
         self.pieces += 1
         self.made += self.cost[id(piece)] if made else 0.0
         self.skipped += 0.0 if made else self.cost[id(piece)]
-        self.current, self.share = None, 0.0
+        self.current, self.fraction = None, 0.0
 
     def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
         """Show the progress of the driver within one grid."""
         if self.current is not None and not final:
-            self.share = done / wanted if wanted else 0.0
+            self.fraction = done / wanted if wanted else 0.0
             self.show(f"{self.current.name} {where}")
 
     def count(
@@ -88,7 +88,7 @@ class CombinedProgress(Progress):
         if self.style == "none":
             return
         self.last = now = time.monotonic()
-        part = self.share * self.cost[id(self.current)] if self.current is not None else 0.0
+        part = self.fraction * self.cost[id(self.current)] if self.current is not None else 0.0
         left = max(0.0, self.whole - self.skipped - self.made - part)
         elapsed = now - self.begun
         rate = (self.made + part) / elapsed if self.made + part > 1.0 and elapsed > 0 else 1.0
@@ -250,10 +250,10 @@ class Maker:
                 self.progress.print_line(
                     f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}"
                 )
-            for witness in report["witnesses"]:
-                data = witness["data"]
-                witness["told"] = duals.render_witness(data) or render_witness(
-                    data, witness["value"], unsafe=piece.paper.name == "lee_hayes"
+            for counterexample in report["counterexamples"]:
+                data = counterexample["data"]
+                counterexample["reported"] = duals.render_counterexample(data) or render_counterexample(
+                    data, counterexample["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
             self.folder.write_entry(piece, report)
             self.progress.end(piece, made=True)
@@ -296,7 +296,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
         if piece.is_named_by(shown)
     ]
     points = [point for point, tally in results if tally.trials]
-    told = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
+    reported = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
     out = {}
     for name in dict.fromkeys([*filter(None, of_items), piece.study.statistics[0].name]):
         found = [
@@ -305,7 +305,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
         known = sorted((pair for pair in found if not math.isnan(pair[0].value)), key=lambda pair: pair[0].value)
         if known:
             texts = [
-                {"at": ", ".join(f"{axis} = {point[axis]}" for axis in told), "text": estimate_text(e)}
+                {"at": ", ".join(f"{axis} = {point[axis]}" for axis in reported), "text": estimate_text(e)}
                 for e, point in (known[0], known[-1])
             ]
             out[name] = dict(zip(("least", "most"), texts, strict=True))

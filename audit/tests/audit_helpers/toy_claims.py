@@ -4,7 +4,7 @@ import itertools
 import os
 import time
 
-from fastcube_audit.claims import ClaimRegistry, Effort, Verdict, Witness
+from fastcube_audit.claims import ClaimRegistry, Counterexample, Effort, Verdict
 
 registry = ClaimRegistry("toy")
 SHARED = []
@@ -19,8 +19,13 @@ def slowest_first(effort: Effort) -> Verdict:
 
 @registry.claim("false", where="section 2", states="All cubes have 8 nodes.", correction="Q_n has 2^n nodes.")
 def false(_: Effort) -> Verdict:
-    witness = Witness.of("a cube of another size", "2 ** fc.Hypercube(2).n", {"n": 2})
-    return Verdict("refuted", "Q_1 and Q_2", witness, (Witness.of("and a larger one", "fc.Hypercube(4).n", {"n": 4}),))
+    counterexample = Counterexample.of("a cube of another size", "2 ** fc.Hypercube(2).n", {"n": 2})
+    return Verdict(
+        "refuted",
+        "Q_1 and Q_2",
+        counterexample,
+        (Counterexample.of("and a larger one", "fc.Hypercube(4).n", {"n": 4}),),
+    )
 
 
 @registry.claim("repaired", where="section 2", states="[All 3-cubes have 8 nodes.]", ours=True, group="shared")

@@ -7,17 +7,17 @@ from functools import partial
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Witness, sizes
+from ...claims import Counterexample, Effort, sizes
 from ...cubes import cube_data
 from . import small_cubes
 from .cases import SAFE, Attained, CheckResult, Objective, Search, World
 from .registry import registry
 
 
-def _witness(algorithm: str, world: World, s: int, _: int, wrong: tuple[str, ...]) -> Witness:
+def _counterexample(algorithm: str, world: World, s: int, _: int, wrong: tuple[str, ...]) -> Counterexample:
     words, python = wrong
     call = f"fc.broadcast(fc.{world.cube.source()}, {s}, algorithm='{algorithm}')"
-    return Witness.of(words, f"(lambda b: {python})({call})", cube_data(world.cube, s=s))
+    return Counterexample.of(words, f"(lambda b: {python})({call})", cube_data(world.cube, s=s))
 
 
 def _units_and_missed(algorithm: str) -> Objective:
@@ -37,7 +37,7 @@ def _search_broadcasts(algorithm: str) -> Search:
         "broadcasts",
         "in the order of n and of the faults",
         lambda world: ((0, 0),),
-        partial(_witness, algorithm),
+        partial(_counterexample, algorithm),
         _units_and_missed(algorithm),
         within=SAFE,
     )
@@ -133,11 +133,11 @@ def no_node_twice(world: World, s: int, _: int) -> CheckResult:
     where="section 4",
     states="Without a fault BROADCAST1(1) sends what BROADCAST sends, copy by copy, in Q_n, n >= 1.",
 )
-def broadcast1_plain(n: int) -> Witness | None:
+def broadcast1_plain(n: int) -> Counterexample | None:
     """Compare all copies of BROADCAST1(1) and BROADCAST from node 0; translations map every source to it."""
     python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
     one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
-    return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
+    return None if one == other else Counterexample.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
 
 
 @registry.forall(

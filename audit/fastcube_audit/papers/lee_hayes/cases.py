@@ -18,7 +18,7 @@ from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from ...cubes import enumerate_cubes
 
 #: All fault sets without node 0 of at most this number of nodes and links, by n.
@@ -208,7 +208,7 @@ class Search:
         Description of the order of the small cases.
     ends : callable
         The (s, t) of a world.
-    witness : callable
+    counterexample : callable
         Makes the counterexample from a case and the result of its check.
     toward : callable
         The quantity that the claim bounds, which greedy climbs increase.
@@ -223,7 +223,7 @@ class Search:
     kind: str
     order: str
     ends: Callable[[World], Iterable[tuple[int, int]]]
-    witness: Callable[[World, int, int, tuple[str, ...]], Witness]
+    counterexample: Callable[[World, int, int, tuple[str, ...]], Counterexample]
     toward: Objective
     links: bool = False
     within: Callable[[World], bool] = lambda world: True
@@ -232,10 +232,10 @@ class Search:
     def decide(self, effort: Effort, check: Check) -> Verdict:
         """Return the verdict: refuted by the first case that violates ``check``."""
 
-        def wrong(world: World, s: int, t: int) -> Witness | None:
+        def wrong(world: World, s: int, t: int) -> Counterexample | None:
             found = self.within(world) and check(world, s, t)
             effort.count_if_applicable(found is not False)
-            return self.witness(world, s, t, found) if isinstance(found, tuple) else None
+            return self.counterexample(world, s, t, found) if isinstance(found, tuple) else None
 
         text, more = self.more(effort)
         where = checked_range(effort, self.links, self.kind) + text
@@ -267,5 +267,5 @@ class Attained:
                 found = check(world, s, t)
                 effort.count_if_applicable(found is not False)
                 if isinstance(found, tuple):
-                    return Verdict("holds", f"the first {self.order}", self.search.witness(world, s, t, found))
+                    return Verdict("holds", f"the first {self.order}", self.search.counterexample(world, s, t, found))
         return Verdict("undecided", f"none in {checked_range(effort, what=self.search.kind)}")

@@ -6,8 +6,8 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import enumerate_fault_sets, exact_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness, check_agreement
-from .registry import registry, witness
+from ...claims import Counterexample, Effort, Verdict, check_agreement
+from .registry import counterexample, registry
 
 #: Fault sets that FIND_UNSAFE marks slowly, in floor(n^2/3) rounds, the largest possible number (Przykucki 2012, on 2-neighbour
 #: bootstrap percolation).  They were found by adding one fault at a time at distance 1 or 2 from the subcube that the others
@@ -54,8 +54,8 @@ def _is_bound_for_all(effort: Effort, n: int, most: int) -> bool:
     return all((exact_unsafe(n, f).max_rounds or 0) <= paper_bound(n) for f in range(most + 1))
 
 
-def _slow_witness(n: int, words: str, python: str = "u.rounds") -> Witness:
-    return witness(words, Hypercube(n, SLOW[n]), python)
+def _slow_counterexample(n: int, words: str, python: str = "u.rounds") -> Counterexample:
+    return counterexample(words, Hypercube(n, SLOW[n]), python)
 
 
 @registry.claim(
@@ -87,7 +87,7 @@ def rounds_bound(effort: Effort) -> Verdict:
             return Verdict(
                 "refuted",
                 f"holds for all fault sets of Q_2, ..., Q_5{fewer}; exceeded in Q_n for n = {', '.join(map(str, above))}",
-                _slow_witness(n, f"{rounds} rounds, and B_{n} = {paper_bound(n)}"),
+                _slow_counterexample(n, f"{rounds} rounds, and B_{n} = {paper_bound(n)}"),
             )
     return Verdict("undecided", "holds for all fault sets of Q_2, ..., Q_5; no slower set found up to Q_12")
 
@@ -103,16 +103,16 @@ def rounds_bound(effort: Effort) -> Verdict:
 def rounds_enough(effort: Effort) -> Verdict:
     """Show that the counterexample to ``rounds-bound`` has nodes that are marked too late."""
     verdict = rounds_bound(effort)
-    if verdict.outcome != "refuted" or verdict.witness is None:
+    if verdict.outcome != "refuted" or verdict.counterexample is None:
         return verdict
-    n = verdict.witness.data["n"]
+    n = verdict.counterexample.data["n"]
     bound = paper_bound(n)
     python = f"[label for label, step in zip(u.nodes.tolist(), u.round_of.tolist()) if step > {bound}]"
     cube = Hypercube(n, SLOW[n])
     unsafe = find_unsafe(cube)
     late = unsafe.nodes[unsafe.round_of > bound].tolist()
     words = f"unsafe nodes that are not marked after B_{n} = {bound} steps: {', '.join(map(cube.label, late))}"
-    return Verdict("refuted", verdict.checked, _slow_witness(n, words, python).with_form("{value:row}"))
+    return Verdict("refuted", verdict.checked, _slow_counterexample(n, words, python).with_form("{value:row}"))
 
 
 def _rounds_text(most: dict[int, int]) -> str:
@@ -134,15 +134,17 @@ def _rounds_text(most: dict[int, int]) -> str:
 def rounds_tight_even(effort: Effort) -> Verdict:
     """Compare the most rounds with B_n, for small cubes and the known slow sets."""
     most = {n: _most_rounds(effort, n) for n in range(2, 6)}
-    told = _rounds_text(most)
+    reported = _rounds_text(most)
     for n in effort.each(range(2, 13, 2)):
         rounds, bound = _slow_rounds(effort, n), paper_bound(n)
         if rounds > bound:
-            return Verdict("refuted", told, _slow_witness(n, f"B_{n} = {bound} is no bound: {rounds} rounds"))
+            return Verdict(
+                "refuted", reported, _slow_counterexample(n, f"B_{n} = {bound} is no bound: {rounds} rounds")
+            )
         if most.get(n, bound) < bound:
-            shown = Witness.of(f"the most rounds there are; B_{n} = {bound}", _MOST.format(n=n), {"n": n})
-            return Verdict("refuted", told, shown)
-    return Verdict("undecided", f"{told}; no slower set found up to Q_12")
+            shown = Counterexample.of(f"the most rounds there are; B_{n} = {bound}", _MOST.format(n=n), {"n": n})
+            return Verdict("refuted", reported, shown)
+    return Verdict("undecided", f"{reported}; no slower set found up to Q_12")
 
 
 @registry.claim(
@@ -158,20 +160,20 @@ def rounds_tight_even(effort: Effort) -> Verdict:
 def rounds_not_tight_odd(effort: Effort) -> Verdict:
     """Test whether the bound is attained for some n but not for others: then "never" is false and "not always" is true."""
     most = {n: _most_rounds(effort, n) for n in effort.each((3, 5))}
-    told = _rounds_text(most)
+    reported = _rounds_text(most)
     met = {n: rounds == paper_bound(n) for n, rounds in most.items()}
     attained, missed = ([n for n in met if met[n] == how] for how in (True, False))
     if not attained:
-        return Verdict("holds", told)
-    shown = _slow_witness(
+        return Verdict("holds", reported)
+    shown = _slow_counterexample(
         attained[0], f"B_{attained[0]} = {paper_bound(attained[0])} is attained: false if it says never"
     )
     if not missed:
-        return Verdict("refuted", told, shown)
+        return Verdict("refuted", reported, shown)
     n = missed[0]
     words = f"the most rounds of all fault sets of Q_{n}, and B_{n}, which is more: true if it says not always"
-    other = Witness.of(words, f"[{_MOST.format(n=n)}, {paper_bound(n)}]", {"n": n})
-    return Verdict("depends", told, shown, (other,))
+    other = Counterexample.of(words, f"[{_MOST.format(n=n)}, {paper_bound(n)}]", {"n": n})
+    return Verdict("depends", reported, shown, (other,))
 
 
 @registry.claim(
@@ -204,12 +206,12 @@ def rounds_recursion(effort: Effort) -> Verdict:
 def n_cubed(effort: Effort) -> Verdict:
     """Check that n times the rounds is at most n^3 / 3, for all fault sets up to Q_5 and the known slow sets."""
 
-    def wrong(n: int) -> Witness | None:
+    def wrong(n: int) -> Counterexample | None:
         if n <= 5 and 3 * _most_rounds(effort, n) > n * n:
             words = f"units until all are marked in Q_{n}, and n^3 / 3"
-            return Witness.of(words, f"[{n} * {_MOST.format(n=n)}, {n}**3 / 3]", {"n": n})
+            return Counterexample.of(words, f"[{n} * {_MOST.format(n=n)}, {n}**3 / 3]", {"n": n})
         if 3 * _slow_rounds(effort, n) > n * n:
-            return _slow_witness(
+            return _slow_counterexample(
                 n, f"units until all are marked in Q_{n}, and n^3 / 3", f"[{n} * u.rounds, {n}**3 / 3]"
             )
         return None
@@ -241,12 +243,12 @@ def figure_3(effort: Effort) -> Verdict:
     cube = Hypercube(4, [0b0110, 0b0101, 0b0000])
     python = f"[[str(part) for part in u.subcubes], {_STEPS}]"
     words = "the maximal unsafe subcube, and the step that marks each node"
-    told = witness(words, cube, python).with_form("{0[0]}; {1:marks}")
-    subcubes, steps = told.value[0], dict(told.value[1])
+    reported = counterexample(words, cube, python).with_form("{0[0]}; {1:marks}")
+    subcubes, steps = reported.value[0], dict(reported.value[1])
     as_told = (
         subcubes == ["0***"] and steps.keys() == {1, 2, 3, 4, 7} and steps[0b0010] == steps[0b0001] == 1 < steps[0b0011]
     )
-    return Verdict("holds" if as_told else "refuted", "the figure's fault set", told)
+    return Verdict("holds" if as_told else "refuted", "the figure's fault set", reported)
 
 
 @registry.claim(
@@ -258,8 +260,8 @@ def figure_12(effort: Effort) -> Verdict:
     """Find the unsafe nodes of the figure's fault set, and their steps."""
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0000, 0b0110, 0b1101])
-    told = witness("the step that marks each node", cube, _STEPS).with_form("{value:marks}")
-    steps = dict(told.value)
+    reported = counterexample("the step that marks each node", cube, _STEPS).with_form("{value:marks}")
+    steps = dict(reported.value)
     first, second = ({label for label, step in steps.items() if step == t} for t in (1, 2))
     as_told = first == {0b0100, 0b0010} and {0b1100, 0b0101} <= second and len(steps) == 13
-    return Verdict("holds" if as_told else "refuted", "the figure's fault set", told)
+    return Verdict("holds" if as_told else "refuted", "the figure's fault set", reported)

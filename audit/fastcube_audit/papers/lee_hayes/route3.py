@@ -10,7 +10,7 @@ from fastcube.measure.estimate import proportion
 from fastcube.measure.inventory import inventory
 from fastcube.networks.network import descending_bits
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from . import small_cubes
 from .cases import SAFE, Attained, CheckResult, Search, World, worlds_of_two_squares
 from .registry import registry
@@ -131,9 +131,9 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 continue
             effort.step(f"n={n}, f={f}")
             if n == 5 or (n == 6 and f == 3 and not effort.quick):
-                share = exact_routing(n, f)["route3_above_hamming"]
+                fraction = exact_routing(n, f)["route3_above_hamming"]
                 exact.append(f"({n}, {f})")
-                value = high = float(share or 0)
+                value = high = float(fraction or 0)
             else:
                 tally = ROUTING.count({"n": n, "f": f, "links": 0, "k": 1}, effort.by_effort(10**6, 10**5))
                 e = proportion(tally.counts["route3_above_hamming"], tally.counts["route3_delivered"], 1e-6)
@@ -143,7 +143,7 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 python = f"float(fc.exact_routing({n}, {f})['route3_above_hamming'])"
                 if value >= limit and exact and exact[-1] == f"({n}, {f})":
                     return Verdict(
-                        "refuted", f"n={n}, f={f}", Witness.of("fraction of messages", python, {"n": n, "f": f})
+                        "refuted", f"n={n}, f={f}", Counterexample.of("fraction of messages", python, {"n": n, "f": f})
                     )
                 return Verdict("undecided", f"n={n}, f={f}: {value:.4f}, at most {high:.4f}")
             largest = max(largest, high)

@@ -13,17 +13,17 @@ from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
 from ... import cubes
-from ...claims import Cases, Effort, Verdict, Witness
+from ...claims import Cases, Counterexample, Effort, Verdict
 from . import small_cubes
 from .cases import Check, CheckResult, Objective, Search, World
 from .registry import registry
 from .small_cubes import MessageClass
 
 
-def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:
+def counterexample(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Counterexample:
     """Return a counterexample on one message; ``wrong`` is a text, an expression in which ``c`` is the cube, perhaps a form."""
     words, python, *form = wrong
-    return cubes.cube_witness(words, world.cube, python, form="".join(form), s=s, t=t)
+    return cubes.cube_counterexample(words, world.cube, python, form="".join(form), s=s, t=t)
 
 
 def excess_links(algorithm: str, k: int = 1) -> Objective:
@@ -46,7 +46,7 @@ MESSAGES = Search(
     "messages",
     "in the order of n and then of the number of faults",
     _messages_to_nonfaulty,
-    witness,
+    counterexample,
     excess_links("ROUTE3"),
 )
 
@@ -236,18 +236,18 @@ def route2_2(effort: Effort) -> Verdict:
     """Compare all messages, and those that satisfy the hypothesis of the theorems; paths may differ even there."""
     messages = replace(MESSAGES, toward=excess_links("ROUTE2", 2))
     anywhere = messages.decide(effort, _check_same_route(2, False))
-    if anywhere.witness is None:
+    if anywhere.counterexample is None:
         return anywhere
     within = messages.decide(effort, _check_same_route(2, False, crowded=False))
-    if within.witness is not None:
+    if within.counterexample is not None:
         return within
     world = World(Hypercube(3, [0b011]))
     words = "under the hypothesis of Theorem 2: the same outcome and length, over two paths or one"
-    alike = witness(world, 0, 0b111, (words, *_two_routes_expression(2, "length", 0, 0b111)))
+    alike = counterexample(world, 0, 0b111, (words, *_two_routes_expression(2, "length", 0, 0b111)))
     return Verdict(
         "depends",
         f"{anywhere.checked}; under the hypothesis of Theorem 2 it holds: {within.checked}",
-        anywhere.witness,
+        anywhere.counterexample,
         (alike,),
     )
 
@@ -267,7 +267,7 @@ def route2_2(effort: Effort) -> Verdict:
         "in common."
     ),
 )
-def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
+def cyclic_shifts(order: tuple[int, ...]) -> Counterexample | None:
     """Check that the cyclic shifts of an order of dimensions, as paths from node 0, have no common inner node."""
     between: list[int] = []
     for i in range(len(order)):
@@ -277,7 +277,7 @@ def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
         return None
     nodes = "[sum(1 << d for d in (a[i:] + a[:i])[:j]) for i in range(len(a)) for j in range(1, len(a))]"
     python = f"(lambda a: {nodes})({order})"
-    return Witness.of("nodes between the ends, shift by shift", python, {"n": len(order), "order": list(order)})
+    return Counterexample.of("nodes between the ends, shift by shift", python, {"n": len(order), "order": list(order)})
 
 
 @registry.forall(

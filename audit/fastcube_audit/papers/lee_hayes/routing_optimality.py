@@ -10,10 +10,10 @@ from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from .cases import Attained, CheckResult, World
 from .registry import registry
-from .routing import MESSAGES, route_expression, witness
+from .routing import MESSAGES, counterexample, route_expression
 
 
 @registry.forall(
@@ -47,7 +47,7 @@ def route1_3(world: World, s: int, t: int) -> CheckResult:
 def conditions_needed(effort: Effort) -> Verdict:
     """Find a fault set of each kind, in order of n and size, in which some nonfaulty node has two faulty neighbours."""
     checked = "fault sets of Q_2, Q_3 in the order of n and then of their size, until there is one of each kind"
-    shown: dict[bool, Witness] = {}
+    shown: dict[bool, Counterexample] = {}
     for n in (2, 3):
         for faults in effort.each(itertools.chain(*(itertools.combinations(range(2**n), f) for f in range(2**n - 1)))):
             world = World(Hypercube(n, faults))
@@ -60,7 +60,7 @@ def conditions_needed(effort: Effort) -> Verdict:
             same = "fc.route(c, s, t, algorithm='ROUTE2', k=1).length == fc.distance(c, s, t)"
             python = f"all({same} for s in {nodes} for t in {nodes})"
             words = "whether ROUTE2(1) takes a shortest path for every message, though a nonfaulty node has two faulty neighbours"
-            shown.setdefault(bool(lost), witness(world, *(lost or pairs)[0], (words, python)))
+            shown.setdefault(bool(lost), counterexample(world, *(lost or pairs)[0], (words, python)))
             if len(shown) == 2:
                 return Verdict("depends", checked, shown[False], (shown[True],))
     return Verdict("refuted" if False in shown else "holds", checked, shown.get(False))

@@ -14,10 +14,10 @@ from fastcube.exact.unsafe import exact_unsafe, family_counts, mean_close_pairs
 from fastcube.measure.inventory import inventory
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from ...cubes import enumerate_cubes, links_of
 from .closed_sets import closed_sets, connected_subcubes
-from .registry import registry, witness
+from .registry import counterexample, registry
 
 #: Python expression for the maximal subcubes of faulty and unsafe nodes.
 _SUBCUBES = "[str(part) for part in u.subcubes]"
@@ -37,7 +37,7 @@ def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: b
             if words := wrong(n, nodes):
                 before = f"all fault sets up to Q_{n - 1}" if n > 1 else "fault sets of Q_1 in the order of their size"
                 cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
-                return Verdict("refuted", before, witness(words, cube, _SUBCUBES))
+                return Verdict("refuted", before, counterexample(words, cube, _SUBCUBES))
     return Verdict("holds", _CLOSED_RANGE)
 
 
@@ -136,12 +136,12 @@ def theorem_3_links(effort: Effort) -> Verdict:
         alone = [part for part in find_unsafe(cube).subcubes if not part.dimension and not cube.is_faulty(part.base)]
         if nodes not in closed[cube.n] or alone:
             words = "the faulty and unsafe nodes are not closed under the rule, or an unsafe node stands alone"
-            return Verdict("refuted", "small cases by size", witness(words, cube, _SUBCUBES))
+            return Verdict("refuted", "small cases by size", counterexample(words, cube, _SUBCUBES))
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; that faults of nodes and links end in one, on all faults of Q_1 and Q_2 and on all of Q_3 with "
         "at most one faulty link",
-        verdict.witness,
+        verdict.counterexample,
     )
 
 
@@ -214,9 +214,9 @@ def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
     states="No set of at most ceil(n/2) faulty nodes makes Q_n unsafe, n >= 1.",
     fact="least-faults",
 )
-def half_faults(cube: Hypercube) -> Witness | None:
+def half_faults(cube: Hypercube) -> Counterexample | None:
     """Run FIND_UNSAFE on all sets of at most ceil(n/2) faults of small cubes; a proof covers the rest."""
-    return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
+    return counterexample("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
 
 
 @registry.claim(
@@ -231,12 +231,13 @@ def least_faults(effort: Effort) -> Verdict:
         faults = few_spanning_faults(n)
         if len(faults) != math.ceil(n / 2 + 1) or not find_unsafe(Hypercube(n, faults)).all_unsafe:
             words = f"these {math.ceil(n / 2 + 1)} faults leave Q_{n} an active node, and no other set is known"
-            shown = witness(words, Hypercube(n, faults), "u.all_unsafe")
+            shown = counterexample(words, Hypercube(n, faults), "u.all_unsafe")
             return Verdict("undecided", f"no fault set of that size found that makes Q_{n} unsafe", shown)
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; attained for n = 1, ..., 62",
-        verdict.witness or witness("3 faults make Q_4 unsafe", Hypercube(4, few_spanning_faults(4)), _SUBCUBES),
+        verdict.counterexample
+        or counterexample("3 faults make Q_4 unsafe", Hypercube(4, few_spanning_faults(4)), _SUBCUBES),
     )
 
 
@@ -265,8 +266,8 @@ def half_faults_links(effort: Effort) -> Verdict:
                     return Verdict(
                         "refuted",
                         f"sets of faulty links of Q_{n} in the order of their size",
-                        witness(words, cube, "u.all_unsafe"),
-                        (witness("nor with 2 faulty links in Q_4", _TWO_LINKS, "u.all_unsafe"),),
+                        counterexample(words, cube, "u.all_unsafe"),
+                        (counterexample("nor with 2 faulty links in Q_4", _TWO_LINKS, "u.all_unsafe"),),
                     )
     return Verdict("holds", "all sets of at most ceil(n/2) faulty links of Q_1, ..., Q_4")
 
@@ -307,7 +308,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
             mean = exact_unsafe(n, f).mean_fraction
             if mean >= limit:
                 python = f"float(fc.exact_unsafe({n}, {f}).mean_fraction)"
-                shown = Witness(f"mean fraction at n={n}, f={f}", python, float(mean), {"n": n, "f": f})
+                shown = Counterexample(f"mean fraction at n={n}, f={f}", python, float(mean), {"n": n, "f": f})
                 return Verdict("refuted", f"all f <= floor(n/2) for n from 5 to {n - 1}", shown)
             if mean > largest:
                 largest, where = mean, f"n={n}, f={f}"
@@ -337,6 +338,6 @@ def fifteen_percent_always(effort: Effort) -> Verdict:
             return Verdict(
                 "refuted",
                 f"fault sets of Q_5 to Q_{cube.n} in the order of n and size",
-                witness(words, cube, "u.fraction"),
+                counterexample(words, cube, "u.fraction"),
             )
     return Verdict("undecided", "all f <= floor(n/2) for n = 5, 6, 7")

@@ -12,16 +12,16 @@ from fastcube.algorithms.trees import detect, find_tree
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from ...cubes import enumerate_cubes
-from .gathering import HELPER, FirstRun, Runs, gather_on_tree, gather_witness, is_lossy_without_isolated
-from .registry import example_verdict, registry, witness
+from .gathering import HELPER, FirstRun, Runs, gather_counterexample, gather_on_tree, is_lossy_without_isolated
+from .registry import counterexample, example_verdict, registry
 from .trees import FirstCube
 
 
 def _claim_always_complete(variant: str, correction: str, slip: str = "") -> None:
     @registry.forall(
-        f"always-{variant}",
+        f"always-{variant.replace('_', '-')}",
         FirstRun(
             "units lost, by cause, without an isolated node",
             "{k: str(v) for k, v in g.lost_by.items() if v}",
@@ -44,24 +44,24 @@ def _claim_always_complete(variant: str, correction: str, slip: str = "") -> Non
 
 _claim_always_complete(
     "as_printed",
-    "Helpers wait for ever; corrected, only the stranded data is lost (repaired-loses-the-stranded).",
+    "Helpers wait for ever; corrected, only the stranded data is lost (corrected-loses-the-unreachable).",
     HELPER,
 )
 _claim_always_complete(
     "as_commented",
     (
         "Failing neighbours send each other partitions that neither waits for, or there is no path. With the repair, only "
-        "the stranded data is lost (repaired-loses-the-stranded)."
+        "the stranded data is lost (corrected-loses-the-unreachable)."
     ),
 )
 _claim_always_complete(
     "corrected",
-    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
+    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (corrected-loses-the-unreachable).",
 )
 
 
 @registry.forall(
-    "repaired-loses-the-stranded",
+    "corrected-loses-the-unreachable",
     Runs(
         "units lost, and units of nodes not joined to the sink",
         "[str(g.lost), str(g.unreachable_data)]",
@@ -87,7 +87,7 @@ def repaired_loses_the_stranded(g: Gathering) -> bool:
 )
 def m_0_small(effort: Effort) -> Verdict:
     """Report exact fractions for Q_3, and for Q_4 up to some links; the paper prints no threshold."""
-    share = exact_gather(3, 4)["blocked_sender_without_helper"] or Fraction(0)
+    fraction = exact_gather(3, 4)["blocked_sender_without_helper"] or Fraction(0)
     effort.applied += math.comb(12, 4)
     four = {
         k: float(exact_gather(4, k)["blocked_sender_without_helper"] or 0)
@@ -96,10 +96,10 @@ def m_0_small(effort: Effort) -> Verdict:
     effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
     words = "fraction of the sets of 4 links of Q_3 with a sink"
-    evidence = Witness.of(
+    evidence = Counterexample.of(
         words, "str(fc.exact_gather(3, links=4)['blocked_sender_without_helper'])", {"n": 3, "links": 4, "f": 0}
     )
-    checked = f"no threshold is printed; exact: Q_3, 4 links {float(share):.2%}; Q_4, {listed}"
+    checked = f"no threshold is printed; exact: Q_3, 4 links {float(fraction):.2%}; Q_4, {listed}"
     return Verdict("undecided", checked, evidence)
 
 
@@ -113,7 +113,7 @@ def m_0_small(effort: Effort) -> Verdict:
     ),
     correction=(
         "Theorem 3 promises a sink below 2^(n-1) only, and a perfect matching of 2^(n-1) links leaves none. With fewer there is "
-        "one, but data can be lost (theorem-7-comment)."
+        "one, but data can be lost (theorem-7-as-commented)."
     ),
 )
 def theorem_7(cube: Hypercube) -> bool:
@@ -123,7 +123,7 @@ def theorem_7(cube: Hypercube) -> bool:
 
 def _claim_theorem_7(variant: str, correction: str) -> None:
     @registry.claim(
-        f"theorem-7-{variant}",
+        f"theorem-7-{variant.replace('_', '-')}",
         where="Theorem 7",
         states=(
             "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, variant "
@@ -150,7 +150,7 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     pair = (0b1110, 0b1111)
     cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
     words = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
-    found = gather_witness(words, cube, "str(g.lost)", ', variant="corrected"')
+    found = gather_counterexample(words, cube, "str(g.lost)", ', variant="corrected"')
     return Verdict(
         "refuted" if found.value != "0" else "undecided",
         f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
@@ -158,8 +158,8 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     )
 
 
-_claim_theorem_7("as_printed", "Helpers wait for ever; see theorem-7-repaired.")
-_claim_theorem_7("as_commented", "Partitions are lost; see theorem-7-repaired.")
+_claim_theorem_7("as_printed", "Helpers wait for ever; see theorem-7-corrected.")
+_claim_theorem_7("as_commented", "Partitions are lost; see theorem-7-corrected.")
 _claim_theorem_7("corrected", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
 
 
@@ -182,7 +182,7 @@ def example_3(effort: Effort) -> Verdict:
         "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
     )
-    found = witness("who sends partitions to whom, and what is lost, by variant", cube, python)
+    found = counterexample("who sends partitions to whom, and what is lost, by variant", cube, python)
     found = found.with_form(
         "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
         "corrected: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
@@ -208,7 +208,7 @@ def example_4(effort: Effort) -> Verdict:
         "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
     )
-    found = witness("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
+    found = counterexample("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
     found = found.with_form(
         "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
         "corrected: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
@@ -236,7 +236,7 @@ def _nodes_among_two_links(largest: int) -> Iterator[tuple[Hypercube, int]]:
     states="FIND_TREE and FTTC do the same in Q_n, n >= 1, for a faulty node as for one all of whose links are faulty.",
     definition=True,
 )
-def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
+def faulty_as_isolated(cube: Hypercube, v: int) -> Counterexample | None:
     """Compare a faulty node with a node whose links are all faulty: FAULT words, trees and deliveries."""
     faulty = Hypercube(cube.n, [v], cube.faulty_links)
     cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
@@ -245,7 +245,7 @@ def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
     if detect(faulty).tolist() == detect(cut).tolist() and outcomes[0] == outcomes[1]:
         return None
     python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
-    return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
+    return counterexample(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
 
 
 @registry.claim(
@@ -265,10 +265,10 @@ def computation_slowdown(effort: Effort) -> Verdict:
                 alone = sum(word != 2**n - 1 for word in detect(cube).tolist())
                 check_agreement(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
                 words = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
-                fewer = gather_witness(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
+                fewer = gather_counterexample(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
                 words = "nodes that hold data, and N less the faulty and the isolated nodes: equal"
                 counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
                 return Verdict(
-                    "depends", "fault sets with a sink by size", fewer, (gather_witness(words, cube, counted),)
+                    "depends", "fault sets with a sink by size", fewer, (gather_counterexample(words, cube, counted),)
                 )
     return Verdict("holds", "fault sets with a sink of Q_2 and Q_3 that have n nodes")

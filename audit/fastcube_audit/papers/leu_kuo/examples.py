@@ -173,8 +173,8 @@ def figure_14() -> Example:
         4, faulty_links=LINKS_3, arrows=(*kept, *helped), caption="stage of each link; 1/2: half of the data of 1011"
     )
     call = f"fc.Hypercube(4, [], {[*LINKS_3]})"
-    told = "[[list(p.partners) for p in g.plans], int(g.arrived)]"
-    python = f"(lambda c: (lambda g: {told})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
+    reported = "[[list(p.partners) for p in g.plans], int(g.arrived)]"
+    python = f"(lambda c: (lambda g: {reported})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
     words = "m = 2: 1011 divides its data between 1111 and 0011; all 16 units arrive"
     return Example(words, python, [[[15, 3]], 16], (drawn,), form="{0[0]:row}; {1}")
 
@@ -182,8 +182,8 @@ def figure_14() -> Example:
 def figure_15() -> Example:
     """Return the example of the edges that helpers add to the tree's edges, stage by stage: each waits for an earlier one."""
     call = f"fc.Hypercube(4, [], {[*LINKS_3]})"
-    told = "[g.deadlocked, [[v, p.node] for p in g.plans for v in p.partners]]"
-    python = f"(lambda c: (lambda g: {told})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
+    reported = "[g.deadlocked, [[v, p.node] for p in g.plans for v in p.partners]]"
+    python = f"(lambda c: (lambda g: {reported})(fc.gather(c, fc.CommunicationTree(c, 0, (0, 1, 2, 3)))))({call})"
     words = "not deadlocked; edges of the RDG that help adds to the reversed tree: 1111 and 0011 wait for 1011"
     return Example(words, python, [False, [[15, 11], [3, 11]]], form="deadlocked: {0}; {1:hops}")
 
@@ -192,8 +192,8 @@ def figure_16() -> Example:
     """Return Example 4, with FIND_TREE's tree, because the paper does not give the figure's own tree."""
     tree = find_tree(Hypercube(3, (7,), LINKS_4))
     assert tree is not None
-    told = "[t.sink, list(t.order), [[p.node, list(p.partners)] for p in g.plans], int(g.arrived)]"
-    call = f"(lambda c: (lambda t, g: {told})(fc.find_tree(c), fc.gather(c, fc.find_tree(c))))"
+    reported = "[t.sink, list(t.order), [[p.node, list(p.partners)] for p in g.plans], int(g.arrived)]"
+    call = f"(lambda c: (lambda t, g: {reported})(fc.find_tree(c), fc.gather(c, fc.find_tree(c))))"
     python = f"{call}(fc.Hypercube(3, [7], {[*LINKS_4]}))"
     words = "FIND_TREE's sink and order; 100 sends to 101 instead of 000; all 7 units arrive"
     form = "sink {0:node}, order {1}; {2[0][0]:node} to {2[0][1]:row}; {3}"

@@ -14,10 +14,10 @@ from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from ...cubes import enumerate_cubes
 from .asynchronous import simulate_run
-from .registry import registry, witness
+from .registry import counterexample, registry
 from .trees import FirstCube, random_cubes
 
 #: Link sets in the order in which a smallest counterexample is searched.
@@ -29,9 +29,9 @@ def gather_expression(what: str, how: str = "") -> str:
     return f"(lambda g: {what})(fc.gather(cube, fc.find_tree(cube){how}))"
 
 
-def gather_witness(words: str, cube: Hypercube, what: str, how: str = "") -> Witness:
+def gather_counterexample(words: str, cube: Hypercube, what: str, how: str = "") -> Counterexample:
     """Return the counterexample with the value of an expression in g, the gathering over FIND_TREE's tree."""
-    return witness(words, cube, gather_expression(what, how))
+    return counterexample(words, cube, gather_expression(what, how))
 
 
 def gather_on_tree(cube: Hypercube, algorithm: str = "FTTC", variant: str | None = None) -> Gathering | None:
@@ -102,7 +102,9 @@ class Runs:
         runs = _small_runs(effort, self.variant, self.algorithm, self.of)
         bad = next((g.cube for g in runs if not check(g)), None)
         found = (
-            None if bad is None else gather_witness(self.words, bad, self.what, how if self.how is None else self.how)
+            None
+            if bad is None
+            else gather_counterexample(self.words, bad, self.what, how if self.how is None else self.how)
         )
         few = effort.by_effort("of Q_3", "of Q_3 up to 4 links")
         return Verdict.refuted_if(found, f"{self.why}all sets of links of Q_2, {few}, and drawn ones of Q_4 and Q_5")
@@ -256,11 +258,11 @@ _NO_CYCLE = (
 
 
 @registry.forall(
-    "theorem-6-literal",
+    "theorem-6-as-printed",
     FirstRun("nodes that wait for ever", "list(g.blocked)", "as_printed", form="{value:row}"),
     where="Theorem 6",
     states=f"{_STATED_6} [Figure 13 as printed].",
-    correction="By the printed comments none does (theorem-6-comment); as printed, a helper waits for a neighbour across a "
+    correction="By the printed comments none does (theorem-6-as-commented); as printed, a helper waits for a neighbour across a "
     "faulty link.",
     fact="figure-13-helper",
     slip=HELPER,
@@ -272,7 +274,7 @@ def theorem_6_literal(g: Gathering) -> bool:
 
 def _claim_deadlock_free(variant: str) -> None:
     @registry.forall(
-        f"theorem-6-{variant}",
+        f"theorem-6-{variant.replace('_', '-')}",
         Runs("nodes that wait for ever", "list(g.blocked)", f"{_NO_CYCLE}; ", variant),
         where="Theorem 6",
         states=f"{_STATED_6} [variant {variant}].",

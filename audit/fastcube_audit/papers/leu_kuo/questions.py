@@ -11,7 +11,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.leu_kuo import enumeration
 
 from ...claims import Effort, Verdict, check_agreement
-from .registry import registry, witness
+from .registry import counterexample, registry
 from .trees import FirstCube, find_first_cube, random_cubes
 
 #: Link sets in the order in which the smallest counterexample is searched.
@@ -43,7 +43,9 @@ def fault_free_below_n(effort: Effort) -> Verdict:
         if not always:
             python = "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"
             return Verdict(
-                "refuted", "link sets by size", witness("faulty links of the best tree", none or Hypercube(n), python)
+                "refuted",
+                "link sets by size",
+                counterexample("faulty links of the best tree", none or Hypercube(n), python),
             )
     for n in range(2, effort.by_effort(full=9, quick=7)):
         check_agreement(
@@ -55,7 +57,7 @@ def fault_free_below_n(effort: Effort) -> Verdict:
         "proved: n - 1 links leave a dimension without one, to cross first; of the halves one has at most (n-1)/2 <= n - 2 of "
         f"the n - 1 links, and so on; all such sets of Q_1, ..., Q_4 and of Q_5 up to {effort.by_effort(4, 2)} links; "
         f"for n links, Q_2, ..., Q_{n}",
-        witness(words, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
+        counterexample(words, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
     )
 
 
@@ -199,9 +201,11 @@ def sink_with_fault(effort: Effort) -> Verdict:
         )
     for n in effort.each(range(4, effort.by_effort(full=9, quick=7)), "a surrounded sink"):
         best, free = optimal_tree(surrounded_sink(n)), optimal_tree(surrounded_sink(n), any_sink=True)
-        told = [(t.sink, len(t.faulty_links)) for t in (best, free) if t is not None]
+        reported = [(t.sink, len(t.faulty_links)) for t in (best, free) if t is not None]
         check_agreement(
-            [told[0], told[-1][1]], [(0, n * (n - 1) // 2), n + 1], f"best trees around a surrounded sink of Q_{n}"
+            [reported[0], reported[-1][1]],
+            [(0, n * (n - 1) // 2), n + 1],
+            f"best trees around a surrounded sink of Q_{n}",
         )
     words = "faulty links of the best tree over sinks with FAULT = 0, and over all labels"
     python = "[len(fc.optimal_tree(cube).faulty_links), len(fc.optimal_tree(cube, any_sink=True).faulty_links)]"
@@ -209,7 +213,7 @@ def sink_with_fault(effort: Effort) -> Verdict:
         "refuted",
         f"no case in all link sets of Q_2, Q_3 and of Q_4 up to {top} links, nor in all node sets; one with 9 links; a sink "
         f"whose neighbours' other links are all faulty, Q_4, ..., Q_{n}: n(n-1)/2 against n + 1",
-        witness(words, WORSE_SINK, python),
+        counterexample(words, WORSE_SINK, python),
     )
 
 
@@ -238,7 +242,9 @@ def fewest_without_sink(effort: Effort) -> Verdict:
         "holds",
         "links: proved, a perfect matching; nodes: a sink is a node with no faulty one within distance 1, so that fewest are a "
         f"dominating set, by scipy.optimize.milp for Q_1, ..., Q_{largest}",
-        witness("2 faulty nodes, antipodal, leave no sink in Q_3", Hypercube(3, [0, 7]), "fc.find_tree(cube) is None"),
+        counterexample(
+            "2 faulty nodes, antipodal, leave no sink in Q_3", Hypercube(3, [0, 7]), "fc.find_tree(cube) is None"
+        ),
     )
 
 

@@ -16,9 +16,9 @@ from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
 from ... import cubes
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement, sizes
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement, sizes
 from ...cubes import links_of
-from .registry import example_verdict, registry, tree_witness, witness
+from .registry import counterexample, example_verdict, registry, tree_counterexample
 
 
 def find_first_cube(
@@ -51,7 +51,7 @@ class FirstCube:
         found = find_first_cube(effort, self.points, check)
         if found is None:
             return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, contradicts it")
-        return Verdict("refuted", self.checked, witness(self.words, found, self.python, form=self.form))
+        return Verdict("refuted", self.checked, counterexample(self.words, found, self.python, form=self.form))
 
 
 def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
@@ -73,9 +73,9 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
     states="Q_n has n! 2^n communication trees, n >= 1 [pairs of a sink and an order of the dimensions].",
     definition=True,
 )
-def property_1(n: int) -> Witness | None:
+def property_1(n: int) -> Counterexample | None:
     """List the trees; as sets of links only half as many are different."""
-    shown = witness("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
+    shown = counterexample("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
     return shown if shown.value != math.factorial(n) * 2**n else None
 
 
@@ -99,7 +99,9 @@ def property_1_links(effort: Effort) -> Verdict:
     same = "[len({frozenset(link[1:]) for s in (0, 1) for link in fc.CommunicationTree(cube, s, (0,)).links}), 2]"
     words = "both trees of Q_1 are its one link"
     return Verdict(
-        "refuted", f"all trees of Q_1, ..., Q_{largest}: n! 2^(n-1) sets of links", witness(words, Hypercube(1), same)
+        "refuted",
+        f"all trees of Q_1, ..., Q_{largest}: n! 2^(n-1) sets of links",
+        counterexample(words, Hypercube(1), same),
     )
 
 
@@ -119,8 +121,8 @@ class Trees:
         """Return the verdict: refuted if ``check`` fails for some tree, with the first such tree as counterexample."""
         value_of = eval(f"lambda tree: {self.python}")  # noqa: S307  (a line of our own)
 
-        def judge_tree(tree: CommunicationTree) -> Witness | None:
-            return None if check(tree, value_of(tree)) else tree_witness(self.words, tree, self.python)
+        def judge_tree(tree: CommunicationTree) -> Counterexample | None:
+            return None if check(tree, value_of(tree)) else tree_counterexample(self.words, tree, self.python)
 
         return Cases(
             f"{self.proof}; all trees of Q_1, ..., Q_{{}}",
@@ -215,7 +217,7 @@ def example_1(effort: Effort) -> Verdict:
     """Run the example of Figure 3b: sink 010, order (1, 2, 0)."""
     effort.count_if_applicable()
     tree = CommunicationTree(Hypercube(3), 0b010, (1, 2, 0))
-    found = tree_witness("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
+    found = tree_counterexample("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
     return example_verdict(found, ["passive", "active", "idle"])
 
 
@@ -236,7 +238,7 @@ def example_2(effort: Effort) -> Verdict:
     """Check every COST that the example prints."""
     effort.count_if_applicable()
     python = "(lambda t: [str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]])(fc.find_tree(cube))"
-    found = witness("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
+    found = counterexample("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
     found = found.with_form("{0}; {1}; {2[0]}, then {2[1]}")
     return example_verdict(
         found, ["sink 000, order (2, 0, 1)", 0, [[1, 0, 1], [0, 1]]], "the example itself, COST by COST"
@@ -254,7 +256,7 @@ def equation_7(effort: Effort) -> Verdict:
     """Evaluate the printed formula in the second step of Example 2, with USED_N = {000, 010} and USED_D = {1}."""
     effort.count_if_applicable()
     python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
-    found = witness(
+    found = counterexample(
         "COST(0) and COST(2) as printed, in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
     )
     return example_verdict(found, [0, 1], "Example 2 itself")
@@ -278,7 +280,7 @@ def theorem_3(effort: Effort) -> Verdict:
         if exact_trees(n, k)["sink_exists"] != 1:
             found = find_first_cube(effort, [(n, k)], _no_sink)
             check_agreement(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
-            shown = witness("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")
+            shown = counterexample("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")
             return Verdict("refuted", "link sets by size", shown)
     return Verdict(
         "holds", f"proved: L links have at most 2L ends; all link sets of Q_1, Q_2, Q_3 and of Q_4 up to {last} links"
@@ -304,13 +306,13 @@ def _many_faulty_links(most: int) -> Iterator[tuple[Hypercube]]:
     where="section 3.2",
     states="Beyond 2^(n-1) faulty links too, FIND_TREE finds a tree of Q_n, n >= 1, if some node has no faulty link.",
 )
-def beyond_theorem_3(cube: Hypercube) -> Witness | None:
+def beyond_theorem_3(cube: Hypercube) -> Counterexample | None:
     """Check that there is a tree iff some FAULT is 0."""
     clean = any(not any(cube.is_faulty_link(v, w) for w in cube.neighbours(v)) for v in range(2**cube.n))
     if clean == (not _no_sink(cube)):
         return None
     python = "[fc.find_tree(cube) is not None, fc.detect(cube).tolist()]"
-    return witness("whether there is a tree, and FAULT of all nodes", cube, python)
+    return counterexample("whether there is a tree, and FAULT of all nodes", cube, python)
 
 
 @registry.claim(
@@ -331,7 +333,7 @@ def theorem_3_raised(effort: Effort) -> Verdict:
         )
     words = "the one link of Q_1"
     checked = "a perfect matching of Q_1, ..., Q_8; any perfect matching of Q_n does it"
-    return Verdict("refuted", checked, witness(words, Hypercube(1, (), [(0, 1)]), "fc.find_tree(cube) is None"))
+    return Verdict("refuted", checked, counterexample(words, Hypercube(1, (), [(0, 1)]), "fc.find_tree(cube) is None"))
 
 
 @registry.claim(
@@ -358,5 +360,5 @@ def example_detect_word(effort: Effort) -> Verdict:
     """Check the word of Figure 9 that the text prints."""
     effort.count_if_applicable()
     return example_verdict(
-        witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011
+        counterexample("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011
     )

@@ -15,11 +15,11 @@ from fastcube.measure.inventory import inventory
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Outcome, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Outcome, Verdict, check_agreement
 from .cases import STOP_10_4, check_route, fault_limit, is_k_safe, reachable_distances
 from .cases import hypercube_path as across
 from .choices import is_crossing_possible
-from .registry import dual_witness, registry
+from .registry import dual_counterexample, registry
 
 CONDITIONS = "a k-safe n-cube with |F| < 2^k (n - k)"
 
@@ -60,11 +60,13 @@ CUBES = Cases(
 # ---------------------------------------------------------------- Hypercube_Routing
 
 
-def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: str, **data: int) -> Witness:
+def _cube_counterexample(
+    words: str, n: int, k: int, faults: frozenset[int], python: str, **data: int
+) -> Counterexample:
     """Return an example in Q_n: the value of the expression ``python``, in which the name ``cube`` is the cube."""
     cube = Hypercube(n, faults)
     held = {"n": n, "faulty_nodes": sorted(faults), "k": k, **data}
-    return Witness.of(f"Q_{n}, k = {k}: {words}", f"(lambda cube: {python})(fc.{cube.source()})", held)
+    return Counterexample.of(f"Q_{n}, k = {k}: {words}", f"(lambda cube: {python})(fc.{cube.source()})", held)
 
 
 @registry.forall(
@@ -76,13 +78,13 @@ def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: st
     states=f"In {CONDITIONS}, 0 <= k < n, a fault-free path joins any two nonfaulty nodes.",
     group="hypercube",
 )
-def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Test a proved statement on cases: a fault-free path joins 0 and every nonfaulty node."""
     near = reachable_distances(DualCube(n, faults), 0, 2**n - 1)
     missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
     if missed is None:
         return None
-    return _cube_witness(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
+    return _cube_counterexample(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
 
 
 @registry.forall(
@@ -97,13 +99,13 @@ def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     ),
     group="hypercube",
 )
-def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Test a proved statement on cases: a short path leads from 0 into the other half of the cube, for every dimension."""
     near = reachable_distances(DualCube(n, faults), 0, 2**n - 1, k + 2)
     for i in range(n):
         if not any(v >> i & 1 for v in near):
             lengths = f"[fc.distance(cube, 0, t) for t in range(2**{n}) if t >> {i} & 1 and not cube.is_faulty(t)]"
-            return _cube_witness(f"links to the nodes across dimension {i}", n, k, faults, lengths)
+            return _cube_counterexample(f"links to the nodes across dimension {i}", n, k, faults, lengths)
     return None
 
 
@@ -115,12 +117,12 @@ def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     definition=True,
     group="hypercube",
 )
-def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Check that the half with fewer faults has at most half of them, for every dimension."""
     for i in range(n):
         if 2 * min(sum(v >> i & 1 for v in faults), sum(not v >> i & 1 for v in faults)) > len(faults):
             python = f"sum(v >> {i} & 1 for v in cube.faulty_nodes)"
-            return _cube_witness(f"faults across dimension {i}", n, k, faults, python)
+            return _cube_counterexample(f"faults across dimension {i}", n, k, faults, python)
     return None
 
 
@@ -128,17 +130,19 @@ def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: 
     """Compare the lengths of shortest fault-free paths with d(s, t) plus the bound ``most(k)``."""
     seen: dict[int, int] = {}
 
-    def check(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+    def check(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
         for t, length in reachable_distances(DualCube(n, faults), 0, 2**n - 1).items():
             seen[k] = max(seen.get(k, 0), length - t.bit_count())
             if length > t.bit_count() + most(k):
                 python = f"[fc.distance(cube, 0, {t}), {t.bit_count() + most(k)}]"
-                return _cube_witness(f"links of a shortest path to {t}, and the bound", n, k, faults, python, t=t)
+                return _cube_counterexample(
+                    f"links of a shortest path to {t}, and the bound", n, k, faults, python, t=t
+                )
         return None
 
-    found = CUBES.decide(effort, check).witness
-    told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
-    checked = f"{why}; the longest shortest path beyond d(s, t), {told}: {CUBES.text_for(effort)}"
+    found = CUBES.decide(effort, check).counterexample
+    reported = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
+    checked = f"{why}; the longest shortest path beyond d(s, t), {reported}: {CUBES.text_for(effort)}"
     return Verdict.refuted_if(found, checked) if found else Verdict(holds, checked)
 
 
@@ -197,13 +201,13 @@ def hypercube_recursion(effort: Effort) -> Verdict:
     ),
     fact="time",
 )
-def hypercube_time(n: int, k: int) -> Witness | None:
+def hypercube_time(n: int, k: int) -> Counterexample | None:
     """Count the nodes of the recursion's trees T_(k-i) in n - i dimensions and next to them, and compare with 8 |F|."""
     least = fault_limit(n - 1, k - 1)  # with fewer faults a smaller k suffices
     looked = "sum(len(t) + len(d.cluster_boundary(t)) for d, t in trees)"
     trees = f"[(d, d.binomial_tree(0, {k} - i)) for i in range({k}) for d in [fc.DualCube({n} - i)]]"
     words = f"Q_{n}, k = {k}: nodes of the recursion's trees and next to them, and 8 |F| for the fewest faults"
-    found = Witness.of(words, f"(lambda trees: [{looked}, {8 * least}])({trees})", {"n": n, "k": k, "f": least})
+    found = Counterexample.of(words, f"(lambda trees: [{looked}, {8 * least}])({trees})", {"n": n, "k": k, "f": least})
     return None if found.value[0] <= found.value[1] else found
 
 
@@ -232,7 +236,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
                         return Verdict(
                             "refuted",
                             f"whatever is chosen; {CUBES.text_for(effort)}",
-                            _stopped_tree_witness(dual, t, k),
+                            _stopped_tree_counterexample(dual, t, k),
                         )
     return Verdict(
         "undecided",
@@ -264,7 +268,7 @@ def hypercube_greedy(effort: Effort) -> Verdict:
                 if t not in faults:
                     routes += effort.count_if_applicable()
                     if check_route(dual, t, k + 1, "corrected").outcome != "delivered":
-                        return Verdict("refuted", "cubes by size", _stopped_tree_witness(dual, t, k))
+                        return Verdict("refuted", "cubes by size", _stopped_tree_counterexample(dual, t, k))
     dual = DualCube(10, STOP_10_4)
     t = next(
         (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "corrected").outcome == "failed"),
@@ -281,14 +285,14 @@ def hypercube_greedy(effort: Effort) -> Verdict:
     return Verdict(
         "refuted",
         f"{checked}fails",
-        _stopped_tree_witness(dual, t, 4),
-        (_cube_witness(words, 10, 4, frozenset(STOP_10_4), lowest, t=t),),
+        _stopped_tree_counterexample(dual, t, 4),
+        (_cube_counterexample(words, 10, 4, frozenset(STOP_10_4), lowest, t=t),),
     )
 
 
-def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
+def _stopped_tree_counterexample(dual: DualCube, t: int, k: int) -> Counterexample:
     words = f"the cluster of node 0 is a {k}-safe {dual.m}-cube with few faults, yet T_{k}(0) of interpretation B2 stops growing"
-    return dual_witness(
+    return dual_counterexample(
         words, dual, f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k + 1}).reason", t=t, k=k
     )
 
@@ -308,9 +312,9 @@ def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
 )
 def lemma_2_neighbours(effort: Effort) -> Verdict:
     """Find the counterexample of the claim ``tree-neighbours``, and add the 2^k cross neighbours."""
-    known = registry["tree-neighbours"].decide(effort).witness
+    known = registry["tree-neighbours"].decide(effort).counterexample
     if known is None:
-        return Verdict("undecided", "tree-neighbours has no witness")
+        return Verdict("undecided", "tree-neighbours has no counterexample")
     m, k = known.data["m"], known.data["k"]
     dual = DualCube(m, known.data["faulty_nodes"])
     text = f"fc.{dual.source()}"
@@ -318,7 +322,7 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     return Verdict(
         "refuted",
         "the same as tree-neighbours, since each of the 2^k nodes has one cross neighbour, and all these are different",
-        dual_witness(f"neighbours of T_{k}(0) in DC({m}), fewer than {2**k * (m - k + 1)}", dual, python, k=k),
+        dual_counterexample(f"neighbours of T_{k}(0) in DC({m}), fewer than {2**k * (m - k + 1)}", dual, python, k=k),
     )
 
 
@@ -347,7 +351,7 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
                 "refuted",
                 "proved for all m >= 2, k = 1: w and u' are in one cluster, which the position of w' names, and v has this "
                 "position",
-                dual_witness(
+                dual_counterexample(
                     f"DC({m}), k = 1, u = s = 0: the position of v for every w in N(T_0(u'))",
                     dual,
                     python.format(dual.source()),
@@ -374,14 +378,14 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
     ),
     fact="time",
 )
-def time_bound(m: int, k: int) -> Witness | None:
+def time_bound(m: int, k: int) -> Counterexample | None:
     """Count the nodes of T_k(0) and next to it, with the fewest faults that need this k, one in each of that many clusters."""
     least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer faults a smaller k suffices
     dual = DualCube(m, [c << m for c in range(1, least + 1)])
     check_agreement(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
     looked = f"[[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}] for t in [d.binomial_tree(0, {k})]][0]"
     words = f"DC({m}), k = {k}: nodes of T_k(0) and next to it, and 4 |F| + m + 2"
-    found = dual_witness(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
+    found = dual_counterexample(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
     return None if found.value[0] <= found.value[1] else found
 
 
@@ -404,7 +408,9 @@ def time_bound_any_k(effort: Effort) -> Verdict:
     return Verdict(
         "refuted",
         "proved: without a fault T_(k-1)(s) has 2^(k-1) nodes, all but s to be queried; with k = m/2 that is no O(0 + m)",
-        dual_witness("nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python),
+        dual_counterexample(
+            "nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python
+        ),
     )
 
 
@@ -431,10 +437,10 @@ def _is_connected(n: int, faults: list[int]) -> bool:
 )
 def ten_cube_connected(effort: Effort) -> Verdict:
     """Estimate the probability of a connected Q_10 for uniform sets of 338 faults among 1,024 nodes."""
-    share, stated = (
+    fraction, stated = (
         inventory("li_peng_chu").value("ten-cube", name) / 100 for name in ("percent of nodes", "percent connected")
     )
-    f, rng, trials = round(share * 2**10), random.Random(10), effort.by_effort(30_000, 20_000)
+    f, rng, trials = round(fraction * 2**10), random.Random(10), effort.by_effort(30_000, 20_000)
     joined = sum(_is_connected(10, rng.sample(range(2**10), f)) for _ in effort.each(range(trials)))
     effort.applied += trials
     found = proportion(joined, trials, 1e-6)

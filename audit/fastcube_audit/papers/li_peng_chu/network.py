@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from fastcube.networks.dualcube import DualCube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .cases import (
     STOP_8_4,
     build_tree_by_halves,
@@ -21,7 +21,7 @@ from .cases import (
     tree_faults,
 )
 from .choices import trees
-from .registry import dual_witness, registry
+from .registry import dual_counterexample, registry
 
 # ---------------------------------------------------------------- the network
 
@@ -45,11 +45,11 @@ def _distances(largest: int) -> Iterator[tuple[DualCube, int]]:
     states="[d(s, t) of DC(m), m >= 1, is the Hamming distance, and 2 more between different clusters of one class.]",
     ours=True,
 )
-def distance(dual: DualCube, s: int) -> Witness | None:
+def distance(dual: DualCube, s: int) -> Counterexample | None:
     """Compare fault-free distances with the Hamming distance, plus 2 for nodes in different clusters of one class."""
     for t, length in reachable_distances(dual, s, 2**dual.bits - 1).items():
         if length != dual.intact_distance(s, t):
-            return dual_witness("d(s, t)", dual, f"fc.distance(fc.{dual.source()}, {s}, {t})", s=s, t=t)
+            return dual_counterexample("d(s, t)", dual, f"fc.distance(fc.{dual.source()}, {s}, {t})", s=s, t=t)
     return None
 
 
@@ -76,12 +76,12 @@ def _cluster_pairs(largest: int) -> Iterator[tuple[DualCube, int, int]]:
         "each runs in the cluster that it crosses."
     ),
 )
-def virtual_paths(dual: DualCube, s: int, t: int) -> Witness | None:
+def virtual_paths(dual: DualCube, s: int, t: int) -> Counterexample | None:
     """Check that the paths over the virtual edges between the clusters of s and t have no common nodes."""
     if _has_disjoint_paths(dual, s, t):
         return None
     python = f"(lambda d: [[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})])(fc.{dual.source()})"
-    return dual_witness("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
+    return dual_counterexample("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
 
 
 def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
@@ -116,7 +116,7 @@ def _cubes(largest: int) -> Iterator[tuple[int, int, frozenset[int]]]:
     Cases(
         "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) "
         "of s and one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with "
-        "tree-greedy's witness, and in random cubes, n <= {}, all k, to which no fault can be added",
+        "tree-greedy's counterexample, and in random cubes, n <= {}, all k, to which no fault can be added",
         _cubes,
         full=10,
         quick=8,
@@ -124,7 +124,7 @@ def _cubes(largest: int) -> Iterator[tuple[int, int, frozenset[int]]]:
     where="section 2",
     states="In a k-safe Q_n, 0 <= k <= n, every nonfaulty node is the root of some fault-free T_k.",
 )
-def tree_exists(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def tree_exists(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Build the tree of the proof; where that fails, try every other choice of children."""
     if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
         return None
@@ -132,7 +132,7 @@ def tree_exists(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     other = next(trees(cube, 0, k), None)
     check_agreement(other, None, f"trees by halves, and some tree, with k = {k} and faults {sorted(faults)}")
     words = f"k = {k}: no choice of children grows a tree"
-    return dual_witness(words, cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k)
+    return dual_counterexample(words, cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k)
 
 
 def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> bool:
@@ -182,9 +182,9 @@ def tree_greedy(effort: Effort) -> Verdict:
         return Verdict(
             "refuted",
             f"all fault sets of Q_n for n <= {largest}, k <= n/2: it can; in Q_8, k = 4: not with these 6 faults, the fewest",
-            dual_witness(words, dual, f"{text}.binomial_tree(0, {k})", k=k),
+            dual_counterexample(words, dual, f"{text}.binomial_tree(0, {k})", k=k),
             (
-                dual_witness(
+                dual_counterexample(
                     "another T_4(0), by the lowest free dimension first: 15 links, none of a faulty node",
                     dual,
                     lowest,
@@ -234,5 +234,5 @@ def tree_neighbours(effort: Effort) -> Verdict:
                 f"in Q_{n}, k = {k}: not "
                 "with these faults, the fewest; the tree is one of the paper's, whatever else could have been chosen"
             )
-            return Verdict("refuted", checked, dual_witness(words, dual, python, k=k))
+            return Verdict("refuted", checked, dual_counterexample(words, dual, python, k=k))
     return Verdict("holds", "all trees that interpretation B2 grows among faults of Q_n, n <= 6, k <= n/2")

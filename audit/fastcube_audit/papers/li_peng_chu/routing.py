@@ -14,7 +14,7 @@ from typing import Any
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.dualcube import DualCube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .cases import (
     RANDOM_CASES,
     STOP_8_4,
@@ -28,7 +28,7 @@ from .cases import (
     reachable_distances,
 )
 from .choices import entry_nodes, exit_nodes, faults_around, has_edge, is_route_possible
-from .registry import dual_witness, registry
+from .registry import dual_counterexample, registry
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
 RANDOM_SIZES = [(m, k) for m in range(3, 7) for k in range(m // 2 + 1)]
@@ -78,13 +78,15 @@ def _cases(make: Callable[[int], Iterable[tuple[Any, ...]]], proof: str) -> Case
         "from any nonfaulty node s through its cluster and over a cross edge."
     ),
 )
-def lemma_1(k: int, dual: DualCube) -> Witness | None:
+def lemma_1(k: int, dual: DualCube) -> Counterexample | None:
     """Test a proved statement on cases: a path of k + 1 links leads from 0 to a node with a nonfaulty cross neighbour."""
     near = reachable_distances(dual, 0, dual.cluster_dims(0), k + 1)
     if any(not dual.is_faulty(dual.cross(u)) for u in near):
         return None
     python = f"(lambda d: [[d.is_faulty(u), d.is_faulty(d.cross(u))] for u in range(2**d.m)])(fc.{dual.source()})"
-    return dual_witness("whether each node of the cluster of 0 and its cross neighbour are faulty", dual, python, k=k)
+    return dual_counterexample(
+        "whether each node of the cluster of 0 and its cross neighbour are faulty", dual, python, k=k
+    )
 
 
 @registry.claim(
@@ -109,7 +111,7 @@ def lemma_2(effort: Effort) -> Verdict:
                     "refuted",
                     f"k-safe fault sets of DC(m) in order of m, k and size, up to DC({dual.m}), k = {k}, "
                     f"{len(_faulty_nodes(dual))} faults",
-                    dual_witness(
+                    dual_counterexample(
                         f"DC({dual.m}) is {k}-safe with {len(_faulty_nodes(dual))} < {fault_limit(dual.m, k)} faults, yet no "
                         f"virtual edge with a fault-free path leads from what {dual.label(0)} reaches in its cluster into "
                         f"that of {dual.label(t)}",
@@ -161,14 +163,14 @@ def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     ),
     group="virtual edges",
 )
-def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
+def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Counterexample | None:
     """Test a proved statement on cases: a fault-free path joins the cross neighbours of u and v inside their cluster."""
     inside = dual.cluster_dims(dual.cross(u))
     if dual.cross(v) in reachable_distances(dual, dual.cross(u), inside):
         return None
     ends = f"{dual.label(dual.cross(u))} and {dual.label(dual.cross(v))}"
     python = f"[v for v in fc.{dual.source()}.faulty_nodes if (v ^ {dual.cross(u)}) & ~{inside} == 0]"
-    return dual_witness(f"the faults of a cluster in which no path joins {ends}", dual, python, k=k)
+    return dual_counterexample(f"the faults of a cluster in which no path joins {ends}", dual, python, k=k)
 
 
 @registry.forall(
@@ -185,14 +187,16 @@ def virtual_edge_path(k: int, dual: DualCube, u: int, v: int) -> Witness | None:
     ),
     group="virtual edges",
 )
-def faulty_virtual_edges(k: int, dual: DualCube, t: int) -> Witness | None:
+def faulty_virtual_edges(k: int, dual: DualCube, t: int) -> Counterexample | None:
     """Check that each faulty virtual edge has a fault at its ends, at their cross neighbours or in the cluster between them."""
     faulty = [u for u, _ in _virtual_edges_between(dual, t) if not has_edge(dual, u, t, max(k, 1))]
     named = {dual.position(f) if dual.class_of(f) == 0 else dual.cluster(f) for f in _faulty_nodes(dual)}
     if len(faulty) <= len(_faulty_nodes(dual)) and {dual.position(u) for u in faulty} <= named:
         return None
     python = f"(lambda d: [[d.class_of(f), d.cluster(f), d.position(f)] for f in sorted(d.faulty_nodes)])(fc.{dual.source()})"
-    return dual_witness(f"class, cluster and position of each fault; faulty edges at {faulty}", dual, python, t=t, k=k)
+    return dual_counterexample(
+        f"class, cluster and position of each fault; faulty edges at {faulty}", dual, python, t=t, k=k
+    )
 
 
 # ---------------------------------------------------------------- the algorithms as printed
@@ -266,7 +270,7 @@ def _faulty_nodes(dual: DualCube) -> frozenset[int]:
 
 def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
     """Decide a claim on a printed algorithm: the smallest case that fails for every choice, which needs k >= 1, refutes it."""
-    shares, shown = [], list[Witness]()
+    shares, shown = [], list[Counterexample]()
     for (m, k), seen in _printed_results(effort.quick).items():
         part = seen.of[number]
         effort.applied += part.cases
@@ -276,24 +280,26 @@ def _decide_printed(effort: Effort, number: int, cases: str) -> Verdict:
         )
         if part.whatever is not None:
             dual, t = part.whatever
-            shown = [_route_witness(dual, t, k, ", whatever trees and nodes are chosen"), *shown]
+            shown = [_route_counterexample(dual, t, k, ", whatever trees and nodes are chosen"), *shown]
         elif part.first is not None and not shown:
             dual, t = part.first
-            shown.append(_route_witness(dual, t, k, ", where T_(-1) is empty by our convention" if k == 0 else ""))
+            shown.append(
+                _route_counterexample(dual, t, k, ", where T_(-1) is empty by our convention" if k == 0 else "")
+            )
     checked = f"all {cases} from s = 0 within the conditions; by interpretation B6 it fails in " + ", ".join(shares)
     if all(seen.of[number].whatever is None for seen in _printed_results(effort.quick).values()):
         return Verdict("undecided", checked, shown[0] if shown else None)
     return Verdict("refuted", checked, shown[0], tuple(shown[1:]))
 
 
-def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
+def _route_counterexample(dual: DualCube, t: int, k: int, assumed: str) -> Counterexample:
     length = distance(dual, 0, t)
     ends = f"from {dual.label(0)} to {dual.label(t)}"
     words = (
         f"DC({dual.m}), k = {k}{assumed}: {ends} the printed algorithms fail, though a path of length {length} exists"
     )
     python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='as_printed').reason"
-    return dual_witness(words, dual, python, t=t, k=k)
+    return dual_counterexample(words, dual, python, t=t, k=k)
 
 
 @registry.claim(
@@ -346,12 +352,12 @@ def _messages(count: int) -> Iterator[tuple[DualCube, int]]:
     where="Theorem 1",
     states=f"For {CONDITIONS}, a fault-free path leads from s to t.",
 )
-def theorem_1_path(dual: DualCube, t: int) -> Witness | None:
+def theorem_1_path(dual: DualCube, t: int) -> Counterexample | None:
     """Test a proved statement on cases: a fault-free path joins 0 and t."""
     if distance(dual, 0, t) is not None:
         return None
     words = f"no path from {dual.label(0)} to {dual.label(t)}"
-    return dual_witness(words, dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t)
+    return dual_counterexample(words, dual, f"fc.distance(fc.{dual.source()}, 0, {t})", t=t)
 
 
 @registry.claim(
@@ -383,7 +389,7 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
 
 
 @registry.claim(
-    "theorem-1-repaired",
+    "theorem-1-corrected",
     where="Algorithm 3 and Theorem 1",
     states=f"[With the repairs of B6 and the trees of B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
     correction=(
@@ -396,13 +402,13 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
 def theorem_1_repaired(effort: Effort) -> Verdict:
     """Route by the corrected algorithms in small and random cases, then in the smallest dual-cube where they need a tree T_4."""
 
-    def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
+    def wrong(case: tuple[int, DualCube, int]) -> Counterexample | None:
         k, dual, t = case
         if check_route(dual, t, k, "corrected").outcome == "delivered":
             return None
         words = f"DC({dual.m}) is {k}-safe with few enough faults, yet B2's first free child does not grow T_{max(k - 1, 0)}(0)"
         python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='corrected').reason"
-        return dual_witness(words, dual, python, t=t, k=k)
+        return dual_counterexample(words, dual, python, t=t, k=k)
 
     few = effort.by_effort("", " with at most 2 faults")
     checked = (
@@ -434,21 +440,21 @@ def theorem_1_length(effort: Effort) -> Verdict:
     """Compare shortest paths with the proof: k + 2 links out of the cluster, k + 2 for the virtual edge, the rest inside."""
     seen: dict[int, int] = {}
 
-    def check(k: int, dual: DualCube, t: int, length: int) -> Witness | None:
+    def check(k: int, dual: DualCube, t: int, length: int) -> Counterexample | None:
         most = dual.intact_distance(0, t) + 6 + 2 * k + k * (k + 5) // 2
         seen[k] = max(seen.get(k, 0), length - dual.intact_distance(0, t))
         if length <= most:
             return None
         ends = f"from {dual.label(0)} to {dual.label(t)}"
         words = f"DC({dual.m}), k = {k}: links of a shortest path {ends}, and the bound"
-        return dual_witness(words, dual, f"[fc.distance(fc.{dual.source()}, 0, {t}), {most}]", t=t, k=k)
+        return dual_counterexample(words, dual, f"[fc.distance(fc.{dual.source()}, 0, {t}), {most}]", t=t, k=k)
 
     cases = _cases(_lengths, "")
-    found = cases.decide(effort, check).witness
-    told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
+    found = cases.decide(effort, check).counterexample
+    reported = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
     checked = (
         "not proved: O(k^2) names no constant, and that of the first case is not shown for the others; the longest shortest "
-        f"path beyond d(s, t), {told}: {cases.text_for(effort)}"
+        f"path beyond d(s, t), {reported}: {cases.text_for(effort)}"
     )
     return Verdict.refuted_if(found, checked) if found else Verdict("undecided", checked)
 

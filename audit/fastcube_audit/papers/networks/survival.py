@@ -8,7 +8,7 @@ from math import comb
 
 from fastcube.exact.survival import exact_survival
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from .registry import registry
 
 
@@ -29,7 +29,7 @@ def ten_cube(effort: Effort) -> Verdict:
         tally = SURVIVAL_RATE.count({"network": "hypercube", "n": 10, "rate": rate, "link_rate": 0.0}, trials)
         effort.applied += trials
         shares[rate] = SURVIVAL_RATE.statistic("connected").read(tally.counts, trials, {})[0]
-    least = min(share.low for rate, share in shares.items() if rate <= 0.1)
+    least = min(fraction.low for rate, fraction in shares.items() if rate <= 0.1)
     checked = (
         f"{trials:,} trials at each of the rates 0.01, 0.05, 0.1 and 0.33; connected at the first three: at least {least:.6f}, "
         f"at 0.33: {shares[0.33].value:.4f}"
@@ -82,7 +82,9 @@ def moebius_links(effort: Effort) -> Verdict:
                     python = f"[fc.exact_survival(name, {n}).links[{k}] for name in ('moebius1', '{name}')]"
                     words = f"of the sets of {k} faulty links {mine} leave moebius1 connected, {theirs} leave {name}"
                     return Verdict(
-                        "refuted", f"n = 3, ..., {n}", Witness.of(words, python, {"network": name, "n": n, "links": k})
+                        "refuted",
+                        f"n = 3, ..., {n}",
+                        Counterexample.of(words, python, {"network": name, "n": n, "links": k}),
                     )
     return Verdict("holds", "all sets of faulty links at n = 3 and 4, so at every link failure rate there")
 
@@ -106,4 +108,4 @@ def nodes_nobody(effort: Effort) -> Verdict:
     words = f"of the sets of {f} faulty nodes {mine[f]} leave moebius1 connected, {theirs[f]} leave the hypercube"
     python = f"[fc.exact_survival(name, 4).nodes[{f}] for name in ('moebius1', 'hypercube')]"
     checked = f"all sets of faulty nodes at n = 4: behind for f = {', '.join(map(str, behind))} alone"
-    return Verdict("refuted", checked, Witness.of(words, python, {"n": 4, "f": f}))
+    return Verdict("refuted", checked, Counterexample.of(words, python, {"n": 4, "f": f}))

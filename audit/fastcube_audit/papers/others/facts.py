@@ -22,7 +22,7 @@ from fastcube.networks.family import network
 from fastcube.networks.hypercube import Hypercube
 from fastcube.resources import read_json
 
-from ...claims import Effort, Verdict, Witness, evaluate
+from ...claims import Counterexample, Effort, Verdict, evaluate
 from .registry import registry
 
 #: Sets of nodes of Q_n, n <= 5: bit v of an integer is node v.
@@ -35,7 +35,7 @@ def compare_values(printed: Any, computed: str | Callable[[], Any], checked: str
     if found == printed:
         return Verdict("holds", checked)
     python = computed if isinstance(computed, str) else repr(found)
-    return Verdict("refuted", checked, Witness.of(f"printed is {printed}", python, {}))
+    return Verdict("refuted", checked, Counterexample.of(f"printed is {printed}", python, {}))
 
 
 def _across(masks: Masks, i: int) -> Masks:

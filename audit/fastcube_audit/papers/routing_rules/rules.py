@@ -11,8 +11,8 @@ from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
-from ...cubes import cube_witness, enumerate_cubes
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
+from ...cubes import cube_counterexample, enumerate_cubes
 from . import exhaustive
 from .registry import registry
 from .status import checked_range, cubes_with_links, decide_with_links, largest_fault_count, nonfaulty_targets
@@ -41,7 +41,7 @@ def _count_messages(effort: Effort, most: Callable[[int], int] | None) -> Any:
 def _all_messages(
     effort: Effort,
     right: Callable[..., bool],
-    wrong: Callable[[Hypercube], Witness | None],
+    wrong: Callable[[Hypercube], Counterexample | None],
     most: Callable[[int], int] | None = None,
 ) -> Verdict:
     """Return "holds" if all counts are right; otherwise ``wrong`` must find the message in some cube."""
@@ -58,14 +58,14 @@ def _all_messages(
 
 def _first_message_finder(
     words: str, python: str, wrong: Callable[[Hypercube, int], bool]
-) -> Callable[[Hypercube], Witness | None]:
+) -> Callable[[Hypercube], Counterexample | None]:
     """Return a function that finds the first destination with a wrong message from node 0; ``python`` has ``c`` and ``{t}``."""
 
-    def find_witness(cube: Hypercube) -> Witness | None:
+    def find_counterexample(cube: Hypercube) -> Counterexample | None:
         t = next((t for t in nonfaulty_targets(cube) if wrong(cube, t)), None)
-        return None if t is None else cube_witness(words, cube, python.format(t=t), s=0, t=t)
+        return None if t is None else cube_counterexample(words, cube, python.format(t=t), s=0, t=t)
 
-    return find_witness
+    return find_counterexample
 
 
 _ROUTES_EXPRESSION = "[[w.outcome, w.path] for a in ('LEVELS', 'VECTORS') for w in [fc.route(c, 0, {t}, algorithm=a)]]"
@@ -128,7 +128,7 @@ def nothing_refused(effort: Effort) -> Verdict:
     ours=True,
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
 )
-def nothing_refused_links(cube: Hypercube) -> Witness | None:
+def nothing_refused_links(cube: Hypercube) -> Counterexample | None:
     """Look for a refused message from node 0 to a destination that a path reaches."""
     return _find_refused(cube)
 
@@ -185,7 +185,7 @@ def sidetrack_rates(effort: Effort) -> Verdict:
     """Run ``routing-rules-rate`` at rates .1 to .7, and compare the fractions not delivered within 8n hops as n grows."""
     from fastcube.studies.routing_rules.rate import ROUTING_RULES_RATE
 
-    trials, told = effort.by_effort(full=20_000, quick=2_000), []
+    trials, reported = effort.by_effort(full=20_000, quick=2_000), []
     for rate in (0.1, 0.3, 0.5, 0.6, 0.7):
         lost = []
         for n in (8, 15, 30, 60):
@@ -193,12 +193,12 @@ def sidetrack_rates(effort: Effort) -> Verdict:
             counts = ROUTING_RULES_RATE.count({"n": n, "rate": rate}, trials).counts
             effort.applied += int(counts["valid"])
             lost.append((counts["valid"] - counts["sidetrack_delivered"]) / counts["valid"])
-        told.append(f"{rate}: {', '.join(f'{share:.2g}' for share in lost)}")
+        reported.append(f"{rate}: {', '.join(f'{fraction:.2g}' for fraction in lost)}")
         if lost[-1] > max(lost[0], 1e-3):
             return Verdict("undecided", f"at rate {rate} the fraction not delivered does not fall: {lost}")
     return Verdict(
         "undecided",
-        "a limit is not measured; shares not delivered at n = 8, 15, 30, 60 fall at each rate, " + "; ".join(told),
+        "a limit is not measured; shares not delivered at n = 8, 15, 30, 60 fall at each rate, " + "; ".join(reported),
     )
 
 
@@ -223,7 +223,7 @@ def sidetrack_arrives(effort: Effort) -> Verdict:
                     python = f"[fc.route(c, 0, {t}, algorithm='SIDETRACK').outcome, fc.distance(c, 0, {t})]"
                     words = "no sequence of its hops leads there, and a path does"
                     return Verdict(
-                        "refuted", "in the order of n and f, s = 0", cube_witness(words, cube, python, s=0, t=t)
+                        "refuted", "in the order of n and f, s = 0", cube_counterexample(words, cube, python, s=0, t=t)
                     )
     return Verdict("holds", "all fault sets of Q_2 and Q_3, and of up to 6 nodes of Q_4, s = 0")
 

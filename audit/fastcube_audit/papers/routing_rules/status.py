@@ -14,8 +14,8 @@ from fastcube.algorithms.routing_rules import safety_levels, safety_vectors
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness
-from ...cubes import cube_witness, enumerate_cubes
+from ...claims import Counterexample, Effort, Verdict
+from ...cubes import cube_counterexample, enumerate_cubes
 from . import exhaustive
 from .registry import registry
 
@@ -60,7 +60,7 @@ class FaultSets:
     python: str | Callable[[int, exhaustive.Bools], str]
     most: Callable[[int], int] | None = None
     applies: Predicate | None = None
-    find: Callable[[Hypercube], Witness | None] | None = None
+    find: Callable[[Hypercube], Counterexample | None] | None = None
 
     def decide(self, effort: Effort, check: Predicate) -> Verdict:
         """Return the verdict: refuted by the first fault set in which ``check`` finds a node."""
@@ -80,7 +80,7 @@ class FaultSets:
                         else self.python(n, faulty[row : row + 1])
                     )
                     checked = f"in the order of n and f; {checked_range(effort, self.most)}"
-                    return Verdict("refuted", checked, cube_witness(self.words, cube, shown))
+                    return Verdict("refuted", checked, cube_counterexample(self.words, cube, shown))
         met = "of these sets meet the hypothesis" if self.applies else "sets"
         verdict = Verdict("holds", f"{checked_range(effort, self.most)}: {effort.applied:,} {met}")
         return decide_with_links(effort, verdict, self.find) if self.find else verdict
@@ -114,7 +114,7 @@ def _least_degree(n: int, faulty: exhaustive.Bools) -> exhaustive.Ints:
 _NO_PATH = "promised, and no such path"
 
 
-def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube], Witness | None]) -> Verdict:
+def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube], Counterexample | None]) -> Verdict:
     """Return the verdict, unless ``wrong`` finds a counterexample in Q_2 or Q_3 with faulty links."""
     if verdict.outcome != "holds":
         return verdict
@@ -128,11 +128,11 @@ def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercu
     )
 
 
-def _broken_promise(cube: Hypercube, promised: Callable[[int], bool], python: str) -> Witness | None:
+def _broken_promise(cube: Hypercube, promised: Callable[[int], bool], python: str) -> Counterexample | None:
     """Find the first node to which node 0 is promised a path over the Hamming distance that does not exist."""
     for t in nonfaulty_targets(cube):
         if promised(t) and distance(cube, 0, t) != t.bit_count():
-            return cube_witness(_NO_PATH, cube, python.format(t=t), s=0, t=t)
+            return cube_counterexample(_NO_PATH, cube, python.format(t=t), s=0, t=t)
     return None
 
 
@@ -140,14 +140,14 @@ _LEVEL_EXPRESSION = "[fc.safety_levels(c).level(0), fc.distance(c, 0, {t})]"
 _VECTOR_EXPRESSION = "[fc.safety_vectors(c).vector(0).tolist(), fc.distance(c, 0, {t})]"
 
 
-def _find_broken_level(cube: Hypercube) -> Witness | None:
+def _find_broken_level(cube: Hypercube) -> Counterexample | None:
     """Find the first promise that a level breaks; levels promise nothing over a faulty link (V6)."""
     level = safety_levels(cube).level(0)
     kept = lambda t: t.bit_count() <= level and not cube.is_faulty_link(0, t)  # noqa: E731
     return _broken_promise(cube, kept, _LEVEL_EXPRESSION)
 
 
-def _find_broken_vector(cube: Hypercube) -> Witness | None:
+def _find_broken_vector(cube: Hypercube) -> Counterexample | None:
     vector = safety_vectors(cube).vector(0)
     return _broken_promise(cube, lambda t: bool(vector[t.bit_count() - 1]), _VECTOR_EXPRESSION)
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fastcube.algorithms.spanning import max_edge_disjoint_trees
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness, check_agreement
-from ...cubes import cube_witness, links_of
+from ...claims import Counterexample, Effort, Verdict, check_agreement
+from ...cubes import cube_counterexample, links_of
 from .registry import registry
 
 #: Number of fault sets in one call of the kernel.
@@ -97,8 +97,8 @@ def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None,
     return found[0], found[1], looked
 
 
-def _witness(cube: Hypercube) -> Witness:
-    return cube_witness("the edge connectivity and the least degree of what is left", cube, PAIR)
+def _counterexample(cube: Hypercube) -> Counterexample:
+    return cube_counterexample("the edge connectivity and the least degree of what is left", cube, PAIR)
 
 
 @registry.claim(
@@ -114,7 +114,7 @@ def few_faulty_nodes(effort: Effort) -> Verdict:
     for n in range(1, most + 1):
         for f in range(1, min(n - 1, 2**n - 2) + 1):
             if found := first_fault_sets(effort, n, NODES, f)[0]:
-                return Verdict("refuted", f"Q_1, ..., Q_{n}", _witness(found))
+                return Verdict("refuted", f"Q_1, ..., Q_{n}", _counterexample(found))
     return Verdict("holds", f"all sets of at most n - 1 faulty nodes of Q_1, ..., Q_{most}")
 
 
@@ -136,23 +136,23 @@ def _claim_smallest(
     @registry.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
     def decide_smallest(effort: Effort) -> Verdict:
         """Try all fault sets in order of n and size, up to symmetry."""
-        first, told = None, []
+        first, reported = None, []
         for n, most in effort.by_effort(full, quick).items():
             found = None
             for size in range(1, most + 1):
                 found = first_fault_sets(effort, n, kind, size)[connected]
                 if found is not None:
                     if size != formula.get(n):
-                        return Verdict("refuted", f"up to {size} faults in Q_{n}", _witness(found))
-                    told.append(f"{size} in Q_{n}")
+                        return Verdict("refuted", f"up to {size} faults in Q_{n}", _counterexample(found))
+                    reported.append(f"{size} in Q_{n}")
                     first = first or found
                     break
             if found is None:
                 if formula.get(n, math.inf) <= most:
                     return Verdict("undecided", f"no set of at most {most} in Q_{n}, where {formula[n]} were expected")
-                told.append(f"more than {most} in Q_{n}")
-        checked = f"all sets by size: the smallest have {', '.join(told)}"
-        return Verdict("holds", checked, None if first is None else _witness(first))
+                reported.append(f"more than {most} in Q_{n}")
+        checked = f"all sets by size: the smallest have {', '.join(reported)}"
+        return Verdict("holds", checked, None if first is None else _counterexample(first))
 
 
 def _edge_boundary(n: int) -> int:

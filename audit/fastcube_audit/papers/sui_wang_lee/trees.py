@@ -14,8 +14,8 @@ from fastcube.algorithms.spanning import light_trees, position_dimensions
 from fastcube.algorithms.spanning_flows import NonfaultyGraph
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, DisagreementError, Effort, Verdict, Witness, check_agreement, sizes
-from ...cubes import cube_witness
+from ...claims import Cases, Counterexample, DisagreementError, Effort, Verdict, check_agreement, sizes
+from ...cubes import cube_counterexample
 from .bases import (
     S7,
     Trees,
@@ -51,7 +51,7 @@ class NoLightTreesError(DisagreementError):
         cube = Hypercube(n, [f])
         python = ARCS.format(f"fc.edge_disjoint_spanning_trees(fc.{cube.source()}, {s}, pivoted={pivoted}).tolist()")
         words = f"directed links of the light trees, and different ones among them; {(n - 1) * (2**n - 2)} are wanted"
-        self.witness = Witness.of(words, python, {"n": n, "faulty_nodes": [f], "source": s})
+        self.counterexample = Counterexample.of(words, python, {"n": n, "faulty_nodes": [f], "source": s})
 
 
 @functools.cache
@@ -124,12 +124,12 @@ def cube_data_at(n: int, d: int, **more: object) -> dict[str, object]:
     return {"n": n, "faulty_nodes": [faulty_node(n, d)], "source": 0, **more}
 
 
-def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
+def heights_counterexample(words: str, n: int, d: int, pivoted: bool) -> Counterexample:
     """Return an example: the heights of the light trees around source 0."""
     cube = cube_at(n, d)
     made = f"fc.edge_disjoint_spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
     trees = light_trees(cube, 0, pivoted=pivoted).tolist()
-    return Witness.of(words, HEIGHTS.format(made), cube_data_at(n, d, trees=trees))
+    return Counterexample.of(words, HEIGHTS.format(made), cube_data_at(n, d, trees=trees))
 
 
 def checked_range(effort: Effort, least: int = 3) -> str:
@@ -152,14 +152,14 @@ def checked_range(effort: Effort, least: int = 3) -> str:
     states="Some automorphism of Q_n, n >= 1, takes any given node to 0^n [y -> x XOR y].",
     definition=True,
 )
-def lemma_1(cube: Hypercube, x: int) -> Witness | None:
+def lemma_1(cube: Hypercube, x: int) -> Counterexample | None:
     """Check that v -> v xor x maps nodes one-to-one and neighbours to neighbours."""
     image = [x ^ y for y in range(2**cube.n)]
     linked = all(cube.is_link(image[y], image[z]) for y in range(2**cube.n) for z in cube.neighbours(y))
     if image[x] == 0 and len(set(image)) == 2**cube.n and linked:
         return None
     python = f"[[x ^ y for y in range(2**{cube.n})] for x in [{x}]][0]"
-    return Witness.of("the images of the nodes", python, {"n": cube.n, "node": x})
+    return Counterexample.of("the images of the nodes", python, {"n": cube.n, "node": x})
 
 
 @registry.claim(
@@ -176,7 +176,7 @@ def lemma_2(effort: Effort) -> Verdict:
     """Check the printed permutation, and the permutation of interpretation S4 for every f."""
     most = effort.by_effort(full=10, quick=6)
 
-    def wrong(case: tuple[int, int]) -> Witness | None:
+    def wrong(case: tuple[int, int]) -> Counterexample | None:
         n, f = case
         dims = position_dimensions(n, 0, f)
         if sorted(dims) == list(range(n)) and sum((f >> k & 1) << p for p, k in enumerate(dims)) == faulty_node(
@@ -184,7 +184,7 @@ def lemma_2(effort: Effort) -> Verdict:
         ):
             return None
         python = f"sum(({f} >> k & 1) << p for p, k in enumerate({dims}))"
-        return Witness.of(f"where the dimensions {dims} take {f:0{n}b}", python, {"n": n, "node": f})
+        return Counterexample.of(f"where the dimensions {dims} take {f:0{n}b}", python, {"n": n, "node": f})
 
     found = effort.first(((n, f) for n in range(1, most + 1) for f in range(1, 2**n)), wrong)
     check_agreement(
@@ -193,11 +193,11 @@ def lemma_2(effort: Effort) -> Verdict:
         "the permutation of interpretation S4 for 00101, and the printed one",
     )
     python = "sum((0b00101 >> k & 1) << 4 - i for i, k in enumerate([2, 0, 4, 3, 1]))"
-    witness = Witness.of("00101 becomes 11000, which is 24", python, {"n": 5, "node": 0b00101})
-    if found is None and witness.value != 0b11000:
-        found = witness
+    counterexample = Counterexample.of("00101 becomes 11000, which is 24", python, {"n": 5, "node": 0b00101})
+    if found is None and counterexample.value != 0b11000:
+        found = counterexample
     checked = f"every f of Q_1, ..., Q_{most}; the printed permutation is the one of S4"
-    return Verdict.refuted_if(found, checked) if found else Verdict("holds", checked, witness)
+    return Verdict.refuted_if(found, checked) if found else Verdict("holds", checked, counterexample)
 
 
 @registry.claim(
@@ -211,7 +211,7 @@ def lemma_3(effort: Effort) -> Verdict:
     try:
         shapes(3)
     except NoLightTreesError as error:
-        return Verdict("refuted", "sources and faulty nodes of Q_3", error.witness)
+        return Verdict("refuted", "sources and faulty nodes of Q_3", error.counterexample)
     effort.applied += 8 * 7
     pairs = ", ".join(f"{len(bases(d))} at distance {d}" for d in (1, 2, 3))
     return Verdict(
@@ -235,7 +235,7 @@ def lemma_4(effort: Effort) -> Verdict:
             [n for n, _, pivots, _ in cases(effort, 2) if len(pivots) != n - 1], [], "n without n - 1 light trees"
         )
     except NoLightTreesError as error:
-        return Verdict("refuted", checked_range(effort, 2), error.witness)
+        return Verdict("refuted", checked_range(effort, 2), error.counterexample)
     effort.applied += sum(2**n * (2**n - 1) for n in range(2, largest_dimension(effort) + 1))
     return Verdict("holds", f"{checked_range(effort, 2)}; and so for the trees re-rooted at s")
 
@@ -270,7 +270,7 @@ def _canonical_cases(least: int) -> Cases:
     ),
     group="light trees",
 )
-def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
+def link_partition(n: int, d: int, trees: Trees) -> Counterexample | None:
     """Check which tree uses each link of the sets L2, L3 and L4, for source 0."""
     top, owner = 1 << (n - 1), {arc: i for i, tree in enumerate(trees) for arc in arcs(tree)}
     below = n - 2 if d > 1 else n - 1  # number of trees that step 3 of case A, or step 4 of case B, joins
@@ -285,7 +285,7 @@ def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
     ):
         return None
     python = f"fc.edge_disjoint_spanning_trees(fc.{cube_at(n, d).source()}, 0, pivoted=True).tolist()"
-    return Witness.of("parents in each tree", python, cube_data_at(n, d))
+    return Counterexample.of("parents in each tree", python, cube_data_at(n, d))
 
 
 @registry.forall(
@@ -298,7 +298,7 @@ def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
     ),
     group="light trees",
 )
-def deepest_node(n: int, d: int, trees: Trees) -> Witness | None:
+def deepest_node(n: int, d: int, trees: Trees) -> Counterexample | None:
     """Compare the depth of the root's complement with the height of each tree, for source 0."""
     for i, tree in enumerate(trees):
         far = 2**n - 1 ^ 1 << i
@@ -306,7 +306,7 @@ def deepest_node(n: int, d: int, trees: Trees) -> Witness | None:
             deep = depth(tree, far)
             if deep < height(tree):
                 words = f"heights of the light trees; {far:0{n}b} is {deep} links down in T_{i}"
-                return heights_witness(words, n, d, True)
+                return heights_counterexample(words, n, d, True)
     return None
 
 
@@ -317,10 +317,10 @@ def deepest_node(n: int, d: int, trees: Trees) -> Witness | None:
     states="The least indegree of a nonfaulty node of Q'_n, n >= 2, is n - 1.",
     definition=True,
 )
-def min_indegree(n: int) -> Witness | None:
+def min_indegree(n: int) -> Counterexample | None:
     """Compute the least number of nonfaulty neighbours; one faulty node suffices because of translations."""
     python = "min(sum(w != 0 for w in c.neighbours(v)) for v in range(1, 2**c.n))"
-    found = cube_witness(f"least degree of Q'_{n}", Hypercube(n, [0]), python)
+    found = cube_counterexample(f"least degree of Q'_{n}", Hypercube(n, [0]), python)
     return None if found.value == n - 1 else found
 
 
@@ -330,13 +330,15 @@ def min_indegree(n: int) -> Witness | None:
     where="section II, after [5]",
     states="The n pivoted trees of Q_n, n >= 1, have no directed link in common.",
 )
-def pivoted(n: int) -> Witness | None:
+def pivoted(n: int) -> Counterexample | None:
     """Check that every node has different parents in the trees; one source suffices because of translations."""
     trees = np.sort(light_trees(Hypercube(n), 0, pivoted=True), axis=0)
     if ((trees[1:] != trees[:-1]) | (trees[1:] == -1)).all():
         return None
     python = ARCS.format(f"fc.edge_disjoint_spanning_trees(fc.Hypercube({n}), 0, pivoted=True).tolist()")
-    return Witness.of("directed links of the trees, and different ones among them", python, {"n": n, "source": 0})
+    return Counterexample.of(
+        "directed links of the trees, and different ones among them", python, {"n": n, "source": 0}
+    )
 
 
 # ---------------------------------------------------------------- heights
@@ -359,7 +361,7 @@ class Heights:
             found = check(n, d, pivots)
             effort.count_if_applicable(found is not None)
             if found:
-                return Verdict("refuted", f"in the order of n and d: {text}", heights_witness(found, n, d, True))
+                return Verdict("refuted", f"in the order of n and d: {text}", heights_counterexample(found, n, d, True))
         return Verdict("holds", text)
 
 
@@ -447,10 +449,11 @@ def decide_over_bases(effort: Effort, right: Callable[[int, int, tuple[int, ...]
         return Verdict("holds", checked)
     n, d, choice = failed[0]
 
-    def heights_over_base(of: dict[int, Trees]) -> Witness:
+    def heights_over_base(of: dict[int, Trees]) -> Counterexample:
         trees = [list(tree) for tree in reroot_trees(algorithm_a(n, d, base_of(n, d, of)))]
-        told = f"heights of the trees rooted at s of Q'_{n}, H(f,s) = {d}, from {'another base' if of in held else 'one base'}"
-        return Witness.of(told, HEIGHTS.format(trees), cube_data_at(n, d, trees=trees))
+        base = "another base" if of in held else "one base"
+        reported = f"heights of the trees rooted at s of Q'_{n}, H(f,s) = {d}, from {base}"
+        return Counterexample.of(reported, HEIGHTS.format(trees), cube_data_at(n, d, trees=trees))
 
     if not held:
         return Verdict("refuted", checked, heights_over_base(choice))
@@ -498,13 +501,13 @@ def n_2_tall_trees(effort: Effort) -> Verdict:
     where="Theorem 1",
     states="Q'_n, n >= 2, has no more than n - 1 spanning trees with one root and without a common directed link [and so many].",
 )
-def theorem_1_common_root(n: int) -> Witness | None:
+def theorem_1_common_root(n: int) -> Counterexample | None:
     """Compute Edmonds' number, which is the same for every root; one faulty node suffices because of translations."""
     cut = NonfaultyGraph(Hypercube(n, [0])).minimum_edge_cut()[0]
     if cut == n - 1:
         return None
     python = f"fc.max_edge_disjoint_trees(fc.Hypercube({n}, faulty_nodes=[0]))"
-    return Witness.of("edge-disjoint spanning trees with one root", python, {"n": n, "faulty_nodes": [0]})
+    return Counterexample.of("edge-disjoint spanning trees with one root", python, {"n": n, "faulty_nodes": [0]})
 
 
 def trees_without_root(n: int, f: int) -> str:
@@ -547,11 +550,11 @@ def theorem_1_any_roots(effort: Effort) -> Verdict:
             f"links and roots of these trees of Q'_{n}",
         )
     words = "three trees of Q'_3, rooted at 011, 101 and 110, without a common directed link; n - 1 is 2"
-    witness = Witness.of(words, trees_without_root(3, 7), {"n": 3, "faulty_nodes": [7]})
+    counterexample = Counterexample.of(words, trees_without_root(3, 7), {"n": 3, "faulty_nodes": [7]})
     checked = f"n edge-disjoint spanning trees in Q'_3, ..., Q'_{most}, one for each neighbour of the faulty node"
-    if len(witness.value) <= 2:
-        return Verdict("undecided", checked, witness)
+    if len(counterexample.value) <= 2:
+        return Verdict("undecided", checked, counterexample)
     call = "fc.max_edge_disjoint_trees(fc.Hypercube(3, faulty_nodes=[7]))"
-    common = Witness.of("the most trees of Q'_3 with one root", call, {"n": 3, "faulty_nodes": [7]})
+    common = Counterexample.of("the most trees of Q'_3 with one root", call, {"n": 3, "faulty_nodes": [7]})
     check_agreement(common.value, 2, "trees of Q'_3 with one root")
-    return Verdict("depends", checked, witness, (common,))
+    return Verdict("depends", checked, counterexample, (common,))

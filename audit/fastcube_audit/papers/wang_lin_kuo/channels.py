@@ -9,7 +9,7 @@ from fastcube.measure.inventory import inventory
 from fastcube.measure.tally import Tally
 from fastcube.studies.wang_lin_kuo.channels import MULTICAST, table_3, trial_deviation
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from .partition import cube_data, cut_cubes
 from .registry import example_verdict, registry
 
@@ -31,8 +31,10 @@ _CHANNELS = 10 * 2**10
 )
 def best_case(effort: Effort) -> Verdict:
     """Run one multicast with one channel; with no channel nothing is delivered."""
-    witness = Witness.of("one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4})
-    return example_verdict(effort, witness, 1, "the case named; with no channel nothing is delivered")
+    counterexample = Counterexample.of(
+        "one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4}
+    )
+    return example_verdict(effort, counterexample, 1, "the case named; with no channel nothing is delivered")
 
 
 @registry.claim(
@@ -56,16 +58,18 @@ def worst_case(effort: Effort) -> Verdict:
                         effort.count_if_applicable()
                         if multicast(cube, s, wanted, net.partition).N > 7:
                             python = f"fc.multicast(fc.{cube.source()}, {s}, {list(wanted)}, {net.partition}).N"
-                            return Verdict("refuted", "Q_3", Witness.of("more channels", python, cube_data(cube)))
+                            return Verdict(
+                                "refuted", "Q_3", Counterexample.of("more channels", python, cube_data(cube))
+                            )
     largest = effort.by_effort(full=10, quick=7)
     python = f"[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in range(2, {largest + 1})]"
-    witness = Witness.of("to everyone, without faults", python, {"n": list(range(2, largest + 1))})
+    counterexample = Counterexample.of("to everyone, without faults", python, {"n": list(range(2, largest + 1))})
     return Verdict(
-        "holds" if witness.value == [2**n - 1 for n in range(2, largest + 1)] else "refuted",
+        "holds" if counterexample.value == [2**n - 1 for n in range(2, largest + 1)] else "refuted",
         f"{effort.by_effort(full='all', quick='every ninth of the')} fault sets and pairs of Q_3 with all sources and "
         f"destinations; attained for n = 2, ..., {largest}; never more for any n: a message enters no node twice and "
         "its source never, but for detours' buddies at the source, each of which leaves a faulty node out",
-        witness,
+        counterexample,
     )
 
 
@@ -80,10 +84,12 @@ def _claim_table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
         python = f"100 * fc.multicast(fc.Hypercube({n}), 0, range(1, 2**{n})).N / ({n} * 2**{n})"
         if n > 10:  # too many nodes for a multicast: worst-case
             python = f"100 * (2**{n} - 1) / ({n} * 2**{n})"
-        witness = Witness.of("percent of all channels that a multicast to everyone takes", python, {"n": n})
-        near = abs(witness.value - float(printed)) < 0.51 * 10**-digits
+        counterexample = Counterexample.of(
+            "percent of all channels that a multicast to everyone takes", python, {"n": n}
+        )
+        near = abs(counterexample.value - float(printed)) < 0.51 * 10**-digits
         return Verdict(
-            "holds" if near else "refuted", f"n = {n}, to within half a unit of the last digit printed", witness
+            "holds" if near else "refuted", f"n = {n}, to within half a unit of the last digit printed", counterexample
         )
 
     return decide_table_2
@@ -140,23 +146,23 @@ def _claim_table_3_row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
         """Run random multicasts at the point of the row, by both interpretations."""
         f, destinations, printed = int(row["f"]), int(row["destinations"]), row["N"]
         tally = _measure_multicasts(effort, f, destinations)
-        told, away, means = [], [], []
+        reported, away, means = [], [], []
         for counter, what in _READINGS.items():
             mean, ten = _mean(tally, counter), trial_deviation(tally, counter) / math.sqrt(10)
             away.append((printed - mean) / ten)
             means.append(f"{mean:.1f} {what}")
-            told.append(
+            reported.append(
                 f"{what} {mean:.1f}, a mean of ten has the standard deviation {ten:.1f}, and the printed one is "
                 f"{away[-1]:+.1f} of these away"
             )
-        checked = f"{tally.trials:,} random multicasts: {'; '.join(told)}"
+        checked = f"{tally.trials:,} random multicasts: {'; '.join(reported)}"
         if min(map(abs, away)) < _NEAR_STDERRS:
             return Verdict("holds", checked + _COINCIDENCE_TEXT)
         if min(map(abs, away)) < _FAR_STDERRS:
             return Verdict("undecided", checked)
         data = {"n": 10, "f": f, "destinations": destinations}
         first, second = (
-            Witness.of(
+            Counterexample.of(
                 f"{printed} is more than {_FAR_STDERRS:.0f} standard deviations of a mean of ten from the mean {what}",
                 _is_far_expression(printed, counter, f, destinations),
                 data,
@@ -194,7 +200,7 @@ def table_3_pattern(effort: Effort) -> Verdict:
     """Subtract the destinations from the printed N: the difference is about 130 in every row, unlike both interpretations."""
     rows = [[int(row["destinations"]), int(row["N"])] for row in effort.each(table_3())]
     effort.applied += len(rows)
-    shown = Witness.of("N less the destinations, row by row", f"[n - d for d, n in {rows}]", {"n": 10})
+    shown = Counterexample.of("N less the destinations, row by row", f"[n - d for d, n in {rows}]", {"n": 10})
     inside = min(shown.value) == 123 and max(shown.value) == 140
     checked = "the twelve rows as printed; row 3 agrees where the mean by shortcuts happens to cross that, and confirms nothing"
     return Verdict("holds" if inside else "refuted", checked, shown)
@@ -222,7 +228,9 @@ def fault_overhead(effort: Effort) -> Verdict:
         return Verdict("holds", checked)
     point = "n=10, f=8, destinations=128"
     python = f'fc.run("multicast", {point}, trials=5000).estimates(dict({point}))["channels_over_fault_free"].low'
-    return Verdict("refuted", checked, Witness.of("lower limit of N over N without faults", python, {"n": 10, "f": 8}))
+    return Verdict(
+        "refuted", checked, Counterexample.of("lower limit of N over N without faults", python, {"n": 10, "f": 8})
+    )
 
 
 @registry.claim(
@@ -243,11 +251,11 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
         f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels_over_fault_free"].low > {over}'
     )
     words = f"the 95% interval of N over N without faults lies above {over}"
-    witness = Witness.of(words, python, {"n": 10, "f": 8, "destinations": 16})
+    counterexample = Counterexample.of(words, python, {"n": 10, "f": 8, "destinations": 16})
     tally = _measure_multicasts(effort, 8, 16)
     ratio = _mean(tally, "channels") / _mean(tally, "free")
     checked = f"{tally.trials:,} random multicasts with 8 faults and 16 destinations: {100 * (ratio - 1):.2f}%"
-    return Verdict("refuted" if witness.value else "undecided", checked, witness)
+    return Verdict("refuted" if counterexample.value else "undecided", checked, counterexample)
 
 
 @registry.claim(
@@ -267,7 +275,7 @@ def at_most_2_62_percent(effort: Effort) -> Verdict:
     python = (
         f'100 * fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels"].low > {percent} * 10240'
     )
-    witness = Witness.of(
+    counterexample = Counterexample.of(
         f"the 95% interval of N lies above {percent}% of 10,240 channels", python, {"n": 10, "destinations": 128}
     )
     tally = _measure_multicasts(effort, 0, 128)
@@ -279,4 +287,4 @@ def at_most_2_62_percent(effort: Effort) -> Verdict:
     if shares[0] <= percent:
         return Verdict("holds", checked)
     measured = f"It is {shares[0]:.2f}% with 128 destinations by shortcuts, {shares[1]:.2f}% along the Hamilton path."
-    return Verdict("unreproduced" if witness.value else "undecided", checked, witness, instead=measured)
+    return Verdict("unreproduced" if counterexample.value else "undecided", checked, counterexample, instead=measured)

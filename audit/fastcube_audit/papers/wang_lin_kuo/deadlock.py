@@ -11,7 +11,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.wang_lin_kuo.channels import MULTICAST
 from fastcube.studies.wang_lin_kuo.deadlock_search import Message, deadlocking_messages
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .as_printed import buddy_choices, buddy_rules, has_cycle
 from .partition import cube_data
 from .registry import registry
@@ -23,11 +23,11 @@ BRANCHES: tuple[Message, ...] = ((2, [4, 5]), (3, [4, 5]))
 _THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one another for ever in Q_n, n >= 3"
 
 
-def _deadlock_witness(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
+def _deadlock_counterexample(cube: Hypercube, messages: list[Message], copies: int) -> Counterexample:
     """Return an example: messages that deadlock in the simulation."""
     sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
     python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
-    return Witness.of(
+    return Counterexample.of(
         f"{len(messages)} messages that deadlock: {sent}", python, cube_data(cube) | {"messages": messages}
     )
 
@@ -76,27 +76,27 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
         return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
     cube, pair, cycle = first
     python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
-    shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, cube_data(cube))
+    shown = Counterexample.of("a shortest cycle of channels, each waiting for the next", python, cube_data(cube))
     f = len(cube.faulty_nodes)  # type: ignore[arg-type]
     checked = (
         f"all sets of at most {f - 1} fault{'s' * (f > 2)} of Q_{cube.n} have no cycle [P from A13]; the first set of {f} that "
         "has one; the lowest or the highest buddy, for D_H and for D_L each by itself, on both paths, are 8 ways: "
     )
     sets = {c: [way for way in by if by[way] == c] for c in dict.fromkeys(by.values())}
-    told = [f"{len(ways)} have a cycle in {_faults_text(c)}" for c, ways in sets.items()]
+    reported = [f"{len(ways)} have a cycle in {_faults_text(c)}" for c, ways in sets.items()]
     if len(by) < _PATH_RULES:
-        told.append(f"{_PATH_RULES - len(by)} have none in Q_3 and Q_4")
-        return Verdict("undecided", checked + ", ".join(told), shown)
+        reported.append(f"{_PATH_RULES - len(by)} have none in Q_3 and Q_4")
+        return Verdict("undecided", checked + ", ".join(reported), shown)
     net = Supercube(cube.n, cube.faulty_nodes, pair)  # type: ignore[arg-type]
     cyclic = [has_cycle(net, path, choice) for path in PATHS for choice in buddy_choices(net)]
     checked += (
-        f"{', '.join(told)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and of a "
-        f"path have a cycle in {_faults_text(cube)}"
+        f"{', '.join(reported)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and "
+        f"of a path have a cycle in {_faults_text(cube)}"
     )
     messages = deadlocking_messages(cube, pair, cycle, 1, unicast).messages
     if messages is None:
         return Verdict("undecided", f"{checked}: no messages found that deadlock", shown)
-    return Verdict("refuted", checked, _deadlock_witness(cube, messages, 1), (shown,))
+    return Verdict("refuted", checked, _deadlock_counterexample(cube, messages, 1), (shown,))
 
 
 def _faults_text(cube: Hypercube) -> str:
@@ -151,14 +151,16 @@ def _decide_replication(effort: Effort, copies: int) -> Verdict:
                 tried += effort.count_if_applicable()
                 if simulate_wormhole(cube, messages, None, copies).deadlocked:
                     return Verdict(
-                        "refuted", "pairs of multicasts of Q_3 by size", _deadlock_witness(cube, messages, copies)
+                        "refuted",
+                        "pairs of multicasts of Q_3 by size",
+                        _deadlock_counterexample(cube, messages, copies),
                     )
-    witness = _deadlock_witness(cube, list(BRANCHES), copies)
+    counterexample = _deadlock_counterexample(cube, list(BRANCHES), copies)
     checked = (
         f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all deadlocks; "
         "one with two each does"
     )
-    return Verdict("refuted" if witness.value else "undecided", checked, witness)
+    return Verdict("refuted" if counterexample.value else "undecided", checked, counterexample)
 
 
 def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
@@ -214,11 +216,11 @@ CUT_CUBES = Cases(
 )
 
 
-def _find_cycle(cube: Hypercube, unicast: bool) -> Witness | None:
+def _find_cycle(cube: Hypercube, unicast: bool) -> Counterexample | None:
     if not _has_cycle(cube, unicast):
         return None
     python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
-    return Witness.of("a cycle", python, cube_data(cube))
+    return Counterexample.of("a cycle", python, cube_data(cube))
 
 
 def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
@@ -253,7 +255,7 @@ def repair_unicast(effort: Effort) -> Verdict:
     checked = (
         f"{verdict.checked}; its price with 8 faults and 128 destinations in Q_10 is {price:.2f} times the channels"
     )
-    return Verdict(verdict.outcome, checked, verdict.witness)
+    return Verdict(verdict.outcome, checked, verdict.counterexample)
 
 
 @registry.forall(
@@ -267,7 +269,7 @@ def repair_unicast(effort: Effort) -> Verdict:
     ours=True,
     group="repair",
 )
-def repair_graph(cube: Hypercube) -> Witness | None:
+def repair_graph(cube: Hypercube) -> Counterexample | None:
     """Search for a cycle of the dependency graph with two virtual channels."""
     return _find_cycle(cube, False)
 

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const told = document.getElementById("told");
+  const told = document.getElementById("reported");
 
   // ------------------------------------------------------------ copying
   const copied = async (text, code) => {
