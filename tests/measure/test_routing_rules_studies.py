@@ -273,8 +273,8 @@ def too_few(world, s, t):
         ([3], "rules must be jitted functions or names, got 3"),
         ([plain], "rules must be jitted functions: write @fc.blocks.block above plain"),
         ([first_path(plain)], "rules must be jitted functions: write @fc.blocks.block above plain"),
-        ([first_path(first_path(too_few))], r"too_few must take \(world, words, s, t\), got \(world, s, t\)"),
-        ([too_few], r"too_few must take \(world, words, s, t\), got \(world, s, t\)"),
+        ([first_path(first_path(too_few))], r"too_few must take \(world, status, s, t\), got \(world, s, t\)"),
+        ([too_few], r"too_few must take \(world, status, s, t\), got \(world, s, t\)"),
     ],
 )
 def test_bad_tables_are_one_line(rules, line):
