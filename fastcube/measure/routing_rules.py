@@ -91,14 +91,18 @@ def rule_statistics(
     rule = name.upper()
     out: list[Statistic] = [
         Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
-        Proportion(name=f"{name}_at_hamming", description=f"fraction of messages that {rule} delivers over the Hamming distance",
+        Proportion(name=f"{name}_at_hamming",
+                   description=f"fraction of messages that {rule} delivers in as many links as the Hamming distance",
                    condition=condition, shown=False),
         NormalMean(name=f"{name}_extra_links",
-                  description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
+                  description=f"mean number of links beyond the Hamming distance, over messages that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_above_hamming",
                   condition=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip
-    for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "stops at its limit of hops")):
+    for asked, what, does in (
+        (refuses, "refused", "refuses"),
+        (cut, "limit", "cuts off at its largest number of hops"),
+    ):
         if asked:
             out.append(
                 Proportion(
@@ -119,13 +123,13 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
             name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
         )
     for name in names:
-        what = f"fraction reachable minus fraction that {name.upper()} delivers (n <= 12)"
+        what = f"fraction of messages with a nonfaulty path minus fraction that {name.upper()} delivers (n <= 12)"
         loss = f"{name}_loss"
         out.append(
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
     for name in compared_rules(names):
-        what = f"fraction that {name.upper()} delivers minus fraction that LEVELS delivers"
+        what = f"fraction of messages that {name.upper()} delivers minus fraction that LEVELS delivers"
         total, differs = f"{name}_diff", f"{name}_differs"
         out.append(
             PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
