@@ -22,6 +22,7 @@ from ..errors import (
 )
 from ..networks.faults import RandomFaults
 from . import registry
+from .given_faults import ON_DEMAND
 from .goal import MOST_TRIALS
 from .grid import collect_values
 from .names import FAULT_COLUMNS
@@ -172,7 +173,7 @@ def iter_csv_rows(
 
 
 def _csv_cells(drawn: Sample) -> list[str]:
-    lazy = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
+    on_demand = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
     links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
     others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())
-    return ["on demand" if lazy else " ".join(map(str, faulty_nodes(drawn))), links, *others]
+    return [ON_DEMAND if on_demand else " ".join(map(str, faulty_nodes(drawn))), links, *others]

@@ -30,6 +30,8 @@ _LONGEST_CELL = 2**27
 _LONGEST_LINE = 2**28
 #: Largest size in bytes of the text from a pipe that ``fastcube evaluate`` holds in memory.
 _MOST_PIPED = 2**28
+#: Cell of faulty nodes that are sampled on demand, and too many to be listed.
+ON_DEMAND = "on demand"
 #: Most digits of an integer: Python refuses to read more than 4,300.
 _MOST_DIGITS = 100
 #: Number of characters at which spreadsheets cut a cell.
@@ -212,8 +214,11 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     left = dict(row)
     size = "m" if "m" in left else "n"
     dimension = _parse_integer(size, left[size])
-    bits = 2 * dimension - 1 if size == "m" else dimension
-    nodes = [_parse_label("faulty_nodes", text, bits) for text in left.pop("faulty_nodes", "").split()]
+    bits = 2 * dimension + 1 if size == "m" else dimension
+    cell = left.pop("faulty_nodes", "")
+    if cell == ON_DEMAND:
+        raise ParameterError(f"faulty_nodes must be labels, got {ON_DEMAND!r}: they are too many to be listed")
+    nodes = [_parse_label("faulty_nodes", text, bits) for text in cell.split()]
     seen: set[int] = set()
     for node in nodes:
         if node in seen:

@@ -127,7 +127,7 @@ def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
         )
     for name in compared_rules(names, reference):
         what = f"fraction that {name.upper()} delivers minus fraction that {reference.upper()} delivers"
-        total, differs = f"{name}_gain", f"{name}_apart"
+        total, differs = f"{name}_diff", f"{name}_differs"
         difference = _difference_name(name, reference)
         out.append(PairedDifference(name=difference, description=what, total=total, nonzero=differs, shown=False))
     reachable = Proportion(

@@ -218,7 +218,7 @@ def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, 
     """
     compared = () if owning else compared_rules(names, reference)
     pairs = tuple(
-        (int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")), 1 if reference == "route" else -1)
+        (int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")), 1 if reference == "route" else -1)
         for name in compared
         if "route" in (name, reference)
     )

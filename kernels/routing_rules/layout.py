@@ -76,11 +76,11 @@ def make_layout(names: Sequence[str], reference: str = REFERENCE) -> Layout:
     return Layout(
         *(counter for name in names for counter in _rule_counters(name)),
         *(
-            Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of {reference.upper()}")
+            Counter(f"{name}_diff", f"deliveries of {name.upper()} less those of {reference.upper()}")
             for name in compared
         ),
         *(
-            Counter(f"{name}_apart", f"trials in which one of {name.upper()} and {reference.upper()} delivers")
+            Counter(f"{name}_differs", f"trials in which one of {name.upper()} and {reference.upper()} delivers")
             for name in compared
         ),
         Counter("reachable", "trials with a feasible path (n <= 12)"),

@@ -161,7 +161,7 @@ def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: st
     ``places`` has the index of each rule's result in ``links``, or ALWAYS or IF_FREE.  ``free``: ROUTE's path has no fault.
     """
     pairs = tuple(
-        (places[name], int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")))
+        (places[name], int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
         for name in compared_rules(names, reference)
     )
     base, comparing = places.get(reference, ALWAYS), len(pairs) > 0

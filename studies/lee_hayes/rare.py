@@ -136,7 +136,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.reference(_first_order, "from pairs alone")
     right.set_labels(title="Mean number of nonfaulty unsafe nodes")
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
-    subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN_DIMENSIONS}
+    subcubes = {f"{d} dimensions or more": f"unsafe_subcube_{d}" for d in _SHOWN_DIMENSIONS}
     larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
     larger.set_labels(y="probability of the subcube", title=f"Unsafe subcubes at n = {n}")
     for panel in (left, right, larger):
@@ -148,7 +148,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _events(d: int) -> str:
-    return "acceptance" if d == 1 else f"dimension_{d}"
+    return "acceptance" if d == 1 else f"unsafe_subcube_{d}"
 
 
 def _grid() -> list[Point]:
@@ -159,7 +159,7 @@ def _mean(name: str, description: str, scale: Any, shown: bool) -> ClassMean:
     return ClassMean(
         name=name,
         description=description,
-        reached=tuple(f"dimension_{d}" for d in MARKING),
+        reached=tuple(f"unsafe_subcube_{d}" for d in MARKING),
         totals=tuple(f"unsafe_nodes_{d}" for d in MARKING),
         squares=tuple(f"unsafe_nodes_squared_{d}" for d in MARKING),
         nonzero="with_unsafe",
@@ -207,7 +207,7 @@ UNSAFE_RARE = Study(
         ),
         *(
             Proportion(
-                name=f"dimension_{d}",
+                name=f"unsafe_subcube_{d}",
                 description=f"probability of an unsafe subcube of dimension {d} or more",
                 events=_events(d),
                 scale=_scale,

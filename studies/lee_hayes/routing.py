@@ -90,7 +90,8 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
     many = len({point[by] for point, _ in results}) > _MOST_LINES  # f grows with n, so the axes are exchanged
     panel.lines(results, "route3_above_hamming", x=by if many else "n", by="n" if many else by, at=at)
     panel.reference(
-        lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
+        lambda point: results.estimates(point)["ends_in_one_unsafe_subcube"].value or math.nan,
+        "both ends in one unsafe subcube",
     )
     panel.add_statement(
         _printed_delay_share(),
@@ -315,17 +316,17 @@ ROUTING = Study(
         length_ratio("route2", length_bound(lambda point: int(point["k"]))),
         length_ratio("route3", length_bound(lambda _: 1)),
         make_proportion(
-            "same_subcube",
+            "ends_in_one_unsafe_subcube",
             "fraction of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
             _SOME_ACTIVE,
         ),
         make_proportion(
-            "route3_better",
+            "route3_beats_route1",
             "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not, or over more links",
             _SOME_ACTIVE,
         ),
         make_proportion(
-            "route1_better",
+            "route1_beats_route3",
             "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not, or over more links",
             _SOME_ACTIVE,
         ),

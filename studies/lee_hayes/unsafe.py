@@ -240,14 +240,14 @@ UNSAFE_FRACTION = Study(
         ),
         Proportion(
             name="close_pair",
-            events="merging",
+            events="close_pair",
             description="probability of two faults within distance 2",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
             name="rounds_distribution",
             description="fraction of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
-            counter="rounds_law",
+            counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),

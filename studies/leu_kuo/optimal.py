@@ -83,9 +83,9 @@ OPTIMAL_TREE = Study(
         _make_proportion(
             "optimal", "fraction of the trials with a sink in which FIND_TREE's tree is one of the best", "sink_exists"
         ),
-        make_mean("gap", "number of faulty links of FIND_TREE's tree beyond the optimum", "gap"),
+        make_mean("optimality_gap", "number of faulty links of FIND_TREE's tree beyond the optimum", "gap"),
         Ratio(
-            name="ratio",
+            name="approximation_ratio",
             description="total faulty links of FIND_TREE's trees divided by the total of the best trees",
             numerator="tree_faults",
             denominator="optimum",
@@ -113,5 +113,5 @@ OPTIMAL_TREE = Study(
     explain=explain_trial,
     sample=sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("gap", "ratio", "optimal"))),
+    notes=Notes((_notes, ("optimality_gap", "approximation_ratio", "optimal"))),
 )

@@ -106,7 +106,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
     with_fault = [point for point in points if point["d"] == nearest]
     without = [point for point in points if point["d"] == 0]
     rows = (
-        ("one tree", with_fault or without, "steps_single"),
+        ("one tree", with_fault or without, "steps_one_tree"),
         ("n - 1 light trees around a fault", with_fault, "steps"),
         ("n rooted trees, no fault", without, "steps"),
     )
@@ -202,7 +202,7 @@ EDST_BROADCAST = Study(
         ),
         Proportion(name="matches_theorem_2", description="fraction of trials with the printed number of steps"),
         NormalMean(
-            name="steps_single",
+            name="steps_one_tree",
             description="mean steps on one tree: a binomial tree without a fault, else a shortest-path tree",
             total="single",
             squares="single_squared",

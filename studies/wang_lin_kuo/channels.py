@@ -211,7 +211,7 @@ MULTICAST = Study(
             defined=lambda point: point["n"] <= MOST_HAMILTON_DIMENSIONS,
         ),
         Ratio(
-            name="fault_ratio",
+            name="channels_over_fault_free",
             description="total of N divided by the total of the same multicasts without faults",
             numerator="channels",
             denominator="free",

@@ -317,7 +317,7 @@ def test_shapes_are_those_of_all_sets(name):
         ]
         for g, counts in ((1, exact.extra_1), (2, exact.extra_2), (3, exact.extra_3)):
             assert counts[f] == sum(len(s) > 1 and min(s) > g for s in sizes)
-        for r, counts in ((3, exact.components_3), (4, exact.components_4)):
+        for r, counts in ((3, exact.at_least_3_components), (4, exact.at_least_4_components)):
             assert counts[f] == sum(len(s) >= r for s in sizes)
 
 

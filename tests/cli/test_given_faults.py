@@ -179,7 +179,7 @@ def test_ends_by_another_name_are_not_overlooked(tmp_path, run):
 def test_messages_are_routed_as_one_by_one(study, tmp_path, run):
     size, network = ("m", fc.DualCube(3, [1, 5])) if study.startswith("dual") else ("n", fc.Hypercube(5, [1, 5]))
     (tmp_path / "some.csv").write_text(
-        f"{size},faulty_nodes,s,t,trial,k\n{network.bits // (1 + (size == 'm')) + (size == 'm')},1 5,0,23,7,2\n"
+        f"{size},faulty_nodes,s,t,trial,k\n{'3' if size == 'm' else '5'},1 5,0,23,7,2\n"
     )
     code, out, _ = run(f"evaluate some.csv --study {study}")
     (row,) = csv.DictReader(out.splitlines())
@@ -204,7 +204,7 @@ def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     counts = fc.study("survival").count(point, 50).counts
     assert code == 0 and [row["trial"] for row in rows] == [str(t) for t in range(50)]
     assert sum(row["connected"] == "1" for row in rows) == counts["connected"]
-    assert sum(row["distance"] != "" for row in rows) == counts["pair"]
+    assert sum(row["distance"] != "" for row in rows) == counts["st_connected"]
     (tmp_path / "own.csv").write_text("n,faulty_nodes\n3,1 2\n3,\n")
     code, out, _ = run("evaluate own.csv --study unsafe-fraction")
     assert code == 0 and out.splitlines()[0] == "trial,unsafe,unsafe_fraction,rounds" and len(out.splitlines()) == 3

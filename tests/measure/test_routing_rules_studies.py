@@ -170,7 +170,7 @@ def test_a_rule_of_ones_own_stands_in_the_table():
     assert study.key(0, here) == ROUTING_RULES.key(0, here)
     ours, whole = study.count(here, 2000), ROUTING_RULES.count(here, 2000)
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
-    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
+    for name in ("levels_delivered", "a1_diff", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
         assert ours.counts[name] == whole.counts[name]
     told = study.explain(here, study.key(0, here), 4)
     assert told.data["straight"]["outcome"] in ("delivered", "failed")
@@ -263,7 +263,7 @@ def test_every_rule_is_compared_with_the_reference_rule_in_every_kernel(rules, r
         ours = study.count(here, 2000)
         assert (ours.counts, ours.maxima) == study.tally.read(slots), (n, f)
         for name in set(names) - {base}:
-            gain, apart = ours.counts[f"{name}_gain"], ours.counts[f"{name}_apart"]
+            gain, apart = ours.counts[f"{name}_diff"], ours.counts[f"{name}_differs"]
             assert gain == ours.counts[f"{name}_delivered"] - ours.counts[f"{base}_delivered"]
             assert abs(gain) <= apart and (apart - gain) % 2 == 0
             e = study.statistic(f"{name}_minus_{base}").estimate(ours.counts, 2000, here)
@@ -286,7 +286,7 @@ def test_the_reference_rule_is_chosen_and_said_in_the_notes():
     tallies = {}
     for f, gain, apart in ((1, 50, 60), (2, -50, 60), (3, 0, 4)):
         counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
-        counts |= {"straight_gain": gain, "straight_apart": apart}
+        counts |= {"straight_diff": gain, "straight_differs": apart}
         tallies[6, f, 0] = Tally(((0, 1000),), counts, {e.name: (-1, -1) for e in study.tally.maxima})
     heading, line, other = study.notes(Results(study, 0, tallies))
     assert heading.startswith(

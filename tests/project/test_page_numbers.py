@@ -219,7 +219,7 @@ def test_rounds_of_rules(tables):
 
 def test_gathering(tables):
     results = tables.load_results("gather")
-    few, many = (results.estimate("deadlocked_literal", n=8, links=k, f=0).value for k in (32, 64))
+    few, many = (results.estimate("deadlocked_as_printed", n=8, links=k, f=0).value for k in (32, 64))
     assert f"at n = 8 in {few:.1%} of the fault sets with 32 faulty links and in {many:.1%} with 64" in read_page(
         "papers/leu_kuo"
     )
