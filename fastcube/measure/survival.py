@@ -128,7 +128,9 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
 
 def networks_of_size(n: int, matched: bool = False) -> list[str]:
     """Return the names of the networks of dimension n."""
-    return [name for name, family in network_families().items() if family.sizes(n) and (family.matched or not matched)]
+    return [
+        name for name, family in network_families().items() if family.sizes(n) and (family.is_matched(n) or not matched)
+    ]
 
 
 def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:

@@ -34,7 +34,7 @@ from ..routing.rules import LOST
 from ..survival.drawing import lane_places
 from . import levels_from_labels
 from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
-from .layout import NAMES, WANDERING_RULES, F, N, make_layout
+from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
 from .rules import LEVELS_RESULT, POINT_KEY, REFUSED, RULES, VECTORS_RESULT
 from .safety_status import LEVELS, VECTORS
@@ -287,7 +287,11 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
 
 
 def make_whole_cube_kernel(
-    width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
+    width: int,
+    names: Sequence[str],
+    own: Mapping[str, Any] | None = None,
+    code: Any = None,
+    reference: str = REFERENCE,
 ) -> Kernel:
     """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
@@ -296,11 +300,14 @@ def make_whole_cube_kernel(
     word = {8: np.uint8, 16: np.uint16}[width]
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     own = own or {}
-    layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
+    layout, rules = (
+        make_layout(names, reference),
+        tuple(own[name] if name in own else RULES[name.upper()] for name in names),
+    )
     known, cache = name_variant(*own.values()) if own else ("", True)
     group = _make_group_router(
-        make_evaluator(rules, names, layout),
-        make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None,
+        make_evaluator(rules, names, layout, reference),
+        make_user_rule_evaluator(own, names, layout, reference) if own else None,
         names,
     )
     wandering, blind = not set(WANDERING_RULES).isdisjoint(names), bool(own) or "route" in names
@@ -311,7 +318,7 @@ def make_whole_cube_kernel(
         else _make_queue_filter(group, wandering, blind, bool(own))
     )
     room = lanes if eights else lanes + 8  # one group more, because trials of an incomplete group wait for others
-    decide = make_decided_recorder(layout, names)
+    decide = make_decided_recorder(layout, names, reference, bool(own))
 
     @scratch
     def workspace_for(params, stop):
@@ -332,7 +339,7 @@ def make_whole_cube_kernel(
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{known}", cache=cache, code=code)
     def routing_rules_whole(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:

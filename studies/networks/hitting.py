@@ -43,7 +43,7 @@ def _fails_nodes(point: Point) -> bool:
 def _is_compared(point: Point) -> bool:
     """Whether the hypercube has the same order of failures: nodes fail, or links that have the same names in both."""
     chosen = network_families()[str(point["network"])]
-    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
+    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.is_matched(int(point["n"])))
 
 
 def _failing_count(point: Point) -> float:
