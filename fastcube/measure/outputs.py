@@ -130,8 +130,8 @@ class Output:
             )
         if self.is_binned and (not isinstance(self.bound, int) or self.bound >= MAX_BINS or self.is_float):
             raise ParameterError(
-                f"bound must be an integer in [1, {MAX_BINS - 1}] for output {self.name}, whose distribution "
-                f"or quantiles are asked for, got {short_repr(self.bound)}"
+                f"bound must be an integer in [1, {MAX_BINS - 1}] for output {self.name} with a distribution "
+                f"or quantiles, got {short_repr(self.bound)}"
             )
 
     def _check_range(self) -> None:

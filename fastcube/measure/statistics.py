@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ..errors import ParameterError, StudyError, check_flag, check_integer, check_line, check_range, short_repr
+from ..errors import ParameterError, StudyError, check_flag, check_integer, check_line, short_repr
 from .estimate import (
     ALPHA,
     UNDEFINED,
@@ -80,6 +80,9 @@ class Statistic(ABC):
     #: The kind of interval: ``exact``, ``bounded`` or ``asymptotic``.
     interval: ClassVar[str]
 
+    #: Least and largest value of integer fields, unless they are 0 and 2^31.
+    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {}
+
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, self._check_field(item.name, str(item.type), getattr(self, item.name)))
@@ -89,7 +92,7 @@ class Statistic(ABC):
         if kind == "bool":
             return check_flag(name, given)
         if kind == "int":
-            return check_integer(f"{name} of a statistic", given, 0, 2**31)
+            return check_integer(f"{name} of a statistic", given, *self.ranges.get(name, (0, 2**31)))
         if kind == "str" or (kind == "str | None" and given is not None):
             return check_line(f"{name} of a statistic", given)
         if kind.startswith("tuple[str"):
@@ -595,10 +598,7 @@ class TailProportion(BinnedStatistic, Number):
     """
 
     least: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("least", self.least, 1, 2**31, f"for statistic {self.name}")
+    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"least": (1, 2**31)}
 
     def bins_needed(self) -> dict[str, int]:
         return {self.counter: self.least + 1}
@@ -629,10 +629,7 @@ class Quantile(BinnedStatistic, Number):
     percent: int = 50
     unit: Callable[[Point], float] = _return_one
     bound: Callable[[Point], float] = _return_none
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range("percent", self.percent, 1, 99, f"for statistic {self.name}")
+    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"percent": (1, 99)}
 
     def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
         return {self.counter: counts[self.counter] != eligible}
