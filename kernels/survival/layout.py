@@ -66,6 +66,9 @@ HITTING = Layout(
     Moments("life_diff", "the same less the hypercube's on the same order", 1, 3, "life_diff_squares", "life_differs"),
 )
 
+#: Number of bins of the length of a path from s to t; the last bin counts all longer paths too.
+LENGTH_BINS = 64
+
 #: Values of g for which g-extra trials are counted, and least numbers of components that are counted.
 EXTRA_NODES, LEAST_COMPONENTS = (2, 3), (3, 4)
 
@@ -75,6 +78,9 @@ SURVIVAL_COMPONENTS = Layout(
     Counter("some", "trials with a part"),
     Counter("reached", "trials in which t can be reached from s"),
     Moments("length", "links from s to t in these", squared="length_squares"),
+    Counter(
+        "length_bins", f"these by the links from s to t, {LENGTH_BINS - 1} or more in the last bin", bins=LENGTH_BINS
+    ),
     Moments("intact", "links from s to t without faults in these", squared="intact_squares"),
     Counter("length_intact", "products of the two"),
     Counter("both", "trials in which t can be reached in the network and in the hypercube"),
