@@ -22,7 +22,7 @@ from .trees import CommunicationTree
 LARGEST = 16
 LARGEST_BY_ORIGIN = 10
 
-VARIANTS = ("literal", "comment", "repaired")
+VARIANTS = ("as_printed", "as_commented", "corrected")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Gathering:
         The arguments of the call; ``variant`` is None for TC and REROUTE.
     expected : int
         Number of nodes that hold data, one unit each: the nonfaulty nodes with a nonfaulty link (R8).
-    arrived, stranded : Fraction
+    arrived, unreachable_data : Fraction
         Units that the sink has merged when nothing moves any more (R14), and units of nodes without a nonfaulty path to
         the sink.
     lost_by : dict
@@ -58,7 +58,7 @@ class Gathering:
     variant: str | None
     expected: int
     arrived: Fraction
-    stranded: Fraction
+    unreachable_data: Fraction
     lost_by: dict[str, Fraction]
     blocked: tuple[int, ...]
     steps_paper: int
@@ -137,7 +137,7 @@ def gather(
     algorithm : str, optional
         ``FTTC`` (default; Figure 13), ``TC`` (no tolerance, Figure 6) or ``REROUTE`` (three-hop detours, R12).
     variant : str, optional
-        For FTTC only: ``literal``, ``comment`` (default) or ``repaired`` (R9).
+        For FTTC only: ``as_printed``, ``as_commented`` (default) or ``corrected`` (R9).
     data : mapping of label to piece
         The piece of each node that holds data, for exactly these nodes.
     split : callable
@@ -176,7 +176,7 @@ def gather(
 
 
 @GATHERING.register(Hypercube, "FTTC", options={"variant": VARIANTS}, default=True)
-def gather_fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "comment") -> GatheringRun:
+def gather_fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "as_commented") -> GatheringRun:
     """Run FTTC, Figure 13, in one of three variants (R9)."""
     return GatheringRun(cube, tree, "FTTC", variant)
 
@@ -242,7 +242,7 @@ def _make_gathering(run: GatheringRun, pieces: Pieces | None) -> Gathering:
         run.variant,
         expected=len(run.holders),
         arrived=arrived,
-        stranded=Fraction(run.stranded()),
+        unreachable_data=Fraction(run.unreachable_data()),
         lost_by=lost_by,
         blocked=tuple(sorted(amounts.blocked)),
         steps_paper=paper,

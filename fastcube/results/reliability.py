@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, as_number, short_repr, suggest_name
 from ..measure.estimate import Estimate
 from ..measure.tally import Tally
-from ..networks.family import families
+from ..networks.family import network_families
 from .results import Results
 
 #: The 97.5% quantile of the normal distribution, for two-sided 95% intervals.
@@ -37,7 +37,7 @@ def connectivity(name: str, n: int) -> int:
     It is the least degree, for networks whose papers prove this and for which all fault sets of n <= 4 confirm it.  Exception: 4
     for the augmented cube at n = 3.
     """
-    family = families().get(name)
+    family = network_families().get(name)
     if family is None:
         return 0
     if name == "exchanged":
@@ -120,15 +120,15 @@ def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> 
 
 def is_curve(results: Results) -> bool:
     """Whether the results are of survival-curve."""
-    return [axis.name for axis in results.study.axes] == ["network", "what", "n", "failed"]
+    return [axis.name for axis in results.study.axes] == ["network", "failing", "n", "failed"]
 
 
 def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
     """Return the strata, with variance 1 unless the probability is proved, and the number of trials that all of them share."""
     done = [(point, tally) for point, tally in results if tally.trials]
-    found = sorted({(str(point["network"]), str(point["what"]), int(point["n"])) for point, _ in done})
+    found = sorted({(str(point["network"]), str(point["failing"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
-        some = ", ".join(f"network={name},what={what},n={n}" for name, what, n in found) or "none"
+        some = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
         raise ParameterError(
             f"results must be of one network, one value of what (nodes or links) and one n, got {some}: use results.sel"
         )
@@ -142,8 +142,11 @@ def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
     if what == "nodes":
         many, sure, vain = 1 << n, connectivity(name, n), 1 << n
     else:  # a spanning tree has 2^n - 1 links
-        many = families()[name].links(n)
-        sure, vain = 1 + (n - 1) // 2 if name == "exchanged" else families()[name].degree(n), many - (1 << n) + 2
+        many = network_families()[name].links(n)
+        sure, vain = (
+            1 + (n - 1) // 2 if name == "exchanged" else network_families()[name].degree(n),
+            many - (1 << n) + 2,
+        )
     known = {int(point["failed"]): other.counts["connected"] / other.trials for point, other in done}
     strata = []
     for f in range(many + 1):
@@ -200,7 +203,7 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
 def _strata(results: Results, gain: bool) -> list[Stratum]:
     """Return the strata for f = 0 .. 2^n."""
     axes = [axis.name for axis in results.study.axes]
-    needed = {"connected", "connected_gain", "connected_differs"}
+    needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
         raise ParameterError(f"results must be of survival, over f, got {results.study.name}")
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
@@ -223,7 +226,7 @@ def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> 
         return 0.0, 0.0, -1.0 if gain else 0.0, 1.0
     trials = tally.trials
     share = (tally.counts["connected_differs" if gain else "connected"] + 1) / (trials + 2)
-    mean = tally.counts["connected_gain" if gain else "connected"] / trials
+    mean = tally.counts["connected_diff" if gain else "connected"] / trials
     return mean, max(share - (mean if gain else share) ** 2, 0.0) / trials, 0.0, 0.0
 
 
@@ -274,9 +277,9 @@ def group_by_network(results: Results) -> Iterable[tuple[str, int, Results]]:
     """Yield name (for a curve with nodes or links), n and results of each network in results over f."""
     if is_curve(results):
         for name, what, n in dict.fromkeys(
-            (str(p["network"]), str(p["what"]), int(p["n"])) for p, t in results if t.trials
+            (str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials
         ):
-            yield f"{name} {what}", n, results.sel(network=name, what=what, n=n)
+            yield f"{name} {what}", n, results.sel(network=name, failing=what, n=n)
         return
     found = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
     if not found:

@@ -32,7 +32,7 @@ _ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
 _ROUNDS = UNSAFE_CRITICAL.moments("rounds")
 _ROUNDS_BINS = UNSAFE_CRITICAL.counter("rounds_bins")
 _FAULTS = UNSAFE_CRITICAL.counter("faults")
-_MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
+_MOST_ROUNDS = UNSAFE_CRITICAL.maximum("rounds")
 
 
 @block

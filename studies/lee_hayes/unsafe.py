@@ -27,11 +27,11 @@ from fastcube.measure.statistics import (
 )
 from fastcube.measure.study import (
     Axis,
-    Draw,
     Explanation,
     Grid,
     Notes,
     Point,
+    Sample,
     Study,
     join_limited,
     point_text,
@@ -113,12 +113,12 @@ def explain_fault_set(n: int, faulty: list[int]) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-def sample_nodes(point: Point, key: int, trial: int) -> Draw:
+def sample_nodes(point: Point, key: int, trial: int) -> Sample:
     """Return f distinct faulty nodes of Q_n, sampled for a trial."""
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, replay.unsafe_fraction(key, trial, n, int(point["f"]))))
+    return Sample(Hypercube(n, replay.unsafe_fraction(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -248,21 +248,21 @@ UNSAFE_FRACTION = Study(
         ),
         Proportion(
             name="close_pair",
-            events="merging",
+            events="close_pair",
             description="probability of two faults within distance 2",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
             name="rounds_distribution",
             description="fraction of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
-            counter="rounds_law",
+            counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),
         TailProportion(
             name="rounds_above_2",
             description="probability of more than two rounds of FIND_UNSAFE",
-            counter="rounds_law",
+            counter="rounds_bins",
             least=3,
             condition="rounds_known",
             shown=False,
@@ -270,7 +270,7 @@ UNSAFE_FRACTION = Study(
         *make_quantiles(
             "rounds",
             "rounds of FIND_UNSAFE",
-            "rounds_law",
+            "rounds_bins",
             percents=(50, 95),
             bound=most_rounds,
             condition="rounds_known",
@@ -290,7 +290,7 @@ UNSAFE_FRACTION = Study(
     ),
     check=_check_point,
     explain=_explain,
-    draw=sample_nodes,
+    sample=sample_nodes,
     figure=_figure,
     notes=Notes((_notes, ("unsafe_fraction",))),
 )

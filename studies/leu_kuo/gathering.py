@@ -29,9 +29,9 @@ from .faults import (
 
 #: The algorithms, by their names in RUNS.
 ALGORITHMS = {
-    "literal": ("FTTC", "literal"),
-    "comment": ("FTTC", "comment"),
-    "repaired": ("FTTC", "repaired"),
+    "as_printed": ("FTTC", "as_printed"),
+    "as_commented": ("FTTC", "as_commented"),
+    "corrected": ("FTTC", "corrected"),
     "reroute": ("REROUTE", None),
     "tc": ("TC", None),
 }
@@ -59,7 +59,7 @@ def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
 
 def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
     g = next(iter(found.values()))
-    lines = [f"  {g.expected} nodes hold data, {g.stranded} of them cut off from the sink"]
+    lines = [f"  {g.expected} nodes hold data, {g.unreachable_data} of them cut off from the sink"]
     name = tree.cube.label
     failing = join_limited(f"{name(v)} at stage {i}" for i, v in g.failing)
     return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
@@ -88,7 +88,7 @@ def _run_data(g: Gathering) -> dict[str, Any]:
         "expected": g.expected,
         "arrived": str(g.arrived),
         "lost": str(g.lost),
-        "stranded": str(g.stranded),
+        "unreachable_data": str(g.unreachable_data),
         "lost_by": {cause: str(amount) for cause, amount in g.lost_by.items()},
         "deadlocked": g.deadlocked,
         "blocked": list(g.blocked),
@@ -115,7 +115,7 @@ def _total_data(point: Point) -> float:
 
 def _complete_proportion(run: str, shown: bool = True) -> Proportion:
     what = f"fraction of the trials with a sink in which {RUNS[run]} loses nothing"
-    return Proportion(name=f"complete_{run}", description=what, condition="sink", shown=shown)
+    return Proportion(name=f"complete_{run}", description=what, condition="sink_exists", shown=shown)
 
 
 def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
@@ -126,7 +126,7 @@ def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, 
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
         nonzero=nonzero,
-        condition="sink",
+        condition="sink_exists",
         shown=shown,
         **more,
     )
@@ -138,7 +138,7 @@ def _lost_ratio(run: str, shown: bool = True) -> Ratio:
 
 def _sink_proportion(name: str, description: str, shown: bool = True) -> Proportion:
     what = f"fraction of the trials with a sink in which {description}"
-    return Proportion(name=name, description=what, condition="sink", shown=shown)
+    return Proportion(name=name, description=what, condition="sink_exists", shown=shown)
 
 
 def _stage_count(point: Point) -> float:
@@ -158,38 +158,40 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
         unit=_stage_count,
         bound=lambda _: float(most),
         base=1,
-        condition="sink",
+        condition="sink_exists",
         shown=shown,
     )
 
 
-_SINK = Proportion(name="sink", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
+_SINK = Proportion(name="sink_exists", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
 
-_STRANDED = _data_ratio("stranded", "nonfaulty links do not join to the sink", "with_stranded", bound=lambda _: 1.0)
+_UNREACHABLE_DATA = _data_ratio(
+    "unreachable_data", "nonfaulty links do not join to the sink", "with_unreachable_data", bound=lambda _: 1.0
+)
 
 
 # ---------------------------------------------------------------- figures
 
 
 def _gather_figure(results: Results, sheet: Any) -> None:
-    """Plot the data that each variant loses, the data cut off from the sink, and how often ``literal`` deadlocks."""
+    """Plot the data that each variant loses, the data cut off from the sink, and how often ``as_printed`` deadlocks."""
     x = axis_of_faults(results)
     *lost, deadlocked = sheet.panels(4)
-    for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
+    for panel, variant in zip(lost, ("as_printed", "as_commented", "corrected"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
-        panel.scale = "auto" if variant == "literal" else "log"  # ``literal`` loses nearly all data
+        panel.scale = "auto" if variant == "as_printed" else "log"  # ``as_printed`` loses nearly all data
         panel.set_labels(y="fraction of the data lost", title=f"FTTC {variant}")
     cut = [
-        (point[x], results.estimates(point)["stranded"].value)
+        (point[x], results.estimates(point)["unreachable_data"].value)
         for point, tally in results
-        if tally.counts["with_stranded"]
+        if tally.counts["with_unreachable_data"]
     ]
     if cut:
         lost[-1].marks([at for at, _ in cut], [value for _, value in cut], "cut off from the sink")
-    deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
+    deadlocked.lines(results, "deadlocked_as_printed", x=x, by="n")
     deadlocked.scale = "linear"
     deadlocked.limits(bottom=0)
-    deadlocked.set_labels(y="fraction of trials", title="FTTC literal: a node is blocked for ever")
+    deadlocked.set_labels(y="fraction of trials", title="FTTC as printed: a node is blocked for ever")
     for panel in (*lost, deadlocked):
         is_doubling_axis(panel)
     sheet.title(results.study.title)
@@ -197,8 +199,8 @@ def _gather_figure(results: Results, sheet: Any) -> None:
 
 #: Labels of the slowdowns in the figure of ``rerouting``, and of the algorithms that lose nothing.
 _SLOWDOWNS = {
-    "FTTC comment": "slowdown_comment",
-    "FTTC repaired": "slowdown_repaired",
+    "FTTC as commented": "slowdown_as_commented",
+    "FTTC corrected": "slowdown_corrected",
     "FTTC: n + k": "slowdown_paper",
     "rerouting: n + 3k": "slowdown_reroute",
     "rerouting: n + 2k": "slowdown_reroute_hops",
@@ -206,8 +208,8 @@ _SLOWDOWNS = {
 _COMPLETE = {
     "TC": "complete_tc",
     "rerouting": "complete_reroute",
-    "FTTC comment": "complete_comment",
-    "FTTC repaired": "complete_repaired",
+    "FTTC as commented": "complete_as_commented",
+    "FTTC corrected": "complete_corrected",
 }
 
 
@@ -242,12 +244,12 @@ def _plot_lines(panel: Any, results: Results, statistics: dict[str, str], points
 
 
 def _slowest_note(results: Results) -> list[str]:
-    found = [(tally.extremes["slowest"], point) for point, tally in results if tally.trials]
-    found = [(extreme, point) for extreme, point in found if extreme[1] >= 0]
+    found = [(tally.maxima["slowest"], point) for point, tally in results if tally.trials]
+    found = [(maximum, point) for maximum, point in found if maximum[1] >= 0]
     if not found:
         return []
     (steps, trial), point = max(found, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
-    return [f"slowest run of FTTC comment for its n: {steps} steps, in trial {trial} at {point_text(point)}"]
+    return [f"slowest run of FTTC as commented for its n: {steps} steps, in trial {trial} at {point_text(point)}"]
 
 
 # ---------------------------------------------------------------- the studies
@@ -260,26 +262,28 @@ GATHER = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.GATHER,
     statistics=(
-        _complete_proportion("comment"),
-        _complete_proportion("literal"),
-        _complete_proportion("repaired"),
-        _lost_ratio("comment"),
-        _lost_ratio("literal"),
-        _lost_ratio("repaired", shown=False),
-        _sink_proportion("deadlocked_literal", "FTTC literal blocks a node for ever"),
-        _sink_proportion("deadlocked_comment", "FTTC comment blocks a node for ever", shown=False),
-        _sink_proportion("deadlocked_repaired", "FTTC repaired blocks a node for ever", shown=False),
-        _STRANDED,
-        _sink_proportion("avoidable", "FTTC comment loses more than is cut off from the sink", shown=False),
-        _sink_proportion("no_partition", "a failing node has no active neighbour to give a partition to"),
+        _complete_proportion("as_commented"),
+        _complete_proportion("as_printed"),
+        _complete_proportion("corrected"),
+        _lost_ratio("as_commented"),
+        _lost_ratio("as_printed"),
+        _lost_ratio("corrected", shown=False),
+        _sink_proportion("deadlocked_as_printed", "FTTC as printed blocks a node for ever"),
+        _sink_proportion("deadlocked_as_commented", "FTTC as commented blocks a node for ever", shown=False),
+        _sink_proportion("deadlocked_corrected", "FTTC corrected blocks a node for ever", shown=False),
+        _UNREACHABLE_DATA,
+        _sink_proportion("avoidable_loss", "FTTC as commented loses more than is cut off from the sink", shown=False),
+        _sink_proportion(
+            "blocked_sender_without_helper", "a failing node has no active neighbour to give a partition to"
+        ),
         _SINK,
     ),
     kernel=lambda point: dispatch.GATHER.kernel(*point.values()),
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check_point,
     enumeration=enumeration.gather,
-    explain=_explain(("literal", "comment", "repaired")),
-    draw=sample_trial,
+    explain=_explain(("as_printed", "as_commented", "corrected")),
+    sample=sample_trial,
     figure=_gather_figure,
 )
 
@@ -291,16 +295,16 @@ REROUTING = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.REROUTING,
     statistics=(
-        _slowdown("comment", "steps of FTTC comment"),
-        _slowdown("repaired", "steps of FTTC repaired"),
+        _slowdown("as_commented", "steps of FTTC as commented"),
+        _slowdown("corrected", "steps of FTTC corrected"),
         _slowdown("paper", "n + k", 2),
         _slowdown("reroute", "n + 3k", 4, shown=False),
         _slowdown("reroute_hops", "n + 2k", 3),
-        _sink_proportion("twofold", "FTTC comment takes 2n steps or more", shown=False),
+        _sink_proportion("slowdown_at_least_2", "FTTC as commented takes 2n steps or more", shown=False),
         _complete_proportion("tc"),
         _complete_proportion("reroute"),
-        _complete_proportion("comment"),
-        _complete_proportion("repaired", shown=False),
+        _complete_proportion("as_commented"),
+        _complete_proportion("corrected", shown=False),
         _lost_ratio("tc", shown=False),
         _lost_ratio("reroute", shown=False),
         _SINK,
@@ -316,8 +320,8 @@ REROUTING = Study(
     ),
     check=check_point,
     enumeration=enumeration.gather,
-    explain=_explain(("comment", "repaired", "reroute", "tc")),
-    draw=sample_trial,
+    explain=_explain(("as_commented", "corrected", "reroute", "tc")),
+    sample=sample_trial,
     figure=_rerouting_figure,
-    notes=Notes((_slowest_note, ("slowdown_comment", "twofold"))),
+    notes=Notes((_slowest_note, ("slowdown_as_commented", "slowdown_at_least_2"))),
 )

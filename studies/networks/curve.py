@@ -10,19 +10,19 @@ from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import CURVE as TALLY
 from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, Statistic
-from fastcube.measure.study import Axis, Choice, Draw, Explanation, Grid, Study, Value, join_limited
+from fastcube.measure.study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
 from fastcube.measure.survival import NETWORK
-from fastcube.networks.family import families, network
+from fastcube.networks.family import network, network_families
 from fastcube.results.results import Results
 
 #: Largest number of links of a network on 2^16 nodes (the augmented cube).
 _MOST_LINKS = 31 * 2**15
 
-WHAT = Choice("what", "what fails", ("nodes", "links"))
+FAILING = Choice("failing", "what fails", ("nodes", "links"))
 
 AXES = (
     NETWORK,
-    WHAT,
+    FAILING,
     Axis("n", "dimension (bits of a label)", int, 2, dispatch.MOST_DIMENSIONS),
     Axis("failed", "failed nodes or links", int, 0, _MOST_LINKS, swept=True),
 )
@@ -31,28 +31,28 @@ AXES = (
 def count_failing(point: Point) -> int:
     """Return the number of nodes, or of links, that can fail."""
     n = int(point["n"])
-    return 2**n if str(point["what"]) == "nodes" else families()[str(point["network"])].links(n)
+    return 2**n if str(point["failing"]) == "nodes" else network_families()[str(point["network"])].links(n)
 
 
 def _check_point(point: Point) -> None:
-    chosen, n = families()[str(point["network"])], point["n"]
+    chosen, n = network_families()[str(point["network"])], point["n"]
     chosen.check_size(n, dispatch.MOST_DIMENSIONS)
-    check_range("failed", point["failed"], 0, count_failing(point), f"for {chosen.name} at n={n}, {point['what']}")
+    check_range("failed", point["failed"], 0, count_failing(point), f"for {chosen.name} at n={n}, {point['failing']}")
 
 
 def _survivor_count(point: Point) -> float:
-    failed = int(point["failed"]) if str(point["what"]) == "nodes" else 0
+    failed = int(point["failed"]) if str(point["failing"]) == "nodes" else 0
     return float(max(2 ** int(point["n"]) - failed, 1))
 
 
 STATISTICS: tuple[Statistic, ...] = (
     Proportion(name="connected", description="probability that the survivors are connected"),
     Proportion(name="disconnected", description="probability of more than one component", shown=False),
-    Proportion(name="no_isolated", description="probability that no survivor is isolated"),
+    Proportion(name="no_isolated_node", description="probability that no survivor is isolated"),
     Proportion(name="extra_1", description="probability of a disconnection without an isolated node"),
     Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
          squares="largest_squares", nonzero="some", unit=_survivor_count),
-    Mean(name="second_component", description="fraction of the survivors in the second largest component",
+    Mean(name="second_largest_component", description="fraction of the survivors in the second largest component",
          total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
          bound=lambda point: 0.5),
     NormalMean(name="susceptibility", description="sum of squared sizes of components but the largest, divided by the survivors",
@@ -61,27 +61,27 @@ STATISTICS: tuple[Statistic, ...] = (
 )  # a table, row by row # fmt: skip
 
 
-def draw(point: Point, key: int, trial: int) -> Draw:
+def sample(point: Point, key: int, trial: int) -> Sample:
     """Return the network without the nodes or links that fail first in the trial, and their numbers in this order."""
     from fastcube.kernels.cube.link_numbers import link_names
     from fastcube.kernels.draws import philox
     from fastcube.kernels.survival import replay
 
-    chosen, n = families()[str(point["network"])], int(point["n"])
-    purpose = philox.NODE_ORDERS if str(point["what"]) == "nodes" else philox.LINK_ORDERS
+    chosen, n = network_families()[str(point["network"])], int(point["n"])
+    purpose = philox.NODE_ORDERS if str(point["failing"]) == "nodes" else philox.LINK_ORDERS
     order = replay.sample_order(np.uint64(key), trial, count_failing(point), purpose)
     failed = order[: int(point["failed"])].tolist()
-    if str(point["what"]) == "nodes":
-        return Draw(network(chosen, n, failed), {"order": failed})
+    if str(point["failing"]) == "nodes":
+        return Sample(network(chosen, n, failed), {"order": failed})
     names = link_names(chosen.table(n), n)[failed].tolist()
-    return Draw(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
+    return Sample(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
     """Return the trial at one number of failures, computed by the functions for single instances."""
     from fastcube.algorithms.survival import survival
 
-    drawn = draw(point, key, trial)
+    drawn = sample(point, key, trial)
     net, order = drawn.network, drawn.others["order"]
     found = survival(net)
     data = {
@@ -93,7 +93,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
         "components": found.components,
     }
     lines = [
-        f"  {len(order)} {point['what']} failed, the first first: {join_limited(map(str, order))}",
+        f"  {len(order)} {point['failing']} failed, the first first: {join_limited(map(str, order))}",
         f"  the survivors are {'' if found.connected else 'not '}connected, {found.isolated} isolated",
         f"  sizes of components: {join_limited(map(str, found.components), 12)}",
     ]
@@ -103,7 +103,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
 def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
     """Return the points of some networks at these numbers of failures."""
     numbers = list(failed)
-    return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
+    return [{"network": name, "failing": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
 
 
 _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
@@ -112,7 +112,7 @@ _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 def _figure(results: Results, sheet: Any) -> None:
     """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
-    what = " or ".join(sorted({str(point["what"]) for point, tally in results if tally.trials}))
+    what = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
     for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
         panel.lines(results, name, x="failed", by=by)
         panel.set_labels(x=f"failed {what}")
@@ -171,7 +171,7 @@ SURVIVAL_CURVE = Study(
     statistics=STATISTICS,
     kernel=lambda point: dispatch.CURVE.kernel(*point.values()),
     check=_check_point,
-    draw=draw,
+    sample=sample,
     explain=explain,
     figure=_figure,
     notes=_notes,

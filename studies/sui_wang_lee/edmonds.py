@@ -14,7 +14,7 @@ from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, join_limited, point_text
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -83,9 +83,9 @@ def _enumeration(point: Point) -> Tally:
         "trees": count_many(lambda trees, degree: trees),
         "degree": count_many(lambda trees, degree: degree),
         "connected": count_many(lambda trees, degree: trees > 0),
-        "isolated": count_many(lambda trees, degree: degree == 0),
-        "degree_met": count_many(lambda trees, degree: trees == degree),
-        "degree_met_connected": count_many(lambda trees, degree: trees == degree > 0),
+        "isolated_node": count_many(lambda trees, degree: degree == 0),
+        "packing_equals_min_degree": count_many(lambda trees, degree: trees == degree),
+        "packing_equals_min_degree_connected": count_many(lambda trees, degree: trees == degree > 0),
     }
     gaps = {"largest_gap": (max(degree - trees for trees, degree in joint), 0)}
     return Tally(((0, sum(joint.values())),), counts, gaps)
@@ -94,8 +94,8 @@ def _enumeration(point: Point) -> Tally:
 # ---------------------------------------------------------------- replay
 
 
-def _sample_trial(point: Point, key: int, trial: int) -> Draw:
-    return Draw(trial_cube(key, trial, point))
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
+    return Sample(trial_cube(key, trial, point))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -104,7 +104,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube = trial_cube(key, trial, point)
     links = sorted(cube.faulty_links)
     graph = NonfaultyGraph(cube)
-    trees, side = graph.smallest_cut()
+    trees, side = graph.minimum_edge_cut()
     degree = graph.min_degree
     low = graph.node_of_degree(degree)
     cut = graph.cut(side)
@@ -154,12 +154,20 @@ def _figure(results: Results, sheet: Any) -> None:
         points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
         at = [_share(p, kind) for p in points]
         rows = [results.estimates(p) for p in points]
-        above.series(f"n = {n}", [(x, row["trees"]) for x, row in zip(at, rows, strict=True)], like=i, of=len(sizes))
+        above.series(
+            f"n = {n}",
+            [(x, row["max_edge_disjoint_trees"]) for x, row in zip(at, rows, strict=True)],
+            like=i,
+            of=len(sizes),
+        )
         colour = above.drawn[-1].look["color"]
         means = [row["min_degree"].value for row in rows]
         above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
         below.series(
-            f"n = {n}", [(x, row["degree_met"].complement) for x, row in zip(at, rows, strict=True)], i, len(sizes)
+            f"n = {n}",
+            [(x, row["packing_equals_min_degree"].complement) for x, row in zip(at, rows, strict=True)],
+            i,
+            len(sizes),
         )
     what = "links" if kind == "links" else "nodes"
     if sizes:
@@ -185,8 +193,8 @@ def _notes(results: Results) -> list[str]:
     done = [(point, tally) for point, tally in results if tally.trials]
     if not done:
         return []
-    point, tally = max(done, key=lambda item: item[1].extremes["largest_gap"][0])
-    gap, trial = tally.extremes["largest_gap"]
+    point, tally = max(done, key=lambda item: item[1].maxima["largest_gap"][0])
+    gap, trial = tally.maxima["largest_gap"]
     lines = ["no trial with lambda < delta"]
     if gap:
         lines = [f"largest delta - lambda: {gap}, first in trial {trial} at {point_text(point)}"]
@@ -198,7 +206,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _interval(results: Results, point: Point) -> str:
-    e = results.estimates(point)["degree_met"]
+    e = results.estimates(point)["packing_equals_min_degree"]
     return f"1, above {e.low:.5f}" if e.value == 1 else f"{e.value:.5f} in [{e.low:.5f}, {e.high:.5f}]"
 
 
@@ -232,7 +240,7 @@ EDGE_DISJOINT_TREES = Study(
     tally=layout.EDGE_DISJOINT_TREES,
     statistics=(
         Mean(
-            name="trees",
+            name="max_edge_disjoint_trees",
             description="mean number lambda of edge-disjoint spanning trees",
             total="trees",
             nonzero="connected",
@@ -245,22 +253,22 @@ EDGE_DISJOINT_TREES = Study(
             nonzero="linked",
             bound=_dimension,
         ),
-        Proportion(name="degree_met", description="probability that lambda = delta"),
+        Proportion(name="packing_equals_min_degree", description="probability that lambda = delta"),
         Proportion(name="connected", description="probability that lambda >= 1", shown=False),
         Proportion(
-            name="degree_met_connected",
+            name="packing_equals_min_degree_connected",
             description="probability that lambda = delta where lambda >= 1",
             condition="connected",
             shown=False,
         ),
-        Proportion(name="isolated", description="probability that delta = 0", shown=False),
+        Proportion(name="isolated_node", description="probability that delta = 0", shown=False),
     ),
     kernel=lambda point: dispatch.EDGE_DISJOINT_TREES.kernel(*point.values()),
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_sample_trial,
+    sample=_sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("trees", "degree_met"))),
+    notes=Notes((_notes, ("max_edge_disjoint_trees", "packing_equals_min_degree"))),
 )

@@ -34,7 +34,7 @@ def test_fault_sets_go_through_networkx_and_back(name, sets, tmp_path):
     point = {"network": name, "n": 5, "f": 3, "links": 6}
     given = fc.read_fault_sets(write_sets(tmp_path / "sets.csv", "survival", point, sets))
     assert [row.trial for row in given] == list(range(sets))
-    drawn = fc.fault_sets("survival", stop=sets, field="faulty_links", **point)
+    drawn = fc.fault_sets("survival", trials=sets, field="faulty_links", **point)
     for row, links in zip(given, drawn.tolist(), strict=True):
         net = row.network
         assert net.faulty_links == frozenset(map(tuple, links)) and len(net.faulty_nodes) == 3
@@ -91,7 +91,7 @@ def test_a_graph_of_a_large_cube_is_refused():
         ("n,faulty_links\n3,0-1\n3,0-2 2-0\n", "line 3: faulty_links must be different links, got 2-0 twice"),
         ("n,faulty_nodes\n3,1,2\n", "line 2: a row must have as many cells as the header"),
         ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
-        ("n,faulty_nodes\n3,lazy\n", "got 'lazy'"),
+        ("n,faulty_nodes\n3,on demand\n", "got 'on demand'"),
         ("", "must have the columns n"),
         ("n,m,faulty_nodes\n4,2,1\n", "some.csv must have one of the columns n and m, got both"),
         ("n,faulty_nodes,faulty_nodes\n3,1,2\n", "must name each column once"),
@@ -116,7 +116,7 @@ def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     counts = fc.study("survival").count(point, 50).counts
     assert code == 0 and [row["trial"] for row in rows] == [str(t) for t in range(50)]
     assert sum(row["connected"] == "1" for row in rows) == counts["connected"]
-    assert sum(row["distance"] != "" for row in rows) == counts["pair"]
+    assert sum(row["distance"] != "" for row in rows) == counts["st_connected"]
     (tmp_path / "own.csv").write_text("n,faulty_nodes\n3,1 2\n3,\n")
     code, out, _ = run("evaluate own.csv --study unsafe-fraction")
     assert code == 0 and out.splitlines()[0] == "trial,unsafe,unsafe_fraction,rounds" and len(out.splitlines()) == 3

@@ -55,7 +55,7 @@ def reference_counts(name, what, n, order, failed):
     return {
         "connected": len(sizes) == 1,
         "disconnected": len(sizes) > 1,
-        "no_isolated": isolated == 0,
+        "no_isolated_node": isolated == 0,
         "extra_1": len(sizes) > 1 and isolated == 0,
         "largest": largest,
         "largest_squares": largest**2,
@@ -83,7 +83,7 @@ def find_moments(name, what, n, order):
     """The least numbers of failures that disconnect, and that isolate one of several survivors; None where none does."""
     states = [reference_counts(name, what, n, order, f) for f in range(len(order) + 1)]
     apart = next((f for f, state in enumerate(states) if state["disconnected"]), None)
-    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated"]), None)
+    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated_node"]), None)
     return apart, alone
 
 
@@ -100,7 +100,7 @@ def check_hitting(name, what, n, first, trials):
     kernel.compiled(np.uint64(KEY), np.int64(first), np.int64(first + trials), params, slots)
     found, expected = (
         HITTING.read(slots)[0],
-        Counter(dict.fromkeys(("same", "extra_1_first", "never", "life_differs"), 0)),
+        Counter(dict.fromkeys(("isolation_first", "extra_1_first", "never_disconnected", "life_differs"), 0)),
     )
     bins = {what: [0] * 4097 for what in ("disconnected_bins", "isolated_bins")}
     total = difference = 0.0
@@ -109,9 +109,9 @@ def check_hitting(name, what, n, first, trials):
         order = make_order(name, what, n, t)
         many = len(order)
         apart, alone = find_moments(name, what, n, order)
-        expected["same"] += apart is not None and apart == alone
+        expected["isolation_first"] += apart is not None and apart == alone
         expected["extra_1_first"] += apart is not None and apart != alone
-        expected["never"] += apart is None
+        expected["never_disconnected"] += apart is None
         for what_happens, moment in (("disconnected", apart), ("isolated", alone)):
             at = many if moment is None else moment
             expected[f"{what_happens}_at"] += at

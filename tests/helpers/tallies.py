@@ -35,6 +35,6 @@ def check_counts(found: Mapping[str, Any], wanted: Mapping[str, Any], where: Any
 
 
 def check_tally(found: Tally, wanted: Tally, where: Any = "") -> None:
-    """Assert that trials, counters and extremes are those of another tally."""
+    """Assert that trials, counters and maxima are those of another tally."""
     check_counts(found.counts, wanted.counts, where)
-    assert (found.ranges, dict(found.extremes)) == (wanted.ranges, dict(wanted.extremes)), where
+    assert (found.ranges, dict(found.maxima)) == (wanted.ranges, dict(wanted.maxima)), where

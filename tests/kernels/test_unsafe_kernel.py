@@ -52,9 +52,9 @@ def expected(n, f, first, stop):
         out["all_unsafe"] += unsafe + f == 2**n
         out["rounds"] += rounds
         out["rounds_squared"] += rounds**2
-        out["merging"] += any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
+        out["close_pair"] += any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
         out["rounds_known"] += 1
-        out["rounds_law"][min(rounds, 31)] += 1
+        out["rounds_bins"][min(rounds, 31)] += 1
         reached = [u for u in CLASSES if n > 12 and u <= unsafe]
         for u in reached:
             out[f"reached_{u}"] += 1
@@ -145,9 +145,9 @@ def test_a_kernel_adds_to_the_tally_it_is_given():
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(5, 4), (8, 4), (10, 6), (17, 34)])
 def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
-    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000).extremes["rounds"]
-    assert count(MERGED, n, f, witness, witness + 1).extremes["rounds"] == (longest, witness)
-    assert all(count(MERGED, n, f, t, t + 1).extremes["rounds"][0] < longest for t in range(witness))
+    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000).maxima["rounds"]
+    assert count(MERGED, n, f, witness, witness + 1).maxima["rounds"] == (longest, witness)
+    assert all(count(MERGED, n, f, t, t + 1).maxima["rounds"][0] < longest for t in range(witness))
 
 
 # ---------------------------------------------------------------- boundaries
@@ -156,17 +156,17 @@ def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
 @pytest.mark.kernels
 def test_no_fault_one_fault_all_faults():
     trials = 10
-    at_rest = {**new_counts(LAYOUT), "rounds_known": trials, "rounds_law": [trials, *[0] * 31]}
+    at_rest = {**new_counts(LAYOUT), "rounds_known": trials, "rounds_bins": [trials, *[0] * 31]}
     for n in (1, 2, 6, 7, 8, 9, 16):
         # the one nonfaulty node of the last has n faulty neighbours
         unsafe = int(n >= 2)
         last = {"unsafe_nodes", "unsafe_nodes_squared", "with_unsafe", "all_unsafe", "rounds", "rounds_squared"}
-        last_counts = dict.fromkeys(last, unsafe * trials) | {"merging": trials * (2**n > 2)}
-        last_counts["rounds_law"] = [trials * (r == unsafe) for r in range(32)]
+        last_counts = dict.fromkeys(last, unsafe * trials) | {"close_pair": trials * (2**n > 2)}
+        last_counts["rounds_bins"] = [trials * (r == unsafe) for r in range(32)]
         for f, counts, rounds in (
             (0, {}, 0),
             (1, {}, 0),
-            (2**n, {"all_unsafe": trials, "merging": trials}, 0),
+            (2**n, {"all_unsafe": trials, "close_pair": trials}, 0),
             (2**n - 1, last_counts, unsafe),
         ):
             wanted = Tally(((0, trials),), at_rest | counts, {"rounds": (rounds, 0)})
@@ -177,7 +177,7 @@ def test_no_fault_one_fault_all_faults():
 def test_the_law_of_the_rounds_has_their_moments():
     for n, f in ((6, 9), (8, 12), (10, 7), (12, 60), (30, 40)):
         counts = count(TABLE.kernel(n, f), n, f, 0, 20000).counts
-        law = counts["rounds_law"]
+        law = counts["rounds_bins"]
         assert sum(law) == counts["rounds_known"] and law[-1] == 0
         assert counts["rounds"] == sum(r * c for r, c in enumerate(law))
         assert counts["rounds_squared"] == sum(r * r * c for r, c in enumerate(law))

@@ -48,7 +48,7 @@ def test_matched_networks_have_the_same_names_of_faulty_links():
     for name in networks_of_size(5, matched=True):
         where = {**point, "network": name}
         data = STUDY.explain(where, STUDY.key(0, where), 5).data
-        family = fc.families()[name]
+        family = fc.network_families()[name]
         known = {frozenset((v, family.step(v, d, 5))): (v, d) for v in range(32) for d in range(5) if not v >> d & 1}
         names[name] = sorted(known[frozenset(link)] for link in data["faulty_links"])
     assert len(set(map(tuple, names.values()))) == 1
@@ -77,18 +77,18 @@ def test_replay_is_what_was_counted(study, point):
     counts = study.count(point, 40).counts
     data = [one.data for one in told]
     assert counts["connected"] == sum(d["connected"] for d in data)
-    assert counts["no_isolated"] == sum(not d["isolated"] for d in data)
-    assert counts["hidden"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
+    assert counts["no_isolated_node"] == sum(not d["isolated"] for d in data)
+    assert counts["extra_1"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
     assert counts["pairs"] == sum(d["s"] >= 0 for d in data)
-    assert counts["pair"] == sum(bool(d["pair"]) for d in data)
+    assert counts["st_connected"] == sum(bool(d["st_connected"]) for d in data)
     compared = study.statistic("connected_diff").defined(point)
     assert all((d["hypercube"] is not None) == compared for d in data)
     assert counts["cube_connected"] == sum(compared and d["hypercube"]["connected"] for d in data)
     for t, one in enumerate(told[:5]):
-        net = study.draw(point, key, t).network
+        net = study.sample(point, key, t).network
         assert isinstance(net, CubeNetwork) and sorted(net.faulty_nodes) == one.data["faulty_nodes"]
         assert fc.survival(net).components == one.data["components"]
-        assert "this network" in one.words and ("the hypercube" in one.words) == compared
+        assert "this network" in one.text and ("the hypercube" in one.text) == compared
 
 
 @pytest.mark.kernels
@@ -96,15 +96,15 @@ def test_parts_are_of_the_trials_of_survival():
     for point in product_grid(network=["crossed", "hypercube"], n=[6], f=[30, 40], links=[0]):
         assert PARTS.key(4, point) == STUDY.key(4, point)
         survived, parts = (study.count(point, 1000, seed=4).counts for study in (STUDY, PARTS))
-        assert parts["reached"] == survived["pair"]
+        assert parts["reached"] == survived["st_connected"]
         key = STUDY.key(4, point)
-        drawn = [STUDY.draw(point, key, t) for t in range(30)]
+        drawn = [STUDY.sample(point, key, t) for t in range(30)]
         twins = [
             plain.survival(point["network"], 6, d.network.faulty_nodes, pair=(d.others["s"], d.others["t"]))
             for d in drawn
         ]
         few = PARTS.count(point, 30, seed=4).counts
-        assert few["parts"] == sum(t.parts for t in twins)
+        assert few["components"] == sum(t.parts for t in twins)
         assert few["length"] == sum(t.distance or 0 for t in twins)
         assert few["intact"] == sum(t.intact for t in twins if t.distance is not None)
 
@@ -152,7 +152,12 @@ def _counted(trials=10**6, **changes):
     tallies = {}
     for name, (point, differs, gain) in changes.items():
         counts = dict.fromkeys((c.name for c in STUDY.tally.counters), 0)
-        counts |= {"connected": trials, "no_isolated": trials, "connected_gain": gain, "connected_differs": differs}
+        counts |= {
+            "connected": trials,
+            "no_isolated_node": trials,
+            "connected_diff": gain,
+            "connected_differs": differs,
+        }
         tallies[name.replace("_", "-"), *point] = Tally(((0, trials),), counts, {})
     return fc.Results(STUDY, 0, tallies)
 
@@ -253,7 +258,7 @@ def test_every_f_beside_all_sets_of_32_nodes(name):
     exact, trials = fc.exact_survival(name, 5), 20_000
     for f, (connected, extra) in enumerate(zip(exact.nodes, exact.extra_1, strict=True)):
         counts = STUDY.count({"network": name, "n": 5, "f": f, "links": 0}, trials).counts
-        for what, sets in (("connected", connected), ("hidden", extra)):
+        for what, sets in (("connected", connected), ("extra_1", extra)):
             assert agrees(counts[what], trials, sets / math.comb(32, f)), (f, what)
 
 
@@ -276,24 +281,24 @@ def test_links_of_matched_networks_are_what_they_were():
 @pytest.mark.kernels
 def test_faulty_links_beside_networkx():
     """Components of random fault sets of every network, nodes and links, by NetworkX alone."""
-    for name in fc.families():
-        n = next(n for n in (6, 7, 8) if fc.families()[name].sizes(n))
-        point = {"network": name, "n": n, "f": 2**n // 5, "links": fc.families()[name].links(n) // 3}
+    for name in fc.network_families():
+        n = next(n for n in (6, 7, 8) if fc.network_families()[name].sizes(n))
+        point = {"network": name, "n": n, "f": 2**n // 5, "links": fc.network_families()[name].links(n) // 3}
         counts = PARTS.count(point, 60, seed=2).counts
-        key, table = PARTS.key(2, point), fc.families()[name].table(n)
+        key, table = PARTS.key(2, point), fc.network_families()[name].table(n)
         sizes = []
         for t in range(60):
-            drawn = PARTS.draw(point, key, t).network
+            drawn = PARTS.sample(point, key, t).network
             graph = nx.Graph((v, w) for v, row in enumerate(table.tolist()) for w in row if v < w)
             graph.remove_nodes_from(drawn.faulty_nodes)
             assert len(drawn.faulty_links) == point["links"]
             graph.remove_edges_from(drawn.faulty_links)
             sizes.append(sorted(map(len, nx.connected_components(graph)), reverse=True))
-        assert counts["parts"] == sum(map(len, sizes)) and counts["largest"] == sum(s[0] for s in sizes)
+        assert counts["components"] == sum(map(len, sizes)) and counts["largest"] == sum(s[0] for s in sizes)
         assert counts["second"] == sum(s[1] for s in sizes if len(s) > 1)
         for r in (3, 4):
-            assert counts[f"parts_{r}"] == sum(len(s) >= r for s in sizes)
-        assert counts["joined"] == sum(size * (size - 1) // 2 for some in sizes for size in some)
+            assert counts[f"at_least_{r}_components"] == sum(len(s) >= r for s in sizes)
+        assert counts["connected_pairs"] == sum(size * (size - 1) // 2 for some in sizes for size in some)
 
 
 # ---------------------------------------------------------------- a network of one's own
@@ -305,7 +310,7 @@ def step(v, d, n):
 
 @pytest.mark.kernels
 def test_a_network_of_ones_own_counts_as_the_built_in_one(tmp_path):
-    mine = fc.family("cross", "crossed again", step=step, slots=lambda n: n)
+    mine = fc.custom_network("cross", "crossed again", step=step, slots=lambda n: n)
     study = fc.survival_study(mine)
     for point in ({"n": 6, "f": 30, "links": 0}, {"n": 6, "f": 3, "links": 60}):
         own, built_in = {**point, "network": "cross"}, {**point, "network": "crossed"}
@@ -337,7 +342,7 @@ def test_bad_points_are_one_line(study, changes, message):
 
 
 def test_a_study_is_of_ones_own_network():
-    for wrong in ("crossed", fc.families()["crossed"], None):
+    for wrong in ("crossed", fc.network_families()["crossed"], None):
         with pytest.raises(fc.ParameterError, match="family must be a network of your own"):
             fc.survival_study(wrong)
 

@@ -34,7 +34,7 @@ def exact_results(name, n):
         a, b = (c[f] * many if f < 2**n else 0 for c in (counts, cube))
         known = dict.fromkeys(tally.counts, 0) | {
             "connected": a,
-            "connected_gain": a - b,
+            "connected_diff": a - b,
             "connected_differs": abs(a - b),
         }
         results.tallies[key] = replace(tally, ranges=((0, total),), counts=known)
@@ -103,9 +103,9 @@ def test_the_command_prints_limits_where_the_file_lacks_most(run, tmp_path, caps
     assert "--set f=0:16" in shown.err
 
 
-@pytest.mark.parametrize("name", fc.families())
+@pytest.mark.parametrize("name", fc.network_families())
 def test_the_connectivity_is_what_all_fault_sets_say(name):
-    for n in (n for n in range(2, 5) if fc.families()[name].sizes(n)):
+    for n in (n for n in range(2, 5) if fc.network_families()[name].sizes(n)):
         counts = fc.exact_survival(name, n).nodes
         sure = connectivity(name, n)
         assert counts[:sure] == [comb(2**n, f) for f in range(sure)]
@@ -150,8 +150,8 @@ CURVE = fc.study("survival-curve")
 
 
 def run_curve(what, n, network="moebius1", trials=20_000, **more):
-    many = 2**n if what == "nodes" else fc.families()[network].links(n)
-    return fc.run(CURVE, network=network, what=what, n=n, failed=range(many + 1), trials=trials, **more)
+    many = 2**n if what == "nodes" else fc.network_families()[network].links(n)
+    return fc.run(CURVE, network=network, failing=what, n=n, failed=range(many + 1), trials=trials, **more)
 
 
 @pytest.mark.kernels
@@ -183,7 +183,9 @@ def test_a_curve_lacks_what_is_not_known():
 def test_a_curve_of_different_trials_is_refused():
     results = run_curve("nodes", 3, trials=100)
     key = ("moebius1", "nodes", 3, 5)
-    results.tallies[key] = CURVE.count(CURVE.point(dict(zip(("network", "what", "n", "failed"), key, strict=True))), 50)
+    results.tallies[key] = CURVE.count(
+        CURVE.point(dict(zip(("network", "failing", "n", "failed"), key, strict=True))), 50
+    )
     with pytest.raises(fc.ParameterError, match=r"must have the same trials at all .*failed=5 than at failed=0"):
         fc.reliability(results, 0.1)
     with pytest.raises(fc.ParameterError, match="against must be left out for survival-curve"):

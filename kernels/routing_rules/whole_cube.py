@@ -1,6 +1,6 @@
 """Rules under any number of faulty nodes, n = 6 .. 12: safety statuses of whole cubes, eight trials at a time.
 
-``make_whole_cube_kernel`` makes the entry points ``RIVALS_WHOLE_8`` and ``_16``.  The work starts in ``rivals_whole``, and in the
+``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` and ``_16``.  The work starts in ``routing_rules_whole``, and in the
 block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample LABELS with the study's key, and in
 scalar code SIDETRACK's CHOICES.
 
@@ -105,14 +105,16 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
         at = (FAULTY + (column >> 3)) * plane_words(n)
         h = mark_neighbours(work, n, column, slots)
         # lanes in which LEVELS and VECTORS deliver over H; a rule that is not in the table counts as delivering
-        levels_minimal, vectors_minimal, levels_detour, vectors_detour = live, live, ZERO, ZERO
+        levels_at_hamming, vectors_at_hamming, levels_above_hamming, vectors_above_hamming = live, live, ZERO, ZERO
         if has_levels:
-            levels_minimal, levels_detour = find_delivered_lanes(work.planes, at, n, h, live, LEVELS)
+            levels_at_hamming, levels_above_hamming = find_delivered_lanes(work.planes, at, n, h, live, LEVELS)
         if has_vectors:
-            implied = levels_minimal if has_levels else ZERO
-            vectors_minimal, vectors_detour = find_delivered_lanes(work.planes, at, n, h, live & ~implied, VECTORS)
-            vectors_minimal |= implied
-        decided = levels_minimal & vectors_minimal & minimal
+            implied = levels_at_hamming if has_levels else ZERO
+            vectors_at_hamming, vectors_above_hamming = find_delivered_lanes(
+                work.planes, at, n, h, live & ~implied, VECTORS
+            )
+            vectors_at_hamming |= implied
+        decided = levels_at_hamming & vectors_at_hamming & minimal
         if has_route3:
             decided &= active_lanes(work.planes, at, n)
         count_decided(work, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
@@ -130,8 +132,8 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
             rest &= rest - ONE
             s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
             far = popcount(s ^ t)
-            by_levels = _links_in_lane(far, levels_minimal, levels_detour, i)
-            by_vectors = _links_in_lane(far, vectors_minimal, vectors_detour, i)
+            by_levels = _links_in_lane(far, levels_at_hamming, levels_above_hamming, i)
+            by_vectors = _links_in_lane(far, vectors_at_hamming, vectors_above_hamming, i)
             set_known_results(world, by_levels, by_vectors)
             evaluate_lane(work, work.trials[column + i], at, i, s, t, tally)
 
@@ -343,7 +345,7 @@ def make_whole_cube_kernel(
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
-    def rivals_whole(key, first, stop, params, tally):
+    def routing_rules_whole(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, stop)
@@ -351,12 +353,12 @@ def make_whole_cube_kernel(
             filter_trials(key, first, stop, work, lanes, tally)
             decide(work, work.scratch.world.n, tally)
 
-    return rivals_whole
+    return routing_rules_whole
 
 
-#: Kernels of the study ``rivals`` for n <= 8 and n <= 12.
-RIVALS_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
-RIVALS_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
+#: Kernels of the study ``routing-rules`` for n <= 8 and n <= 12.
+ROUTING_RULES_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
+ROUTING_RULES_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
 
 #: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
