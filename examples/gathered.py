@@ -51,6 +51,6 @@ def report(
         g = fc.gather(cube, tree, variant=variant, data=data, split=split, merge=merge)
         answer = "right" if g.result is not None and right(g.result) else "wrong"
         ended = f"{len(g.blocked)} nodes wait for ever" if g.deadlocked else f"{g.lost} of {g.expected} pieces lost"
-        print(f"{variant:9s} {g.steps_sync} steps, slowdown {g.steps_sync / cube.n:.2f}: {answer} answer, {ended}")
+        print(f"{variant:12s} {g.steps_sync} steps, slowdown {g.steps_sync / cube.n:.2f}: {answer} answer, {ended}")
         if variant == "corrected" and answer == "wrong" and g.unreachable_data == 0:
             sys.exit(1)

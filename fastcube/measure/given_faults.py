@@ -20,6 +20,8 @@ _LONGEST_CELL = 2**27
 _LONGEST_LINE = 2**28
 #: Largest size in bytes of the text from a pipe that ``fastcube evaluate`` holds in memory.
 _MOST_PIPED = 2**28
+#: Cell of faulty nodes that are sampled on demand, and too many to be listed.
+ON_DEMAND = "on demand"
 #: Most digits of an integer: Python refuses to read more than 4,300.
 _MOST_DIGITS = 100
 
@@ -137,7 +139,10 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     if None in row or None in row.values():
         raise ParameterError("a row must have as many cells as the header")
     left = dict(row)
-    nodes = [_parse_integer("faulty_nodes", text) for text in left.pop("faulty_nodes", "").split()]
+    cell = left.pop("faulty_nodes", "")
+    if cell == ON_DEMAND:
+        raise ParameterError(f"faulty_nodes must be labels, got {ON_DEMAND!r}: they are too many to be listed")
+    nodes = [_parse_integer("faulty_nodes", text) for text in cell.split()]
     seen: set[int] = set()
     for node in nodes:
         if node in seen:

@@ -89,7 +89,7 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
             events="connected",
         ),
         Proportion(name="connected", description="probability that the nonfaulty nodes are connected"),
-        Proportion(name="no_isolated_node", description="probability that no nonfaulty node is isolated"),
+        Proportion(name="no_isolated", description="probability that no nonfaulty node is isolated"),
         Proportion(
             name="extra_1", description="probability of a disconnection without an isolated node", events="extra_1"
         ),

@@ -34,7 +34,7 @@ _LOSSY = GATHER.family("lossy_{}", RUNS)
 _LOST = GATHER.family("lost_{}", RUNS)
 _LOST_SQUARED = GATHER.family("lost_{}_squared", RUNS)
 _LOST_EXPECTED = GATHER.family("lost_{}_expected", RUNS)
-_DEADLOCKED_LITERAL = GATHER.counter("deadlocked_as_printed")
+_DEADLOCKED_AS_PRINTED = GATHER.counter("deadlocked_as_printed")
 _UNREACHABLE_DATA = GATHER.moments("unreachable_data")
 _UNREACHABLE_DATA_EXPECTED = GATHER.counter("unreachable_data_expected")
 _WITH_UNREACHABLE_DATA = GATHER.counter("with_unreachable_data")
@@ -110,7 +110,7 @@ def _run_algorithms(n, t, failing, flow, tally):
     add_quantity(tally, _EXPECTED, holders)
     arrived, blocked = run_literal(n, flow)
     _count_run(tally, _AS_PRINTED, whole - arrived, holders)
-    tally[_DEADLOCKED_LITERAL] += blocked
+    tally[_DEADLOCKED_AS_PRINTED] += blocked
     if failing == 0:
         for run in range(_AS_COMMENTED, _TC + 1):
             _count_run(tally, run, np.int64(0), holders)

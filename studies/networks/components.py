@@ -78,15 +78,15 @@ STATISTICS = (
                     condition="reached", units="links", defined=_has_pair, bound=_most_links, shown=False),
     *(Proportion(name=f"extra_{g}", description=f"probability of a disconnection into components of more than {g} nodes")
       for g in EXTRA_NODES),
-    *(Proportion(name=f"at_least_{r}_components", description=f"probability of at least {r} components", events=f"at_least_{r}_components")
+    *(Proportion(name=f"at_least_{r}_components", description=f"probability of at least {r} components")
       for r in LEAST_COMPONENTS),
-    Mean(name="second_largest_component", description="fraction of the nonfaulty nodes in the second largest component",
+    Mean(name="second_component", description="fraction of the nonfaulty nodes in the second largest component",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
-    Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects", total="connected_pairs",
-         squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count, defined=_has_pair),
+    Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects",
+         total="connected_pairs", squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count, defined=_has_pair),
     NormalDifference(name="connected_pairs_diff", description="connected_pairs: network minus hypercube, on the same faults",
-                     total="connected_pairs_diff", squares="connected_pairs_diff_squares", nonzero="connected_pairs_differs", unit=_pair_count,
-                     bound=is_not_hypercube, defined=is_compared_with_pair, shown=False),
+                     total="connected_pairs_diff", squares="connected_pairs_diff_squares",
+                     nonzero="connected_pairs_differs", unit=_pair_count, bound=is_not_hypercube, defined=is_compared_with_pair, shown=False),
 )  # a table, row by row # fmt: skip
 
 

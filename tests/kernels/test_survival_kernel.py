@@ -337,7 +337,7 @@ def test_few_faults_in_the_hypercube(n, f):
     found = lanes("hypercube", n, f, trials=trials)
     apart = Fraction(nodes * comb(nodes - 1 - n, f - n), comb(nodes, f))
     assert agrees(trials - found["connected"], trials, apart)
-    assert found["no_isolated_node"] == found["connected"] and found["extra_1"] == 0
+    assert found["no_isolated"] == found["connected"] and found["extra_1"] == 0
 
 
 # ---------------------------------------------------------------- parts
