@@ -33,7 +33,7 @@ class HittingPoint(NamedTuple):
     """The axes of ``hitting``, in their order."""
 
     network: I64  #: 0 for the hypercube
-    what: I64  #: 0 if nodes fail, 1 if links fail
+    failing: I64  #: 0 if nodes fail, 1 if links fail
     n: I64
 
 
@@ -45,7 +45,7 @@ def _read_point(params):
 @scratch
 def _scratch_for(network, point):
     """Return the scratch memory of trials on a network in which all components return."""
-    return curve_scratch_for(np.array([network, point.what, point.n, 0], np.float64))
+    return curve_scratch_for(np.array([network, point.failing, point.n, 0], np.float64))
 
 
 @scratch
@@ -71,7 +71,7 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
     def hitting(key, first, stop, params, tally):
         point = _read_point(params)
         own, cube = _scratch_for(point.network, point), _scratch_for(np.int64(0), point)
-        paired = point.network != 0 and (point.what == 0 or _is_matched(point))
+        paired = point.network != 0 and (point.failing == 0 or _is_matched(point))
         many = np.int64(own.order.size)
         width = _width_of_bins(many)
         life = np.zeros(many + 1, np.float64)  # expected time of the failure number i, at failure rate 1 per component

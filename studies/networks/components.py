@@ -83,10 +83,12 @@ STATISTICS = (
     Mean(name="second_component", description="fraction of the nonfaulty nodes in the second largest component",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
     Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects",
-         total="connected_pairs", squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count, defined=_has_pair),
+         total="connected_pairs", squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count,
+         defined=_has_pair),
     NormalDifference(name="connected_pairs_diff", description="connected_pairs: network minus hypercube, on the same faults",
                      total="connected_pairs_diff", squares="connected_pairs_diff_squares",
-                     nonzero="connected_pairs_differs", unit=_pair_count, bound=is_not_hypercube, defined=is_compared_with_pair, shown=False),
+                     nonzero="connected_pairs_differs", unit=_pair_count, bound=is_not_hypercube,
+                     defined=is_compared_with_pair, shown=False),
 )  # a table, row by row # fmt: skip
 
 

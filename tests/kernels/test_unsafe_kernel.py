@@ -174,13 +174,13 @@ def test_no_fault_one_fault_all_faults():
 
 
 @pytest.mark.kernels
-def test_the_law_of_the_rounds_has_their_moments():
+def test_the_distribution_of_the_rounds_has_their_moments():
     for n, f in ((6, 9), (8, 12), (10, 7), (12, 60), (30, 40)):
         counts = count(TABLE.kernel(n, f), n, f, 0, 20000).counts
-        law = counts["rounds_bins"]
-        assert sum(law) == counts["rounds_known"] and law[-1] == 0
-        assert counts["rounds"] == sum(r * c for r, c in enumerate(law))
-        assert counts["rounds_squared"] == sum(r * r * c for r, c in enumerate(law))
+        bins = counts["rounds_bins"]
+        assert sum(bins) == counts["rounds_known"] and bins[-1] == 0
+        assert counts["rounds"] == sum(r * c for r, c in enumerate(bins))
+        assert counts["rounds_squared"] == sum(r * r * c for r, c in enumerate(bins))
 
 
 def test_most_faults():
