@@ -25,7 +25,7 @@ from .layout import CURVE, CURVE_EVENTS
 _SLOTS = np.int64(CURVE.size)
 _EVENTS = CURVE.family("{}", CURVE_EVENTS)
 _SOME = CURVE.counter("some")
-_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others"))
+_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others", "joined"))
 
 #: Index in ``params`` of the first number of failures.
 _FAILED = 3
@@ -54,8 +54,9 @@ class CurveScratch(NamedTuple):
     many: Ints32  #: number of components of each size, without the giant (one of the largest)
     failed: Ints  #: count + 1: the numbers of failures in falling order, and -1
     rows: Ints  #: count entries: row of each number in the tally
-    states: Words  #: (4, count): the trial's events, one field each, then the sizes that ``note_state`` gets
-    sums: Words  #: (10, count): sums over trials, of events, and of each size, its square's low half and high half
+    survivors: Words  #: count entries: number of nodes that survive
+    states: Words  #: (5, count): the trial's events, one field each, the sizes that ``note_state`` gets, and the joined pairs
+    sums: Words  #: (13, count): sums over trials, of events, and of each size, its square's low half and high half
     first: Ints  #: used by ``hitting``: failures at the first DISCONNECTION and at the first ISOLATED_NODE
 
 
@@ -83,8 +84,10 @@ def curve_scratch_for(params):
     count = params.size - _FAILED
     rows = np.argsort(-params[_FAILED:])
     failed = np.full(count + 1, -1, np.int64)
+    survivors = np.empty(count, np.uint64)
     for i in range(count):
         failed[i] = np.int64(params[_FAILED + rows[i]])
+        survivors[i] = np.uint64(nodes - failed[i] if what == 0 else nodes)
     return CurveScratch(
         table,
         ends,
@@ -95,8 +98,9 @@ def curve_scratch_for(params):
         np.zeros(nodes + 1, np.int32),
         failed,
         rows,
-        np.zeros((4, count), np.uint64),
-        np.zeros((10, count), np.uint64),
+        survivors,
+        np.zeros((5, count), np.uint64),
+        np.zeros((13, count), np.uint64),
         np.zeros(_FIRST_EVENTS, np.int64),
     )
 
@@ -139,7 +143,9 @@ def _add_trial(w):
     count = w.rows.size
     for i in range(count):
         w.sums[0, i] += w.states[0, i]
-    for k in range(1, 4):
+        largest = w.states[1, i] & LOW32
+        w.states[4, i] = (largest * largest + w.states[3, i] - w.survivors[i]) >> ONE
+    for k in range(1, 5):
         for i in range(count):
             x = w.states[k, i] & LOW32
             square = x * x
@@ -164,7 +170,7 @@ def _flush_moments(w, tally, trials):
     """Add the sums of sizes to the tally."""
     for i in range(w.rows.size):
         row = w.rows[i] * _SLOTS
-        for k in range(3):
+        for k in range(len(_SIZES)):
             tally[row + _SIZES[k].total] += np.int64(w.sums[3 * k + 1, i])
             tally[row + _SIZES[k].squares] += np.int64(w.sums[3 * k + 2, i])
             tally[row + _SIZES[k].squares + 1] += np.int64(w.sums[3 * k + 3, i])

@@ -9,7 +9,7 @@ import numpy as np
 from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import CURVE as TALLY
-from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, Statistic
+from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
 from fastcube.measure.study import Axis, Choice, Draw, Explanation, Grid, Study, Value, join_limited
 from fastcube.measure.survival import NETWORK
 from fastcube.networks.family import families, network
@@ -45,6 +45,10 @@ def _survivor_count(point: Point) -> float:
     return float(max(2 ** int(point["n"]) - failed, 1))
 
 
+def _has_survivors(point: Point) -> bool:
+    return str(point["what"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
+
+
 STATISTICS: tuple[Statistic, ...] = (
     Proportion(name="connected", description="probability that the survivors are connected"),
     Proportion(name="disconnected", description="probability of more than one component", shown=False),
@@ -55,6 +59,9 @@ STATISTICS: tuple[Statistic, ...] = (
     Mean(name="second_component", description="fraction of the survivors in the second largest component",
          total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
          bound=lambda point: 0.5),
+    ShiftedMean(name="mean_component", description="expected size of the component of a random survivor", total="joined",
+                squares="joined_squares", nonzero="some", unit=lambda point: _survivor_count(point) / 2, units="nodes",
+                bound=lambda point: _survivor_count(point) - 1, least=1.0, defined=_has_survivors),
     NormalMean(name="susceptibility", description="sum of squared sizes of components but the largest, divided by the survivors",
                total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
                bound=lambda point: _survivor_count(point) / 4),
