@@ -85,6 +85,7 @@ from .networks.faults import random_faults as random_faults
 from .networks.graphs import from_networkx as from_networkx
 from .networks.hypercube import Hypercube as Hypercube
 from .results.combining import merge as merge
+from .results.lifetime import lifetime as lifetime
 from .results.reading import open_results as open_results
 from .results.reliability import reliability as reliability
 from .results.results import Results as Results

@@ -128,7 +128,7 @@ def test_the_command(run, tmp_path, capsys):
     ("call", "message"),
     [
         (lambda r: fc.reliability(r, 0.1), "results must be of one network at one n"),
-        (lambda r: fc.reliability(r.sel(network="moebius1"), 1.5), r"rate must be a number in \[0, 1\], got 1.5"),
+        (lambda r: fc.reliability(r.sel(network="moebius1"), 1.5), r"rate must be a number in \[0, 1\], or several, got 1.5"),
         (
             lambda r: fc.reliability(r.sel(network="moebius1"), 0.1, against="crossed"),
             "against must be hypercube or None",
