@@ -341,7 +341,7 @@ class Measure:
     def _check_counters(self, statistic: Statistic) -> None:
         bins = {c.name: c.bins for c in self.tally.counters}
         plain = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
-        binned = (statistic.counter,) if isinstance(statistic, Distribution) else ()
+        binned = statistic.bins_needed()
         for name in (*plain, *binned):
             if name not in bins:
                 raise ParameterError(
@@ -352,6 +352,10 @@ class Measure:
                 raise ParameterError(
                     f"statistic {statistic.name} of {self.name} needs a counter "
                     f"{'with' if name in binned else 'without'} bins, got {name}"
+                )
+            if bins[name] < binned.get(name, 0):
+                raise ParameterError(
+                    f"statistic {statistic.name} of {self.name} needs {binned[name]} bins, got {bins[name]} of {name}"
                 )
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..measure.estimate import Estimate
+from ..measure.estimate import Estimate, OrderEstimate
 from ..measure.study import Measure, Point
 from . import placing
 from .style import GREY, SMALLEST, line_style
@@ -90,15 +90,15 @@ class Statement:
 
 def has_no_events(e: Estimate) -> bool:
     """Whether no trial had the event, so that only an upper limit is known."""
-    return e.value == 0 and e.low == 0 and e.high > 0
+    return e.value == 0 and e.low == 0 and e.high > 0 and not isinstance(e, OrderEstimate)
 
 
 def is_limit(e: Estimate) -> bool:
     """Whether only a limit is known: an upper limit if no trial had the event, a lower limit if all trials had it.
 
-    A lower limit that the marker at the value would cover does not count.
+    A lower limit that the marker at the value would cover does not count.  A quantile is always known.
     """
-    return has_no_events(e) or (e.value == e.high and e.low < _COVERED * e.value)
+    return has_no_events(e) or (not isinstance(e, OrderEstimate) and e.value == e.high and e.low < _COVERED * e.value)
 
 
 def is_drawable(e: Estimate, log: bool) -> bool:
@@ -466,7 +466,8 @@ class Panel:
             stated = [v for v in stated + known if v < max(values) * _MAX_STATEMENT_FACTOR]
             known = []
         values += stated + known + [self._limits[end] for end in ("bottom", "top") if end in self._limits]
-        if not self.log and max(seen) - min(seen) < max(e.high - e.low for e in estimates) and not self.statements:
+        widest = max((e.high - e.low for e in estimates if e.high < math.inf), default=0.0)
+        if not self.log and max(seen) - min(seen) < widest and not self.statements:
             far = 2 * min(values)  # a closer view would only show intervals
             values += [0.0] if far >= 0 else [far, 2 * max(values)]
         room = _SCREEN_ROOM if self.letters >= 10 else _PAPER_ROOM
@@ -527,20 +528,21 @@ class Panel:
         every = _marker_step(len(y))
         look = line.plot_style | {"markevery": every} | moved
         self.axes.plot(line.x, y, zorder=layer, gid="line", label=mathtext(line.label or "_"), **look)
+        top = self.axes.get_ylim()[1]
+        ends = [e.high if e.high < math.inf else max(10 * top, e.value) for e in line.estimates]  # above the axis
         beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
         bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
         bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
         in_band = [b and n for b, n in zip(banded, beside, strict=True)]
-        for i, (x, e) in enumerate(zip(line.x, line.estimates, strict=True)):
+        for i, (x, e, high) in enumerate(zip(line.x, line.estimates, ends, strict=True)):
             if drawn[i] and not in_band[i] and i % every == 0 and not self._is_empty:
-                end = _BELOW * e.value if self.log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
-                self.axes.plot([x] * 2, [end, e.high], **bar)
+                low = _BELOW * e.value if self.log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
+                self.axes.plot([x] * 2, [low, high], **bar)
                 self._has_bar = True
         if line.joined and any(in_band):
-            low, high = [e.low for e in line.estimates], [e.high for e in line.estimates]
             step = "mid" if "drawstyle" in look else None
             band = {"color": look["color"], "alpha": 0.18, "linewidth": 0, "zorder": 1, "step": step}
-            self.axes.fill_between(line.x, low, high, where=banded, **band)
+            self.axes.fill_between(line.x, [e.low for e in line.estimates], ends, where=banded, **band)
             self._has_band = True
 
     def _draw_limits(self) -> None:

@@ -15,7 +15,7 @@ from ..cube.tables import make_tabulate, named_slots, named_step
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..tally.sums import add_quantity, add_wide
 from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for, make_links_trial, make_nodes_trial
-from .layout import HITTING, LIFETIME_UNIT, MOMENT_BINS
+from .layout import HITTING, LIFETIME_UNIT, failures_per_bin
 
 _SAME, _EXTRA_1_FIRST, _NEVER = (HITTING.counter(name) for name in ("same", "extra_1_first", "never"))
 _DISCONNECTED, _ISOLATED = HITTING.moments("disconnected_at"), HITTING.moments("isolated_at")
@@ -23,6 +23,7 @@ _DISCONNECTED_BINS, _ISOLATED_BINS = HITTING.counter("disconnected_bins"), HITTI
 _LIFE, _DIFFERENCE = HITTING.moments("life"), HITTING.moments("life_diff")
 
 _tabulate = make_tabulate(named_step)
+_width_of_bins = scratch(failures_per_bin)
 
 
 @scratch
@@ -58,6 +59,7 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
         own, cube = _scratch_for(params[0], params), _scratch_for(0.0, params)
         paired = params[0] != 0 and (params[1] == 0 or _is_matched(params))
         many = np.int64(own.order.size)
+        width = _width_of_bins(many)
         life = np.zeros(many + 1, np.float64)  # expected time of the failure number i, at failure rate 1 per component
         for i in range(many):
             life[i + 1] = life[i] + 1.0 / (many - i)
@@ -72,8 +74,8 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
             alone = alone if alone >= 0 else many
             add_quantity(tally, _DISCONNECTED, apart)
             add_quantity(tally, _ISOLATED, alone)
-            tally[_DISCONNECTED_BINS + apart * (MOMENT_BINS - 1) // many] += 1
-            tally[_ISOLATED_BINS + alone * (MOMENT_BINS - 1) // many] += 1
+            tally[_DISCONNECTED_BINS + apart // width] += 1
+            tally[_ISOLATED_BINS + alone // width] += 1
             add_quantity(tally, _LIFE, np.int64(life[apart] * LIFETIME_UNIT + 0.5))
             if paired:
                 cube.first[:] = -1

@@ -106,7 +106,7 @@ def check_hitting(name, what, n, first, trials):
         HITTING.read(slots)[0],
         Counter(dict.fromkeys(("same", "extra_1_first", "never", "life_differs"), 0)),
     )
-    bins = {what: [0] * 33 for what in ("disconnected_bins", "isolated_bins")}
+    bins = {what: [0] * 4097 for what in ("disconnected_bins", "isolated_bins")}
     total = difference = 0.0
     compared = name != "hypercube" and (what == "nodes" or name in MATCHED)
     for t in range(first, first + trials):
@@ -120,7 +120,7 @@ def check_hitting(name, what, n, first, trials):
             at = many if moment is None else moment
             expected[f"{what_happens}_at"] += at
             expected[f"{what_happens}_squares"] += at**2
-            bins[f"{what_happens}_bins"][32 * at // many] += 1
+            bins[f"{what_happens}_bins"][at] += 1
         total += lifetime(apart, many)
         if compared:
             other, _ = find_moments("hypercube", what, n, make_order("hypercube", what, n, t))

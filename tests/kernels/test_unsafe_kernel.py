@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.compiled import mark_unless_default
 from helpers.machine_code import assembly_text, has_cpu_feature
+from helpers.tallies import check_counts, new_counts
 from reference import unsafe as plain
 
 from fastcube.kernels.draws import nodes
@@ -53,25 +54,39 @@ def serving(n, f):
 
 
 def expected(n, f, first, stop):
-    """The tally by the plain twin."""
-    out = [0] * (40 + 3 * len(CLASSES)) + [-1, -1]
+    """The counters by the plain twin, and the most rounds with their trial."""
+    out = new_counts(LAYOUT)
+    most = (-1, -1)
     for t in range(first, stop):
         faulty = nodes.fault_set(np.uint64(KEY), t, n, f).tolist()
         steps = plain.find_unsafe(n, faulty)
         unsafe, rounds = len(steps), max(steps.values(), default=0)
-        near = any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
-        trial = (unsafe, unsafe**2, unsafe > 0, unsafe + f == 2**n, rounds, rounds**2, near, 1)
-        out[:8] = [a + b for a, b in zip(out, trial, strict=False)]
-        out[8 + min(rounds, 31)] += 1
+        out["unsafe_nodes"] += unsafe
+        out["unsafe_nodes_squared"] += unsafe**2
+        out["with_unsafe"] += unsafe > 0
+        out["all_unsafe"] += unsafe + f == 2**n
+        out["rounds"] += rounds
+        out["rounds_squared"] += rounds**2
+        out["merging"] += any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
+        out["rounds_known"] += 1
+        out["rounds_law"][min(rounds, 31)] += 1
         reached = [u for u in CLASSES if n > 12 and u <= unsafe]
-        for c in range(len(reached)):
-            out[40 + c] += 1
+        for u in reached:
+            out[f"reached_{u}"] += 1
         if reached:
-            out[40 + len(CLASSES) + len(reached) - 1] += unsafe
-            out[40 + 2 * len(CLASSES) + len(reached) - 1] += unsafe**2
-        if rounds > out[-2]:
-            out[-2:] = [rounds, t]
-    return out
+            out[f"unsafe_nodes_{reached[-1]}"] += unsafe
+            out[f"unsafe_nodes_squared_{reached[-1]}"] += unsafe**2
+        most = max(most, (rounds, t), key=lambda pair: pair[0])
+    return out, most
+
+
+def check(kernel, n, f, first, stop, wanted):
+    """Compare a kernel's trials with ``expected``, counter by counter."""
+    tally = LAYOUT.new_tally()
+    kernel(np.uint64(KEY), first, stop, np.array([n, f], np.float64), tally)
+    counts, extremes = LAYOUT.read(tally)
+    check_counts(counts, wanted[0], f"n={n}, f={f}, trials {first} to {stop - 1}")
+    assert extremes == {"rounds": wanted[1]}, (n, f, first, stop)
 
 
 # ---------------------------------------------------------------- against the twin
@@ -83,7 +98,7 @@ def test_every_number_of_faults_of_a_small_cube(n, every):
     for f in range(2**n + 1):
         wanted = expected(n, f, 3, 103)
         for served in serving(n, f) if every else [TABLE.load_kernel("small.SMALL_6")]:
-            assert count(served, n, f, 3, 103) == wanted, (served, f)
+            check(served, n, f, 3, 103, wanted)
 
 
 @pytest.mark.kernels
@@ -97,7 +112,7 @@ def test_every_number_of_faults_of_a_small_cube(n, every):
 def test_random_fault_sets_of_larger_cubes(n, f):
     wanted = expected(n, f, 60, 90)
     for served in serving(n, f):
-        assert count(served, n, f, 60, 90) == wanted, served
+        check(served, n, f, 60, 90, wanted)
 
 
 # ---------------------------------------------------------------- against each other

@@ -247,6 +247,8 @@ CALLS = {
     "Ratio": (fc.Ratio, {**ABOUT, "numerator": "a", "denominator": "b", "squares": ("c", "d", "e"), "nonzero": "f"},
               OF_STATISTICS),
     "Distribution": (fc.Distribution, {**ABOUT, "counter": "c", "label": "value"}, OF_STATISTICS),
+    "TailProportion": (fc.TailProportion, {**ABOUT, "counter": "c", "least": 2}, OF_STATISTICS),
+    "Quantile": (fc.Quantile, {**ABOUT, "counter": "c", "percent": 50, "unit": flat, "bound": flat}, OF_STATISTICS),
     "Results": (fc.Results, {"study": TOY, "seed": 0}),
     "Draw": (fc.Draw, {"network": CUBE, "others": {}}, {"others": {"dict"}}),
     "fault_sets": (sets,
