@@ -44,9 +44,9 @@ def command(
     """Print how long a network stays connected if its nodes, or links, have independent random lives.
 
     The lines have the mean time of the first disconnection, in the unit of --mean, then quantiles and probabilities.  FILE is of
-    survival-curve with failing links.  In its place a network with --n gives exact values, for n to 4 and 32 links.  The 95%
-    intervals hold for any number of trials.  If failed nodes or links are repaired, use `fastcube reliability` at their
-    unavailability.
+    hitting, or of survival-curve with failing links.  In its place a network with --n gives exact values, for n to 4 and up to 32
+    links.  The 95% intervals hold for any number of trials.  If failed nodes or links are repaired, use `fastcube reliability` at
+    their unavailability.
     """
     from ..exact.survival import exact_survival
     from ..measure.grid import parse_number, parse_values

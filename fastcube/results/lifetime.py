@@ -17,8 +17,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, as_number, short_repr
+from ..kernels.survival.layout import failures_per_bin
 from ..measure.estimate import UNDEFINED, Estimate
-from .reliability import Curve, Floats, chernoff_interval, is_curve, read_curve, weigh_failures
+from .reliability import (
+    Curve,
+    Floats,
+    chernoff_interval,
+    connectivity,
+    count_components,
+    is_curve,
+    read_curve,
+    weigh_failures,
+)
 from .results import Results
 
 #: Nodes of the quadrature for an order statistic, in standard deviations of its logit, and their distance.
@@ -92,7 +102,8 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
     Parameters
     ----------
     results : Results or sequence of float
-        Of ``survival-curve`` with failing links, for one network and n; numbers of failures that it lacks widen the intervals.
+        Of ``hitting``, or of ``survival-curve`` with failing links, for one network, one value of what and one n.  Numbers of
+        failures that a curve lacks, and bins of several failures, widen the intervals.
         Or exact probabilities that none of the first f = 0, 1, ... failures disconnects the survivors, up to the number of
         nodes, or of links.
     law : frozen distribution of scipy.stats
@@ -123,20 +134,42 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
         raise ParameterError(
             f"law must be a frozen continuous distribution of scipy.stats on [0, inf), got {short_repr(law)}"
         )
-    curve = read_curve(results)
     if isinstance(results, Results):
-        if not is_curve(results) or any(str(point["what"]) == "nodes" for point, _ in results):
-            raise ParameterError(
-                "results must be of survival-curve with failing links: survivors of failing nodes can become connected again, so "
-                "only the probability of a connection at a time is known, by reliability at the rate law.cdf(time)"
-            )
-    elif not (curve.low[0] == 1 and curve.low[-1] == 0 and (np.diff(curve.low) <= 0).all()):
+        return Lifetime(_read_first(results), law)
+    curve = read_curve(results)
+    if not (curve.low[0] == 1 and curve.low[-1] == 0 and (np.diff(curve.low) <= 0).all()):
         raise ParameterError("results must be exact probabilities that fall from 1 to 0")
     assert isinstance(curve, Curve)
-    falling = (np.maximum.accumulate(x[::-1])[::-1] for x in (curve.least, curve.low))
-    least, low = falling
-    most, high = (np.minimum.accumulate(x) for x in (curve.most, curve.high))
-    return Lifetime(Curve(least, most, low, high, curve.deviation, curve.trials, False), law)
+    return Lifetime(curve, law)
+
+
+def _read_first(results: Results) -> Curve:
+    """Return P(K > f), K being the number of failures at the first disconnection, for the one network of the results."""
+    if is_curve(results) and all(str(point["what"]) == "links" for point, _ in results):
+        curve = read_curve(results)
+        assert isinstance(curve, Curve)
+        least, low = (np.maximum.accumulate(x[::-1])[::-1] for x in (curve.least, curve.low))
+        most, high = (np.minimum.accumulate(x) for x in (curve.most, curve.high))
+        return curve._replace(least=least, most=most, low=low, high=high)
+    if [axis.name for axis in results.study.axes] != ["network", "what", "n"]:
+        raise ParameterError(
+            "results must be of hitting, or of survival-curve with failing links; survivors of failing nodes can become "
+            "connected again, so reliability at the rate law.cdf(time) is only the probability of a connection at a time"
+        )
+    done = [(point, tally) for point, tally in results if tally.trials]
+    if len(done) != 1:
+        raise ParameterError(
+            f"results must be of one network, one value of what and one n, got {len(done)}: use results.sel"
+        )
+    (point, tally), name = done[0], str(done[0][0]["network"])
+    what, n = str(point["what"]), int(point["n"])
+    many = count_components(name, what, n)
+    f, width = np.arange(many + 1), failures_per_bin(many)
+    reached = np.append(np.cumsum(tally.counts["disconnected_bins"][::-1])[::-1] / tally.trials, np.zeros(2))
+    least = (f < connectivity(name, n, what)).astype(float)
+    most = (f < (many if what == "nodes" else many - (1 << n) + 2)).astype(float)
+    low, high = np.maximum(reached[f // width + 1], least), np.minimum(reached[(f + 1) // width], most)
+    return Curve(least, most, low, high, np.sqrt(low * (1 - low)), tally.trials, False)
 
 
 def _solve_rate(values: Floats, change: Callable[[float], float], level: float) -> float:
