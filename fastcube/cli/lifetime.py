@@ -8,7 +8,7 @@ import click
 
 from ..errors import ParameterError, command_line_text, suggest_name
 from . import completion, options
-from .reliability import echo_rows, network, read_sources
+from .reliability import echo_rows, format_estimate, network, read_sources
 
 #: Short names of distributions of scipy.stats.
 _SHORT = {"weibull": "weibull_min", "exponential": "expon", "lognormal": "lognorm"}
@@ -52,7 +52,6 @@ def command(
     from ..measure.grid import parse_number, parse_values
     from ..measure.study import Axis
     from ..results.lifetime import lifetime
-    from ..results.rounding import estimate_text
 
     fractions = parse_values(Axis("quantile", "fraction", float, 0, 1), quantile) if quantile else []
     times = parse_values(Axis("at", "time", float, 0, float("inf")), at) if at else []
@@ -64,7 +63,7 @@ def command(
         found = lifetime(known, life)
         quantities = {"mean": found.mean} | {f"quantile {q:g}": found.quantile(q) for q in fractions}
         quantities |= {f"P(T > {t:g})": found.survival(t) for t in times}
-        rows += [[source.label, str(source.n), name, estimate_text(e)] for name, e in quantities.items()]
+        rows += [[source.label, str(source.n), name, format_estimate(e)] for name, e in quantities.items()]
     echo_rows(rows)
 
 

@@ -11,6 +11,7 @@ from ..errors import ParameterError
 from . import completion, options, print_message
 
 if TYPE_CHECKING:
+    from ..measure.estimate import Estimate
     from ..results.reliability import Reading, Strata
     from ..results.results import Results
 
@@ -52,6 +53,13 @@ def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: s
     if given in families():
         raise ParameterError(f"n must be given for a network, such as {given} --n 4")
     return [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]
+
+
+def format_estimate(e: Estimate) -> str:
+    """Return the estimate; ten digits of an exact value, whose further digits are errors of the computation."""
+    from ..results.rounding import estimate_text
+
+    return f"{e.value:.10g}" if e.half_width <= 1e-9 * abs(e.value) else estimate_text(e)
 
 
 def echo_rows(rows: Sequence[Sequence[str]]) -> None:
@@ -154,11 +162,9 @@ def command(
 
 def _format_reading(reading: Reading) -> str:
     """Return the estimate; its limits alone if missing numbers of failures dominate the interval; or "not known"."""
-    from ..results.rounding import estimate_text
-
     e = reading.estimate
     if reading.gap <= e.half_width:
-        return estimate_text(e)
+        return format_estimate(e)
     limits = f"[{max(e.low, reading.least):.4f}, {min(e.high, reading.most):.4f}]"
     return "not known" if limits == f"[{reading.least:.4f}, {reading.most:.4f}]" else limits
 

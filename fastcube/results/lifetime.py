@@ -32,10 +32,10 @@ from .reliability import (
 from .results import Results
 
 #: Nodes of the quadrature for an order statistic, in standard deviations of its logit, and their distance.
-_NODES = np.arange(-64, 65) / 4
+_NODES = np.arange(-96, 97) / 4
 
-#: Nodes of the coarser rule that bounds the error: twice the distance, and tails cut at 12 standard deviations.
-_COARSE = (_NODES % 0.5 == 0) & (np.abs(_NODES) <= 12)
+#: Nodes of the coarser rule that bounds the error: twice the distance, and tails cut at 20 standard deviations.
+_COARSE = (_NODES % 0.5 == 0) & (np.abs(_NODES) <= 20)
 
 #: Largest error of a mean, as a fraction of its interval's half-width, or of an exact mean.
 _SLACK, _SLACK_EXACT = 0.1, 1e-6
@@ -113,7 +113,7 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
     -------
     Lifetime
         With ``mean``, ``quantile(fraction)`` and ``survival(time)``, each an estimate whose 95% interval holds for any number of
-        orders of failures.  A mean takes one evaluation of ``law`` at 129 places for each number of failures.
+        orders of failures.  A mean takes one evaluation of ``law`` at 193 places for each number of failures.
 
     Raises
     ------
