@@ -7,6 +7,7 @@ If a value is known (f below the proved connectivity, too few survivors or links
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,11 +20,11 @@ from numpy.typing import NDArray
 
 from ..errors import MissingDependencyError, ParameterError, as_number, is_many, short_repr, suggest_name
 from ..measure.estimate import ALPHA, Estimate, bernstein_width
-from ..measure.registry import code_of, study
+from ..measure.registry import code_of, study, study_of
 from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
 from ..measure.tally import Tally
-from ..networks.family import families, find_family
+from ..networks.family import Family, families, find_family
 from .results import Results
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def connectivity(name: str, n: int, what: str = "nodes") -> int:
     return 4 if (name, n, what) == ("augmented", 3, "nodes") else family.degree(n)
 
 
-def count_components(name: str, what: str, n: int) -> int:
+def count_components(name: str | Family, what: str, n: int) -> int:
     """Return the number of nodes, or of links, that can fail."""
     return 1 << n if what == "nodes" else find_family(name).links(n)
 
@@ -293,6 +294,8 @@ def _known_values(
     values = {f: _counts_of(sizes) for f, sizes in known.items()}
     if links and {"connected", "disconnected"}.issuperset(statistic.counters()):  # a spanning tree has 2^n - 1 links
         values |= {f: {"connected": 0, "disconnected": 1} for f in range(many - nodes + 2, many)}
+    if isinstance(statistic, Proportion):
+        return {f: float(statistic.count_events(counts, 1)) for f, counts in values.items()}
     return {
         f: statistic.estimate(counts, 1, point).value if statistic.defined(point := make_point(f)) else 0.0
         for f, counts in values.items()
@@ -315,14 +318,26 @@ def _read_orders(results: Results, stat: str) -> Curve:
                 f"results must have the same trials at all numbers of failures, got others at failed={point['failed']} than "
                 f"at failed={first['failed']}: count the missing trials"
             )
-    counted = {int(point["failed"]): other for point, other in done}
-    return _make_curve(_find_number(results.study, stat), first, counted, tally.trials)
+    counted, (name, what, n) = {int(point["failed"]): other for point, other in done}, found[0]
+    family: Any = name
+    if name not in families() and what == "links":  # only the study's code knows the links of a user's network
+        draw = study_of(results.study).draw
+        assert draw is not None
+        family = draw({**first, "failed": 0}, 0, 0).network.family
+    curve = functools.partial(_make_curve, _find_number(results.study, stat), first)
+    try:
+        return curve(count_components(family, what, n), counted, tally.trials)
+    except KeyError:  # a file has a statistic's bounds only at its own points
+        raise ParameterError(
+            f"results must have all numbers of failures, or the code of {results.study.name}, which bounds {stat} at the others"
+        ) from None
 
 
-def _make_curve(statistic: Number, where: Mapping[str, Value], counted: Mapping[int, Tally], trials: int) -> Curve:
+def _make_curve(
+    statistic: Number, where: Mapping[str, Value], many: int, counted: Mapping[int, Tally], trials: int
+) -> Curve:
     """Return the curve of a statistic for the network ``where``, from tallies by numbers of failures."""
     name, what, n = str(where["network"]), str(where["what"]), int(where["n"])
-    many = count_components(name, what, n)
 
     def make_point(f: int) -> dict[str, Value]:
         return {**where, "failed": f}
@@ -461,7 +476,7 @@ def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], wi
     if not 0 < width < math.inf:
         raise ParameterError(f"plan must be a positive width, got {width}")
     where: dict[str, Any] = {"network": name, "what": what, "n": n}
-    curve = _make_curve(_find_number(study("survival-curve"), stat), where, {}, 1)
+    curve = _make_curve(_find_number(study("survival-curve"), stat), where, count_components(name, what, n), {}, 1)
     wanted, span = np.zeros(len(curve.low), bool), 0.0
     for p in rates:
         part = weigh_failures(len(curve.low) - 1, p) * (curve.most - curve.least)

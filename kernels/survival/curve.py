@@ -39,8 +39,6 @@ DISCONNECTION, ISOLATED_NODE, _FIRST_EVENTS = range(3)
 
 _6, _63 = np.uint64(6), np.uint64(63)
 
-_tabulate = make_tabulate(named_step)
-
 
 class CurveScratch(NamedTuple):
     """Scratch memory of a call; ``count`` is the number of points."""
@@ -71,38 +69,47 @@ def _list_ends(table, n):
     return ends
 
 
-@scratch
-def curve_scratch_for(params):
-    index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
-    nodes = np.int64(1) << n
-    table = np.empty((nodes, named_slots(index, n)), np.uint16)
-    _tabulate(index, n, table)
-    ends = np.empty((0, 2), np.int32)
-    if what == 1:
-        ends = _list_ends(table, n)
-        table = np.empty((0, 0), np.uint16)
-    count = params.size - _FAILED
-    rows = np.argsort(-params[_FAILED:])
-    failed = np.full(count + 1, -1, np.int64)
-    survivors = np.empty(count, np.uint64)
-    for i in range(count):
-        failed[i] = np.int64(params[_FAILED + rows[i]])
-        survivors[i] = np.uint64(nodes - failed[i] if what == 0 else nodes)
-    return CurveScratch(
-        table,
-        ends,
-        np.empty(ends.shape[0] if what == 1 else nodes, np.int32),
-        np.empty(16, np.uint64),
-        np.empty(nodes, np.int32),
-        np.zeros((nodes + 63) >> 6, np.uint64),
-        np.zeros(nodes + 1, np.int32),
-        failed,
-        rows,
-        survivors,
-        np.zeros((5, count), np.uint64),
-        np.zeros((13, count), np.uint64),
-        np.zeros(_FIRST_EVENTS, np.int64),
-    )
+def make_curve_scratch(step: Any, slots: Any) -> Any:
+    """Return the function ``curve_scratch_for(params)`` for networks given by blocks step(index, v, d, n) and slots(index, n)."""
+    tabulate = make_tabulate(step)
+
+    @scratch
+    def curve_scratch_for(params):
+        index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+        nodes = np.int64(1) << n
+        table = np.empty((nodes, slots(index, n)), np.uint16)
+        tabulate(index, n, table)
+        ends = np.empty((0, 2), np.int32)
+        if what == 1:
+            ends = _list_ends(table, n)
+            table = np.empty((0, 0), np.uint16)
+        count = params.size - _FAILED
+        rows = np.argsort(-params[_FAILED:])
+        failed = np.full(count + 1, -1, np.int64)
+        survivors = np.empty(count, np.uint64)
+        for i in range(count):
+            failed[i] = np.int64(params[_FAILED + rows[i]])
+            survivors[i] = np.uint64(nodes - failed[i] if what == 0 else nodes)
+        return CurveScratch(
+            table,
+            ends,
+            np.empty(ends.shape[0] if what == 1 else nodes, np.int32),
+            np.empty(16, np.uint64),
+            np.empty(nodes, np.int32),
+            np.zeros((nodes + 63) >> 6, np.uint64),
+            np.zeros(nodes + 1, np.int32),
+            failed,
+            rows,
+            survivors,
+            np.zeros((5, count), np.uint64),
+            np.zeros((13, count), np.uint64),
+            np.zeros(_FIRST_EVENTS, np.int64),
+        )
+
+    return curve_scratch_for
+
+
+curve_scratch_for = make_curve_scratch(named_step, named_slots)
 
 
 @block
@@ -364,10 +371,12 @@ def make_links_trial(note: Any, sizes: bool) -> Any:
     return trial
 
 
-def _curve_kernel(trial: Any, variant: str) -> Any:
-    @kernel(TRIALS_SIGNATURE, variant=variant)
+def make_curve_kernel(trial: Any, variant: str, scratch_for: Any = curve_scratch_for, **cached: Any) -> Any:
+    """Return the kernel that counts a block ``trial(key, t, w)`` in its scratch memory."""
+
+    @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
     def curve(key, first, stop, params, tally):
-        w = curve_scratch_for(params)
+        w = scratch_for(params)
         waiting = 0
         for t in range(first, stop):
             trial(key, t, w)
@@ -382,6 +391,8 @@ def _curve_kernel(trial: Any, variant: str) -> Any:
     return curve
 
 
-CURVE_HYPERCUBE = _curve_kernel(make_nodes_trial(True, note_state), "hypercube")
-CURVE_NODES = _curve_kernel(make_nodes_trial(False, note_state), "nodes")
-CURVE_LINKS = _curve_kernel(make_links_trial(note_state, True), "links")
+NODES_TRIAL, LINKS_TRIAL = make_nodes_trial(False, note_state), make_links_trial(note_state, True)
+
+CURVE_HYPERCUBE = make_curve_kernel(make_nodes_trial(True, note_state), "hypercube")
+CURVE_NODES = make_curve_kernel(NODES_TRIAL, "nodes")
+CURVE_LINKS = make_curve_kernel(LINKS_TRIAL, "links")

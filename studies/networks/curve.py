@@ -1,117 +1,16 @@
 """``survival-curve``: survivors after every number of failures, all counted from one order of failures per trial (N6)."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import CURVE as TALLY
-from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
-from fastcube.measure.study import Axis, Choice, Draw, Explanation, Grid, Study, Value, join_limited
-from fastcube.measure.survival import NETWORK
-from fastcube.networks.family import families, network
+from fastcube.measure.statistics import Point
+from fastcube.measure.study import Grid, Study, Value
+from fastcube.measure.survival_curve import AXES, STATISTICS, check_point, draw, explain, make_curve
 from fastcube.results.results import Results
-
-#: Largest number of links of a network on 2^16 nodes (the augmented cube).
-_MOST_LINKS = 31 * 2**15
-
-WHAT = Choice("what", "what fails", ("nodes", "links"))
-
-AXES = (
-    NETWORK,
-    WHAT,
-    Axis("n", "dimension (bits of a label)", int, 2, dispatch.MOST_DIMENSIONS),
-    Axis("failed", "failed nodes or links", int, 0, _MOST_LINKS, swept=True),
-)
-
-
-def count_failing(point: Point) -> int:
-    """Return the number of nodes, or of links, that can fail."""
-    n = int(point["n"])
-    return 2**n if str(point["what"]) == "nodes" else families()[str(point["network"])].links(n)
-
-
-def _check_point(point: Point) -> None:
-    chosen, n = families()[str(point["network"])], point["n"]
-    chosen.check_size(n, dispatch.MOST_DIMENSIONS)
-    check_range("failed", point["failed"], 0, count_failing(point), f"for {chosen.name} at n={n}, {point['what']}")
-
-
-def _survivor_count(point: Point) -> float:
-    failed = int(point["failed"]) if str(point["what"]) == "nodes" else 0
-    return float(max(2 ** int(point["n"]) - failed, 1))
-
-
-def _has_survivors(point: Point) -> bool:
-    return str(point["what"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
-
-
-STATISTICS: tuple[Statistic, ...] = (
-    Proportion(name="connected", description="probability that the survivors are connected"),
-    Proportion(name="disconnected", description="probability of more than one component", shown=False),
-    Proportion(name="no_isolated", description="probability that no survivor is isolated"),
-    Proportion(name="extra_1", description="probability of a disconnection without an isolated node"),
-    Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
-         squares="largest_squares", nonzero="some", unit=_survivor_count),
-    Mean(name="second_component", description="fraction of the survivors in the second largest component",
-         total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
-         bound=lambda point: 0.5),
-    ShiftedMean(name="mean_component", description="expected size of the component of a random survivor", total="joined",
-                squares="joined_squares", nonzero="some", unit=lambda point: _survivor_count(point) / 2, units="nodes",
-                bound=lambda point: _survivor_count(point) - 1, least=1.0, defined=_has_survivors),
-    NormalMean(name="susceptibility", description="sum of squared sizes of components but the largest, divided by the survivors",
-               total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
-               bound=lambda point: _survivor_count(point) / 4),
-)  # a table, row by row # fmt: skip
-
-
-def draw(point: Point, key: int, trial: int) -> Draw:
-    """Return the network without the nodes or links that fail first in the trial, and their numbers in this order."""
-    from fastcube.kernels.cube.link_numbers import link_names
-    from fastcube.kernels.draws import philox
-    from fastcube.kernels.survival import replay
-
-    chosen, n = families()[str(point["network"])], int(point["n"])
-    purpose = philox.NODE_ORDERS if str(point["what"]) == "nodes" else philox.LINK_ORDERS
-    order = replay.sample_order(np.uint64(key), trial, count_failing(point), purpose)
-    failed = order[: int(point["failed"])].tolist()
-    if str(point["what"]) == "nodes":
-        return Draw(network(chosen, n, failed), {"order": failed})
-    names = link_names(chosen.table(n), n)[failed].tolist()
-    return Draw(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
-
-
-def explain(point: Point, key: int, trial: int) -> Explanation:
-    """Return the trial at one number of failures, computed by the functions for single instances."""
-    from fastcube.algorithms.survival import survival
-
-    drawn = draw(point, key, trial)
-    net, order = drawn.network, drawn.others["order"]
-    found = survival(net)
-    data = {
-        "faulty_nodes": sorted(net.faulty_nodes),
-        "faulty_links": sorted(map(list, net.faulty_links)),
-        "order": order,
-        "connected": found.connected,
-        "isolated": found.isolated,
-        "components": found.components,
-    }
-    lines = [
-        f"  {len(order)} {point['what']} failed, the first first: {join_limited(map(str, order))}",
-        f"  the survivors are {'' if found.connected else 'not '}connected, {found.isolated} isolated",
-        f"  sizes of components: {join_limited(map(str, found.components), 12)}",
-    ]
-    return Explanation("\n".join(lines), data)
-
-
-def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
-    """Return the points of some networks at these numbers of failures."""
-    numbers = list(failed)
-    return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
-
 
 _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 
@@ -177,7 +76,7 @@ SURVIVAL_CURVE = Study(
     tally=TALLY,
     statistics=STATISTICS,
     kernel=lambda point: dispatch.CURVE.kernel(*point.values()),
-    check=_check_point,
+    check=check_point,
     draw=draw,
     explain=explain,
     figure=_figure,

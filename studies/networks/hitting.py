@@ -22,11 +22,10 @@ from fastcube.measure.statistics import (
 )
 from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
+from fastcube.measure.survival_curve import WHAT, count_failing
+from fastcube.measure.survival_curve import draw as draw_failures
 from fastcube.networks.family import families, network
 from fastcube.results.results import Results
-
-from .curve import WHAT, count_failing
-from .curve import draw as draw_failures
 
 #: Largest n.
 MOST = 14

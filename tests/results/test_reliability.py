@@ -364,3 +364,30 @@ def test_the_command_takes_a_network(capsys):
     with pytest.raises(SystemExit):
         main(["reliability", "hypercube", "--rate", "0.5"])
     assert "n must be given for a network, such as hypercube --n 4" in capsys.readouterr().err
+
+
+def folded_step(v, d, n):
+    return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("what", ["nodes", "links"])
+def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
+    """The folded hypercube as a user writes it: the nodes fail in the order of the built-in one, the links in another."""
+    mine = fc.family("mine", "folded again", step=folded_step, slots=lambda n: n + 1, sizes=lambda n: n >= 3)
+    own = fc.survival_curve_study(mine)
+    many = 16 if what == "nodes" else 40
+    results = fc.run(own, what=what, n=4, failed=range(many + 1), trials=5000, seed=3, output=tmp_path / "mine.h5")
+    named = fc.run(CURVE, network="folded", what=what, n=4, failed=range(many + 1), trials=5000, seed=3)
+    for stat in (s.name for s in CURVE.statistics):
+        e, other = (fc.reliability(r, 0.4, stat=stat) for r in (results, named))
+        assert (e.value == pytest.approx(other.value)) or what == "links"
+        assert abs(e.value - other.value) <= 4.9 * (e.stderr + other.stderr)
+        assert fc.reliability(fc.open_results(tmp_path / "mine.h5"), 0.4, stat=stat) == e
+    key = own.key(3, own.point({"network": "mine", "what": what, "n": 4, "failed": 9}))
+    drawn = [own.explain({"network": "mine", "what": what, "n": 4, "failed": 9}, key, t).data for t in range(50)]
+    few = own.count({"network": "mine", "what": what, "n": 4, "failed": 9}, 50, seed=3).counts
+    assert few["connected"] == sum(d["connected"] for d in drawn)
+    assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
+    with pytest.raises(fc.ParameterError, match="family must be a network of your own, made by fc.family, got 'folded'"):
+        fc.survival_curve_study("folded")
