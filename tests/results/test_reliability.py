@@ -389,5 +389,7 @@ def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
     few = own.count({"network": "mine", "what": what, "n": 4, "failed": 9}, 50, seed=3).counts
     assert few["connected"] == sum(d["connected"] for d in drawn)
     assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
-    with pytest.raises(fc.ParameterError, match="family must be a network of your own, made by fc.family, got 'folded'"):
+    with pytest.raises(
+        fc.ParameterError, match="family must be a network of your own, made by fc.family, got 'folded'"
+    ):
         fc.survival_curve_study("folded")
