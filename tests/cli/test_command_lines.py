@@ -56,8 +56,9 @@ GOAL = {
 OF_FILE = {"--unchecked": None, "--study": ["toy.py", "broken.py", "no.py"]}
 NEW = ["o.h5", "o.h5", "r.h5", "no/o.h5"]
 
-#: Arguments and options of each command; None where an option takes no value.
 OF_NETWORK = {"--n": ["3", "4", "0", "99"], "--fail": ["nodes", "links", "both"]}
+
+#: Arguments and options of each command; None where an option takes no value.
 LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "list": ([["toy.py", "unsafe-fraction", "nobody"]], {"--json": None}),
     "faults": ([["unsafe-fraction", "toy.py", "nobody"]], {"--set": ["n=4", "f=2", "f=2,3"], "--grid": ["default"],
