@@ -123,8 +123,8 @@ def _make_results(points: int, first: int, stop: int, goal: Goal | None = None) 
     results = Results(study, 0, {}, goal or Goal())
     for i in range(points):
         counts = {c.name: (0,) * c.bins if c.bins else 0 for c in study.tally.counters}
-        extremes = {e.name: (i, first) for e in study.tally.extremes}
-        results.tallies[5 + i % 40, i // 40] = Tally(((first, stop),), counts, extremes)
+        maxima = {e.name: (i, first) for e in study.tally.maxima}
+        results.tallies[5 + i % 40, i // 40] = Tally(((first, stop),), counts, maxima)
     return results
 
 
@@ -143,8 +143,8 @@ def _write_shards(folder: Path, number: int, points: int) -> list[Path]:
         changed = io.BytesIO(image)
         with h5py.File(changed, "r+") as file:
             file["raw/ranges"][:, 1:] = 1000 * i, 1000 * i + 1000
-            for extreme in part.study.tally.extremes:
-                file[f"raw/max_{extreme.name}"][:, 1] = 1000 * i
+            for maximum in part.study.tally.maxima:
+                file[f"raw/max_{maximum.name}"][:, 1] = 1000 * i
             set_attributes(file, {"digest": part.digest(), "goal": part.goal.to_json()})
         whole = changed.getvalue()
         path.write_bytes(whole + TRAILER + hashlib.sha256(whole).hexdigest().encode())

@@ -18,9 +18,9 @@ def point_key(study, seed, point):
 
 def study_key(study, seed, point):
     point, shared = {name: value for name, value in point.items() if name not in ("network", "failed")}, study
-    if study == "rivals-rate":
+    if study == "routing-rules-rate":
         point, shared = {**point, "k": 1}, "routing-rate"
-    elif study == "rivals" or study.startswith("rivals-"):
+    elif study == "routing-rules" or study.startswith("routing-rules-"):
         point, shared = {**point, "k": 1}, "routing"
     elif study == "hitting" or study.startswith("survival-curve-"):
         shared = "survival-curve"

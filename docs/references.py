@@ -87,7 +87,7 @@ def used_table(head, section):
 
 def rules_table():
     """A row per rule, then the methods of the study that compares statuses."""
-    head, rows = named_table("rule", "unicast")
+    head, rows = named_table("rule", "routing_rules")
     _, methods = used_table("", "methods of rules")
     return head, rows + methods
 
@@ -101,7 +101,7 @@ def entry_label(key, fields):
 
 def agreement_table():
     """A row per kind of agreement with catalogues, with its entries."""
-    named = {key for name in ("networks", "unicast") for _, key, _ in listed_entries(name)}
+    named = {key for name in ("networks", "routing_rules") for _, key, _ in listed_entries(name)}
     found = {key: fields for name in ("methods", "background", "lee_hayes") for _, key, fields in listed_entries(name)}
     rows = []
     for kind, keys in read_json("citations")["agreement"].items():

@@ -53,7 +53,7 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[str, int]]], statistic: str) -> str:
     """A row for each network, by degree, and a column for each of ``faults``."""
     results = load_results(name)
-    known = fc.families()
+    known = fc.network_families()
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n))
     if name == "survival-links" and statistic == "connected_diff":
         names = [name for name in names if known[name].is_compared(n)]
@@ -91,7 +91,7 @@ def _links(n: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
 
 def _rules(statistic: str, scale: float, digits: int) -> str:
     """A row for each rule that has the statistic; empty where no message was delivered."""
-    results = load_results("rivals")
+    results = load_results("routing-rules")
     rows = []
     for rule in _RULES:
         name = f"{rule}_{statistic}"
@@ -103,9 +103,9 @@ def _rules(statistic: str, scale: float, digits: int) -> str:
 
 def _status(statistic: str, digits: int) -> str:
     """A row for each kind of status."""
-    results = load_results("rivals-status-ten")
+    results = load_results("safety-status-ten")
     kinds = {
-        "unsafe": "FIND_UNSAFE",
+        "lee_hayes": "FIND_UNSAFE",
         "wu_fernandez": "marking of Wu & Fernandez",
         "levels": "safety levels",
         "vectors": "safety vectors",
@@ -123,12 +123,12 @@ def _hitting() -> str:
     rows = [
         [
             str(n),
-            *estimate_texts([results.estimate("differ", n=n)]),
+            *estimate_texts([results.estimate("isolation_not_first", n=n)]),
             *estimate_texts([results.estimate("lifetime", n=n)]),
         ]
         for n in range(2, 15)
     ]
-    return _markdown(["n", "1 - P(same)", "lifetime"], rows)
+    return _markdown(["n", "1 - P(isolation_first)", "lifetime"], rows)
 
 
 def _lifetimes(name: str, what: str) -> str:
@@ -138,8 +138,8 @@ def _lifetimes(name: str, what: str) -> str:
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if str(point["network"]) != "hypercube"))
     columns = []
     for n in sizes:
-        have = [network for network in names if fc.families()[network].sizes(n)]
-        found = [results.estimate("lifetime_diff", network=network, what=what, n=n) for network in have]
+        have = [network for network in names if fc.network_families()[network].sizes(n)]
+        found = [results.estimate("lifetime_diff", network=network, failing=what, n=n) for network in have]
         texts = [
             _SAME if compare_with_hypercube(e).startswith("not") else text
             for e, text in zip(found, estimate_texts(found), strict=True)
@@ -291,7 +291,14 @@ def _gathering() -> str:
         tree, gather = trees[n, links], gathers[n, links]
         cells = [
             tree[name]
-            for name in ("sink", "fault_free", "fault_free_exists", "fault_free_top_down", "tree_faults", "optimum")
+            for name in (
+                "sink_exists",
+                "fault_free",
+                "fault_free_exists",
+                "fault_free_top_down",
+                "tree_faults",
+                "optimum",
+            )
         ]
         cells += [gather[f"complete_{name}"] for name in ("literal", "comment", "repaired")]
         rows.append([str(n), str(links), *(f"{float(Fraction(x)):.4g}" for x in cells)])
@@ -391,7 +398,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
     "rules-delivered": lambda: _rules("delivered", 100, 3),
-    "rules-minimal": lambda: _rules("minimal", 100, 3),
+    "rules-at-hamming": lambda: _rules("at_hamming", 100, 3),
     "rules-extra": lambda: _rules("extra", 1, 5),
     "rules-refused": lambda: _rules("refused", 100, 3),
     "rules-safe": lambda: _status("safe", 5),

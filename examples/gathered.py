@@ -52,5 +52,5 @@ def report(
         answer = "right" if g.result is not None and right(g.result) else "wrong"
         ended = f"{len(g.blocked)} nodes wait for ever" if g.deadlocked else f"{g.lost} of {g.expected} pieces lost"
         print(f"{variant:9s} {g.steps_sync} steps, slowdown {g.steps_sync / cube.n:.2f}: {answer} answer, {ended}")
-        if variant == "repaired" and answer == "wrong" and g.stranded == 0:
+        if variant == "repaired" and answer == "wrong" and g.unreachable_data == 0:
             sys.exit(1)

@@ -35,7 +35,7 @@ print(unsafe.rounds, "rounds, all unsafe:", unsafe.all_unsafe, [str(part) for pa
 
 study = fc.study("unsafe-fraction")
 point = {"n": 6, "f": 3}
-print(study.explain(point, study.key(0, point), 5).words)
+print(study.explain(point, study.key(0, point), 5).text)
 
 # %%
 # Routing

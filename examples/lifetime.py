@@ -18,7 +18,7 @@ import fastcube as fc
 # One file of orders of failures
 # ------------------------------
 
-results = fc.run("survival-curve", network="hypercube", what="links", n=8, failed=range(1025), trials=10_000)
+results = fc.run("survival-curve", network="hypercube", failing="links", n=8, failed=range(1025), trials=10_000)
 
 # %%
 # Several distributions of one life

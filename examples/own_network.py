@@ -22,7 +22,7 @@ def wrong(v, d, n):
 
 
 try:
-    fc.family("overlay", "a twisted overlay", step=wrong, slots=lambda n: n)
+    fc.custom_network("overlay", "a twisted overlay", step=wrong, slots=lambda n: n)
 except fc.ParameterError as error:
     print(error)
 
@@ -38,7 +38,7 @@ def step(v, d, n):
     return v ^ ((2 << d) - 1) if above else v ^ (1 << d)
 
 
-OVERLAY = fc.family("overlay", "a twisted overlay", step=step, slots=lambda n: n)
+OVERLAY = fc.custom_network("overlay", "a twisted overlay", step=step, slots=lambda n: n)
 print(OVERLAY.matched, [fc.diameter(fc.network(OVERLAY, n)) for n in range(2, 9)])
 
 # %%

@@ -16,7 +16,7 @@ differ by the rule alone.
 # ``make_simulator`` makes a rule of it and detects livelocks. The rule of this page moves to the nonfaulty neighbour that has
 # the fewest faulty neighbours. It first considers neighbours that are nearer to the destination, then the others.
 
-# sphinx_gallery_thumbnail_path = "pictures/rivals-heavy-card.svg"
+# sphinx_gallery_thumbnail_path = "pictures/routing-rules-heavy-card.svg"
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def drunken(world, words, s, t):
 # Trial t has the faults and the message of trial t of study ``routing``. Each rule routes all messages. If LEVELS is one of the
 # rules, the study also has the paired difference of each other rule and LEVELS.
 
-STUDY = fc.rivals_study([careful, drunken, "ROUTE3", "LEVELS", "A1"])
+STUDY = fc.routing_rules_study([careful, drunken, "ROUTE3", "LEVELS", "A1"])
 
 if __name__ == "__main__":  # not where it is loaded as a study
     results = fc.run(STUDY, n=[6, 8], f=[4, 8, 16], links=0, trials=20_000)
@@ -113,5 +113,5 @@ if __name__ == "__main__":  # not where it is loaded as a study
 
 if __name__ == "__main__":
     point = {"n": 6, "f": 16, "links": 0}
-    longest, trial = results.tallies[6, 16, 0].extremes["careful_most"]
-    print(STUDY.explain(point, STUDY.key(0, point), trial).words)
+    longest, trial = results.tallies[6, 16, 0].maxima["careful_most"]
+    print(STUDY.explain(point, STUDY.key(0, point), trial).text)

@@ -17,7 +17,7 @@ import numpy as np
 import fastcube as fc
 
 cube = fc.Hypercube(3, faulty_nodes=[0b110])
-trees = fc.spanning_trees(cube, 0b000)
+trees = fc.edge_disjoint_spanning_trees(cube, 0b000)
 print(trees)
 links = [(int(parent), child) for tree in trees for child, parent in enumerate(tree) if parent >= 0]
 print(len(links), "directed links, all different:", len(set(links)) == len(links))
@@ -50,4 +50,4 @@ many.plot()
 
 rng = np.random.default_rng(0)
 cube = fc.Hypercube(5, faulty_nodes=rng.choice(32, 6, replace=False))
-print(fc.max_spanning_trees(cube), "trees; a cut of", len(fc.smallest_cut(cube)), "links")
+print(fc.max_edge_disjoint_trees(cube), "trees; a cut of", len(fc.minimum_edge_cut(cube)), "links")

@@ -37,8 +37,7 @@ from .kernels.routing.rules import (
     simulate_route2,
     simulate_route3,
 )
-from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide, offer
-from .kernels.unicast.rules import (
+from .kernels.routing_rules.rules import (
     FAULTS_BETWEEN,
     FIRST_PATH_IS_CLEAR,
     FIRST_PATH_IS_UNSAFE,
@@ -50,7 +49,8 @@ from .kernels.unicast.rules import (
     blocked_bits,
     first_path,
 )
-from .kernels.unicast.safety_status import forget_safety_status, level, safety_status_for, vector_bit
+from .kernels.routing_rules.safety_status import forget_safety_status, level, safety_status_for, vector_bit
+from .kernels.tally.sums import add_product, add_quantity, add_square, add_wide, offer
 
 _ONE = _np.int64(1)
 

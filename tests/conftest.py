@@ -29,7 +29,7 @@ LEFT_OUT = ("kernels", "slow", "exhaustive", "mpi", "dask", "slurm", "browser")
 #: Ends of the names of further files that compile them.
 TOGETHER = ("test_spanning_cli.py", "test_without_jit.py")
 #: Subjects whose kernels share most of their blocks with each other and few with those of the other subjects.
-ON_MESSAGES = ("broadcasting", "dualcube", "routing", "unicast", "unsafe")
+ON_MESSAGES = ("broadcasting", "dualcube", "routing", "routing_rules", "unsafe")
 #: Files whose tests import xarray, which takes some seconds.
 WITH_XARRAY = ("test_choice_axis.py", "test_hostile.py", "test_odd_values.py", "test_results.py")
 

@@ -35,7 +35,7 @@ class Gathering:
         The arguments of the call; ``variant`` is None for TC and REROUTE.
     expected : int
         Number of nodes that hold data, one unit each: the nonfaulty nodes with a nonfaulty link (R8).
-    arrived, stranded : Fraction
+    arrived, unreachable_data : Fraction
         Units that the sink has merged when nothing moves any more (R14), and units of nodes without a nonfaulty path to
         the sink.
     lost_by : dict
@@ -58,7 +58,7 @@ class Gathering:
     variant: str | None
     expected: int
     arrived: Fraction
-    stranded: Fraction
+    unreachable_data: Fraction
     lost_by: dict[str, Fraction]
     blocked: tuple[int, ...]
     steps_paper: int
@@ -242,7 +242,7 @@ def _make_gathering(run: GatheringRun, pieces: Pieces | None) -> Gathering:
         run.variant,
         expected=len(run.holders),
         arrived=arrived,
-        stranded=Fraction(run.stranded()),
+        unreachable_data=Fraction(run.unreachable_data()),
         lost_by=lost_by,
         blocked=tuple(sorted(amounts.blocked)),
         steps_paper=paper,

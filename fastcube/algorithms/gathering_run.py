@@ -109,7 +109,7 @@ class GatheringRun:
             longest[plan.stage] = max(longest[plan.stage], 2 if plan.partners else plan.hops)
         return sum(longest)
 
-    def stranded(self) -> int:
+    def unreachable_data(self) -> int:
         """Return the number of nodes with data that have no nonfaulty path to the sink."""
         seen = bytearray(2**self.n)
         seen[self.tree.sink] = 1

@@ -30,11 +30,11 @@ ROOT, ABSENT = -1, -2
 
 Trees = NDArray[np.int64]
 
-TREES: Algorithms[Trees] = Algorithms("spanning_trees", network="cube")
+TREES: Algorithms[Trees] = Algorithms("edge_disjoint_spanning_trees", network="cube")
 HEIGHTS: Algorithms[Iterable[int]] = Algorithms("broadcast_packets", network="cube", choice="trees")
 
 
-def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: str = "light") -> Trees:
+def edge_disjoint_spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: str = "light") -> Trees:
     """Return edge-disjoint spanning trees of the nonfaulty nodes around a source.
 
     Parameters
@@ -67,7 +67,7 @@ def spanning_trees(cube: Hypercube, s: int, pivoted: bool = False, algorithm: st
 
     Examples
     --------
-    >>> fc.spanning_trees(fc.Hypercube(2), 0)  # the first tree reaches 3 by 1, the second by 2
+    >>> fc.edge_disjoint_spanning_trees(fc.Hypercube(2), 0)  # the first tree reaches 3 by 1, the second by 2
     array([[-1,  0,  3,  1],
            [-1,  3,  0,  2]])
     """
@@ -92,7 +92,7 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     packets : int
         Number of packets, 1 or more.
     trees : str
-        ``edst`` (default): the trees of :func:`spanning_trees`.  ``edmonds``: its trees with ``algorithm="edmonds"``.
+        ``edst`` (default): the trees of :func:`edge_disjoint_spanning_trees`.  ``edmonds``: its trees with ``algorithm="edmonds"``.
         ``binomial``: one tree, in which the parent of v clears the highest set bit of v ^ s; without faults only.
         ``bfs``: one shortest-path tree, n <= 20.
 
@@ -122,7 +122,7 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     return _pipelined_steps(heights, packets) if heights else None
 
 
-def max_spanning_trees(cube: Hypercube) -> int:
+def max_edge_disjoint_trees(cube: Hypercube) -> int:
     """Return Edmonds' number: the largest number of edge-disjoint spanning trees of the nonfaulty nodes, for any root.
 
     Parameters
@@ -143,30 +143,30 @@ def max_spanning_trees(cube: Hypercube) -> int:
 
     Examples
     --------
-    >>> fc.max_spanning_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three nonfaulty links
+    >>> fc.max_edge_disjoint_trees(fc.Hypercube(4, faulty_nodes=[1]))  # node 0 has three nonfaulty links
     3
     """
-    return _nonfaulty_graph(cube).smallest_cut()[0]
+    return _nonfaulty_graph(cube).minimum_edge_cut()[0]
 
 
-def smallest_cut(cube: Hypercube) -> list[Link]:
+def minimum_edge_cut(cube: Hypercube) -> list[Link]:
     """Return the smallest set of links whose removal disconnects the nonfaulty nodes.
 
-    Parameters are as in :func:`max_spanning_trees`, which returns the number of these links.  The result is a sorted list of
+    Parameters are as in :func:`max_edge_disjoint_trees`, which returns the number of these links.  The result is a sorted list of
     pairs (u, v), u < v, and empty if the nonfaulty nodes are already disconnected.
 
     Examples
     --------
-    >>> fc.smallest_cut(fc.Hypercube(3, faulty_nodes=[1]))  # the nonfaulty links of node 0
+    >>> fc.minimum_edge_cut(fc.Hypercube(3, faulty_nodes=[1]))  # the nonfaulty links of node 0
     [(0, 2), (0, 4)]
     """
     graph = _nonfaulty_graph(cube)
-    return graph.cut(graph.smallest_cut()[1])
+    return graph.cut(graph.minimum_edge_cut()[1])
 
 
 @TREES.register(Hypercube, "light", options={"pivoted": None}, default=True)
 def light_trees(cube: Hypercube, s: int, pivoted: bool = False) -> Trees:
-    """Return the trees of ``algorithm="light"`` as rows of parents; see ``spanning_trees``."""
+    """Return the trees of ``algorithm="light"`` as rows of parents; see ``edge_disjoint_spanning_trees``."""
     rows = list(_light_rows(cube, s, pivoted))
     return np.stack(rows) if rows else np.empty((0, 2**cube.n), np.int64)
 
@@ -255,7 +255,7 @@ def light_tree(n: int, d: int, i: int) -> Trees:
 
 @TREES.register(Hypercube, "edmonds")
 def edmonds_trees(cube: Hypercube, s: int) -> Trees:
-    """Return the trees of ``algorithm="edmonds"`` as rows of parents; see ``spanning_trees``."""
+    """Return the trees of ``algorithm="edmonds"`` as rows of parents; see ``edge_disjoint_spanning_trees``."""
     check_integer("n", cube.n, 1, LARGEST_PACKED, 'for algorithm="edmonds"')
     trees = _nonfaulty_graph(cube).pack_trees(s)
     return np.array(trees, np.int64).reshape(-1, 2**cube.n)

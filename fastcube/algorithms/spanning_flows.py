@@ -121,7 +121,7 @@ class NonfaultyGraph:
             found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in list_members(crossing)]
         return sorted(found)
 
-    def smallest_cut(self) -> tuple[int, Nodes]:
+    def minimum_edge_cut(self) -> tuple[int, Nodes]:
         """Return the edge connectivity, and one side of a smallest cut.  Needs at least two nonfaulty nodes."""
         best, side = self.min_degree, 1 << self.node_of_degree(self.min_degree)
         if best == 0:
@@ -177,7 +177,7 @@ class NonfaultyGraph:
         """
         arcs = list(self.links)  # for each dimension the tails of the remaining arcs
         trees = []
-        for missing in reversed(range(self.smallest_cut()[0])):
+        for missing in reversed(range(self.minimum_edge_cut()[0])):
             tree = [-2] * (1 << self.n)
             tree[root] = -1
             inside, queue = 1 << root, [root]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, check_range, short_repr
 from ..networks.dualcube import DualCube
-from ..networks.family import LARGEST_TABLED, CubeNetwork, families
+from ..networks.family import LARGEST_TABLED, CubeNetwork, network_families
 from ..networks.network import Network, all_faulty_nodes
 from .registry import check_end
 
@@ -120,7 +120,7 @@ def network_arrays(network: Network) -> tuple[NDArray[np.int32], NDArray[np.bool
     elif isinstance(network, DualCube):
         table = _dual_table(network.m)
     else:
-        table = families()["hypercube"].table(network.bits)
+        table = network_families()["hypercube"].table(network.bits)
     faulty = np.zeros(len(table), np.bool_)
     faulty[all_faulty_nodes(network)] = True
     cut = np.zeros(len(table) if network.faulty_links else 0, np.uint64)

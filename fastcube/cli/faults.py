@@ -16,7 +16,7 @@ from . import completion, options
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
 @click.option("--first", default="0", metavar="T", show_default=True, help="Index of the first trial.")
-@click.option("--stop", required=True, metavar="T", help="Index of the last trial, plus 1.")
+@click.option("--trials", required=True, metavar="T", help="Index of the last trial, plus 1.")
 def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, first: str, stop: str) -> None:
     """Write the fault sets that a run samples as CSV, for other simulators.
 

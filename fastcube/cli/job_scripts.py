@@ -183,10 +183,10 @@ class Job:
         return _END.format(job=job, most_idle=MOST_IDLE_RESTARTS)
 
 
-def array_script(job: Job, array: int, tasks: int, at_once: int | None) -> str:
+def array_script(job: Job, array: int, tasks: int, max_running: int | None) -> str:
     """Return the script of an array of ``tasks`` tasks that share ``array`` shards, with its warm-up and its merge."""
     each = "one task each" if tasks == array else f"{tasks} tasks"
-    throttle = "" if at_once is None else f"%{at_once}"
+    throttle = "" if max_running is None else f"%{max_running}"
     again = f"sbatch --array={','.join(map(str, sorted({tasks // 2, tasks - 1})))} THIS_FILE"
     head = job.format_head(
         [

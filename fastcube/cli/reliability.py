@@ -50,7 +50,7 @@ def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: s
     if n is not None:
         family = find_family(given)
         return [Source(family.name, fail, family.check_size(n), None)]
-    if given in families():
+    if given in network_families():
         raise ParameterError(f"n must be given for a network, such as {given} --n 4")
     return [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]
 

@@ -53,6 +53,6 @@ def command(
     data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **told.data}
     if not as_json:
         click.echo(f"trial {index} of {chosen.name} at {point_text(where)}")
-        click.echo(told.words)
+        click.echo(told.text)
         click.echo()
     click.echo(json.dumps(data))

@@ -38,7 +38,7 @@ _OWNED = {
     **dict.fromkeys(("no-requeue", "requeue"), "the script requeues its tasks"),
     **dict.fromkeys(("open-mode", "output"), "the script writes its log"),
     **dict.fromkeys(("time", "time-min"), "use --time"),
-    "array": "use --array and --at-once",
+    "array": "use --array and --max-running",
     "chdir": "use -o FOLDER/NAME",
     "job-name": "the script names its job and log",
     "signal": "use --margin",
@@ -157,7 +157,7 @@ def _parse_time_limit(time: str) -> int:
     metavar="SIZE",
     help="Memory of a task (with mpi and dask: per processor), such as 2G; by default the measured need plus a quarter.",
 )
-@click.option("--at-once", type=int, metavar="K", help="Largest number of tasks that run at once; by default all.")
+@click.option("--max-running", type=int, metavar="K", help="Largest number of tasks that run at once; by default all.")
 @click.option(
     "--margin",
     type=int,
@@ -226,7 +226,7 @@ def command(study: str, **given: Any) -> None:
                 f"fastcube: most clusters take arrays of at most {_USUAL_ARRAY} tasks (MaxArraySize of `scontrol show config`); "
                 f"--tasks {_USUAL_ARRAY} gives each task {-(-array // _USUAL_ARRAY)} shards"
             )
-        script = array_script(job, array, tasks, given["at_once"])
+        script = array_script(job, array, tasks, given["max_running"])
     else:
         script = (mpi_script if given["engine"] == "mpi" else dask_script)(job, given["ranks"])
     click.echo(script, nl=False)
@@ -241,14 +241,14 @@ def _check_sizes(given: dict[str, Any]) -> None:
         check_range("array", given["array"], 1, MOST_SHARDS)
         tasks = given["array"] if given["tasks"] is None else given["tasks"]
         check_range("tasks", tasks, 1, given["array"])
-        if given["at_once"] is not None:
-            check_range("at-once", given["at_once"], 1, tasks)
+        if given["max_running"] is not None:
+            check_range("max-running", given["max_running"], 1, tasks)
         unused = ["ranks"]
     else:
         if given["ranks"] is None:
             raise click.UsageError("Missing option '--ranks'.")
         check_range("ranks", given["ranks"], 2 if given["engine"] == "mpi" else 1, 100_000)
-        unused = ["array", "tasks", "at_once"]
+        unused = ["array", "tasks", "max_running"]
     for name in unused:
         if given[name] is not None:
             raise ParameterError(f"{name.replace('_', '-')} is not an option of engine {given['engine']}")
@@ -296,10 +296,10 @@ def _cost_comments(measured: list[Measured], given: dict[str, Any], cpus: int | 
         seconds = measured_seconds(study, points)
         total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))
     if given["engine"] == "threads":
-        at_once, unit = given["tasks"] or given["array"], "task"
+        max_running, unit = given["tasks"] or given["array"], "task"
     else:
-        at_once, unit = max(1, given["ranks"] - (given["engine"] == "mpi")), "job"
-    wall = total / at_once / (cpus or 1)
+        max_running, unit = max(1, given["ranks"] - (given["engine"] == "mpi")), "job"
+    wall = total / max_running / (cpus or 1)
     if wall > _parse_time_limit(given["time"]) - given["margin"]:
         print_message(
             f"fastcube: a {unit} takes {seconds_text(wall)}, more than --time {given['time']}: it will be requeued until it is "

@@ -152,7 +152,7 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     Parameters
     ----------
     name : str or Family
-        A name of :func:`fastcube.families`, or a family of your own.
+        A name of :func:`fastcube.network_families`, or a family of your own.
     n : int
         1 to 5, if the family has such a network.  The package contains the counts of the built-in networks at n = 5; a network of
         your own takes about a minute there.

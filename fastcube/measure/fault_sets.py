@@ -1,6 +1,6 @@
 """The random samples of trials, for other simulators: their fault sets as arrays and as rows of CSV, without any algorithm.
 
-``replay`` shows the same data for each trial: a study's ``explain`` begins with its ``draw``.
+``replay`` shows the same data for each trial: a study's ``explain`` begins with its ``sample``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..networks.faults import RandomFaults
 from . import registry
 from .goal import MOST_TRIALS
 from .grid import collect_values
-from .study import Draw, Point, Study, Value, join_limited
+from .study import Point, Sample, Study, Value, join_limited
 
 #: Most trials in one array; each needs some kB of Python objects while the array is made.
 MAX_ROWS = 10**6
@@ -33,22 +33,22 @@ MAX_ROWS = 10**6
 MAX_LISTED = 2**20
 
 
-def iter_draws(study: Study, point: Point, seed: int, first: int, stop: int) -> Iterator[Draw]:
+def iter_samples(study: Study, point: Point, seed: int, first: int, stop: int) -> Iterator[Sample]:
     """Yield the samples of trials ``first .. stop - 1`` at a checked point.
 
-    Raises ParameterError if the range is empty or reversed, or if the study does not declare its samples (``draw``).
+    Raises ParameterError if the range is empty or reversed, or if the study does not declare its samples (``sample``).
     """
-    if study.draw is None:
-        raise ParameterError(f"{study.name} does not say what its trials draw: it has no draw")
+    if study.sample is None:
+        raise ParameterError(f"{study.name} does not say what its trials sample: it has no sample")
     check_range("seed", seed, 0, 2**63 - 1)
     check_range("first", first, 0, MOST_TRIALS - 1)
     check_range("stop", stop, first, MOST_TRIALS, f"for first={first}")
     key = study.key(seed, point)
-    draw = study.draw
-    return (draw(point, key, trial) for trial in range(first, stop))
+    sample = study.sample
+    return (sample(point, key, trial) for trial in range(first, stop))
 
 
-def faulty_nodes(drawn: Draw) -> list[int]:
+def faulty_nodes(drawn: Sample) -> list[int]:
     """Return the faulty nodes of a trial, ascending.  Faults sampled on demand are listed up to 2^20 nodes."""
     faults = drawn.network.faulty_nodes
     if not isinstance(faults, RandomFaults):
@@ -90,7 +90,7 @@ def fault_sets(
     -------
     array of shape (stop - first, ...)
         ``faulty_nodes``: int64, (trials, f), each row ascending.  ``faulty_links``: int64, (trials, K, 2), pairs (u, v)
-        with u < v, ascending.  Others: int64, (trials,) or (trials, many), but ``status_key`` uint64 and ``void`` bool.
+        with u < v, ascending.  Others: int64, (trials,) or (trials, many), but ``status_key`` uint64 and ``discarded`` bool.
         If the number of entries differs between trials, rows are as long as the longest and padded with -1.
 
     Raises
@@ -101,7 +101,7 @@ def fault_sets(
 
     Examples
     --------
-    >>> sets = fc.fault_sets("unsafe-fraction", n=5, f=2, stop=3)
+    >>> sets = fc.fault_sets("unsafe-fraction", n=5, f=2, trials=3)
     >>> sets.shape, sets.dtype
     ((3, 2), dtype('int64'))
     """
@@ -109,17 +109,17 @@ def fault_sets(
     field = check_line("field", field)
     point = _single_point(chosen, axes)
     counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
-    trials = iter_draws(chosen, point, **counts)
+    trials = iter_samples(chosen, point, **counts)
     start = counts["first"]
     if (stop := counts["stop"]) > start + MAX_ROWS:
         raise ParameterError(
             f"stop must be in [{start}, {start + MAX_ROWS}] for first={start}, in one array, got {stop}: "
-            "take several arrays, or rows of CSV from `fastcube faults --stop T > FILE`"
+            "take several arrays, or rows of CSV from `fastcube faults --trials T > FILE`"
         )
     rows = [_fault_set_value(drawn, field, chosen) for drawn in trials]
     if field == "status_key":
         return np.array(rows, np.uint64)
-    if field == "void":
+    if field == "discarded":
         return np.array(rows, np.bool_)
     if rows and isinstance(rows[0], int):
         return np.array(rows, np.int64)
@@ -140,7 +140,7 @@ def _single_point(study: Study, axes: Mapping[str, Any]) -> Point:
     return study.point({name: values[0] for name, values in given.items()})
 
 
-def _fault_set_value(drawn: Draw, field: str, study: Study) -> Any:
+def _fault_set_value(drawn: Sample, field: str, study: Study) -> Any:
     if field == "faulty_nodes":
         return faulty_nodes(drawn)
     if field == "faulty_links":
@@ -158,19 +158,19 @@ def iter_csv_rows(
     """Yield rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and the other sampled quantities.
 
     Labels in a cell are separated by spaces, the ends of a link by ``-``.  For more than 2^20 nodes with faults sampled on demand
-    the cell of the faulty nodes is ``lazy``; rate and status_key determine them.  Raises as ``iter_draws``.
+    the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  Raises as ``iter_samples``.
     """
     headed = False
     for point in points:
-        for trial, drawn in zip(range(first, stop), iter_draws(study, point, seed, first, stop), strict=True):
+        for trial, drawn in zip(range(first, stop), iter_samples(study, point, seed, first, stop), strict=True):
             if not headed:
                 yield [*point, "trial", "faulty_nodes", "faulty_links", *drawn.others]
                 headed = True
             yield [*map(str, point.values()), str(trial), *_csv_cells(drawn)]
 
 
-def _csv_cells(drawn: Draw) -> list[str]:
+def _csv_cells(drawn: Sample) -> list[str]:
     lazy = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
     links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
     others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())
-    return ["lazy" if lazy else " ".join(map(str, faulty_nodes(drawn))), links, *others]
+    return ["on demand" if lazy else " ".join(map(str, faulty_nodes(drawn))), links, *others]

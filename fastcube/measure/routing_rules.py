@@ -1,4 +1,4 @@
-"""Tables of routing rules on the faults and messages of the study ``routing``, for :func:`fastcube.rivals_study`."""
+"""Tables of routing rules on the faults and messages of the study ``routing``, for :func:`fastcube.routing_rules_study`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ import numpy as np
 from ..errors import ParameterError, check_range, is_many, join_alternatives, short_repr, suggest_name
 from ..kernels.machine.captured_values import unwrap_function
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
+from ..kernels.routing_rules.layout import (
+    NAMES,
+    PROMISING_RULES,
+    WANDERING_RULES,
+    compared_rules,
+    fallback_of,
+    make_layout,
+)
 from ..kernels.tally.layout import Layout
-from ..kernels.unicast.layout import NAMES, PROMISING_RULES, WANDERING_RULES, compared_rules, fallback_of, make_layout
 from ..networks.hypercube import Hypercube
 from .fingerprint import hash_functions
 from .rules_figure import draw_rules
 from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
-from .study import NAME, Axis, Draw, Explanation, Grid, Study, join_limited
+from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
 
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
@@ -63,13 +70,13 @@ def check_point(point: Point) -> None:
     check_range("links", point["links"], 0, min(n * 2 ** (n - 1), MAX_FAULTS), f"for n={n}")
 
 
-def sample_trial(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Return a trial's faults, source and destination."""
-    from ..kernels.unicast import replay
+    from ..kernels.routing_rules import replay
 
     n = int(point["n"])
-    nodes, links, ends = replay.rivals(np.uint64(key), trial, n, int(point["f"]), int(point["links"]))
-    return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
+    nodes, links, ends = replay.routing_rules(np.uint64(key), trial, n, int(point["f"]), int(point["links"]))
+    return Sample(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0]), "t": int(ends[1])})
 
 
 def is_searched(point: Point) -> bool:
@@ -84,10 +91,10 @@ def rule_statistics(
     rule = name.upper()
     out: list[Statistic] = [
         Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
-        Proportion(name=f"{name}_minimal", description=f"fraction of messages that {rule} delivers over the Hamming distance",
+        Proportion(name=f"{name}_at_hamming", description=f"fraction of messages that {rule} delivers over the Hamming distance",
                    condition=condition, shown=False),
-        NormalMean(name=f"{name}_extra", description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
-                  total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_detours",
+        NormalMean(name=f"{name}_extra_links", description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
+                  total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_above_hamming",
                   condition=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip
     for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "stops at its limit of hops")):
@@ -129,9 +136,9 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         shown=False,
     )
     minimal = Proportion(
-        name="minimal_exists",
+        name="hamming_path_exists",
         description="fraction of messages with a nonfaulty path as long as the Hamming distance, where this is known",
-        condition="minimal_known",
+        condition="hamming_path_known",
         shown=False,
     )
     return *out, reachable, minimal
@@ -161,7 +168,7 @@ def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, in
 _LONGEST = 200
 
 
-def explain_faults(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
+def explain_faults(drawing: Sample) -> tuple[dict[str, Any], list[str]]:
     """Return a trial's faults as data and as lines of text."""
     cube = drawing.network
     data = {"faulty_nodes": sorted(cube.faulty_nodes), "faulty_links": sorted(map(list, cube.faulty_links))}
@@ -171,7 +178,7 @@ def explain_faults(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
     return data, lines
 
 
-def head_lines(drawing: Draw) -> tuple[dict[str, Any], list[str]]:
+def head_lines(drawing: Sample) -> tuple[dict[str, Any], list[str]]:
     """Return a trial's faults, source and destination, as data and as lines of text."""
     cube, s, t = drawing.network, drawing.others["s"], drawing.others["t"]
     data, lines = explain_faults(drawing)
@@ -229,36 +236,36 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
 
     @functools.cache
     def build_kernel(name: str) -> Kernel:
-        from ..kernels.unicast.dispatch import RIVALS
-        from ..kernels.unicast.rules import RULES
+        from ..kernels.routing_rules.dispatch import ROUTING_RULES
+        from ..kernels.routing_rules.rules import RULES
 
         if tuple(names) == NAMES:
-            return RIVALS.load_kernel(name)
+            return ROUTING_RULES.load_kernel(name)
         if name.startswith("whole_cube."):
-            from ..kernels.unicast.whole_cube import make_whole_cube_kernel
+            from ..kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
             return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
         if name.startswith("lanes."):
-            from ..kernels.unicast.lanes import make_lanes_kernel
+            from ..kernels.routing_rules.lanes import make_lanes_kernel
 
             return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
-        from ..kernels.unicast.scalar import make_kernel
+        from ..kernels.routing_rules.scalar import make_kernel
 
         return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
 
     def choose_kernel(point: Point) -> Kernel:
-        from ..kernels.unicast.dispatch import RIVALS, RIVALS_DIRECT
+        from ..kernels.routing_rules.dispatch import ROUTING_RULES, ROUTING_RULES_DIRECT
 
-        fastest = (RIVALS_DIRECT if straight and set(WANDERING_RULES).isdisjoint(names) else RIVALS).choose_name(
-            *point.values()
-        )
+        fastest = (
+            ROUTING_RULES_DIRECT if straight and set(WANDERING_RULES).isdisjoint(names) else ROUTING_RULES
+        ).choose_name(*point.values())
         in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
-        return build_kernel(fastest if straight or in_lanes else "scalar.RIVALS_SINGLE")
+        return build_kernel(fastest if straight or in_lanes else "scalar.ROUTING_RULES_SINGLE")
 
     return choose_kernel
 
 
-def rivals_study(rules: Sequence[Any]) -> Study:
+def routing_rules_study(rules: Sequence[Any]) -> Study:
     """Return a study that compares routing rules on the faults and messages of ``routing`` with k = 1, trial by trial.
 
     Parameters
@@ -283,7 +290,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
 
     Examples
     --------
-    >>> study = fc.rivals_study(["LEVELS", "A1"])
+    >>> study = fc.routing_rules_study(["LEVELS", "A1"])
     >>> [axis.name for axis in study.axes]
     ['n', 'f', 'links']
     """
@@ -301,12 +308,12 @@ def rivals_study(rules: Sequence[Any]) -> Study:
             code |= hash_functions(rule)
             if fallback_of(rule):
                 code[f"{_name_of(rule)}: first_path"] = "yes"  # without first_path the same function makes other trials
-    long = "rivals-" + "-".join(names)
-    name = "rivals" if names == NAMES else long if len(long) <= 64 else "rivals-own"
+    long = "routing-rules-" + "-".join(names)
+    name = "routing-rules" if names == NAMES else long if len(long) <= 64 else "routing-rules-own"
     return Study(
         name=name,
         title="Routing rules on the same random faults and messages in Q_n",
-        source="Gordon & Stout 1988, Lee & Hayes 1988, Chen & Shin 1990, Wu 1997, 1998; docs/readings/rivals.md",
+        source="Gordon & Stout 1988, Lee & Hayes 1988, Chen & Shin 1990, Wu 1997, 1998; docs/readings/routing-rules.md",
         revision=2,
         axes=AXES,
         tally=layout,
@@ -317,7 +324,7 @@ def rivals_study(rules: Sequence[Any]) -> Study:
         grids=GRIDS,
         check=check_point,
         explain=_make_explain(chosen, names, layout, kernel),
-        draw=sample_trial,
+        sample=sample_trial,
         figure=lambda results, sheet: draw_rules(results, sheet, names),
     )
 
@@ -333,7 +340,7 @@ def _make_explain(
         params = np.array(list(point.values()), np.float64)
         kernel(point).compiled(np.uint64(key), np.int64(trial), np.int64(trial + 1), params, slots)
         counts = layout.read(slots)[0]
-        data |= {what: bool(counts[what]) for what in ("reachable", "minimal_exists")}
+        data |= {what: bool(counts[what]) for what in ("reachable", "hamming_path_exists")}
         if not is_searched(point):
             del data["reachable"]
         for rule, name in zip(rules, names, strict=True):

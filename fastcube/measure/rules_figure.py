@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
-from ..kernels.unicast.layout import NAMES
+from ..kernels.routing_rules.layout import NAMES
 from .grid import longest_axis
 from .study import Point
 
@@ -28,7 +28,7 @@ def _plot_statistic(
     results: Any, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
 ) -> None:
     """Plot one statistic against the faults; extra links only at points with enough delivered messages."""
-    among = statistic.replace("_extra", "_delivered") if statistic.endswith("_extra") else None
+    among = statistic.replace("_extra_links", "_delivered") if statistic.endswith("_extra_links") else None
     there = [
         point
         for point, tally in results
@@ -46,7 +46,7 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
     """
     by, at = axis_of_faults(results)
     left, right = sheet.panels(2)
-    possible = {"possible": "reachable", "possible over H links": "minimal_exists"}
+    possible = {"possible": "reachable", "possible over H links": "hamming_path_exists"}
     if at["n"] > MAX_SEARCHED_DIMENSION:
         del possible["possible"]
     shown = {name: name.upper() if name in NAMES else name for name in names}
@@ -54,7 +54,7 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
     for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
         _plot_statistic(results, left, statistic, label, by, at, i, len(delivered))
         if label not in (*possible, "ROUTE"):  # ROUTE has no extra links
-            extra = statistic.replace("_delivered", "_extra")
+            extra = statistic.replace("_delivered", "_extra_links")
             _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
     left.scale = "linear"
     x = "f, number of faulty nodes" if by == "f" else "number of faulty links"

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from ..errors import StudyError, StudyMismatchError, wrap_study_errors
-from ..kernels.tally.layout import Counter, Extreme, Layout
+from ..kernels.tally.layout import Counter, Layout, Maximum
 from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
 from .study import DISTRIBUTION, Axis, Choice, Measure
 
@@ -66,7 +66,7 @@ Table = dict[str, dict[Key, tuple[float, ...]]]
 
 
 def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, Any]:
-    """Return axes, counters, extremes and statistics as data for JSON, without functions.
+    """Return axes, counters, maxima and statistics as data for JSON, without functions.
 
     An axis of names also gets the names in the points ``keys``, which a later fastcube may have written.
     """
@@ -78,7 +78,7 @@ def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, An
     return {
         "axes": [_describe_axis(axis) for axis in axes],
         "counters": [asdict(counter) for counter in measure.tally.counters],
-        "extremes": [asdict(extreme) for extreme in measure.tally.extremes],
+        "maxima": [asdict(maximum) for maximum in measure.tally.maxima],
         "statistics": [_describe_statistic(s) for s in measure.statistics],
     }
 
@@ -184,7 +184,7 @@ def parse_measure(
     """
     layout = Layout(
         *(Counter(**_parse_entry(c, Counter)) for c in data["counters"]),
-        *(Extreme(**_parse_entry(e, Extreme)) for e in data["extremes"]),
+        *(Maximum(**_parse_entry(e, Maximum)) for e in data["maxima"]),
     )
     statistics = []
     for entry in data["statistics"]:

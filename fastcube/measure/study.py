@@ -45,7 +45,7 @@ __all__ = [
     "GENERATOR",
     "Axis",
     "Choice",
-    "Draw",
+    "Sample",
     "Explanation",
     "Grid",
     "Measure",
@@ -166,18 +166,18 @@ class Axis:
 class Explanation:
     """The explanation of one trial, as lines of text and as data for ``json``; ``replay`` prints a heading above."""
 
-    words: str
+    text: str
     data: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.words, str) or not isinstance(self.data, dict):
+        if not isinstance(self.text, str) or not isinstance(self.data, dict):
             raise ParameterError(
-                f"words must be text and data a dict, got {short_repr(self.words)} and {short_repr(self.data)}"
+                f"text must be text and data a dict, got {short_repr(self.text)} and {short_repr(self.data)}"
             )
 
 
 @dataclass(frozen=True)
-class Draw:
+class Sample:
     """The random sample of one trial, before any algorithm runs.
 
     Parameters
@@ -275,7 +275,7 @@ class Measure:
         Raised whenever the same trial would count differently; part of a result's identity.
     axes : tuple of Axis or Choice
     tally : Layout
-        The counters and extremes that the kernel fills, as declared by the kernel's module.
+        The counters and maxima that the kernel fills, as declared by the kernel's module.
     statistics : tuple
         The first is the default target, so it is not a Distribution.
     code : dict
@@ -432,8 +432,8 @@ class Study(PickledByName, Measure):
         Raises ParameterError for a point whose values are in range but impossible together.
     explain : callable
         ``explain(point, key, trial)`` replays one trial with the functions for a single network.
-    draw : callable, optional
-        ``draw(point, key, trial)`` returns the trial's :class:`Draw`, which ``explain`` reports too: ``fc.fault_sets``.
+    sample : callable, optional
+        ``sample(point, key, trial)`` returns the trial's :class:`Sample`, which ``explain`` reports too: ``fc.fault_sets``.
     figure : callable, optional
         ``figure(results, sheet)`` plots the paper's figure on panels of the sheet (see :mod:`fastcube.plot`).  By default
         each shown statistic is plotted on its own panel.
@@ -454,7 +454,7 @@ class Study(PickledByName, Measure):
     grids: tuple[Grid, ...]
     explain: Callable[[Point, int, int], Explanation]
     check: Callable[[Point], None] = lambda point: None
-    draw: Callable[[Point, int, int], Draw] | None = None
+    sample: Callable[[Point, int, int], Sample] | None = None
     figure: Callable[[Results, Any], None] | None = None
     notes: Callable[[Results], list[str]] | None = None
     verify: Callable[[Point, Tally], None] = lambda point, tally: None

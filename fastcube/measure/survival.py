@@ -13,12 +13,12 @@ from typing import Any
 from ..errors import ParameterError, check_range, short_repr
 from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_survival_kernel
 from ..kernels.survival.layout import SURVIVAL as TALLY
-from ..networks.family import Family, families, network
+from ..networks.family import Family, network, network_families
 from .fingerprint import hash_functions
 from .statistics import ComplementProportion, PairedDifference, Point, Proportion, Statistic
-from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value
+from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value
 
-NETWORK = Choice("network", "network of the cube family", tuple(families()), keyed=False)
+NETWORK = Choice("network", "network of the cube family", tuple(network_families()), keyed=False)
 #: Largest number of links: of a user's network with 2^MOST_DIMENSIONS nodes and the largest number of slots.
 _MOST_LINKS = 62 * 2 ** (MOST_DIMENSIONS - 1)
 
@@ -56,7 +56,7 @@ def _has_faulty_links(point: Point) -> bool:
 
 def is_compared(point: Point, family: Family | None = None) -> bool:
     """Whether the faults of the point also exist in the hypercube, so that there are paired differences."""
-    chosen = family or families()[str(point["network"])]
+    chosen = family or network_families()[str(point["network"])]
     return not _has_faulty_links(point) or chosen.is_compared(int(point["n"]))
 
 
@@ -105,7 +105,7 @@ STATISTICS = make_statistics()
 
 def check_point(point: Point, family: Family | None = None) -> None:
     """Raise ParameterError for a size that the network does not have, or for too many faults."""
-    chosen = family or families()[str(point["network"])]
+    chosen = family or network_families()[str(point["network"])]
     n = chosen.check_size(point["n"], MOST_DIMENSIONS)
     if "f" in point:
         check_range("f", point["f"], 0, 2**n, f"for n={n}")
@@ -121,7 +121,7 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
 
 def networks_of_size(n: int, matched: bool = False) -> list[str]:
     """Return the names of the networks of dimension n."""
-    return [name for name, family in families().items() if family.sizes(n) and (family.matched or not matched)]
+    return [name for name, family in network_families().items() if family.sizes(n) and (family.matched or not matched)]
 
 
 def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:
@@ -139,26 +139,26 @@ def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[
     return nodes, link_names(table, n)[numbers].tolist(), ends
 
 
-def make_draw(family: Family | None = None) -> Callable[[Point, int, int], Draw]:
-    """Return the ``draw`` function of a study, for ``family`` or for the point's network."""
+def make_sample(family: Family | None = None) -> Callable[[Point, int, int], Sample]:
+    """Return the ``sample`` function of a study, for ``family`` or for the point's network."""
 
-    def draw(point: Point, key: int, trial: int) -> Draw:
-        chosen = family or families()[str(point["network"])]
+    def sample(point: Point, key: int, trial: int) -> Sample:
+        chosen = family or network_families()[str(point["network"])]
         n = int(point["n"])
         nodes, names, ends = _sample_faults(chosen, point, key, trial)
         links = [(v, chosen.step(v, d, n)) for v, d in names]
         s, t = ends.tolist() if len(ends) else (-1, -1)
-        return Draw(network(chosen, n, nodes, links), {"s": s, "t": t})
+        return Sample(network(chosen, n, nodes, links), {"s": s, "t": t})
 
-    return draw
+    return sample
 
 
 def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Explanation]:
     """Return the ``explain`` function of a study: the trial in the network and, with the same faults, in the hypercube."""
-    draw = make_draw(family)
+    sample = make_sample(family)
 
     def explain(point: Point, key: int, trial: int) -> Explanation:
-        drawn = draw(point, key, trial)
+        drawn = sample(point, key, trial)
         net, ends = drawn.network, dict(drawn.others)
         data: dict[str, Any] = {
             "faulty_nodes": sorted(net.faulty_nodes),
@@ -171,7 +171,7 @@ def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Ex
         found, there = _network_summary(net, ends), None
         lines.append(_network_lines("this network", found, net, ends))
         if is_compared(point, family):
-            chosen, n = family or families()[str(point["network"])], int(point["n"])
+            chosen, n = family or network_families()[str(point["network"])], int(point["n"])
             _, names, _ = _sample_faults(chosen, point, key, trial)
             cube = network("hypercube", n, net.faulty_nodes, [(v, v ^ 1 << d) for v, d in names if d < n])
             there = _network_summary(cube, ends)
@@ -205,7 +205,9 @@ def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, in
 def check_own_family(family: object) -> tuple[Callable[[int, int, int], int], Callable[[int], int]]:
     """Return step and slots of a user's network.  Raises ParameterError for anything else."""
     if not isinstance(family, Family) or family.own is None:
-        raise ParameterError(f"family must be a network of your own, made by fc.family, got {short_repr(family)}")
+        raise ParameterError(
+            f"family must be a network of your own, made by fc.custom_network, got {short_repr(family)}"
+        )
     return family.own, family.slots
 
 
@@ -223,7 +225,7 @@ def survival_study(family: Family) -> Study:
     Parameters
     ----------
     family : Family
-        From :func:`fastcube.family`.
+        From :func:`fastcube.custom_network`.
 
     Returns
     -------
@@ -235,7 +237,7 @@ def survival_study(family: Family) -> Study:
     --------
     >>> def step(v, d, n):
     ...     return v ^ (1 << d)
-    >>> study = fc.survival_study(fc.family("my-cube", "Q_n again", step=step, slots=lambda n: n))
+    >>> study = fc.survival_study(fc.custom_network("my-cube", "Q_n again", step=step, slots=lambda n: n))
     >>> [axis.name for axis in study.axes]
     ['network', 'n', 'f', 'links']
     """
@@ -256,7 +258,7 @@ def survival_study(family: Family) -> Study:
         grids=(Grid("nodes", make_points([family.name], n, f=most, links=[0]), 100_000),),
         check=lambda point: check_point(point, family),
         explain=make_explain(family),
-        draw=make_draw(family),
+        sample=make_sample(family),
         keyed=("survival", {}),
         together=512,
     )

@@ -10,10 +10,10 @@ import numpy as np
 from ..errors import check_range
 from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_curve_kernel
 from ..kernels.survival.layout import CURVE as TALLY
-from ..networks.family import Family, families, network
+from ..networks.family import Family, network, network_families
 from .fingerprint import hash_functions
 from .statistics import Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
-from .study import Axis, Choice, Draw, Explanation, Grid, Study, Value, join_limited
+from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
 from .survival import NETWORK, check_own_family, largest_drawn
 
 WHAT = Choice("what", "what fails", ("nodes", "links"))
@@ -30,12 +30,12 @@ AXES: tuple[Axis | Choice, ...] = (
 def count_failing(point: Point, family: Family | None = None) -> int:
     """Return the number of nodes, or of links, that can fail."""
     n = int(point["n"])
-    return 2**n if str(point["what"]) == "nodes" else (family or families()[str(point["network"])]).links(n)
+    return 2**n if str(point["what"]) == "nodes" else (family or network_families()[str(point["network"])]).links(n)
 
 
 def check_point(point: Point, family: Family | None = None) -> None:
     """Raise ParameterError for a size that the network does not have, or for too many failures."""
-    chosen, n = family or families()[str(point["network"])], point["n"]
+    chosen, n = family or network_families()[str(point["network"])], point["n"]
     chosen.check_size(n, MOST_DIMENSIONS)
     most = count_failing(point, family)
     check_range("failed", point["failed"], 0, most, f"for {chosen.name} at n={n}, {point['what']}")
@@ -69,20 +69,20 @@ STATISTICS: tuple[Statistic, ...] = (
 )  # a table, row by row # fmt: skip
 
 
-def draw(point: Point, key: int, trial: int, family: Family | None = None) -> Draw:
+def draw(point: Point, key: int, trial: int, family: Family | None = None) -> Sample:
     """Return the network without the nodes or links that fail first in the trial, and their numbers in this order."""
     from ..kernels.cube.link_numbers import link_names
     from ..kernels.draws import philox
     from ..kernels.survival import replay
 
-    chosen, n = family or families()[str(point["network"])], int(point["n"])
+    chosen, n = family or network_families()[str(point["network"])], int(point["n"])
     purpose = philox.NODE_ORDERS if str(point["what"]) == "nodes" else philox.LINK_ORDERS
     order = replay.sample_order(np.uint64(key), trial, count_failing(point, family), purpose)
     failed = order[: int(point["failed"])].tolist()
     if str(point["what"]) == "nodes":
-        return Draw(network(chosen, n, failed), {"order": failed})
+        return Sample(network(chosen, n, failed), {"order": failed})
     names = link_names(chosen.table(n), n)[failed].tolist()
-    return Draw(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
+    return Sample(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
 
 
 def explain(point: Point, key: int, trial: int, family: Family | None = None) -> Explanation:
@@ -120,7 +120,7 @@ def survival_curve_study(family: Family) -> Study:
     Parameters
     ----------
     family : Family
-        From :func:`fastcube.family`.
+        From :func:`fastcube.custom_network`.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def survival_curve_study(family: Family) -> Study:
     --------
     >>> def step(v, d, n):
     ...     return v ^ (1 << d)
-    >>> study = fc.survival_curve_study(fc.family("my-cube", "Q_n again", step=step, slots=lambda n: n))
+    >>> study = fc.survival_curve_study(fc.custom_network("my-cube", "Q_n again", step=step, slots=lambda n: n))
     >>> [axis.name for axis in study.axes]
     ['network', 'what', 'n', 'failed']
     """

@@ -51,11 +51,11 @@ Count = int | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Tally:
-    """The counts at one point: the ranges of trials, their counters, and the extremes with their smallest trial."""
+    """The counts at one point: the ranges of trials, their counters, and the maxima with their smallest trial."""
 
     ranges: Ranges
     counts: Mapping[str, Any]
-    extremes: Mapping[str, tuple[int, int]]
+    maxima: Mapping[str, tuple[int, int]]
 
     @classmethod
     def empty(cls, layout: Layout) -> Tally:
@@ -82,7 +82,7 @@ class Tally:
         return cls(
             fuse_ranges(r for part in parts for r in part.ranges),
             {name: _sum_counts([part.counts[name] for part in parts]) for name in parts[0].counts},
-            {name: max((part.extremes[name] for part in parts), key=_extreme_order) for name in parts[0].extremes},
+            {name: max((part.maxima[name] for part in parts), key=_maximum_order) for name in parts[0].maxima},
         )
 
 
@@ -92,6 +92,6 @@ def _sum_counts(counts: Sequence[Any]) -> Count:
     return int(sum(counts))
 
 
-def _extreme_order(extreme: tuple[int, int]) -> tuple[int, int]:
-    value, trial = extreme
+def _maximum_order(maximum: tuple[int, int]) -> tuple[int, int]:
+    value, trial = maximum
     return value, -trial

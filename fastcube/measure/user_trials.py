@@ -13,12 +13,12 @@ import numpy as np
 from ..errors import ParameterError, StudyError, check_line, is_many, short_repr
 from ..kernels.machine.jit import Kernel, is_jit_disabled, scratch
 from ..kernels.machine.trials import trials_kernel
-from ..kernels.tally.layout import Extreme, Layout
+from ..kernels.tally.layout import Layout, Maximum
 from ..kernels.tally.sums import add_wide
 from .fingerprint import hash_functions
 from .outputs import LARGEST, STEPS, Output, check_outputs, counters_of, extra_statistics, statistic_of
 from .statistics import Point
-from .study import Axis, Choice, Draw, Explanation, Grid, Study, point_text
+from .study import Axis, Choice, Explanation, Grid, Sample, Study, point_text
 from .tally import Tally
 
 
@@ -60,7 +60,7 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
     totals = tuple(int(layout.counter(f"{name}_total")) for name in names)
     squares = tuple(int(layout.counter(f"{name}_squares")) for name in names)
     nonzero = tuple(int(layout.counter(f"{name}_nonzero")) for name in names)
-    largest = tuple(int(layout.extreme(name)) for name in names)
+    largest = tuple(int(layout.maximum(name)) for name in names)
     products = tuple(int(layout.counter(f"{o.name}_product")) if o.denominator else 0 for o in outputs)
     conditions = tuple(names.index(o.condition) if o.condition else -1 for o in outputs)
     over = tuple(names.index(o.denominator) if o.denominator else -1 for o in outputs)
@@ -170,11 +170,11 @@ def trial_study(
     revision: int = 1,
     check: Callable[[Point], None] | None = None,
     explain: Callable[[Point, int, int], Explanation] | None = None,
-    draw: Callable[[Point, int, int], Draw] | None = None,
+    sample: Callable[[Point, int, int], Sample] | None = None,
 ) -> Study:
     """Return a study made from a jitted trial (see :func:`trial`).
 
-    Every output becomes a statistic of the same name, an extreme, and counters of its total, of its squares and of the trials
+    Every output becomes a statistic of the same name, a maximum, and counters of its total, of its squares and of the trials
     in which it is nonzero.
 
     Parameters
@@ -201,8 +201,8 @@ def trial_study(
         every point before the first trial.
     explain : callable, optional
         ``explain(point, key, t)`` returns the :class:`Explanation` for ``replay``; by default it lists the outputs.
-    draw : callable, optional
-        ``draw(point, key, t)`` returns the :class:`Draw` of a trial, its network with faults and its other samples, for
+    sample : callable, optional
+        ``sample(point, key, t)`` returns the :class:`Sample` of a trial, its network with faults and its other samples, for
         :func:`fault_sets`, ``fastcube faults`` and tests.
 
     Returns
@@ -235,7 +235,7 @@ def trial_study(
     check_outputs(name, outputs)
     layout = Layout(
         *(counter for output in outputs for counter in counters_of(output)),
-        *(Extreme(output.name, output.description) for output in outputs),
+        *(Maximum(output.name, output.description) for output in outputs),
     )
     room, count_trial = _wrap_trial(name, trial, set_up, outputs, layout)
     kernel = trials_kernel(room, count_trial, code=getattr(trial, "py_func", trial))
@@ -255,7 +255,7 @@ def trial_study(
         grids=(Grid("default", list(points), trials),),
         check=(lambda point: None) if check is None else check,
         explain=_default_explain(axes, outputs, trial, set_up, kernel) if explain is None else explain,
-        draw=draw,
+        sample=sample,
         verify=_make_bound_check(name, outputs),
     )
 
@@ -284,7 +284,7 @@ def _make_bound_check(name: str, outputs: Sequence[Output]) -> Callable[[Point, 
             if output.is_float:
                 continue
             most = output.bound(point) if callable(output.bound) else output.bound
-            value, t = tally.extremes[output.name]
+            value, t = tally.maxima[output.name]
             if value > most:
                 raise StudyError(
                     f"output {output.name} of {name} must be in [0, {most}], got {value} in trial {t} "

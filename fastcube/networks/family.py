@@ -201,12 +201,12 @@ _FAMILIES = (
 )
 
 
-def families() -> dict[str, Family]:
+def network_families() -> dict[str, Family]:
     """Return the networks of the cube family by name.
 
     Examples
     --------
-    >>> fc.families()["folded"].degree(5)
+    >>> fc.network_families()["folded"].degree(5)
     6
     """
     return {family.name: family for family in _FAMILIES}
@@ -219,7 +219,7 @@ def find_family(name: object, what: str = "network") -> Family:
     """
     if isinstance(name, Family):
         return name
-    known = families()
+    known = network_families()
     if not isinstance(name, str) or name not in known:
         raise ParameterError(
             f"{what} must be one of {', '.join(known)}, got {command_line_text(name)}{suggest_name(name, known)}"
@@ -227,7 +227,7 @@ def find_family(name: object, what: str = "network") -> Family:
     return known[name]
 
 
-def family(
+def custom_network(
     name: str,
     title: str,
     *,
@@ -260,13 +260,13 @@ def family(
     >>> @fc.blocks.block
     ... def step(v, d, n):
     ...     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
-    >>> mine = fc.family("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
+    >>> mine = fc.custom_network("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
     >>> fc.diameter(fc.network(mine, 4))  # half the diameter of Q_4
     2
     """
     if not isinstance(name, str) or not re.fullmatch("[a-z0-9-]{1,64}", name):
         raise ParameterError(f"name must be of a-z, 0-9 and -, at most 64, got {short_repr(name)}")
-    if name in families():
+    if name in network_families():
         raise ParameterError(f"name must not be a built-in network's, got {name}")
     sizes = _is_any_size if sizes is None else sizes
     for what, given in (("step", step), ("slots", slots), ("sizes", sizes)):
@@ -424,7 +424,7 @@ def network(
     Parameters
     ----------
     name : str or Family
-        A name of :func:`families`, or a family of your own; "hypercube" gives a :class:`Hypercube`.
+        A name of :func:`network_families`, or a family of your own; "hypercube" gives a :class:`Hypercube`.
     n : int
         Number of bits of a label, at most 62 and a size of the network.
     faulty_nodes : iterable of labels, or :func:`random_faults`

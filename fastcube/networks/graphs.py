@@ -36,7 +36,7 @@ def from_networkx(graph: Any, family: str | Family = "hypercube", *, n: int | No
     graph : networkx.Graph
         An undirected graph.  Its nodes are ints, bit strings, or tuples of 0 and 1, the most significant bit first.
     family : str or Family
-        A name of :func:`families`, or a family of your own.
+        A name of :func:`network_families`, or a family of your own.
     n : int, optional
         Number of bits of a label, at most 20.  By default the length of the bit strings or tuples, or of the largest int.
 

@@ -4,7 +4,7 @@ A study's ``figure(results, sheet)`` says what to plot.  This package decides ev
 
     def figure(results, sheet):
         left, right = sheet.panels(2)                            # or panel = sheet.panel(); one above the other: panels(rows=2)
-        left.lines(results, "success", x="rate", by="m")         # one line per m, with shaded intervals
+        left.lines(results, "delivered", x="rate", by="m")         # one line per m, with shaded intervals
         left.add_statement(0.9, "paper: > 90% below 30%", where=lambda point: point["rate"] < 0.3)
         left.reference(lambda point: 1 - 2 * point["rate"] ** (point["m"] + 1), "closed form 1 - 2 p^(m+1)")   # dotted
         left.set_labels(title="Figure 1: pairs that the route connects")
@@ -176,7 +176,7 @@ def default_figure(results: Results, sheet: Sheet) -> None:
     at = f" at {key_text(held)}" if held else ""
     for panel, statistic in zip(panels, chosen, strict=True):
         if isinstance(statistic, Distribution):
-            panel.shares(results, statistic.name, at=lambda point: point in some)
+            panel.distribution(results, statistic.name, at=lambda point: point in some)
             name = statistic.name + at
         else:
             panel.lines(results, statistic.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..networks.family import families
+from ..networks.family import network_families
 from .panel import Line, Panel
 from .style import COLOURS, line_style
 from .words import fill_lines
@@ -79,7 +79,7 @@ def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
     """Return a group's entry in the legend, ``five of degree 8:`` with the names on the next line; None for a single line."""
     if len(labels) == 1:
         return None
-    known, degrees = families(), set()
+    known, degrees = network_families(), set()
     for line in lines:
         for point in line.points:
             name = None if point is None else str(point.get("network"))

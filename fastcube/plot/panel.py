@@ -249,7 +249,7 @@ class Panel:
             self._default.setdefault("y", one._default["y"])
         self.by = self.by or ("statistic",)
 
-    def shares(self, results: Results, statistic: str, at: PointFilter = None) -> None:
+    def distribution(self, results: Results, statistic: str, at: PointFilter = None) -> None:
         """Add a distribution as a histogram of steps for each point of ``at``: fractions of trials up to the largest value."""
         study = results.study
         points = [p for p, t in results if t.trials and _matches(p, at) and study.statistic(statistic).defined(p)]

@@ -27,7 +27,7 @@ _NUMBER_PLACEHOLDER = "\0"
 
 @dataclass(frozen=True)
 class Columns:
-    """Ranges of trials, counters and extremes of some points.
+    """Ranges of trials, counters and maxima of some points.
 
     Attributes
     ----------
@@ -37,14 +37,14 @@ class Columns:
         int64, shape (ranges, 3): index of the point, first trial, one more than the last trial; in this order, and fused.
     counts : dict of str to array
         int64, with bins in a second dimension; of Python integers if a counter exceeds 64 bits.
-    extremes : dict of str to array
+    maxima : dict of str to array
         Value and trial: int64, shape (points, 2).
     """
 
     keys: Sequence[Key]
     ranges: Any
     counts: Mapping[str, Any]
-    extremes: Mapping[str, Any]
+    maxima: Mapping[str, Any]
 
     @classmethod
     def of(cls, layout: Layout, tallies: Mapping[Key, Tally]) -> Columns:
@@ -54,23 +54,21 @@ class Columns:
             c.name: integer_array([t.counts[c.name] for t in some]).reshape(len(some), *[c.bins] * bool(c.bins))
             for c in layout.counters
         }
-        extremes = {
-            e.name: np.array([t.extremes[e.name] for t in some], np.int64).reshape(-1, 2) for e in layout.extremes
-        }
+        maxima = {e.name: np.array([t.maxima[e.name] for t in some], np.int64).reshape(-1, 2) for e in layout.maxima}
         ranges = [(i, *r) for i, t in enumerate(some) for r in t.ranges]
-        return cls(list(tallies), np.array(ranges, np.int64).reshape(-1, 3), counts, extremes)
+        return cls(list(tallies), np.array(ranges, np.int64).reshape(-1, 3), counts, maxima)
 
     @classmethod
     def total(cls, parts: Sequence[Columns]) -> Columns:
-        """Return counters and extremes of all parts together, without their trials; at least one part."""
+        """Return counters and maxima of all parts together, without their trials; at least one part."""
         places = {key: i for i, key in enumerate(dict.fromkeys(key for part in parts for key in part.keys))}
         at = np.array([places[key] for part in parts for key in part.keys], np.int64)
-        counts, extremes = parts[0].counts, parts[0].extremes
+        counts, maxima = parts[0].counts, parts[0].maxima
         return cls(
             list(places),
             np.empty((0, 3), np.int64),
             {name: _sum_columns([part.counts[name] for part in parts], at, len(places)) for name in counts},
-            {name: _find_extremes(np.concatenate([part.extremes[name] for part in parts]), at) for name in extremes},
+            {name: _find_maxima(np.concatenate([part.maxima[name] for part in parts]), at) for name in maxima},
         )
 
     @property
@@ -89,15 +87,15 @@ class Columns:
 
     def tallies(self) -> dict[Key, Tally]:
         """Return the tally of each point."""
-        counts, extremes = (
+        counts, maxima = (
             {
                 name: list(map(tuple, column.tolist())) if column.ndim > 1 else column.tolist()
                 for name, column in of.items()
             }
-            for of in (self.counts, self.extremes)
+            for of in (self.counts, self.maxima)
         )
         return {
-            key: Tally(ranges, {name: c[i] for name, c in counts.items()}, {name: e[i] for name, e in extremes.items()})
+            key: Tally(ranges, {name: c[i] for name, c in counts.items()}, {name: e[i] for name, e in maxima.items()})
             for i, (key, ranges) in enumerate(zip(self.keys, self.ranges_of_points(), strict=True))
         }
 
@@ -121,7 +119,7 @@ def _sum_columns(columns: Sequence[Any], at: Any, points: int) -> Any:
     return out
 
 
-def _find_extremes(pairs: Any, at: Any) -> Any:
+def _find_maxima(pairs: Any, at: Any) -> Any:
     """Return for each point the largest of its values with the smallest trial that attains it."""
     order = np.lexsort((-pairs[:, 1], pairs[:, 0], at))
     return pairs[order[np.diff(at[order], append=-1) != 0]]
@@ -160,10 +158,10 @@ class Identity:
     def __init__(self, head: Mapping[str, Any], axes: Sequence[str], layout: Layout, keys: Sequence[Key]) -> None:
         encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
         self._before, _, self._after = encode({**head, "points": []}).partition('"points":[]')
-        self._names = sorted(c.name for c in layout.counters), sorted(e.name for e in layout.extremes)
+        self._names = sorted(c.name for c in layout.counters), sorted(e.name for e in layout.maxima)
         numbers = {
             "counters": {c.name: [_NUMBER_PLACEHOLDER] * c.bins or _NUMBER_PLACEHOLDER for c in layout.counters},
-            "extremes": {e.name: [_NUMBER_PLACEHOLDER] * 2 for e in layout.extremes},
+            "maxima": {e.name: [_NUMBER_PLACEHOLDER] * 2 for e in layout.maxima},
         }
         pattern = encode(numbers).replace("%", "%%").replace(encode(_NUMBER_PLACEHOLDER), "%d")
         self._pattern = pattern[:-1] + ',"point":%s,"ranges":[%s]}'
@@ -172,8 +170,8 @@ class Identity:
 
     def digest(self, columns: Columns) -> str:
         """Return the SHA-256, in hexadecimal, of the identity with the counts at the points that have trials."""
-        counters, extremes = self._names
-        parts = [*(columns.counts[name] for name in counters), *(columns.extremes[name] for name in extremes)]
+        counters, maxima = self._names
+        parts = [*(columns.counts[name] for name in counters), *(columns.maxima[name] for name in maxima)]
         rows = np.column_stack([np.empty((len(columns.keys), 0), np.int64), *parts])
         total = hashlib.sha256(f'{self._before}"points":['.encode())
         ranges = columns.ranges_of_points()

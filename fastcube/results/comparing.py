@@ -42,7 +42,7 @@ def compare_results(one: Results, other: Results) -> Comparison:
     mine, theirs = one.study, other.study
     if (mine.name, [a.name for a in mine.axes]) != (theirs.name, [a.name for a in theirs.axes]):
         raise StudyMismatchError(f"only files of one study can be compared, got {mine.name} and {theirs.name}")
-    heads = [part.head() for part in (one, other)]
+    heads = [part._head() for part in (one, other)]
     keys = [set(one.tallies), set(other.tallies)]
 
     def format_points(results: Results, chosen: set[Key]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns)
             raise_error(counter.name, counts[counter.name] > trials)
         if some_idle:
             raise_error(counter.name, idle & (counts[counter.name] != 0))
-    for name, pairs in columns.extremes.items():
+    for name, pairs in columns.maxima.items():
         point, first, stop = columns.ranges.T
         ran = pairs[:, 1] == -1
         ran[point[(first <= pairs[point, 1]) & (pairs[point, 1] < stop)]] = True

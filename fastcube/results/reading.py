@@ -267,9 +267,9 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
 
 
 def _parse_description(text: Any) -> dict[str, Any]:
-    """Return the axes, counters, extremes and statistics that a file describes.  Raises ValueError."""
+    """Return the axes, counters, maxima and statistics that a file describes.  Raises ValueError."""
     data: dict[str, Any] = _parse_json(text, "json", dict)
-    for part in ("axes", "counters", "extremes", "statistics"):
+    for part in ("axes", "counters", "maxima", "statistics"):
         if len(data[part]) > MOST_PARTS:
             raise ValueError(f"it has more than {MOST_PARTS} {part}")
         for entry in data[part]:
@@ -356,8 +356,8 @@ def _parse_counts(stated: _FileHeader, raw: Arrays, ranges: Any) -> Columns:
         shape = (points,) if width == 1 and not counter.bins else (points, width)
         values = _read_integers(raw, "count_" + counter.name, shape)
         counts[counter.name] = values if counter.bins or len(shape) == 1 else _join_limbs(values)
-    extremes = {e.name: _read_integers(raw, "max_" + e.name, (points, 2)) for e in layout.extremes}
-    columns = Columns(stated.keys, _parse_ranges(ranges, points), counts, extremes)
+    maxima = {e.name: _read_integers(raw, "max_" + e.name, (points, 2)) for e in layout.maxima}
+    columns = Columns(stated.keys, _parse_ranges(ranges, points), counts, maxima)
     check_counts(stated.about.study, stated.rows, columns)
     return columns
 

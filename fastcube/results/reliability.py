@@ -24,7 +24,7 @@ from ..measure.registry import code_of, study, study_of
 from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
 from ..measure.tally import Tally
-from ..networks.family import Family, families, find_family
+from ..networks.family import Family, find_family, network_families
 from .results import Results
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def connectivity(name: str, n: int, what: str = "nodes") -> int:
     It is the least degree, for networks whose papers prove this and for which all fault sets of n <= 4 confirm it.  Exception: 4
     for the nodes of the augmented cube at n = 3.
     """
-    family = families().get(name)
+    family = network_families().get(name)
     if family is None:
         return 1
     if name == "exchanged":
@@ -247,7 +247,7 @@ def weigh_failures(many: int, p: float) -> Floats:
 
 def is_curve(results: Results) -> bool:
     """Whether the results are of survival-curve, or of its counterpart for a network of one's own."""
-    return [axis.name for axis in results.study.axes] == ["network", "what", "n", "failed"]
+    return [axis.name for axis in results.study.axes] == ["network", "failing", "n", "failed"]
 
 
 def _find_number(measure: Measure, name: str) -> Number:
@@ -305,9 +305,9 @@ def _known_values(
 def _read_orders(results: Results, stat: str) -> Curve:
     """Return the curve of a statistic in results of survival-curve."""
     done = [(point, tally) for point, tally in results if tally.trials]
-    found = sorted({(str(point["network"]), str(point["what"]), int(point["n"])) for point, _ in done})
+    found = sorted({(str(point["network"]), str(point["failing"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
-        some = ", ".join(f"network={name},what={what},n={n}" for name, what, n in found) or "none"
+        some = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
         raise ParameterError(
             f"results must be of one network, one value of what (nodes or links) and one n, got {some}: use results.sel"
         )
@@ -320,7 +320,7 @@ def _read_orders(results: Results, stat: str) -> Curve:
             )
     counted, (name, what, n) = {int(point["failed"]): other for point, other in done}, found[0]
     family: Any = name
-    if name not in families() and what == "links":  # only the study's code knows the links of a user's network
+    if name not in network_families() and what == "links":  # only the study's code knows the links of a user's network
         draw = study_of(results.study).draw
         assert draw is not None
         family = draw({**first, "failed": 0}, 0, 0).network.family
@@ -337,7 +337,7 @@ def _make_curve(
     statistic: Number, where: Mapping[str, Value], many: int, counted: Mapping[int, Tally], trials: int
 ) -> Curve:
     """Return the curve of a statistic for the network ``where``, from tallies by numbers of failures."""
-    name, what, n = str(where["network"]), str(where["what"]), int(where["n"])
+    name, what, n = str(where["network"]), str(where["failing"]), int(where["n"])
 
     def make_point(f: int) -> dict[str, Value]:
         return {**where, "failed": f}
@@ -456,9 +456,9 @@ def group_by_network(results: Results) -> Iterator[tuple[str, str, int, Results]
     """Yield name, what fails (empty for ``survival``), n and results of each network in results over f."""
     axes = [axis.name for axis in results.study.axes]
     if "what" in axes:
-        found = dict.fromkeys((str(p["network"]), str(p["what"]), int(p["n"])) for p, t in results if t.trials)
+        found = dict.fromkeys((str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials)
         for name, what, n in found:
-            yield name, what, n, results.sel(network=name, what=what, n=n)
+            yield name, what, n, results.sel(network=name, failing=what, n=n)
         return
     pairs = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
     if not pairs:
@@ -475,7 +475,7 @@ def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], wi
     """
     if not 0 < width < math.inf:
         raise ParameterError(f"plan must be a positive width, got {width}")
-    where: dict[str, Any] = {"network": name, "what": what, "n": n}
+    where: dict[str, Any] = {"network": name, "failing": what, "n": n}
     curve = _make_curve(_find_number(study("survival-curve"), stat), where, count_components(name, what, n), {}, 1)
     wanted, span = np.zeros(len(curve.low), bool), 0.0
     for p in rates:
@@ -487,6 +487,6 @@ def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], wi
     edges = np.flatnonzero(np.diff(np.concatenate(([0], wanted, [0]))))
     failed = ",".join(f"{a}:{b - 1}" if b - 1 > a else f"{a}" for a, b in edges.reshape(-1, 2).tolist())
     return (
-        f"fastcube run survival-curve --set network={name} --set what={what} --set n={n} --set failed={failed or 0} "
+        f"fastcube run survival-curve --set network={name} --set failing={what} --set n={n} --set failed={failed or 0} "
         f"--trials {max(trials, 1)}"
     )

@@ -161,14 +161,14 @@ class Results:
                 "point": self.point(key),
                 "ranges": tally.ranges,
                 "counters": dict(tally.counts),
-                "extremes": dict(tally.extremes),
+                "maxima": dict(tally.maxima),
             }
             for key, tally in sorted(self.tallies.items(), key=operator.itemgetter(0))
             if tally.ranges
         ]
-        return {**self.head(), "points": points}
+        return {**self._head(), "points": points}
 
-    def head(self) -> dict[str, Any]:
+    def _head(self) -> dict[str, Any]:
         """Return the identity without the counts."""
         head: dict[str, Any] = {"format": IDENTITY_VERSION, "study": self.study.name, "revision": self.study.revision}
         if self.study.code:
@@ -224,7 +224,7 @@ class Results:
         Parameters
         ----------
         statistic : str
-            The name of a statistic that is not a distribution; see :meth:`shares` for distributions.
+            The name of a statistic that is not a distribution; see :meth:`distribution` for distributions.
         **axes
             The point.  An axis may be left out if all points have the same value of it.
 
@@ -235,10 +235,12 @@ class Results:
         """
         chosen = self.study.statistic(statistic)
         if isinstance(chosen, Distribution):
-            raise ParameterError(f"statistic must be one of one number, got the distribution {statistic}: see shares")
+            raise ParameterError(
+                f"statistic must be one of one number, got the distribution {statistic}: see distribution"
+            )
         return self.read(chosen, self._one_point(axes))[0]
 
-    def shares(self, statistic: str, /, **axes: Any) -> list[Estimate]:
+    def distribution(self, statistic: str, /, **axes: Any) -> list[Estimate]:
         """Return the fraction of trials with each value of a distribution at one point, from 0 to its last bin.
 
         Parameters and errors are as in :meth:`estimate`.
@@ -246,7 +248,7 @@ class Results:
         Examples
         --------
         >>> results = fc.run("unsafe-fraction", n=5, f=[1, 2], trials=1000)
-        >>> [e.value for e in results.shares("rounds_distribution", f=1)][:3]  # no rounds with one faulty node
+        >>> [e.value for e in results.distribution("rounds_distribution", f=1)][:3]  # no rounds with one faulty node
         [1.0, 0.0, 0.0]
         """
         chosen = self.study.statistic(statistic)
@@ -404,4 +406,4 @@ class Results:
 
 def identity_of_points(about: Results, keys: Sequence[Key]) -> Identity:
     """Return the identity of results at these points, with the study's code and the seed."""
-    return Identity(about.head(), [axis.name for axis in about.study.axes], about.study.tally, keys)
+    return Identity(about._head(), [axis.name for axis in about.study.axes], about.study.tally, keys)

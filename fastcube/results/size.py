@@ -17,13 +17,13 @@ from ..measure.schema import Key, width_of_statistic
 from ..measure.statistics import Distribution
 from ..measure.study import Measure
 
-#: Largest number of stored numbers: values, counters, extremes and statistics' numbers per point, and three per range.
+#: Largest number of stored numbers: values, counters, maxima and statistics' numbers per point, and three per range.
 MOST_NUMBERS = 2_000_000
 
 #: Largest number of estimates and limits on the product of the axes: 80 MB.
 MOST_CELLS = 10_000_000
 
-#: Largest number of counters, extremes and statistics of a study.
+#: Largest number of counters, maxima and statistics of a study.
 MOST_PARTS = 1000
 
 #: Largest size of a file in bytes: the numbers above without compression, and as much again for texts.
@@ -45,7 +45,7 @@ def columns_per_point(measure: Measure) -> int:
     """Return how many numbers are stored per point."""
     counters = sum(counter.bins or limbs_of(counter.digits) for counter in measure.tally.counters)
     numbers = sum(width_of_statistic(statistic) for statistic in measure.statistics)
-    return len(measure.axes) + counters + 2 * len(measure.tally.extremes) + numbers
+    return len(measure.axes) + counters + 2 * len(measure.tally.maxima) + numbers
 
 
 def count_cells(measure: Measure, keys: Collection[Key]) -> int:
@@ -57,9 +57,9 @@ def count_cells(measure: Measure, keys: Collection[Key]) -> int:
 
 def check_size(measure: Measure, keys: Collection[Key], ranges: int) -> None:
     """Raise ParameterError for more points or ranges of trials than a results file can hold."""
-    parts: Sequence[Any] = (*measure.tally.counters, *measure.tally.extremes, *measure.statistics)
+    parts: Sequence[Any] = (*measure.tally.counters, *measure.tally.maxima, *measure.statistics)
     if len(parts) > MOST_PARTS:
-        raise ParameterError(f"a study takes at most {MOST_PARTS} counters, extremes and statistics, got {len(parts)}")
+        raise ParameterError(f"a study takes at most {MOST_PARTS} counters, maxima and statistics, got {len(parts)}")
     if len(keys) > MOST_POINTS:
         raise ParameterError(f"results take at most {MOST_POINTS} points, got {len(keys)} of {measure.name}")
     numbers = columns_per_point(measure) * len(keys) + 3 * ranges

@@ -42,7 +42,7 @@ def _columns(results: Results, statistics: Sequence[str] | None = None) -> list[
     """Return the table by columns, each beginning with its name: axes, trials, statistics, values of distributions.
 
     The statistics are the named ones, or all that the study shows.  An estimate over fewer trials than the point has gives their
-    number, ``> 0.948 of 69``, and then the second line of the column's name gives the condition, ``of not_unsafe``.
+    number, ``> 0.948 of 69``, and then the second line of the column's name gives the condition, ``of some_active``.
     """
     study = results.study
     points = [point for point, _ in results]

@@ -145,7 +145,7 @@ def split_limbs(counts: Any, limbs: int) -> Any:
 
 
 def raw_of(results: Results) -> Group:
-    """Return the raw group: points, ranges of trials, counters, extremes, and the statistics' numbers at each point.
+    """Return the raw group: points, ranges of trials, counters, maxima, and the statistics' numbers at each point.
 
     Raises StudyError if counters are impossible, as those of a user's kernel that passes its own bound.
     """
@@ -172,9 +172,9 @@ def raw_of(results: Results) -> Group:
         values = split_limbs(values, limbs_of(counter.digits))
         limbs = values.shape[1]
         add_variable(name, values if limbs > 1 else values[:, 0], f"limb{limbs}" if limbs > 1 else "", what)
-    for extreme in study.tally.extremes:
-        what = f"{extreme.description}: largest value and the smallest trial that attains it; -1 if none"
-        add_variable("max_" + extreme.name, columns.extremes[extreme.name], "extreme", what)
+    for maximum in study.tally.maxima:
+        what = f"{maximum.description}: largest value and the smallest trial that attains it; -1 if none"
+        add_variable("max_" + maximum.name, columns.maxima[maximum.name], "maximum", what)
     written = {}
     numbers = numbers_of(study, keys)
     for entry in describe_measure(study)["statistics"]:

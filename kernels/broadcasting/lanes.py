@@ -31,7 +31,7 @@ from ..tally import sums
 from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, run_trial, set_up
 
-_NOT_UNSAFE, _MOST = BROADCAST.counter("not_unsafe"), BROADCAST.extreme("broadcast2_steps")
+_SOME_ACTIVE, _MOST = BROADCAST.counter("some_active"), BROADCAST.maximum("broadcast2_steps")
 _TRIALS, _COMPLETE = BROADCAST.counter("broadcast_trials"), BROADCAST.counter("broadcast_complete")
 _REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("broadcast_steps")
 
@@ -210,7 +210,7 @@ def _record_counts(work, tally):
     nonfaulty = (ONE << np.uint64(n)) - np.uint64(work.samples.count - 1)
     sums.add_wide(work.nonfaulty, 0, nonfaulty)
     sums.add_square(work.nonfaulty_squared, 0, nonfaulty)
-    tally[_NOT_UNSAFE] += decided
+    tally[_SOME_ACTIVE] += decided
     tally[_COMPLETE] += work.counted[_COMPLETED]
     _record_silenced(tally, decided, n, work.moments)
     _record1_complete(tally, decided, n, work)

@@ -1,6 +1,6 @@
 """The counters of the broadcasting kernels."""
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
 #: Indices of the axes in a point's parameters.
 N, F, LINKS = range(3)
@@ -18,12 +18,12 @@ def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
 
 
 BROADCAST = Layout(
-    Counter("not_unsafe", "trials with an active node"),
+    Counter("some_active", "trials with an active node"),
     Counter("unsafe_source", "with an active node: trials with an unsafe source"),
     Counter("limit", "with an active node: trials whose descents would enter more than 2^22 regions"),
     *_broadcast_counters("broadcast", "BROADCAST"),
     *_broadcast_counters("broadcast1", "with an active node: BROADCAST1, from active sources,"),
     *_broadcast_counters("broadcast1_unsafe", "with an active node: BROADCAST1, from unsafe sources,"),
     *_broadcast_counters("broadcast2", "with an active node: BROADCAST2"),
-    Extreme("broadcast2_steps", "with an active node: most time units of BROADCAST2"),
+    Maximum("broadcast2_steps", "with an active node: most time units of BROADCAST2"),
 )

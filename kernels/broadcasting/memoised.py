@@ -9,7 +9,7 @@ lanes.  Their offsets are sorted, and a counter per set is incremented.  The num
     ...
 
 It falls from C(2^n - 1, f) - 1 to 0 in lexicographic order.  Each set is then broadcast once and recorded with its count.  The
-trial of an extreme is the first trial with the set.
+trial of a maximum is the first trial with the set.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ..machine import bits, simd
 from ..machine.array_types import Bytes, Ints
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import offer, read_extreme
+from ..tally.sums import offer, read_maximum
 from .layout import BROADCAST, F, N
 from .scalar import BroadcastScratch, finish_trial, set_up
 
 _LANES = 64  # lanes of eight bits
 
-_MOST = BROADCAST.extreme("broadcast2_steps")
+_MOST = BROADCAST.maximum("broadcast2_steps")
 _EMPTY_TALLY = BROADCAST.new_tally()
 
 
@@ -136,7 +136,7 @@ def _broadcast_distinct_sets(n, counts, tally):
             finish_trial(counts.trial, ZERO, counts.first[number], np.int64(-1), one)
             for slot in range(_MOST):
                 tally[slot] += times * one[slot]
-            steps, trial = read_extreme(one, _MOST)
+            steps, trial = read_maximum(one, _MOST)
             if steps >= 0:
                 offer(tally, _MOST, steps, trial)
 

@@ -20,8 +20,8 @@ from .broadcast1_2 import run_broadcast1_2
 from .descent import REACHED, STEPS, Descent, descent_for, run_broadcast
 from .layout import BROADCAST, FIRST_NUMBER, LINKS, F, N
 
-_NOT_UNSAFE, _UNSAFE_SOURCE = BROADCAST.counter("not_unsafe"), BROADCAST.counter("unsafe_source")
-_LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.extreme("broadcast2_steps")
+_SOME_ACTIVE, _UNSAFE_SOURCE = BROADCAST.counter("some_active"), BROADCAST.counter("unsafe_source")
+_LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.maximum("broadcast2_steps")
 
 
 class BroadcastScratch(NamedTuple):
@@ -76,7 +76,7 @@ def finish_trial(trial, s, t, silenced, tally):
     unsafe_subcubes(faults)
     if not is_safe(faults, n):
         return
-    tally[_NOT_UNSAFE] += 1
+    tally[_SOME_ACTIVE] += 1
     unsafe = is_closed(faults, s)
     tally[_UNSAFE_SOURCE] += unsafe
     fits = run_broadcast1_2(faults, s, whole, False, d)

@@ -19,7 +19,7 @@ from ..machine import simd
 from ..machine.array_types import I64
 from ..machine.bits import ONE, ZERO, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
-from ..tally.sums import add_lanes, add_quantity, offer, read_extreme
+from ..tally.sums import add_lanes, add_quantity, offer, read_maximum
 from .lanes import DualCube, is_faster_in_lanes, route_batch_for, route_lengths
 from .layout import DUALCUBE_ROUTING, SEARCH_M
 from .lookups import RecordedDualCube, clear_record, lookup_record_for, route_recorded
@@ -35,14 +35,14 @@ _VALID = DUALCUBE_ROUTING.counter("valid")
 _DELIVERED = DUALCUBE_ROUTING.counter("delivered")
 _EXHAUSTED = DUALCUBE_ROUTING.counter("exhausted")
 _LIMIT = DUALCUBE_ROUTING.counter("limit")
-_VOID = DUALCUBE_ROUTING.counter("void")
+_DISCARDED = DUALCUBE_ROUTING.counter("discarded")
 _LENGTH = DUALCUBE_ROUTING.counter("length")
 _LENGTH_LENGTH = DUALCUBE_ROUTING.counter("length_length")
 _DISTANCE = DUALCUBE_ROUTING.counter("distance")
 _LENGTH_DISTANCE = DUALCUBE_ROUTING.counter("length_distance")
 _DISTANCE_DISTANCE = DUALCUBE_ROUTING.counter("distance_distance")
 _DETOURS = DUALCUBE_ROUTING.counter("detours")
-_COUNTED = DUALCUBE_ROUTING.counter("counted")
+_COUNTED = DUALCUBE_ROUTING.counter("lookups_counted")
 _LOOKUPS = DUALCUBE_ROUTING.moments("lookups")
 _CONNECTED = DUALCUBE_ROUTING.counter("connected")
 _SHORTEST = DUALCUBE_ROUTING.counter("shortest")
@@ -50,8 +50,8 @@ _LENGTH_SHORTEST = DUALCUBE_ROUTING.counter("length_shortest")
 _SHORTEST_SHORTEST = DUALCUBE_ROUTING.counter("shortest_shortest")
 _SHORTEST_ROUTES = DUALCUBE_ROUTING.counter("shortest_routes")
 _LONGER = DUALCUBE_ROUTING.counter("longer")
-_LONGEST = DUALCUBE_ROUTING.extreme("longest")
-_DETOUR = DUALCUBE_ROUTING.extreme("detour")
+_LONGEST = DUALCUBE_ROUTING.maximum("longest")
+_DETOUR = DUALCUBE_ROUTING.maximum("detour")
 
 _TWO = np.uint64(2)
 # Lengths as unsigned numbers: the value of LIMIT, and the largest value that is a length.
@@ -80,9 +80,9 @@ def _distance_lanes(s, t, m):
 
 
 @block(always=True)
-def _update_extreme(tally, at, wanted, values, trials, row):
-    """Update the extreme at ``at`` with the lanes ``wanted``: a larger value wins, then a smaller trial index."""
-    best, who = read_extreme(tally, at)
+def _update_maximum(tally, at, wanted, values, trials, row):
+    """Update the maximum at ``at`` with the lanes ``wanted``: a larger value wins, then a smaller trial index."""
+    best, who = read_maximum(tally, at)
     higher = simd.splat(np.uint64(best + 1)) <= values
     same = simd.splat(np.uint64(best)) == values
     earlier = same & ~(simd.splat(np.uint64(who)) <= trials)
@@ -111,8 +111,8 @@ def _count_routes(n, m, pairs, lengths, tally):
         delivered += popcount(there)
         distance = _distance_lanes(simd.load(pairs.sources, v), simd.load(pairs.targets, v), m)
         detours += popcount(simd.bits(length != distance) & there)
-        _update_extreme(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
-        _update_extreme(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
+        _update_maximum(tally, _LONGEST, there, length, simd.load(pairs.trials, v), pairs.row)
+        _update_maximum(tally, _DETOUR, there, length - distance, simd.load(pairs.trials, v), pairs.row)
         mask = simd.mask(length, there)
         length, distance = simd.select(mask, length, zero), simd.select(mask, distance, zero)
         length1, length2 = add_lanes(length1, length2, length)
@@ -215,7 +215,7 @@ def _make_kernel(searches: bool) -> Kernel:
         for begin in range(first, stop, BATCH):
             end = min(begin + BATCH, stop)
             n = draw_pairs(begin, end, lazy, pairs)
-            tally[_VOID] += end - begin - n
+            tally[_DISCARDED] += end - begin - n
             route_lengths(in_lanes, n, cube, pairs, lengths, batch, room)
             _count_routes(n, cube.m, pairs, lengths.view(np.uint64), tally)
             i = np.int64(0)

@@ -6,7 +6,7 @@ node's data can be divided again at every later stage.  The data of 2^n nodes fi
 
 import math
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
 #: The algorithms, with the names of their counters.
 RUNS = {
@@ -35,7 +35,7 @@ def common_denominator(n: int) -> int:
 
 
 GATHER = Layout(
-    Counter("sink", "trials with a sink"),
+    Counter("sink_exists", "trials with a sink"),
     Moments("expected", "nodes that hold data"),
     *(Counter(f"complete_{v}", f"trials with a sink in which {what} loses nothing") for v, what in RUNS.items()),
     *(Counter(f"lossy_{v}", f"trials in which {what} loses data") for v, what in RUNS.items()),
@@ -45,15 +45,15 @@ GATHER = Layout(
     Counter("deadlocked_literal", "trials in which FTTC literal blocks a node for ever"),
     Counter("deadlocked_comment", "trials in which FTTC comment blocks a node for ever"),
     Counter("deadlocked_repaired", "trials in which FTTC repaired blocks a node for ever"),
-    Moments("stranded", "units that nonfaulty links do not join to the sink"),
-    Counter("stranded_expected", "units that nonfaulty links do not join to the sink, times nodes"),
-    Counter("with_stranded", "trials with a stranded unit"),
-    Counter("avoidable", "trials in which FTTC comment loses more than is stranded"),
+    Moments("unreachable_data", "units that nonfaulty links do not join to the sink"),
+    Counter("unreachable_data_expected", "units that nonfaulty links do not join to the sink, times nodes"),
+    Counter("with_unreachable_data", "trials with a stranded unit"),
+    Counter("avoidable_loss", "trials in which FTTC comment loses more than is stranded"),
     Counter("no_partition", "trials in which a failing node has no active neighbour to give a partition to"),
     *(Counter(f"steps_{v}", what) for v, what in STEPS.items()),
     *(Counter(f"steps_{v}_squared", f"{what}, squared") for v, what in STEPS.items()),
-    Counter("twofold", "trials in which FTTC comment takes 2n steps or more"),
-    Extreme("slowest", "most steps of FTTC comment"),
+    Counter("slowdown_at_least_2", "trials in which FTTC comment takes 2n steps or more"),
+    Maximum("slowest", "most steps of FTTC comment"),
 )
 
 #: The studies ``gather`` and ``rerouting`` use the same kernel.

@@ -27,7 +27,7 @@ from .flow import (
 )
 from .layout import GATHER, RUNS, STEPS
 
-_SINK = GATHER.counter("sink")
+_SINK = GATHER.counter("sink_exists")
 _EXPECTED = GATHER.moments("expected")
 _COMPLETE = GATHER.family("complete_{}", RUNS)
 _LOSSY = GATHER.family("lossy_{}", RUNS)
@@ -35,15 +35,15 @@ _LOST = GATHER.family("lost_{}", RUNS)
 _LOST_SQUARED = GATHER.family("lost_{}_squared", RUNS)
 _LOST_EXPECTED = GATHER.family("lost_{}_expected", RUNS)
 _DEADLOCKED_LITERAL = GATHER.counter("deadlocked_literal")
-_STRANDED = GATHER.moments("stranded")
-_STRANDED_EXPECTED = GATHER.counter("stranded_expected")
-_WITH_STRANDED = GATHER.counter("with_stranded")
-_AVOIDABLE = GATHER.counter("avoidable")
+_UNREACHABLE_DATA = GATHER.moments("unreachable_data")
+_UNREACHABLE_DATA_EXPECTED = GATHER.counter("unreachable_data_expected")
+_WITH_UNREACHABLE_DATA = GATHER.counter("with_unreachable_data")
+_AVOIDABLE = GATHER.counter("avoidable_loss")
 _NO_PARTITION = GATHER.counter("no_partition")
 _STEPS = GATHER.family("steps_{}", STEPS)
 _STEPS_SQUARED = GATHER.family("steps_{}_squared", STEPS)
-_TWOFOLD = GATHER.counter("twofold")
-_SLOWEST = GATHER.extreme("slowest")
+_SLOWDOWN_AT_LEAST_2 = GATHER.counter("slowdown_at_least_2")
+_SLOWEST = GATHER.maximum("slowest")
 
 #: Indices of the algorithms in RUNS.
 _LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) for v in RUNS)
@@ -97,7 +97,7 @@ def _count_steps(tally, t, n, comment, repaired, k):
     for i, steps in enumerate((comment, repaired, n + k, n + 3 * k, n + 2 * k)):
         tally[_STEPS[i]] += steps
         tally[_STEPS_SQUARED[i]] += steps * steps
-    tally[_TWOFOLD] += comment >= 2 * n
+    tally[_SLOWDOWN_AT_LEAST_2] += comment >= 2 * n
     offer(tally, _SLOWEST, comment, t)
 
 
@@ -123,9 +123,9 @@ def _run_algorithms(n, t, failing, flow, tally):
     tally[_AVOIDABLE] += whole - arrived > cut * unit
     tally[_NO_PARTITION] += alone > 0
     if cut:
-        tally[_WITH_STRANDED] += 1
-        add_quantity(tally, _STRANDED, cut)
-        tally[_STRANDED_EXPECTED] += cut * holders
+        tally[_WITH_UNREACHABLE_DATA] += 1
+        add_quantity(tally, _UNREACHABLE_DATA, cut)
+        tally[_UNREACHABLE_DATA_EXPECTED] += cut * holders
     initialise_data(n, unit, flow)
     arrived, repaired, _ = run_fttc(n, True, flow)
     _count_run(tally, _REPAIRED, whole - arrived, holders)

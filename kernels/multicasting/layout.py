@@ -1,12 +1,12 @@
 """The counters of the multicast kernel, over the trials with a fault-tolerant 2-partition."""
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
 #: Largest cube in which messages along the whole Hamilton path are counted.
 MOST_HAMILTON_DIMENSIONS = 14
 
 MULTICAST = Layout(
-    Counter("partitioned", "trials with a fault-tolerant 2-partition"),
+    Counter("partition_exists", "trials with a fault-tolerant 2-partition"),
     Moments("channels", "N by shortcuts", 2, 3, "channels_channels"),
     Moments("hamilton", "N along the Hamilton path, n <= 14", 2, 3, "hamilton_hamilton"),
     Moments("free", "N by shortcuts without faults, cut along (0, 1)", 2, 3, "free_free"),
@@ -15,5 +15,5 @@ MULTICAST = Layout(
     Counter("detoured", "trials with a detour"),
     Moments("detours", "uses of a buddy because p is faulty", 2, 2, "detours_detours"),
     Moments("separate", "N summed over the destinations one by one", 2, 3, "separate_separate"),
-    Extreme("most_channels", "largest N by shortcuts"),
+    Maximum("most_channels", "largest N by shortcuts"),
 )

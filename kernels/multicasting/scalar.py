@@ -32,7 +32,7 @@ from .supercube import (
     update_faults,
 )
 
-_PARTITIONED = MULTICAST.counter("partitioned")
+_PARTITIONED = MULTICAST.counter("partition_exists")
 _CHANNELS = MULTICAST.moments("channels")
 _HAMILTON = MULTICAST.moments("hamilton")
 _FREE = MULTICAST.moments("free")
@@ -41,7 +41,7 @@ _DEPTH = MULTICAST.moments("depth")
 _DETOURED = MULTICAST.counter("detoured")
 _DETOURS = MULTICAST.moments("detours")
 _SEPARATE = MULTICAST.moments("separate")
-_MOST = MULTICAST.extreme("most_channels")
+_MOST = MULTICAST.maximum("most_channels")
 
 
 @block

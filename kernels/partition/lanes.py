@@ -29,8 +29,8 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .layout import TWO_PARTITION, F, N
 from .scalar import FaultList, run_list_trial, set_up
 
-_EXISTS = TWO_PARTITION.counter("exists")
-_GREEDY = TWO_PARTITION.counter("greedy")
+_EXISTS = TWO_PARTITION.counter("partition_exists")
+_GREEDY = TWO_PARTITION.counter("greedy_finds")
 _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 

@@ -6,8 +6,8 @@ from ..tally.layout import Counter, Layout
 N, F = range(2)
 
 TWO_PARTITION = Layout(
-    Counter("exists", "trials with a fault-tolerant 2-partition"),
-    Counter("greedy", "trials in which Figure 2 finds one"),
+    Counter("partition_exists", "trials with a fault-tolerant 2-partition"),
+    Counter("greedy_finds", "trials in which Figure 2 finds one"),
     Counter("lo", "lower dimension of the first fault-tolerant pair, summed over trials with one"),
     Counter("hi", "its higher dimension"),
 )

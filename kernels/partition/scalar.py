@@ -21,8 +21,8 @@ from ..machine.jit import block, kernel, scratch
 from ..machine.trials import trials_kernel
 from .layout import TWO_PARTITION, F, N
 
-_EXISTS = TWO_PARTITION.counter("exists")
-_GREEDY = TWO_PARTITION.counter("greedy")
+_EXISTS = TWO_PARTITION.counter("partition_exists")
+_GREEDY = TWO_PARTITION.counter("greedy_finds")
 _LO = TWO_PARTITION.counter("lo")
 _HI = TWO_PARTITION.counter("hi")
 

@@ -21,10 +21,10 @@ def make_recorders(layout: Layout, name: str) -> tuple[Any, Any]:
     distances, with their sum and sum of squares; ``trial`` is the smallest trial of these.
     """
     delivered, stuck = layout.counter(f"{name}_delivered"), layout.counter(f"{name}_stuck")
-    livelock, detours = layout.counter(f"{name}_livelock"), layout.counter(f"{name}_detours")
+    livelock, detours = layout.counter(f"{name}_livelock"), layout.counter(f"{name}_above_hamming")
     links_, distance = layout.counter(f"{name}_links"), layout.counter(f"{name}_distance")
     links2, product = layout.counter(f"{name}_links_links"), layout.counter(f"{name}_links_distance")
-    distance2, excess = layout.counter(f"{name}_distance_distance"), layout.extreme(f"{name}_excess")
+    distance2, excess = layout.counter(f"{name}_distance_distance"), layout.maximum(f"{name}_excess")
 
     @block
     def record(tally, links, h, trial):
@@ -58,7 +58,7 @@ record1, record1_minimal = make_recorders(ROUTING, "route1")
 record2, record2_minimal = make_recorders(ROUTING, "route2")
 record3, record3_minimal = make_recorders(ROUTING, "route3")
 
-_NOT_UNSAFE = ROUTING.counter("not_unsafe")
+_SOME_ACTIVE = ROUTING.counter("some_active")
 ROUTE_DELIVERED = ROUTING.counter("route_delivered")
 SAME_SUBCUBE = ROUTING.counter("same_subcube")
 REACHABLE = ROUTING.counter("reachable")
@@ -66,8 +66,8 @@ _ACTIVE0, _ACTIVE1 = ROUTING.counter("route_delivered_active"), ROUTING.counter(
 _ACTIVE2 = ROUTING.counter("route2_delivered_active")
 _LIMIT = ROUTING.counter("route2_limit")
 _BETTER3, _BETTER1 = ROUTING.counter("route3_better"), ROUTING.counter("route1_better")
-_LONGER1, _LONGER2 = ROUTING.counter("route1_longer"), ROUTING.counter("route2_longer")
-_LONGER3 = ROUTING.counter("route3_longer")
+_LONGER1, _LONGER2 = ROUTING.counter("route1_above_shortest"), ROUTING.counter("route2_above_shortest")
+_LONGER3 = ROUTING.counter("route3_above_shortest")
 
 
 @block
@@ -79,7 +79,7 @@ def is_better(links, other):
 @block
 def record_active(tally, trials, passes, delivered1, delivered2):
     """Record ``trials`` trials with an active node, and the numbers of them that ROUTE, ROUTE1 and ROUTE2 deliver."""
-    tally[_NOT_UNSAFE] += trials
+    tally[_SOME_ACTIVE] += trials
     tally[_ACTIVE0] += passes
     tally[_ACTIVE1] += delivered1
     tally[_ACTIVE2] += delivered2

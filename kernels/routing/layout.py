@@ -1,6 +1,6 @@
 """The counters of the routing kernels, with f faulty nodes and K faulty links (ROUTING) or a failure rate (ROUTING_RATE)."""
 
-from ..tally.layout import Counter, Extreme, Layout
+from ..tally.layout import Counter, Layout, Maximum
 
 #: Indices of the axes in a point's parameters.
 N, F, LINKS, K = range(4)
@@ -19,7 +19,7 @@ def _route_counters(name: str) -> tuple[Counter, ...]:
         Counter(f"{name}_delivered", f"{title} delivered"),
         Counter(f"{name}_stuck", f"{title} stuck: no link passes"),
         Counter(f"{name}_livelock", f"{title} that reach a node twice"),
-        Counter(f"{name}_detours", f"delivered {title} longer than the Hamming distance"),
+        Counter(f"{name}_above_hamming", f"delivered {title} longer than the Hamming distance"),
         Counter(f"{name}_links", f"links on delivered {title}"),
         Counter(f"{name}_distance", f"Hamming distances of delivered {title}"),
         Counter(f"{name}_links_links", "squares of the links"),
@@ -30,7 +30,7 @@ def _route_counters(name: str) -> tuple[Counter, ...]:
 
 def _longer_counter(name: str) -> Counter:
     return Counter(
-        f"{name}_longer", f"delivered {name.upper()} routes longer than the shortest feasible path (n <= 12)"
+        f"{name}_above_shortest", f"delivered {name.upper()} routes longer than the shortest feasible path (n <= 12)"
     )
 
 
@@ -41,9 +41,9 @@ def _active_counter(name: str) -> Counter:
     return Counter(f"{name}_delivered_active", f"{name.upper()} routes delivered in trials with an active node")
 
 
-#: Tally under f faulty nodes and K faulty links; ROUTE3 is counted in the trials that ``not_unsafe`` counts.
+#: Tally under f faulty nodes and K faulty links; ROUTE3 is counted in the trials that ``some_active`` counts.
 ROUTING = Layout(
-    Counter("not_unsafe", "trials with an active node"),
+    Counter("some_active", "trials with an active node"),
     Counter("route_delivered", "ROUTE routes delivered"),
     _active_counter("route"),
     *_route_counters("route1"),
@@ -59,9 +59,9 @@ ROUTING = Layout(
     Counter("route3_better", "with an active node: ROUTE3 delivers, and ROUTE1 does not or over more links"),
     Counter("route1_better", "with an active node: ROUTE1 delivers, and ROUTE3 does not or over more links"),
     Counter("reachable", "trials with a feasible path (n <= 12)"),
-    Extreme("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),
-    Extreme("route2_excess", "most links beyond the Hamming distance on a delivered ROUTE2 route"),
-    Extreme("route3_excess", "with an active node: most links beyond the Hamming distance on a delivered ROUTE3 route"),
+    Maximum("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),
+    Maximum("route2_excess", "most links beyond the Hamming distance on a delivered ROUTE2 route"),
+    Maximum("route3_excess", "with an active node: most links beyond the Hamming distance on a delivered ROUTE3 route"),
 )
 
 #: Tally of independent node failures with a given rate.
@@ -69,10 +69,10 @@ ROUTING_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are discarded"),
     Counter("route_delivered", "ROUTE routes delivered"),
     *_route_counters("route1"),
-    Counter("route1_minimal", "ROUTE1 routes delivered over the Hamming distance"),
+    Counter("route1_at_hamming", "ROUTE1 routes delivered over the Hamming distance"),
     *_route_counters("route2"),
-    Counter("route2_minimal", "ROUTE2 routes delivered over the Hamming distance"),
+    Counter("route2_at_hamming", "ROUTE2 routes delivered over the Hamming distance"),
     _LIMIT,
-    Extreme("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),
-    Extreme("route2_excess", "most links beyond the Hamming distance on a delivered ROUTE2 route"),
+    Maximum("route1_excess", "most links beyond the Hamming distance on a delivered ROUTE1 route"),
+    Maximum("route2_excess", "most links beyond the Hamming distance on a delivered ROUTE2 route"),
 )

@@ -24,7 +24,7 @@ from ..machine import simd
 from ..machine.array_types import I64, U64, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, first_lanes, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..tally.sums import read_extreme
+from ..tally.sums import read_maximum
 from .entry import make_recorders
 from .layout import RATE, RATE_K, ROUTING_RATE, N
 from .rules import LIMIT, SearchScratch, make_route_rules, make_simulator, search_scratch_for
@@ -34,9 +34,9 @@ _BLOCKED_FLAG = np.uint64(1 << 32)
 
 _VALID = ROUTING_RATE.counter("valid")
 _ROUTE_DELIVERED = ROUTING_RATE.counter("route_delivered")
-_MINIMAL1, _MINIMAL2 = ROUTING_RATE.counter("route1_minimal"), ROUTING_RATE.counter("route2_minimal")
+_MINIMAL1, _MINIMAL2 = ROUTING_RATE.counter("route1_at_hamming"), ROUTING_RATE.counter("route2_at_hamming")
 _LIMIT = ROUTING_RATE.counter("route2_limit")
-_EXCESS1, _EXCESS2 = ROUTING_RATE.extreme("route1_excess"), ROUTING_RATE.extreme("route2_excess")
+_EXCESS1, _EXCESS2 = ROUTING_RATE.maximum("route1_excess"), ROUTING_RATE.maximum("route2_excess")
 _record1, _record1_minimal = make_recorders(ROUTING_RATE, "route1")
 _record2, _record2_minimal = make_recorders(ROUTING_RATE, "route2")
 
@@ -195,7 +195,7 @@ def _finish_batch(ended, drawn, told, first, point, batch, tally):
         batch.pairs.trials[i] = ALL_BITS  # excluded from the search for the smallest trial below
     minimal = drawn - ended
     least = ALL_BITS >> ONE
-    (excess, trial1), (_, trial2) = read_extreme(tally, _EXCESS1), read_extreme(tally, _EXCESS2)
+    (excess, trial1), (_, trial2) = read_maximum(tally, _EXCESS1), read_maximum(tally, _EXCESS2)
     if excess < 0 or trial1 > first or trial2 > first:
         for place in range(drawn):
             least = min(least, batch.pairs.trials[place])

@@ -25,10 +25,10 @@ _ONE = np.uint64(1)
 
 _STEPS = EDST_BROADCAST.moments("steps")
 _SINGLE = EDST_BROADCAST.moments("single")
-_BOUND = EDST_BROADCAST.moments("bound")
-_AS_STATED = EDST_BROADCAST.counter("as_stated")
+_BOUND = EDST_BROADCAST.moments("lower_bound")
+_MATCHES_THEOREM_2 = EDST_BROADCAST.counter("matches_theorem_2")
 _BROKEN = EDST_BROADCAST.counter("broken")
-_MOST_STEPS = EDST_BROADCAST.extreme("most_steps")
+_MOST_STEPS = EDST_BROADCAST.maximum("most_steps")
 
 
 class BroadcastPoint(NamedTuple):
@@ -98,7 +98,7 @@ def _broadcast_trial(key, t, params, scratch, tally):
         tally[_BROKEN] += 1
         return
     trees = n if d == 0 else n - 1
-    tally[_AS_STATED] += np.int64(steps == (packets + trees - 1) // trees + n)
+    tally[_MATCHES_THEOREM_2] += np.int64(steps == (packets + trees - 1) // trees + n)
     add_quantity(tally, _STEPS, steps)
     offer(tally, _MOST_STEPS, steps, t)
 
@@ -116,11 +116,11 @@ _DEGREE = EDGE_DISJOINT_TREES.moments("degree")
 _CONNECTED = EDGE_DISJOINT_TREES.counter("connected")
 _LINKED = EDGE_DISJOINT_TREES.counter("linked")
 _ISOLATED = EDGE_DISJOINT_TREES.counter("isolated")
-_MET = EDGE_DISJOINT_TREES.counter("degree_met")
-_MET_CONNECTED = EDGE_DISJOINT_TREES.counter("degree_met_connected")
+_MET = EDGE_DISJOINT_TREES.counter("packing_equals_min_degree")
+_MET_CONNECTED = EDGE_DISJOINT_TREES.counter("packing_equals_min_degree_connected")
 _GAP = EDGE_DISJOINT_TREES.counter("gap")
 _FLOWS = EDGE_DISJOINT_TREES.counter("flows")
-_LARGEST_GAP = EDGE_DISJOINT_TREES.extreme("largest_gap")
+_LARGEST_GAP = EDGE_DISJOINT_TREES.maximum("largest_gap")
 
 
 class TreesPoint(NamedTuple):

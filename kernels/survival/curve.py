@@ -3,7 +3,7 @@
 This is union-find with the sizes of the components (Newman & Ziff 2001).  A bitmask holds the live nodes, so the live neighbours
 of a node are one mask.  An empty mask means an isolated node, and no search is needed while all survivors are connected.
 
-``params`` is (network, what, n, failed, failed, ...).  The tally holds the layout's slots for each number ``failed``, in their
+``params`` is (network, failing, n, failed, failed, ...).  The tally holds the layout's slots for each number ``failed``, in their
 order.  The scratch memory holds the numbers in falling order, because failures are taken back.
 """
 

@@ -66,17 +66,17 @@ SURVIVAL_RATE = KernelTable(
 CURVE = KernelTable(
     __package__,
     {
-        "curve.CURVE_HYPERCUBE": lambda network, what, n, failed: network == "hypercube" and what == "nodes",
-        "curve.CURVE_NODES": lambda network, what, n, failed: what == "nodes",
-        "curve.CURVE_LINKS": lambda network, what, n, failed: what == "links",
+        "curve.CURVE_HYPERCUBE": lambda network, failing, n, failed: network == "hypercube" and failing == "nodes",
+        "curve.CURVE_NODES": lambda network, failing, n, failed: failing == "nodes",
+        "curve.CURVE_LINKS": lambda network, failing, n, failed: failing == "links",
     },
 )
 HITTING = KernelTable(
     __package__,
     {
-        "hitting.HITTING_HYPERCUBE": lambda network, what, n: network == "hypercube" and what == "nodes",
-        "hitting.HITTING_NODES": lambda network, what, n: what == "nodes",
-        "hitting.HITTING_LINKS": lambda network, what, n: what == "links",
+        "hitting.HITTING_HYPERCUBE": lambda network, failing, n: network == "hypercube" and failing == "nodes",
+        "hitting.HITTING_NODES": lambda network, failing, n: failing == "nodes",
+        "hitting.HITTING_LINKS": lambda network, failing, n: failing == "links",
     },
 )
 SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": serve_any_point})
@@ -112,7 +112,7 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], what: str) -> Kern
     many = wrap_user_slots(slots, MOST_DIMENSIONS)
     name, cache = name_variant(step, many)
     return make_curve_kernel(  # type: ignore[no-any-return]
-        LINKS_TRIAL if what == "links" else NODES_TRIAL,
+        LINKS_TRIAL if failing == "links" else NODES_TRIAL,
         f"own_{what}_{name}",
         make_curve_scratch(wrap_user_step(step), many),
         cache=cache,

@@ -1,6 +1,6 @@
 """The numbers of failures that first disconnect the survivors and first isolate one, found as components return.
 
-``params`` is (network, what, n).  A moment is the least number of failures after which at least two nodes survive and they are
+``params`` is (network, failing, n).  A moment is the least number of failures after which at least two nodes survive and they are
 disconnected, or one of them is isolated.  If that never happens, it is the number of all components.
 """
 
@@ -17,7 +17,9 @@ from ..tally.sums import add_quantity, add_wide
 from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for, make_links_trial, make_nodes_trial
 from .layout import HITTING, LIFETIME_UNIT, failures_per_bin
 
-_SAME, _EXTRA_1_FIRST, _NEVER = (HITTING.counter(name) for name in ("same", "extra_1_first", "never"))
+_SAME, _EXTRA_1_FIRST, _NEVER = (
+    HITTING.counter(name) for name in ("isolation_first", "extra_1_first", "never_disconnected")
+)
 _DISCONNECTED, _ISOLATED = HITTING.moments("disconnected_at"), HITTING.moments("isolated_at")
 _DISCONNECTED_BINS, _ISOLATED_BINS = HITTING.counter("disconnected_bins"), HITTING.counter("isolated_bins")
 _LIFE, _DIFFERENCE = HITTING.moments("life"), HITTING.moments("life_diff")

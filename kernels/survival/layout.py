@@ -1,6 +1,6 @@
 """The counters of the survival kernels, for a network and for the hypercube under the same faults."""
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
 #: Compared events: each has a counter for the network, one for the hypercube, and two for their difference.
 COMPARED_EVENTS = {
@@ -56,9 +56,9 @@ def failures_per_bin(components: int) -> int:
 
 
 HITTING = Layout(
-    Counter("same", "trials in which the first disconnection isolates a node"),
+    Counter("isolation_first", "trials in which the first disconnection isolates a node"),
     Counter("extra_1_first", "trials in which the survivors are disconnected before one is isolated"),
-    Counter("never", "trials in which the survivors are never disconnected"),
+    Counter("never_disconnected", "trials in which the survivors are never disconnected"),
     Moments("disconnected_at", "failures until the survivors are disconnected", 2, 3, "disconnected_squares", "trials"),
     Moments("isolated_at", "failures until a survivor is isolated", 2, 3, "isolated_squares"),
     Counter("disconnected_bins", "trials by the first disconnection, in bins of failures", bins=MOST_SINGLE_BINS + 1),
@@ -86,5 +86,5 @@ SURVIVAL_COMPONENTS = Layout(
     Moments("second", "nodes of the second largest part", squared="second_squares", nonzero="second_some"),
     Moments("joined", "pairs of nodes that a path connects", 1, 2, "joined_squares", "joined_some"),
     Moments("joined_gain", "such pairs, network less hypercube", 1, 2, "joined_gain_squares", "joined_differs"),
-    Extreme("parts", "most parts"),
+    Maximum("parts", "most parts"),
 )

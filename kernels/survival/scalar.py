@@ -29,7 +29,7 @@ _BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length")
 _EXTRA, _PARTS_AT_LEAST = PARTS.family("extra_{}", EXTRA_NODES), PARTS.family("parts_{}", LEAST_COMPONENTS)
 _SECOND = PARTS.moments("second")
 _JOINED, _JOINED_GAIN = PARTS.moments("joined"), PARTS.moments("joined_gain")
-_MOST_PARTS = PARTS.extreme("parts")
+_MOST_PARTS = PARTS.maximum("parts")
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)

@@ -1,4 +1,4 @@
-"""The layout of a tally: the names of its counters and extremes, and their slots in an int64 array.
+"""The layout of a tally: the names of its counters and maxima, and their slots in an int64 array.
 
 A subject declares its :class:`Layout` once, in a module that does not import numba.  The kernel takes its slots from the layout
 when it is imported, and the study uses the same layout, so the two cannot disagree.
@@ -60,7 +60,7 @@ class Counter:
 
 
 @dataclass(frozen=True)
-class Extreme:
+class Maximum:
     """The largest value over the trials, with the smallest trial that attains it.
 
     It takes two slots, value and trial.  Both are -1 before the first value.
@@ -121,36 +121,36 @@ class Slots(NamedTuple):
     square_digits: I64  #: number of digits of the sum of squares
 
 
-def _check_texts(entry: Counter | Extreme) -> None:
+def _check_texts(entry: Counter | Maximum) -> None:
     """Raise ParameterError unless name and description are one line of printable text, as results files require."""
     for text in (entry.name, entry.description):
         if not isinstance(text, str) or not text.isprintable():
-            raise ParameterError("name and description of a counter or extreme must be one line of text")
+            raise ParameterError("name and description of a counter or maximum must be one line of text")
 
 
 class Layout:
-    """The counters and extremes of a subject, in the order of their slots.
+    """The counters and maxima of a subject, in the order of their slots.
 
     Parameters
     ----------
-    *entries : Counter, Moments or Extreme
-        Names are unique among the counters, including the counters of Moments, and among the extremes.
+    *entries : Counter, Moments or Maximum
+        Names are unique among the counters, including the counters of Moments, and among the maxima.
     """
 
-    def __init__(self, *entries: Counter | Moments | Extreme) -> None:
-        if not all(isinstance(e, (Counter, Moments, Extreme)) for e in entries):
-            raise ParameterError("a layout is made of Counters, Moments and Extremes")
-        given = ((e,) if isinstance(e, Counter) else e.counters for e in entries if not isinstance(e, Extreme))
+    def __init__(self, *entries: Counter | Moments | Maximum) -> None:
+        if not all(isinstance(e, (Counter, Moments, Maximum)) for e in entries):
+            raise ParameterError("a layout is made of Counters, Moments and Maxima")
+        given = ((e,) if isinstance(e, Counter) else e.counters for e in entries if not isinstance(e, Maximum))
         self.counters = tuple(counter for some in given for counter in some)
         self._moments = {e.name: e for e in entries if isinstance(e, Moments)}
-        self.extremes = tuple(e for e in entries if isinstance(e, Extreme))
+        self.maxima = tuple(e for e in entries if isinstance(e, Maximum))
         self._counters: dict[str, int] = {}
-        self._extremes: dict[str, int] = {}
+        self._maxima: dict[str, int] = {}
         at = 0
         for counter in self.counters:
             at = self._place(self._counters, counter.name, at, counter.slots)
-        for extreme in self.extremes:
-            at = self._place(self._extremes, extreme.name, at, 2)
+        for maximum in self.maxima:
+            at = self._place(self._maxima, maximum.name, at, 2)
         self.size = at
 
     @staticmethod
@@ -180,9 +180,9 @@ class Layout:
         nonzero = self.counter(entry.nonzero) if entry.nonzero else np.int64(-1)
         return Slots(total, squares, nonzero, np.int64(entry.digits), np.int64(entry.square_digits))
 
-    def extreme(self, name: str) -> Any:
-        """Return the slot of an extreme's value; the next slot holds its trial.  Raises ParameterError."""
-        return np.int64(self._find_slot(self._extremes, "extreme", name))
+    def maximum(self, name: str) -> Any:
+        """Return the slot of a maximum's value; the next slot holds its trial.  Raises ParameterError."""
+        return np.int64(self._find_slot(self._maxima, "maximum", name))
 
     @staticmethod
     def _find_slot(places: dict[str, Any], kind: str, name: str) -> Any:
@@ -190,20 +190,20 @@ class Layout:
             name = str(name)[:60] if isinstance(name, str) else f"a {type(name).__name__}"
             near = difflib.get_close_matches(name, places, 1)
             raise ParameterError(
-                f"{name} is not a{'n' if kind == 'extreme' else ''} {kind} of the layout, which has "
+                f"{name} is not a{'n' if kind == 'maximum' else ''} {kind} of the layout, which has "
                 f"{', '.join(places) or 'none'}{f'; did you mean {near[0]}?' if near else ''}"
             )
         return places[name]
 
     def new_tally(self, points: int = 1) -> NDArray[np.int64]:
-        """Return the tally of no trials: counters 0, extremes (-1, -1).  The tallies of ``points`` points follow each other."""
+        """Return the tally of no trials: counters 0, maxima (-1, -1).  The tallies of ``points`` points follow each other."""
         slots = np.zeros((points, self.size), np.int64)
-        slots[:, self._first_extreme :] = -1
+        slots[:, self._first_maximum :] = -1
         return slots.reshape(-1)
 
     def add_rows(self, total: NDArray[np.int64], more: NDArray[np.int64]) -> None:
         """Add tallies that a kernel returned, one row per point, to a sum of such rows, and carry the digits."""
-        least = self._first_extreme
+        least = self._first_maximum
         total[:, :least] += more[:, :least]
         for counter in self.counters:
             at = self._counters[counter.name]
@@ -216,11 +216,11 @@ class Layout:
             total[better, at : at + 2] = more[better, at : at + 2]
 
     @property
-    def _first_extreme(self) -> int:
-        return self.size - 2 * len(self.extremes)
+    def _first_maximum(self) -> int:
+        return self.size - 2 * len(self.maxima)
 
     def read(self, slots: Any) -> tuple[dict[str, int | tuple[int, ...]], dict[str, tuple[int, int]]]:
-        """Return the counters (tuples for histograms) and the extremes in ``slots``, as exact integers.
+        """Return the counters (tuples for histograms) and the maxima in ``slots``, as exact integers.
 
         Raises ParameterError for any other array.
         """
@@ -235,7 +235,7 @@ class Layout:
             at = self._counters[counter.name]
             own = values[at : at + counter.slots]
             counts[counter.name] = tuple(own) if counter.bins else sum(v << DIGIT_BITS * i for i, v in enumerate(own))
-        return counts, {name: (values[at], values[at + 1]) for name, at in self._extremes.items()}
+        return counts, {name: (values[at], values[at + 1]) for name, at in self._maxima.items()}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self._merge_key() == other._merge_key()
@@ -243,6 +243,6 @@ class Layout:
     def __hash__(self) -> int:
         return hash(self._merge_key())
 
-    def _merge_key(self) -> tuple[frozenset[Counter], frozenset[Extreme]]:
-        """Return the counters and extremes by name; two layouts with equal keys have tallies that can be added."""
-        return frozenset(self.counters), frozenset(self.extremes)
+    def _merge_key(self) -> tuple[frozenset[Counter], frozenset[Maximum]]:
+        """Return the counters and maxima by name; two layouts with equal keys have tallies that can be added."""
+        return frozenset(self.counters), frozenset(self.maxima)

@@ -1,4 +1,4 @@
-"""Blocks that update a tally: sums, squares in digits, extremes with their smallest trial, and sums over lanes of trials.
+"""Blocks that update a tally: sums, squares in digits, maxima with their smallest trial, and sums over lanes of trials.
 
 Slots come from the subject's :class:`~fastcube.kernels.tally.layout.Layout`.  A counter of one digit needs no block:
 ``tally[SLOT] += x``.
@@ -15,15 +15,15 @@ from ..machine.jit import block
 
 @block
 def offer(tally, slot, value, trial):
-    """Update an extreme with the value of one trial; among equal values the smallest trial wins."""
+    """Update a maximum with the value of one trial; among equal values the smallest trial wins."""
     if value > tally[slot] or (value == tally[slot] and trial < tally[slot + 1]):
         tally[slot] = value
         tally[slot + 1] = trial
 
 
 @block
-def read_extreme(tally, slot):
-    """Return the value and the trial of an extreme."""
+def read_maximum(tally, slot):
+    """Return the value and the trial of a maximum."""
     return tally[slot], tally[slot + 1]
 
 

@@ -41,7 +41,7 @@ from .dead_links import (
 from .layout import OPTIMAL_TREE
 from .orders import OrderWorkspace, find_order, find_top_down_order, order_workspace_for
 
-_SINK = OPTIMAL_TREE.counter("sink")
+_SINK = OPTIMAL_TREE.counter("sink_exists")
 _FAULT_FREE = OPTIMAL_TREE.counter("fault_free")
 _FAULT_FREE_EXISTS = OPTIMAL_TREE.counter("fault_free_exists")
 FAULT_FREE_TOP_DOWN = OPTIMAL_TREE.counter("fault_free_top_down")
@@ -53,7 +53,7 @@ _PRODUCT = OPTIMAL_TREE.counter("product")
 _SAME_SINK = OPTIMAL_TREE.moments("same_sink")
 _ANY_SINK = OPTIMAL_TREE.moments("any_sink")
 _TOP_DOWN = OPTIMAL_TREE.moments("top_down")
-_LARGEST_GAP = OPTIMAL_TREE.extreme("largest_gap")
+_LARGEST_GAP = OPTIMAL_TREE.maximum("largest_gap")
 
 #: Number of low digits whose subcubes are processed together: fixed higher digits are listed once per 27 subcubes.
 _LOW_DIGITS = 3

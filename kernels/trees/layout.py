@@ -1,18 +1,18 @@
 """The counters of the tree kernels: of FIND_TREE alone (FIND_TREE), and compared with TOP_DOWN and the optimum (OPTIMAL_TREE)."""
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
 FIND_TREE = Layout(
-    Counter("sink", "trials with a sink"),
+    Counter("sink_exists", "trials with a sink"),
     Counter("fault_free", "trials with a tree without a faulty link"),
-    Counter("unhindered", "trials with a tree without a failing node"),
+    Counter("no_blocked_sender", "trials with a tree without a blocked sender"),
     Moments("tree_faults", "faulty links of the tree", square_digits=2, nonzero="with_tree_faults"),
-    Moments("failing", "failing nodes of the tree", square_digits=2, nonzero="with_failing"),
-    Extreme("most_tree_faults", "most faulty links of FIND_TREE's tree"),
+    Moments("blocked_senders", "blocked senders of the tree", square_digits=2, nonzero="with_blocked_senders"),
+    Maximum("most_tree_faults", "most faulty links of FIND_TREE's tree"),
 )
 
 OPTIMAL_TREE = Layout(
-    Counter("sink", "trials with a sink"),
+    Counter("sink_exists", "trials with a sink"),
     Counter("fault_free", "trials in which FIND_TREE's tree has no faulty link"),
     Counter("fault_free_exists", "trials in which some tree has no faulty link"),
     Counter("fault_free_top_down", "trials in which TOP_DOWN's tree has no faulty link"),
@@ -24,5 +24,5 @@ OPTIMAL_TREE = Layout(
     Moments("same_sink", "fewest faulty links with FIND_TREE's sink", nonzero="with_same_sink"),
     Moments("any_sink", "fewest faulty links over all sinks", nonzero="with_any_sink"),
     Moments("top_down", "faulty links of TOP_DOWN's tree, in trials with a sink", nonzero="with_top_down"),
-    Extreme("largest_gap", "most faulty links of FIND_TREE's tree beyond the optimum"),
+    Maximum("largest_gap", "most faulty links of FIND_TREE's tree beyond the optimum"),
 )

@@ -19,12 +19,12 @@ from .dead_links import DeadLinks, count_isolated, dead_links_for, first_sink, m
 from .layout import FIND_TREE
 from .orders import OrderWorkspace, find_order, order_workspace_for
 
-_SINK = FIND_TREE.counter("sink")
+_SINK = FIND_TREE.counter("sink_exists")
 _FAULT_FREE = FIND_TREE.counter("fault_free")
-_UNHINDERED = FIND_TREE.counter("unhindered")
+_UNHINDERED = FIND_TREE.counter("no_blocked_sender")
 _TREE_FAULTS = FIND_TREE.moments("tree_faults")
-_FAILING = FIND_TREE.moments("failing")
-_MOST = FIND_TREE.extreme("most_tree_faults")
+_FAILING = FIND_TREE.moments("blocked_senders")
+_MOST = FIND_TREE.maximum("most_tree_faults")
 
 #: Counters that a trial increments if its tree has no faulty link.
 CLEAN_COUNTERS = (_SINK, _FAULT_FREE, _UNHINDERED)
@@ -32,7 +32,7 @@ CLEAN_COUNTERS = (_SINK, _FAULT_FREE, _UNHINDERED)
 
 @block
 def count_tree(tally, t, faults, failing):
-    """Tally a trial with a sink, by the numbers of faulty links of its tree and of failing nodes."""
+    """Tally a trial with a sink, by the numbers of faulty links of its tree and of blocked senders."""
     tally[_SINK] += 1
     tally[_FAULT_FREE] += faults == 0
     tally[_UNHINDERED] += failing == 0
@@ -62,7 +62,7 @@ def set_up(params):
 def count_dense(n, t, count, scratch, tally):
     """Tally a trial whose dead links are listed.
 
-    Every node but the sink sends once, and the link of a faulty or isolated node is dead.  So the number of failing nodes is the
+    Every node but the sink sends once, and the link of a faulty or isolated node is dead.  So the number of blocked senders is the
     number of faulty links of the tree, less the faulty and isolated nodes.
     """
     sink = first_sink(scratch.dead)

@@ -1,6 +1,6 @@
 """The counters of the unsafe-node kernels: one layout each for f faults, rare events and independent failures."""
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
 #: Indices of the axes in the parameters of a point with f faults.
 N, F = range(2)
@@ -25,7 +25,7 @@ UNSAFE_FRACTION = Layout(
         Counter(f"unsafe_nodes_squared_{u}", f"unsafe nodes in class {u}, squared, n > {SPLIT_ABOVE}", 4)
         for u in CLASSES
     ),
-    Extreme("rounds", "most rounds of FIND_UNSAFE"),
+    Maximum("rounds", "most rounds of FIND_UNSAFE"),
 )
 
 #: Classes by the dimension of a trial's largest subcube, each with its least dimension.
@@ -36,7 +36,7 @@ MARKING = DIMENSIONS[1:]
 
 #: Tally over importance-sampled trials that count; classes are by the largest subcube's dimension.
 UNSAFE_RARE = Layout(
-    Counter("counted", "trials that count: the planted pair is the first within distance 2"),
+    Counter("acceptance", "trials that count: the planted pair is the first within distance 2"),
     *(Counter(f"dimension_{d}", f"trials with a subcube of {d} dimensions or more") for d in MARKING),
     *(Counter(f"unsafe_nodes_{d}", f"unsafe nodes in class {d}", 2) for d in MARKING),
     *(Counter(f"unsafe_nodes_squared_{d}", f"unsafe nodes in class {d}, squared", 4) for d in MARKING),
@@ -44,8 +44,8 @@ UNSAFE_RARE = Layout(
     Counter("all_unsafe", "trials without an active node"),
     Moments("rounds", "rounds of FIND_UNSAFE, where they are known"),
     Counter("rounds_unknown", "trials whose rounds are not known: a subcube of more than 30 dimensions"),
-    Extreme("rounds", "most rounds of FIND_UNSAFE"),
-    Extreme("largest", "dimension of the largest subcube"),
+    Maximum("rounds", "most rounds of FIND_UNSAFE"),
+    Maximum("largest", "dimension of the largest subcube"),
 )
 
 UNSAFE_CRITICAL = Layout(
@@ -53,5 +53,5 @@ UNSAFE_CRITICAL = Layout(
     Counter("all_unsafe", "trials without an active node"),
     Moments("rounds", "rounds of FIND_UNSAFE"),
     Counter("faults", "faulty nodes"),
-    Extreme("rounds", "most rounds of FIND_UNSAFE"),
+    Maximum("rounds", "most rounds of FIND_UNSAFE"),
 )

@@ -28,7 +28,7 @@ from ..tally.sums import add_quantity, add_square, add_wide, offer
 from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .layout import MARKING, UNSAFE_RARE, F, N
 
-_COUNTED = UNSAFE_RARE.counter("counted")
+_COUNTED = UNSAFE_RARE.counter("acceptance")
 _REACHED = UNSAFE_RARE.family("dimension_{}", MARKING)
 _UNSAFE = UNSAFE_RARE.family("unsafe_nodes_{}", MARKING)
 _SQUARES = UNSAFE_RARE.family("unsafe_nodes_squared_{}", MARKING)
@@ -36,8 +36,8 @@ _WITH_UNSAFE = UNSAFE_RARE.counter("with_unsafe")
 _ALL_UNSAFE = UNSAFE_RARE.counter("all_unsafe")
 _ROUNDS = UNSAFE_RARE.moments("rounds")
 _UNKNOWN = UNSAFE_RARE.counter("rounds_unknown")
-_MOST_ROUNDS = UNSAFE_RARE.extreme("rounds")
-_LARGEST = UNSAFE_RARE.extreme("largest")
+_MOST_ROUNDS = UNSAFE_RARE.maximum("rounds")
+_LARGEST = UNSAFE_RARE.maximum("largest")
 
 _CLASSES = np.array(MARKING, np.int64)
 _HALF = np.uint64(32)

@@ -31,7 +31,7 @@ _UNSAFE_NODES = UNSAFE_CRITICAL.moments("unsafe_nodes")
 _ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
 _ROUNDS = UNSAFE_CRITICAL.moments("rounds")
 _FAULTS = UNSAFE_CRITICAL.counter("faults")
-_MOST_ROUNDS = UNSAFE_CRITICAL.extreme("rounds")
+_MOST_ROUNDS = UNSAFE_CRITICAL.maximum("rounds")
 
 
 @block

@@ -3,15 +3,15 @@
 from ..tally.layout import Counter, Layout
 
 MULTICAST_DEADLOCK = Layout(
-    Counter("partitioned", "trials with a fault-tolerant 2-partition"),
+    Counter("partition_exists", "trials with a fault-tolerant 2-partition"),
     Counter("cyclic", "trials whose dependency graph has a cycle"),
     Counter("cyclic_unicast", "trials with a cycle for messages to one destination"),
-    Counter("cyclic_repaired", "trials with a cycle with two virtual channels"),
+    Counter("cyclic_two_channels", "trials with a cycle with two virtual channels"),
 )
 
 MULTICAST_WORMHOLE = Layout(
-    Counter("partitioned", "trials with a fault-tolerant 2-partition"),
+    Counter("partition_exists", "trials with a fault-tolerant 2-partition"),
     Counter("deadlock", "trials that stop with one virtual channel"),
-    Counter("deadlock_repaired", "trials that stop with two"),
+    Counter("deadlock_two_channels", "trials that stop with two"),
     Counter("deadlock_separate", "trials that stop with two and a message for each destination"),
 )

@@ -34,10 +34,10 @@ _TWO = np.int64(2)
 
 # ---------------------------------------------------------------- multicast-deadlock
 
-_GRAPH_PARTITIONED = MULTICAST_DEADLOCK.counter("partitioned")
+_GRAPH_PARTITIONED = MULTICAST_DEADLOCK.counter("partition_exists")
 _CYCLIC = MULTICAST_DEADLOCK.counter("cyclic")
 _UNICAST = MULTICAST_DEADLOCK.counter("cyclic_unicast")
-_REPAIRED = MULTICAST_DEADLOCK.counter("cyclic_repaired")
+_CYCLIC_TWO_CHANNELS = MULTICAST_DEADLOCK.counter("cyclic_two_channels")
 
 
 class DeadlockPoint(NamedTuple):
@@ -87,7 +87,7 @@ def _count_cycles(n, scratch, tally):
     if is_cyclic_with(scratch, n, False, _ONE):
         tally[_CYCLIC] += 1
         tally[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
-        tally[_REPAIRED] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
+        tally[_CYCLIC_TWO_CHANNELS] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
     update_faults(scratch.net, faults, lo, hi, n, False)
 
 
@@ -119,9 +119,9 @@ MULTICAST_DEADLOCK_SETS = trials_kernel(set_up_deadlock, deadlock_set)
 
 # ---------------------------------------------------------------- multicast-wormhole
 
-_WORMHOLE_PARTITIONED = MULTICAST_WORMHOLE.counter("partitioned")
+_WORMHOLE_PARTITIONED = MULTICAST_WORMHOLE.counter("partition_exists")
 _DEADLOCK = MULTICAST_WORMHOLE.counter("deadlock")
-_DEADLOCK_REPAIRED = MULTICAST_WORMHOLE.counter("deadlock_repaired")
+_DEADLOCK_TWO_CHANNELS = MULTICAST_WORMHOLE.counter("deadlock_two_channels")
 _DEADLOCK_SEPARATE = MULTICAST_WORMHOLE.counter("deadlock_separate")
 
 
@@ -199,7 +199,9 @@ def wormhole_trial(key, t, params, scratch, tally):
     tally[_WORMHOLE_PARTITIONED] += 1
     update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, True)
     tally[_DEADLOCK] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _ONE))
-    tally[_DEADLOCK_REPAIRED] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO))
+    tally[_DEADLOCK_TWO_CHANNELS] += np.int64(
+        has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO)
+    )
     tally[_DEADLOCK_SEPARATE] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, _ONE, _TWO))
     update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, False)
 

@@ -15,7 +15,7 @@ from fastcube.kernels.broadcasting import dispatch, layout
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import AXES, MAX_FAULTS
 from fastcube.measure.statistics import Mean, Statistic
-from fastcube.measure.study import Draw, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
+from fastcube.measure.study import Explanation, Grid, Notes, Point, Sample, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -45,12 +45,12 @@ def _enumeration(point: Point) -> Tally:
     return Tally.from_slots(layout.BROADCAST, 0, sets, slots)
 
 
-def _sample_trial(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.broadcasting import replay
 
     n = int(point["n"])
     nodes, links, ends = replay.broadcast(key, trial, n, int(point["f"]), int(point["links"]))
-    return Draw(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0])})
+    return Sample(Hypercube(n, nodes, links.tolist()), {"s": int(ends[0])})
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -109,7 +109,7 @@ def _theorem_notes(results: Results) -> list[str]:
     def total_count(name: str) -> int:
         return sum(int(tally.counts[name]) for _, tally in results)
 
-    late = sum(tally.extremes["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
+    late = sum(tally.maxima["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
     where = "every point" if not late else f"all but {late} points"
     all_of, others, unsafe = (
         (total_count(f"{name}_complete"), total_count(f"{name}_trials"))
@@ -222,9 +222,9 @@ BROADCAST = Study(
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        make_proportion("not_unsafe", "fraction of fault sets that leave an active node"),
+        make_proportion("some_active", "fraction of fault sets that leave an active node"),
         make_proportion(
-            "unsafe_source", "fraction of sources that are unsafe, where some node is active", "not_unsafe"
+            "unsafe_source", "fraction of sources that are unsafe, where some node is active", "some_active"
         ),
     ),
     kernel=lambda point: dispatch.BROADCAST.kernel(*point.values()),
@@ -236,7 +236,7 @@ BROADCAST = Study(
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_sample_trial,
+    sample=_sample_trial,
     figure=_figure,
     notes=Notes(
         (_theorem_notes, ("broadcast2_complete", "broadcast1_complete", "broadcast1_unsafe_complete")),

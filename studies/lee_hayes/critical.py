@@ -16,7 +16,7 @@ from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import Mean, Point, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Study, join_limited
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
 from fastcube.resources import read_json
@@ -46,11 +46,11 @@ def _grid() -> list[Point]:
     ]
 
 
-def _sample_trial(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, replay.unsafe_critical(key, trial, n, float(point["p"]))))
+    return Sample(Hypercube(n, replay.unsafe_critical(key, trial, n, float(point["p"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -215,7 +215,7 @@ UNSAFE_CRITICAL = Study(
         Grid("fine-28", critical_grid.points(range(25, 29)), critical_grid.trials, _fine_figure, critical_grid.notes),
     ),
     explain=_explain,
-    draw=_sample_trial,
+    sample=_sample_trial,
     figure=_figure,
     notes=Notes((_notes, ("all_unsafe",))),
 )

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fastcube.measure.routing_rules import explain_faults
-from fastcube.measure.study import Draw, join_limited
+from fastcube.measure.study import Sample, join_limited
 
 if TYPE_CHECKING:
     from fastcube.algorithms.paths import Route
@@ -24,7 +24,7 @@ def has_value(e: Estimate) -> bool:
     return not math.isnan(e.value)
 
 
-def explain_faults_and_ends(drawn: Draw, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
+def explain_faults_and_ends(drawn: Sample, **also: Any) -> tuple[dict[str, Any], list[str], Unsafe]:
     """Return a trial's faults and ends as data and as lines of text, and its unsafe nodes; ``also`` is added to the data."""
     from fastcube.algorithms.unsafe import find_unsafe
 
@@ -37,7 +37,7 @@ def explain_faults_and_ends(drawn: Draw, **also: Any) -> tuple[dict[str, Any], l
         lines.append(
             f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
         )
-    data = {**data, **drawn.others, **also, "not_unsafe": not unsafe.all_unsafe}
+    data = {**data, **drawn.others, **also, "some_active": not unsafe.all_unsafe}
     return data, [counted_from_left(cube), *lines], unsafe
 
 

@@ -17,7 +17,7 @@ from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
 from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -59,18 +59,18 @@ def bounds_of_classes(point: Point) -> tuple[Bounds, ...]:
     return _classes(int(point["n"]), int(point["f"]))
 
 
-def _sample_trial(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
     labels, i, j = replay.unsafe_rare(key, trial, n, int(point["f"]))
-    return Draw(Hypercube(n, labels), {"sequence": labels.tolist(), "planted": [int(i), int(j)]})
+    return Sample(Hypercube(n, labels), {"sequence": labels.tolist(), "close_pair": [int(i), int(j)]})
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, f = int(point["n"]), int(point["f"])
     drawn = _sample_trial(point, key, trial).others
-    faults, (i, j) = drawn["sequence"], drawn["planted"]
+    faults, (i, j) = drawn["sequence"], drawn["close_pair"]
     before = next(
         (a, b)
         for a in range(f)
@@ -85,8 +85,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         if before == (i, j)
         else f"  does not count: positions {before[0]} and {before[1]} come before it and are within distance 2"
     )
-    data = {"sequence": faults, "planted": [i, j], "counts": before == (i, j)}
-    return Explanation("\n".join([*lines, inside.words]), data | inside.data)
+    data = {"sequence": faults, "close_pair": [i, j], "counts": before == (i, j)}
+    return Explanation("\n".join([*lines, inside.text]), data | inside.data)
 
 
 # ---------------------------------------------------------------- notes and figure
@@ -148,7 +148,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _events(d: int) -> str:
-    return "counted" if d == 1 else f"dimension_{d}"
+    return "acceptance" if d == 1 else f"dimension_{d}"
 
 
 def _grid() -> list[Point]:
@@ -182,7 +182,10 @@ UNSAFE_RARE = Study(
     statistics=(
         _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
         Proportion(
-            name="close_pair", description="probability of two faults within distance 2", events="counted", scale=_scale
+            name="close_pair",
+            description="probability of two faults within distance 2",
+            events="acceptance",
+            scale=_scale,
         ),
         CensoredMean(
             name="rounds",
@@ -214,13 +217,13 @@ UNSAFE_RARE = Study(
             )
             for d in DIMENSIONS
         ),
-        Proportion(name="counted", description="fraction of the importance-sampled trials that count", shown=False),
+        Proportion(name="acceptance", description="fraction of the importance-sampled trials that count", shown=False),
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),
     check=_check_point,
     explain=_explain,
-    draw=_sample_trial,
+    sample=_sample_trial,
     figure=_figure,
     notes=Notes((_notes, ("unsafe_nodes", "unsafe_fraction"))),
 )

@@ -82,13 +82,13 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 def same_delay(results: Results, panel: Any, by: str) -> None:
     """Plot the fractions of messages with a detour, and with both ends in one unsafe subcube; nothing if no detour was seen."""
-    if not any(results.estimates(point)["route3_detour"].value > 0 for point, tally in results if tally.trials):
+    if not any(results.estimates(point)["route3_above_hamming"].value > 0 for point, tally in results if tally.trials):
         return
     links = {point["links"] for point, _ in results}
     first = {"k": min(point["k"] for point, _ in results)}
     at = first if len(links) > 1 or by == "links" else first | {"links": min(links)}
     many = len({point[by] for point, _ in results}) > _MOST_LINES  # f grows with n, so the axes are exchanged
-    panel.lines(results, "route3_detour", x=by if many else "n", by="n" if many else by, at=at)
+    panel.lines(results, "route3_above_hamming", x=by if many else "n", by="n" if many else by, at=at)
     panel.reference(
         lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
     )
@@ -157,7 +157,7 @@ def _printed_delay_share() -> float:
 
 
 def _notes(results: Results) -> list[str]:
-    rows = [(p, results.estimates(p)["route3_detour"]) for p, tally in results if tally.trials]
+    rows = [(p, results.estimates(p)["route3_above_hamming"]) for p, tally in results if tally.trials]
     stated = [(p, e) for p, e in rows if has_value(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
     lines = []
     if stated:
@@ -215,7 +215,7 @@ def detour_proportion(name: str, shown: bool = False) -> Proportion:
         f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than the Hamming distance"
     )
     return make_proportion(
-        f"{name}_detour", what, f"{name}_delivered", shown, events=f"{name}_detours", possible=_has_faults
+        f"{name}_above_hamming", what, f"{name}_delivered", shown, events=f"{name}_above_hamming", possible=_has_faults
     )
 
 
@@ -238,14 +238,14 @@ def length_bound(radius: Callable[[Point], int]) -> Callable[[Point], float]:
 def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> Ratio:
     """Return the ratio of links to Hamming distances of an algorithm's delivered routes, as a statistic."""
     return Ratio(
-        name=f"{name}_length",
+        name=f"{name}_stretch",
         description=(
             f"total links of delivered {_NAMES[name]} routes{_eligible_text(name)} divided by their total Hamming distance"
         ),
         numerator=f"{name}_links",
         denominator=f"{name}_distance",
         squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
-        nonzero=f"{name}_detours",
+        nonzero=f"{name}_above_hamming",
         base=1,
         bound=bound,
         condition=f"{name}_delivered",
@@ -262,11 +262,11 @@ def ending_proportion(name: str, how: str, words: str, condition: str | None = N
 
 def _longer_proportion(name: str) -> Proportion:
     what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest feasible path"
-    return make_proportion(f"{name}_longer", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
+    return make_proportion(f"{name}_above_shortest", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
 
 
 _REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "find no link to go on"
-_NOT_UNSAFE = "not_unsafe"
+_SOME_ACTIVE = "some_active"
 
 ROUTING = Study(
     name="routing",
@@ -283,7 +283,7 @@ ROUTING = Study(
         make_proportion(
             "route3_delivered",
             "fraction of messages that ROUTE3(1) delivers, where some node is active",
-            _NOT_UNSAFE,
+            _SOME_ACTIVE,
             True,
         ),
         make_proportion("route_delivered", "fraction of messages that ROUTE delivers", shown=True),
@@ -293,7 +293,7 @@ ROUTING = Study(
             make_proportion(
                 f"{name}_delivered_active",
                 f"fraction of messages that {title} delivers, where some node is active",
-                _NOT_UNSAFE,
+                _SOME_ACTIVE,
             )
             for name, title in (("route", "ROUTE"), ("route1", "ROUTE1(k)"), ("route2", "ROUTE2(k)"))
         ),
@@ -302,13 +302,13 @@ ROUTING = Study(
             "fraction of all messages that ROUTE3(1) delivers, counting none as delivered where no node is active",
             events="route3_delivered",
         ),
-        make_proportion("not_unsafe", "fraction of fault sets that leave an active node"),
+        make_proportion("some_active", "fraction of fault sets that leave an active node"),
         ending_proportion("route1", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route2", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route1", "stuck", _NO_LINK_TEXT),
         ending_proportion("route2", "stuck", _NO_LINK_TEXT),
-        ending_proportion("route3", "livelock", _REPEATED_NODE_TEXT, _NOT_UNSAFE),
-        ending_proportion("route3", "stuck", _NO_LINK_TEXT, _NOT_UNSAFE),
+        ending_proportion("route3", "livelock", _REPEATED_NODE_TEXT, _SOME_ACTIVE),
+        ending_proportion("route3", "stuck", _NO_LINK_TEXT, _SOME_ACTIVE),
         detour_proportion("route1"),
         detour_proportion("route2"),
         length_ratio("route1", length_bound(lambda point: int(point["k"]))),
@@ -317,17 +317,17 @@ ROUTING = Study(
         make_proportion(
             "same_subcube",
             "fraction of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
-            _NOT_UNSAFE,
+            _SOME_ACTIVE,
         ),
         make_proportion(
             "route3_better",
             "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not, or over more links",
-            _NOT_UNSAFE,
+            _SOME_ACTIVE,
         ),
         make_proportion(
             "route1_better",
             "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not, or over more links",
-            _NOT_UNSAFE,
+            _SOME_ACTIVE,
         ),
         _longer_proportion("route1"),
         _longer_proportion("route2"),
@@ -351,7 +351,7 @@ ROUTING = Study(
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("route3_detour", "route_delivered", "route2_delivered"))),
+    notes=Notes((_notes, ("route3_above_hamming", "route_delivered", "route2_delivered"))),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import basic_fraction, minimal_fraction
 from fastcube.kernels.routing import dispatch, layout
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text, product_grid
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -27,16 +27,17 @@ def _check_point(point: Point) -> None:
     check_range("k", point["k"], 1, int(point["n"]), f"for n={point['n']}")
 
 
-def sample_trial(point: Point, key: int, trial: int) -> Draw:
-    """Return a trial's network and ends; the ends are -1 if the trial is discarded (``void``)."""
+def sample_trial(point: Point, key: int, trial: int) -> Sample:
+    """Return a trial's network and ends; the ends are -1 if the trial is discarded (``discarded``)."""
     from fastcube.kernels.routing import replay
     from fastcube.networks.faults import RandomFaults
 
     n, rate = int(point["n"]), float(point["rate"])
     drawn, status_key, s, t = replay.routing_rate(key, trial, n, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
-    return Draw(
-        Hypercube(n, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
+    return Sample(
+        Hypercube(n, RandomFaults(rate, int(status_key))),
+        {"status_key": int(status_key), **ends, "discarded": not drawn},
     )
 
 
@@ -48,7 +49,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     data, lines = explain_sample(point, drawn)
     data["k"] = k
     lines.insert(0, counted_from_left(drawn.network))
-    if drawn.others["void"]:
+    if drawn.others["discarded"]:
         return Explanation("\n".join(lines), data)
     cube, s, t = drawn.network, data["s"], data["t"]
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2"):
@@ -58,11 +59,11 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-def explain_sample(point: Point, drawn: Draw) -> tuple[dict[str, Any], list[str]]:
+def explain_sample(point: Point, drawn: Sample) -> tuple[dict[str, Any], list[str]]:
     """Return the sample of a trial, or that it is discarded, as data and as lines of text."""
     cube, others, rate = drawn.network, drawn.others, float(point["rate"])
-    if others["void"]:
-        return {"void": True, "rate": rate}, ["  discarded: none of 2^20 attempts gives two nonfaulty ends"]
+    if others["discarded"]:
+        return {"discarded": True, "rate": rate}, ["  discarded: none of 2^20 attempts gives two nonfaulty ends"]
     status_key, s, t = (others[name] for name in ("status_key", "s", "t"))
     return {"status_key": status_key, "rate": rate, "s": s, "t": t}, [
         f"  every node faulty with probability {rate}, by status key {status_key:#x}",
@@ -75,7 +76,7 @@ def _figure(results: Results, sheet: Any) -> None:
     panels = sheet.panels(2, rows=len(ks))
     for i, k in enumerate(ks):
         left, right = panels[2 * i : 2 * i + 2]
-        left.lines(results, "route1_minimal", x="rate", by="n", at={"k": k})
+        left.lines(results, "route1_at_hamming", x="rate", by="n", at={"k": k})
         if k == 1:
             left.reference(lambda p: float(minimal_fraction(p["n"], p["rate"])), "closed form")
         left.scale = "linear"
@@ -99,7 +100,7 @@ def _notes(results: Results) -> list[str]:
             continue
         closed = {"route_delivered": basic_fraction}
         if point["k"] == 1:
-            closed["route1_minimal"] = minimal_fraction
+            closed["route1_at_hamming"] = minimal_fraction
         for name, form in closed.items():
             e = results.estimates(point)[name]
             if has_value(e):
@@ -108,7 +109,7 @@ def _notes(results: Results) -> list[str]:
                 if abs(e.value - value) > _FAR_STDERRS * e.stderr + 1e-12 and not e.low <= value <= e.high:
                     far.append(f"  {point_text(point)}: {name} {e.value:.6g}, closed form {value:.6g}")
     lines.append(
-        "closed forms: route_delivered sum_h C(n,h)/(2^n-1) (1-p)^(h-1); for k = 1 route1_minimal "
+        "closed forms: route_delivered sum_h C(n,h)/(2^n-1) (1-p)^(h-1); for k = 1 route1_at_hamming "
         "sum_h C(n,h)/(2^n-1) prod_{m=2..h} (1-p^m)"
     )
     lines.append(f"  {compared - len(far)} of {compared} estimates agree with them")
@@ -137,12 +138,14 @@ ROUTING_RATE = Study(
     tally=layout.ROUTING_RATE,
     statistics=(
         _valid_proportion(
-            "route1_minimal", "fraction of messages that ROUTE1(k) delivers over the Hamming distance", True
+            "route1_at_hamming", "fraction of messages that ROUTE1(k) delivers over the Hamming distance", True
         ),
         _valid_proportion("route_delivered", "fraction of messages that ROUTE delivers", True),
         _valid_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", True),
         _valid_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers", True),
-        _valid_proportion("route2_minimal", "fraction of messages that ROUTE2(k) delivers over the Hamming distance"),
+        _valid_proportion(
+            "route2_at_hamming", "fraction of messages that ROUTE2(k) delivers over the Hamming distance"
+        ),
         _valid_proportion("route1_livelock", "fraction of ROUTE1(k) messages that reach a node twice"),
         _valid_proportion("route2_livelock", "fraction of ROUTE2(k) messages that reach a node twice"),
         _valid_proportion("route1_stuck", "fraction of ROUTE1(k) messages that find no link to go on"),
@@ -154,7 +157,7 @@ ROUTING_RATE = Study(
     grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
     check=_check_point,
     explain=_explain,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("route_delivered", "route1_minimal", "route2_delivered"))),
+    notes=Notes((_notes, ("route_delivered", "route1_at_hamming", "route2_delivered"))),
 )

@@ -27,11 +27,11 @@ from fastcube.measure.statistics import (
 )
 from fastcube.measure.study import (
     Axis,
-    Draw,
     Explanation,
     Grid,
     Notes,
     Point,
+    Sample,
     Study,
     join_limited,
     point_text,
@@ -113,12 +113,12 @@ def explain_fault_set(n: int, faulty: list[int]) -> Explanation:
     return Explanation("\n".join(lines), data)
 
 
-def sample_nodes(point: Point, key: int, trial: int) -> Draw:
+def sample_nodes(point: Point, key: int, trial: int) -> Sample:
     """Return f distinct faulty nodes of Q_n, sampled for a trial."""
     from fastcube.kernels.unsafe import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, replay.unsafe_fraction(key, trial, n, int(point["f"]))))
+    return Sample(Hypercube(n, replay.unsafe_fraction(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -290,7 +290,7 @@ UNSAFE_FRACTION = Study(
     ),
     check=_check_point,
     explain=_explain,
-    draw=sample_nodes,
+    sample=sample_nodes,
     figure=_figure,
     notes=Notes((_notes, ("unsafe_fraction",))),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.errors import check_range
-from fastcube.measure.study import Axis, Draw, Point, join_limited
+from fastcube.measure.study import Axis, Point, Sample, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -60,11 +60,11 @@ def values_of(point: Point) -> tuple[int, int, int]:
     return int(point["n"]), int(point["links"]), int(point["f"])
 
 
-def sample_trial(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Return a trial's cube with its faults."""
     from fastcube.kernels.trees import replay
 
-    return Draw(Hypercube(int(point["n"]), *replay.sample_faults(key, trial, *values_of(point))))
+    return Sample(Hypercube(int(point["n"]), *replay.sample_faults(key, trial, *values_of(point))))
 
 
 def link_text(cube: Hypercube, u: int, v: int) -> str:

@@ -28,13 +28,13 @@ def most_faults(point: Point) -> float:
 
 
 def make_mean(name: str, description: str, counter: str) -> Mean:
-    """Return the mean number of a tree's faulty links or failing nodes, as a statistic."""
+    """Return the mean number of a tree's faulty links or blocked senders, as a statistic."""
     return Mean(
         name=name,
         description=f"mean {description}, among trials with a sink",
         total=counter,
         bound=most_faults,
-        condition="sink",
+        condition="sink_exists",
     )
 
 
@@ -63,7 +63,7 @@ def fixed_faults(point: Point) -> float:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot trees without a faulty link, and faulty links of trees; for faulty nodes plot failing nodes, at least one each."""
+    """Plot trees without a faulty link, and faulty links of trees; for faulty nodes plot blocked senders, at least one each."""
     left, right = sheet.panels(2)
     if axis_of_faults(results) == "links":
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
@@ -73,10 +73,12 @@ def _figure(results: Results, sheet: Any) -> None:
         left.set_labels(y="probability of a fault-free tree", title="FIND_TREE's tree has no faulty link")
         right.set_labels(y="mean faulty links of the tree", title="Faulty links of FIND_TREE's tree")
     else:
-        for panel, statistic in ((left, "unhindered"), (right, "failing")):
+        for panel, statistic in ((left, "no_blocked_sender"), (right, "blocked_senders")):
             panel.lines(results, statistic, x="f", by="n")
-        left.set_labels(y="probability of a tree without a failing node", title="FIND_TREE's tree has no failing node")
-        right.set_labels(y="mean failing nodes of the tree", title="Failing nodes of FIND_TREE's tree")
+        left.set_labels(
+            y="probability of a tree without a blocked sender", title="FIND_TREE's tree has no blocked sender"
+        )
+        right.set_labels(y="mean blocked senders of the tree", title="Failing nodes of FIND_TREE's tree")
     for panel in (left, right):
         is_doubling_axis(panel)
     left.scale = "linear"
@@ -100,7 +102,7 @@ def _notes(results: Results) -> list[str]:
     lines = []
     for point, tally in results:
         if tally.trials and _is_at_bound(point):
-            none = tally.trials - tally.counts["sink"]
+            none = tally.trials - tally.counts["sink_exists"]
             lines.append(f"  n={point['n']}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
     if lines:
         lines.insert(0, "Theorem 3 promises a sink below 2^(n-1) faulty links:")
@@ -116,10 +118,12 @@ FIND_TREE = Study(
     tally=layout.FIND_TREE,
     statistics=(
         Proportion(name="fault_free", description="fraction of trials in which FIND_TREE's tree has no faulty link"),
-        Proportion(name="sink", description="fraction of trials with a sink: a node with FAULT = 0"),
-        Proportion(name="unhindered", description="fraction of trials in which FIND_TREE's tree has no failing node"),
+        Proportion(name="sink_exists", description="fraction of trials with a sink: a node with FAULT = 0"),
+        Proportion(
+            name="no_blocked_sender", description="fraction of trials in which FIND_TREE's tree has no blocked sender"
+        ),
         make_mean("tree_faults", "number of faulty links of the tree", "tree_faults"),
-        make_mean("failing", "number of failing nodes of the tree", "failing"),
+        make_mean("blocked_senders", "number of blocked senders of the tree", "blocked_senders"),
     ),
     kernel=lambda point: dispatch.FIND_TREE.kernel(*point.values()),
     grids=(
@@ -134,7 +138,7 @@ FIND_TREE = Study(
     check=check_point,
     enumeration=enumeration.find_tree,
     explain=explain_trial,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("sink",))),
+    notes=Notes((_notes, ("sink_exists",))),
 )

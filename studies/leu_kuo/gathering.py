@@ -59,7 +59,7 @@ def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
 
 def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
     g = next(iter(found.values()))
-    lines = [f"  {g.expected} nodes hold data, {g.stranded} of them cut off from the sink"]
+    lines = [f"  {g.expected} nodes hold data, {g.unreachable_data} of them cut off from the sink"]
     name = tree.cube.label
     failing = join_limited(f"{name(v)} at stage {i}" for i, v in g.failing)
     return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
@@ -88,7 +88,7 @@ def _run_data(g: Gathering) -> dict[str, Any]:
         "expected": g.expected,
         "arrived": str(g.arrived),
         "lost": str(g.lost),
-        "stranded": str(g.stranded),
+        "unreachable_data": str(g.unreachable_data),
         "lost_by": {cause: str(amount) for cause, amount in g.lost_by.items()},
         "deadlocked": g.deadlocked,
         "blocked": list(g.blocked),
@@ -115,7 +115,7 @@ def _total_data(point: Point) -> float:
 
 def _complete_proportion(run: str, shown: bool = True) -> Proportion:
     what = f"fraction of the trials with a sink in which {RUNS[run]} loses nothing"
-    return Proportion(name=f"complete_{run}", description=what, condition="sink", shown=shown)
+    return Proportion(name=f"complete_{run}", description=what, condition="sink_exists", shown=shown)
 
 
 def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
@@ -126,7 +126,7 @@ def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, 
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
         nonzero=nonzero,
-        condition="sink",
+        condition="sink_exists",
         shown=shown,
         **more,
     )
@@ -138,7 +138,7 @@ def _lost_ratio(run: str, shown: bool = True) -> Ratio:
 
 def _sink_proportion(name: str, description: str, shown: bool = True) -> Proportion:
     what = f"fraction of the trials with a sink in which {description}"
-    return Proportion(name=name, description=what, condition="sink", shown=shown)
+    return Proportion(name=name, description=what, condition="sink_exists", shown=shown)
 
 
 def _stage_count(point: Point) -> float:
@@ -158,14 +158,16 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
         unit=_stage_count,
         bound=lambda _: float(most),
         base=1,
-        condition="sink",
+        condition="sink_exists",
         shown=shown,
     )
 
 
-_SINK = Proportion(name="sink", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
+_SINK = Proportion(name="sink_exists", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
 
-_STRANDED = _data_ratio("stranded", "nonfaulty links do not join to the sink", "with_stranded", bound=lambda _: 1.0)
+_UNREACHABLE_DATA = _data_ratio(
+    "unreachable_data", "nonfaulty links do not join to the sink", "with_unreachable_data", bound=lambda _: 1.0
+)
 
 
 # ---------------------------------------------------------------- figures
@@ -180,9 +182,9 @@ def _gather_figure(results: Results, sheet: Any) -> None:
         panel.scale = "auto" if variant == "literal" else "log"  # ``literal`` loses nearly all data
         panel.set_labels(y="fraction of the data lost", title=f"FTTC {variant}")
     cut = [
-        (point[x], results.estimates(point)["stranded"].value)
+        (point[x], results.estimates(point)["unreachable_data"].value)
         for point, tally in results
-        if tally.counts["with_stranded"]
+        if tally.counts["with_unreachable_data"]
     ]
     if cut:
         lost[-1].marks([at for at, _ in cut], [value for _, value in cut], "cut off from the sink")
@@ -242,8 +244,8 @@ def _plot_lines(panel: Any, results: Results, statistics: dict[str, str], points
 
 
 def _slowest_note(results: Results) -> list[str]:
-    found = [(tally.extremes["slowest"], point) for point, tally in results if tally.trials]
-    found = [(extreme, point) for extreme, point in found if extreme[1] >= 0]
+    found = [(tally.maxima["slowest"], point) for point, tally in results if tally.trials]
+    found = [(maximum, point) for maximum, point in found if maximum[1] >= 0]
     if not found:
         return []
     (steps, trial), point = max(found, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
@@ -269,8 +271,8 @@ GATHER = Study(
         _sink_proportion("deadlocked_literal", "FTTC literal blocks a node for ever"),
         _sink_proportion("deadlocked_comment", "FTTC comment blocks a node for ever", shown=False),
         _sink_proportion("deadlocked_repaired", "FTTC repaired blocks a node for ever", shown=False),
-        _STRANDED,
-        _sink_proportion("avoidable", "FTTC comment loses more than is cut off from the sink", shown=False),
+        _UNREACHABLE_DATA,
+        _sink_proportion("avoidable_loss", "FTTC comment loses more than is cut off from the sink", shown=False),
         _sink_proportion("no_partition", "a failing node has no active neighbour to give a partition to"),
         _SINK,
     ),
@@ -279,7 +281,7 @@ GATHER = Study(
     check=check_point,
     enumeration=enumeration.gather,
     explain=_explain(("literal", "comment", "repaired")),
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_gather_figure,
 )
 
@@ -296,7 +298,7 @@ REROUTING = Study(
         _slowdown("paper", "n + k", 2),
         _slowdown("reroute", "n + 3k", 4, shown=False),
         _slowdown("reroute_hops", "n + 2k", 3),
-        _sink_proportion("twofold", "FTTC comment takes 2n steps or more", shown=False),
+        _sink_proportion("slowdown_at_least_2", "FTTC comment takes 2n steps or more", shown=False),
         _complete_proportion("tc"),
         _complete_proportion("reroute"),
         _complete_proportion("comment"),
@@ -317,7 +319,7 @@ REROUTING = Study(
     check=check_point,
     enumeration=enumeration.gather,
     explain=_explain(("comment", "repaired", "reroute", "tc")),
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_rerouting_figure,
-    notes=Notes((_slowest_note, ("slowdown_comment", "twofold"))),
+    notes=Notes((_slowest_note, ("slowdown_comment", "slowdown_at_least_2"))),
 )

@@ -58,7 +58,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 def _notes(results: Results) -> list[str]:
     worst = max(
-        ((tally.extremes["largest_gap"], point) for point, tally in results if tally.trials),
+        ((tally.maxima["largest_gap"], point) for point, tally in results if tally.trials),
         key=lambda pair: pair[0][0],
         default=None,
     )
@@ -81,7 +81,7 @@ OPTIMAL_TREE = Study(
     tally=layout.OPTIMAL_TREE,
     statistics=(
         _make_proportion(
-            "optimal", "fraction of the trials with a sink in which FIND_TREE's tree is one of the best", "sink"
+            "optimal", "fraction of the trials with a sink in which FIND_TREE's tree is one of the best", "sink_exists"
         ),
         make_mean("gap", "number of faulty links of FIND_TREE's tree beyond the optimum", "gap"),
         Ratio(
@@ -92,7 +92,7 @@ OPTIMAL_TREE = Study(
             squares=("tree_faults_squared", "product", "optimum_squared"),
             nonzero="with_gap",
             base=1,
-            condition="sink",
+            condition="sink_exists",
         ),
         make_mean("tree_faults", "number of faulty links of FIND_TREE's tree", "tree_faults"),
         make_mean("optimum_same_sink", "least number of faulty links with FIND_TREE's sink", "same_sink"),
@@ -111,7 +111,7 @@ OPTIMAL_TREE = Study(
     check=check_point,
     enumeration=enumeration.optimal_tree,
     explain=explain_trial,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
     notes=Notes((_notes, ("gap", "ratio", "optimal"))),
 )

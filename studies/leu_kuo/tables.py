@@ -11,7 +11,7 @@ from fastcube.measure.tally import Tally
 
 from .enumeration import find_tree, gather, optimal_tree
 
-#: Name of a table to its function of exact values, and the tallies that have its extremes.
+#: Name of a table to its function of exact values, and the tallies that have its maxima.
 TABLES: dict[str, tuple[Callable[..., Any], tuple[Callable[[Point], Tally], ...]]] = {
     "trees": (exact_trees, (find_tree, optimal_tree)),
     "gather": (exact_gather, (gather,)),
@@ -29,9 +29,9 @@ def table_row(table: str, point: Point) -> dict[str, Any]:
     """Return one row: the point, its number of fault sets, the exact values as text, and the largest values of any set."""
     values, enumerations = TABLES[table]
     tallies = [each(point) for each in enumerations]
-    extremes = {name: None if at < 0 else most for t in tallies for name, (most, at) in t.extremes.items()}
+    maxima = {name: None if at < 0 else most for t in tallies for name, (most, at) in t.maxima.items()}
     texts = {name: None if value is None else str(value) for name, value in values(**point).items()}
-    return {**point, "sets": tallies[0].trials, **texts, **extremes}
+    return {**point, "sets": tallies[0].trials, **texts, **maxima}
 
 
 def write_tables(folder: Path) -> None:

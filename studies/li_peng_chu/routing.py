@@ -11,7 +11,7 @@ from typing import Any
 from fastcube.kernels.dualcube import dispatch, layout
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import NormalMean, Proportion, Ratio
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Study, Value, product_grid
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, Value, product_grid
 from fastcube.results.results import Results
 from fastcube.results.rounding import estimate_text
 
@@ -26,20 +26,20 @@ def _is_searched(point: Point) -> bool:
 
 STATISTICS = (
     Proportion(
-        name="success",
+        name="delivered",
         description="fraction of pairs between which PRACTICAL delivers",
         events="delivered",
         condition="valid",
     ),
     Proportion(
-        name="success_connected",
+        name="delivered_connected",
         description="fraction of the pairs joined by a nonfaulty path between which PRACTICAL delivers",
         events="delivered",
         condition="connected",
         defined=_is_searched,
     ),
     Ratio(
-        name="length_ratio",
+        name="length_over_shortest",
         description="total length of delivered routes divided by the total length of shortest nonfaulty paths",
         numerator="length",
         denominator="shortest",
@@ -50,7 +50,7 @@ STATISTICS = (
         defined=_is_searched,
     ),
     Ratio(
-        name="length_over_distance",
+        name="stretch",
         description="total length of delivered routes divided by the total fault-free distance d(s, t)",
         numerator="length",
         denominator="distance",
@@ -60,7 +60,7 @@ STATISTICS = (
         condition="delivered",
     ),
     Proportion(
-        name="minimal",
+        name="at_shortest",
         description="fraction of delivered routes as short as the shortest nonfaulty path",
         events="shortest_routes",
         condition="delivered",
@@ -72,7 +72,7 @@ STATISTICS = (
         description="mean number of distinct nodes whose status is looked up",
         total="lookups",
         squares="lookups_lookups",
-        condition="counted",
+        condition="lookups_counted",
         units="nodes",
     ),
 )
@@ -81,7 +81,7 @@ STATISTICS = (
 # ---------------------------------------------------------------- replay
 
 
-def sample_trial(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Sample a dual-cube whose node statuses are computed on demand, and two nonfaulty ends; both are -1 in a discarded trial."""
     from fastcube.kernels.dualcube import replay
     from fastcube.networks.dualcube import DualCube
@@ -90,8 +90,9 @@ def sample_trial(point: Point, key: int, trial: int) -> Draw:
     m, rate = int(point["m"]), float(point["rate"])
     drawn, status_key, s, t = replay.sample_dualcube_routing(key, trial, m, rate)
     ends = {"s": int(s), "t": int(t)} if drawn else {"s": -1, "t": -1}
-    return Draw(
-        DualCube(m, RandomFaults(rate, int(status_key))), {"status_key": int(status_key), **ends, "void": not drawn}
+    return Sample(
+        DualCube(m, RandomFaults(rate, int(status_key))),
+        {"status_key": int(status_key), **ends, "discarded": not drawn},
     )
 
 
@@ -103,8 +104,8 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     m, rate = int(point["m"]), float(point["rate"])
     drawn = sample_trial(point, key, trial)
     dual, s, t = drawn.network, drawn.others["s"], drawn.others["t"]
-    data: dict[str, Any] = {name: drawn.others[name] for name in ("status_key", "void")}
-    if data["void"]:
+    data: dict[str, Any] = {name: drawn.others[name] for name in ("status_key", "discarded")}
+    if data["discarded"]:
         return Explanation(f"DC({m}), failure rate {rate}: no two nonfaulty nodes, the trial is discarded", data)
     result = route_practical(dual, s, t)
     shortest = distance(dual, s, t) if m <= layout.SEARCH_M else None
@@ -214,7 +215,7 @@ def figure(results: Results, sheet: Any) -> None:
     of = "Figure" if any(_is_searched(point) for point, _ in results) else "As Figure"
     (ninety, low), (fifty, high) = _stated_rates()
     left, right = sheet.panels(2)
-    left.lines(results, "success", x="rate", by="m")
+    left.lines(results, "delivered", x="rate", by="m")
     left.scale = "linear"
     left.limits(bottom=0)
     left.add_statement(ninety, "paper: > 90% below 30%", where=lambda point: point["rate"] < low)
@@ -229,13 +230,11 @@ def _plot_lengths(results: Results, panel: Any) -> None:
     """Plot the path length in percent of the shortest nonfaulty path, where it was searched for, and of d(s, t)."""
     searched = any(tally.trials and _is_searched(point) for point, tally in results)
     if not searched:
-        panel.lines(results, "length_over_distance", x="rate", by="m", factor=100)
+        panel.lines(results, "stretch", x="rate", by="m", factor=100)
         panel.set_labels(y="path length, % of d(s, t)")
         return
-    panel.lines(results, "length_ratio", x="rate", by="m", factor=100)
-    panel.reference(
-        lambda point: 100 * results.estimates(point)["length_over_distance"].value, "path length, % of d(s, t)"
-    )
+    panel.lines(results, "length_over_shortest", x="rate", by="m", factor=100)
+    panel.reference(lambda point: 100 * results.estimates(point)["stretch"].value, "path length, % of d(s, t)")
     panel.set_labels(y="path length, % of the shortest nonfaulty path")
 
 
@@ -247,7 +246,7 @@ def notes(results: Results) -> list[str]:
     for point, tally in results:
         if not tally.trials:
             continue
-        estimate = results.estimates(point)["success"]
+        estimate = results.estimates(point)["delivered"]
         if point["rate"] < low:
             below += estimate.low > ninety
             above += estimate.high <= ninety
@@ -259,17 +258,17 @@ def notes(results: Results) -> list[str]:
     )
     lines.append(f'"in most cases > 50% up to 50%": true at {upto} points, false at {over}')
     limits = sum(tally.counts["limit"] for _, tally in results)
-    void = sum(tally.counts["void"] for _, tally in results)
+    void = sum(tally.counts["discarded"] for _, tally in results)
     lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {void}")
     large = [point for point, tally in results if tally.trials and not _is_searched(point) and point["rate"] >= 0.3]
     if large:
         lines.append("success beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
         for point in large:
-            reached = estimate_text(results.estimates(point)["success"])
+            reached = estimate_text(results.estimates(point)["delivered"])
             lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_connected_about(point):.6f}")
     if any(tally.trials and not _is_searched(point) for point, tally in results):
         lines.append(
-            f"success_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={layout.SEARCH_M}"
+            f"delivered_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={layout.SEARCH_M}"
         )
     return lines
 
@@ -291,7 +290,7 @@ DUALCUBE_ROUTING = Study(
         Grid("large", product_grid(m=[10, 12, 15, 20, 25, 30], rate=RATES), 100_000),
     ),
     explain=explain_trial,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=figure,
-    notes=Notes((notes, ("success", "success_connected", "length_ratio", "minimal"))),
+    notes=Notes((notes, ("delivered", "delivered_connected", "length_over_shortest", "at_shortest"))),
 )

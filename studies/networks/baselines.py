@@ -4,7 +4,7 @@ import random
 from collections import deque
 from typing import Any
 
-from fastcube.networks.family import families
+from fastcube.networks.family import network_families
 from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
 from .survival import SURVIVAL
@@ -12,7 +12,7 @@ from .survival import SURVIVAL
 
 def with_plain_python(name: str, n: int, f: int, trials: int) -> int:
     """Return the number of trials that leave a network connected, by a search for each random fault set."""
-    near = [set(row) - {v} for v, row in enumerate(families()[name].table(n).tolist())]
+    near = [set(row) - {v} for v, row in enumerate(network_families()[name].table(n).tolist())]
     rng = random.Random(0)
     connected = 0
     for _ in range(trials):
@@ -30,7 +30,7 @@ def with_networkx(name: str, n: int, f: int, trials: int) -> int:
     """Return the number of trials that leave a network connected, by ``networkx.is_connected``."""
     import networkx
 
-    table = families()[name].table(n).tolist()
+    table = network_families()[name].table(n).tolist()
     whole = networkx.Graph((v, w) for v, row in enumerate(table) for w in row if v < w)
     rng = random.Random(0)
     connected = 0

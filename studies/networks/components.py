@@ -16,8 +16,8 @@ from fastcube.measure.survival import (
     check_point,
     is_compared_with_pair,
     is_not_hypercube,
-    make_draw,
     make_explain,
+    make_sample,
 )
 from fastcube.results.results import Results
 
@@ -93,7 +93,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    known = [(tally.extremes["parts"], point) for point, tally in results if tally.trials]
+    known = [(tally.maxima["parts"], point) for point, tally in results if tally.trials]
     (most, trial), point = max(known, key=lambda item: item[0][0], default=((0, 0), {}))
     return [f"most components: {most} (trial {trial} at {point_text(point)})"] if known else []
 
@@ -111,7 +111,7 @@ SURVIVAL_COMPONENTS = Study(
     grids=(Grid("nodes", NODES, 100_000),),
     check=_check_point,
     explain=make_explain(),
-    draw=make_draw(),
+    sample=make_sample(),
     figure=_figure,
     notes=Notes((_notes, ("components",))),
 )

@@ -9,7 +9,7 @@ from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import CURVE as TALLY
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Grid, Study, Value
-from fastcube.measure.survival_curve import AXES, STATISTICS, check_point, draw, explain, make_curve
+from fastcube.measure.survival_curve import AXES, STATISTICS, check_point, explain, make_curve, sample
 from fastcube.results.results import Results
 
 _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
@@ -18,7 +18,7 @@ _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 def _figure(results: Results, sheet: Any) -> None:
     """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
-    what = " or ".join(sorted({str(point["what"]) for point, tally in results if tally.trials}))
+    what = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
     for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
         panel.lines(results, name, x="failed", by=by)
         panel.set_labels(x=f"failed {what}")
@@ -77,7 +77,7 @@ SURVIVAL_CURVE = Study(
     statistics=STATISTICS,
     kernel=lambda point: dispatch.CURVE.kernel(*point.values()),
     check=check_point,
-    draw=draw,
+    sample=sample,
     explain=explain,
     figure=_figure,
     notes=_notes,

@@ -20,11 +20,11 @@ from fastcube.measure.statistics import (
     Statistic,
     make_quantiles,
 )
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Study, Value
+from fastcube.measure.study import Axis, Explanation, Grid, Sample, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
-from fastcube.measure.survival_curve import WHAT, count_failing
-from fastcube.measure.survival_curve import draw as draw_failures
-from fastcube.networks.family import families, network
+from fastcube.measure.survival_curve import FAILING, count_failing
+from fastcube.measure.survival_curve import sample as sample_failures
+from fastcube.networks.family import network, network_families
 from fastcube.results.results import Results
 
 #: Largest n.
@@ -32,16 +32,16 @@ MOST = 14
 
 
 def _check_point(point: Point) -> None:
-    families()[str(point["network"])].check_size(point["n"], MOST)
+    network_families()[str(point["network"])].check_size(point["n"], MOST)
 
 
 def _fails_nodes(point: Point) -> bool:
-    return str(point["what"]) == "nodes"
+    return str(point["failing"]) == "nodes"
 
 
 def _is_compared(point: Point) -> bool:
     """Whether the hypercube has the same order of failures: nodes fail, or links that have the same names in both."""
-    chosen = families()[str(point["network"])]
+    chosen = network_families()[str(point["network"])]
     return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
 
 
@@ -59,12 +59,12 @@ def _most_lifetime(point: Point) -> float:
 
 
 STATISTICS: tuple[Statistic, ...] = (
-    ComplementProportion(name="differ", description="probability that the first disconnection isolates no node or never happens",
-                         events="same"),
-    Proportion(name="same", description="probability that the first disconnection isolates a node"),
+    ComplementProportion(name="isolation_not_first", description="probability that the first disconnection isolates no node or never happens",
+                         events="isolation_first"),
+    Proportion(name="isolation_first", description="probability that the first disconnection isolates a node"),
     Proportion(name="extra_1_first", description="probability of a disconnection before any node is isolated",
                defined=_fails_nodes),
-    Proportion(name="never", description="probability of no disconnection until one survivor is left", defined=_fails_nodes),
+    Proportion(name="never_disconnected", description="probability of no disconnection until one survivor is left", defined=_fails_nodes),
     NormalMean(name="lifetime", description="expected time of the first disconnection if each node, or link, fails at rate 1",
                total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
     NormalDifference(name="lifetime_diff", description="lifetime: network minus hypercube, on the same orders of failures",
@@ -81,10 +81,10 @@ STATISTICS: tuple[Statistic, ...] = (
 )  # a table, row by row # fmt: skip
 
 
-def draw(point: Point, key: int, trial: int) -> Draw:
+def sample(point: Point, key: int, trial: int) -> Sample:
     """Return the network without faults, and the trial's whole order of failures."""
-    drawn = draw_failures({**point, "failed": count_failing(point)}, key, trial)
-    return Draw(network(str(point["network"]), int(point["n"])), drawn.others)
+    drawn = sample_failures({**point, "failed": count_failing(point)}, key, trial)
+    return Sample(network(str(point["network"]), int(point["n"])), drawn.others)
 
 
 def explain(point: Point, key: int, trial: int) -> Explanation:
@@ -96,34 +96,34 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
         np.uint64(key), trial, trial + 1, HITTING.parameters(point), slots
     )
     counts: dict[str, Any] = TALLY.read(slots)[0]
-    never, sigma = bool(counts["never"]), counts["disconnected_at"]
-    net = draw_failures({**point, "failed": 0 if never else sigma}, key, trial).network
+    never, sigma = bool(counts["never_disconnected"]), counts["disconnected_at"]
+    net = sample_failures({**point, "failed": 0 if never else sigma}, key, trial).network
     data = {
-        "order": draw(point, key, trial).others["order"],
+        "order": sample(point, key, trial).others["order"],
         "disconnected_at": None if never else sigma,
         "isolated_at": None if never else counts["isolated_at"],
         "components": survival(net).components,
         "lifetime": counts["life"] / LIFETIME_UNIT,
     }
     lines = [
-        f"  of {count_failing(point)} {point['what']}",
+        f"  of {count_failing(point)} {point['failing']}",
         "  never disconnected" if never else f"  disconnected at {sigma} failures, sizes {data['components'][:12]}",
         f"  a survivor isolated at {data['isolated_at']} failures",
     ]
     return Explanation("\n".join(lines), data)
 
 
-AXES = (NETWORK, WHAT, Axis("n", "dimension (bits of a label)", int, 2, MOST))
+AXES = (NETWORK, FAILING, Axis("n", "dimension (bits of a label)", int, 2, MOST))
 
 
 def _points(names: list[str], what: str, n: int) -> list[dict[str, Value]]:
-    return [{"network": name, "what": what, "n": n} for name in names]  # type: ignore[dict-item]
+    return [{"network": name, "failing": what, "n": n} for name in names]  # type: ignore[dict-item]
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot 1 - P(same), and the difference of the lifetime from the hypercube's, against n."""
+    """Plot 1 - P(isolation_first), and the difference of the lifetime from the hypercube's, against n."""
     above, below = sheet.panels(1, 2)
-    above.lines(results, "differ", x="n", by="network")
+    above.lines(results, "isolation_not_first", x="n", by="network")
     above.set_labels(y="P(no node isolated by the first disconnection)")
     above.scale = "log"
     below.lines(results, "lifetime_diff", x="n", by="network")
@@ -142,7 +142,7 @@ HITTING = Study(
     statistics=STATISTICS,
     kernel=lambda point: dispatch.HITTING.kernel(*point.values()),
     check=_check_point,
-    draw=draw,
+    sample=sample,
     explain=explain,
     figure=_figure,
     keyed=("survival-curve", {}),

@@ -21,12 +21,12 @@ from fastcube.measure.survival import (
     STATISTICS,
     check_point,
     is_compared,
-    make_draw,
     make_explain,
     make_points,
+    make_sample,
     networks_of_size,
 )
-from fastcube.networks.family import families
+from fastcube.networks.family import network_families
 from fastcube.results.results import Results
 from fastcube.results.rounding import estimate_texts
 
@@ -50,7 +50,7 @@ def _link_points() -> Points:
         for n in (8, 9, 7)
         for i in range(1, 15)
         for name in networks_of_size(n)
-        for p in make_points([name], n, f=(0,), links=[families()[name].links(n) * i // 20])
+        for p in make_points([name], n, f=(0,), links=[network_families()[name].links(n) * i // 20])
     ]
 
 
@@ -103,7 +103,7 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
     above.lines(results, "connected", x=x, by="network", at=lambda point: point in done)
     above.scale = "linear"
     above.set_labels(y="P(connected)", title=f"The nonfaulty nodes are connected, {where}")
-    known = families()
+    known = network_families()
     like = [
         p for p in done if str(p["network"]) != "hypercube" and known[str(p["network"])].degree(int(p["n"])) == p["n"]
     ]
@@ -182,7 +182,7 @@ def rank_notes(results: Results) -> list[str]:
 
 
 def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[str]:
-    known = families()
+    known = network_families()
     by_degree: dict[int, dict[str, list[str]]] = {}
     differences = [results.estimates(point)["connected_diff"] for point in points]
     for point, difference, text in zip(points, differences, estimate_texts(differences), strict=True):
@@ -197,7 +197,7 @@ def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[
 
 def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str]:
     """Return lines with P(connected) of networks whose faulty links are not the hypercube's, by degree, the best first."""
-    known = families()
+    known = network_families()
     estimates = [(results.estimates(point)["connected"], known[str(point["network"])]) for point in points]
     texts = estimate_texts([estimate for estimate, _ in estimates])
     rows = [
@@ -263,7 +263,7 @@ def bracket_notes(results: Results) -> list[str]:
 def _fault_arguments(point: Point) -> dict[str, Any]:
     """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if nodes and links both fail at rates."""
     if "f" in point:
-        if point["f"] and point["links"] and not families()[str(point["network"])].is_regular(int(point["n"])):
+        if point["f"] and point["links"] and not network_families()[str(point["network"])].is_regular(int(point["n"])):
             return {}
         return {"f": point["f"]} | ({"links": point["links"]} if point["links"] else {})
     return {"rate": point["rate"]} if not point["link_rate"] else {}
@@ -276,7 +276,7 @@ _study = functools.partial(
     statistics=STATISTICS,
     check=check_point,
     explain=make_explain(),
-    draw=make_draw(),
+    sample=make_sample(),
     figure=figure,
     notes=Notes(
         (rank_notes, ("connected", "disconnected", "connected_diff")),

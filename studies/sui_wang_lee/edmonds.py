@@ -14,7 +14,7 @@ from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_text
 from fastcube.measure.statistics import Mean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, join_limited, point_text
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, join_limited, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -84,8 +84,8 @@ def _enumeration(point: Point) -> Tally:
         "degree": count_many(lambda trees, degree: degree),
         "connected": count_many(lambda trees, degree: trees > 0),
         "isolated": count_many(lambda trees, degree: degree == 0),
-        "degree_met": count_many(lambda trees, degree: trees == degree),
-        "degree_met_connected": count_many(lambda trees, degree: trees == degree > 0),
+        "packing_equals_min_degree": count_many(lambda trees, degree: trees == degree),
+        "packing_equals_min_degree_connected": count_many(lambda trees, degree: trees == degree > 0),
     }
     gaps = {"largest_gap": (max(degree - trees for trees, degree in joint), 0)}
     return Tally(((0, sum(joint.values())),), counts, gaps)
@@ -94,8 +94,8 @@ def _enumeration(point: Point) -> Tally:
 # ---------------------------------------------------------------- replay
 
 
-def _sample_trial(point: Point, key: int, trial: int) -> Draw:
-    return Draw(trial_cube(key, trial, point))
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
+    return Sample(trial_cube(key, trial, point))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -104,7 +104,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube = trial_cube(key, trial, point)
     links = sorted(cube.faulty_links)
     graph = NonfaultyGraph(cube)
-    trees, side = graph.smallest_cut()
+    trees, side = graph.minimum_edge_cut()
     degree = graph.min_degree
     low = graph.node_of_degree(degree)
     cut = graph.cut(side)
@@ -159,7 +159,10 @@ def _figure(results: Results, sheet: Any) -> None:
         means = [row["min_degree"].value for row in rows]
         above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
         below.series(
-            f"n = {n}", [(x, row["degree_met"].complement) for x, row in zip(at, rows, strict=True)], i, len(sizes)
+            f"n = {n}",
+            [(x, row["packing_equals_min_degree"].complement) for x, row in zip(at, rows, strict=True)],
+            i,
+            len(sizes),
         )
     what = "links" if kind == "links" else "nodes"
     if sizes:
@@ -185,8 +188,8 @@ def _notes(results: Results) -> list[str]:
     done = [(point, tally) for point, tally in results if tally.trials]
     if not done:
         return []
-    point, tally = max(done, key=lambda item: item[1].extremes["largest_gap"][0])
-    gap, trial = tally.extremes["largest_gap"]
+    point, tally = max(done, key=lambda item: item[1].maxima["largest_gap"][0])
+    gap, trial = tally.maxima["largest_gap"]
     lines = ["no trial with lambda < delta"]
     if gap:
         lines = [f"largest delta - lambda: {gap}, first in trial {trial} at {point_text(point)}"]
@@ -198,7 +201,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _interval(results: Results, point: Point) -> str:
-    e = results.estimates(point)["degree_met"]
+    e = results.estimates(point)["packing_equals_min_degree"]
     return f"1, above {e.low:.5f}" if e.value == 1 else f"{e.value:.5f} in [{e.low:.5f}, {e.high:.5f}]"
 
 
@@ -245,10 +248,10 @@ EDGE_DISJOINT_TREES = Study(
             nonzero="linked",
             bound=_dimension,
         ),
-        Proportion(name="degree_met", description="probability that lambda = delta"),
+        Proportion(name="packing_equals_min_degree", description="probability that lambda = delta"),
         Proportion(name="connected", description="probability that lambda >= 1", shown=False),
         Proportion(
-            name="degree_met_connected",
+            name="packing_equals_min_degree_connected",
             description="probability that lambda = delta where lambda >= 1",
             condition="connected",
             shown=False,
@@ -260,7 +263,7 @@ EDGE_DISJOINT_TREES = Study(
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=_sample_trial,
+    sample=_sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("trees", "degree_met"))),
+    notes=Notes((_notes, ("trees", "packing_equals_min_degree"))),
 )

@@ -13,7 +13,7 @@ from fastcube.kernels.spanning import dispatch, layout
 from fastcube.kernels.spanning.layout import MOST_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.statistics import NormalMean, Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -35,12 +35,12 @@ def _check_point(point: Point) -> None:
 # ---------------------------------------------------------------- replay
 
 
-def _sample_ends(point: Point, key: int, trial: int) -> Draw:
+def _sample_ends(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.spanning import replay
 
     n, d = int(point["n"]), int(point["d"])
     s, f = replay.sample_edst_broadcast(key, trial, n, d)
-    return Draw(Hypercube(n, [] if f is None else [f]), {"s": s})
+    return Sample(Hypercube(n, [] if f is None else [f]), {"s": s})
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -123,7 +123,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
             steps = [printed_steps(n, int(some[0]["d"]), m) for m in at]
             panel.curve(at, steps, label, linestyle=dashes, linewidth=4, alpha=0.4)  # visible under an equal line
     bounded = with_fault or without
-    least = sorted((int(p["packets"]), results.estimates(p)["bound"].value) for p in bounded)
+    least = sorted((int(p["packets"]), results.estimates(p)["lower_bound"].value) for p in bounded)
     panel.curve([m for m, _ in least], [y for _, y in least], "lower bound for every schedule", linestyle="--")
     panel.axes.set_xscale("log")
     panel.scale = "log"
@@ -153,7 +153,7 @@ def _notes(results: Results) -> list[str]:
 
 def _ratio(results: Results, point: Point) -> float:
     estimates = results.estimates(point)
-    return float(estimates["steps"].value / estimates["bound"].value)
+    return float(estimates["steps"].value / estimates["lower_bound"].value)
 
 
 def _compare_formula(results: Results, points: list[Point], formula: str) -> list[str]:
@@ -162,7 +162,7 @@ def _compare_formula(results: Results, points: list[Point], formula: str) -> lis
     for point in points:
         n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
         estimates = results.estimates(point)
-        if estimates["as_stated"].value < 1:
+        if estimates["matches_theorem_2"].value < 1:
             off.setdefault(estimates["steps"].value - printed_steps(n, d, packets), []).append(point)
     held = len(points) - sum(map(len, off.values()))
     lines = [f"printed {formula}: right in every trial at {held} of {len(points)} points"]
@@ -200,7 +200,7 @@ EDST_BROADCAST = Study(
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(name="as_stated", description="fraction of trials with the printed number of steps"),
+        Proportion(name="matches_theorem_2", description="fraction of trials with the printed number of steps"),
         NormalMean(
             name="steps_single",
             description="mean steps on one tree: a binomial tree without a fault, else a shortest-path tree",
@@ -208,17 +208,17 @@ EDST_BROADCAST = Study(
             squares="single_squared",
         ),
         NormalMean(
-            name="bound",
+            name="lower_bound",
             description="mean lower bound on the steps of every schedule",
-            total="bound",
-            squares="bound_squared",
+            total="lower_bound",
+            squares="lower_bound_squared",
         ),
     ),
     kernel=lambda point: dispatch.EDST_BROADCAST.kernel(*point.values()),
     grids=(Grid("theorem-2", _grid(), 16),),
     check=_check_point,
     explain=_explain,
-    draw=_sample_ends,
+    sample=_sample_ends,
     figure=_figure,
-    notes=Notes((_notes, ("steps", "as_stated", "bound"))),
+    notes=Notes((_notes, ("steps", "matches_theorem_2", "lower_bound"))),
 )

@@ -15,7 +15,7 @@ from fastcube.kernels.multicasting.layout import MOST_HAMILTON_DIMENSIONS
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.inventory import inventory
 from fastcube.measure.statistics import Mean, NormalMean, Proportion, Ratio
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -53,12 +53,12 @@ def supernode_text(net: Supercube, v: int) -> str:
     return f"{net.supernode(v)} ({net.label(v)})"
 
 
-def _sample_trial(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.multicasting import replay
 
     n, f, many = (int(point[name]) for name in ("n", "f", "destinations"))
     faults, (s,), (destinations,) = replay.sample_multicasts(key, trial, n, f, 1, many)
-    return Draw(Hypercube(n, faults), {"source": s, "destinations": destinations})
+    return Sample(Hypercube(n, faults), {"source": s, "destinations": destinations})
 
 
 def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
@@ -147,7 +147,7 @@ def _row_point(row: dict[str, Any]) -> Point:
 
 def trial_deviation(tally: Tally, name: str) -> float:
     """Return the standard deviation of one trial's count, computed from the sums of counts and squares."""
-    trials = int(tally.counts["partitioned"])
+    trials = int(tally.counts["partition_exists"])
     total, squares = int(tally.counts[name]), int(tally.counts[f"{name}_{name}"])
     return math.sqrt(max(0.0, (squares - total * total / trials) / (trials - 1))) if trials > 1 else math.nan
 
@@ -157,7 +157,7 @@ def _notes(results: Results) -> list[str]:
     lines = []
     for point, tally in results:
         row = rows.get((point["n"], point["f"], point["destinations"]))
-        if row is None or tally.counts["partitioned"] < 2:
+        if row is None or tally.counts["partition_exists"] < 2:
             continue
         lines.append(
             f"row {row['row']} (f={row['f']}, {row['destinations']} destinations): paper N = {row['N']}, {row['percent']}%"
@@ -177,7 +177,7 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-_CONDITION = "partitioned"
+_CONDITION = "partition_exists"
 
 MULTICAST = Study(
     name="multicast",
@@ -246,13 +246,15 @@ MULTICAST = Study(
             squares="separate_separate",
             condition=_CONDITION,
         ),
-        Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
+        Proportion(
+            name="partition_exists", description="probability that a fault-tolerant 2-partition exists", shown=False
+        ),
     ),
     kernel=lambda point: dispatch.MULTICAST.kernel(*point.values()),
     grids=(Grid("default", [_row_point(row) for row in table_3()], 100_000),),
     check=_check_point,
     explain=_explain,
-    draw=_sample_trial,
+    sample=_sample_trial,
     figure=_figure,
     notes=Notes((_notes, ("channels", "channels_hamilton"))),
 )

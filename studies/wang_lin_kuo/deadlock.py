@@ -17,7 +17,7 @@ from fastcube.errors import check_integer, check_range
 from fastcube.kernels.wormhole import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -58,7 +58,7 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     for name, what, copies, unicast in (
         ("cyclic", "multicasts, one virtual channel", 1, False),
         ("cyclic_unicast", "messages to one destination, one virtual channel", 1, True),
-        ("cyclic_repaired", "multicasts, two virtual channels", 2, False),
+        ("cyclic_two_channels", "multicasts, two virtual channels", 2, False),
     ):
         cycle = dependency_cycle(cube, pair, copies, unicast)
         data[name] = None if cycle is None else [list(c) for c in cycle]
@@ -90,7 +90,7 @@ def _sample_cycles_trial(results: Results, sheet: Any) -> None:
     shares = {
         "multicasts": "cyclic",
         "one destination each": "cyclic_unicast",
-        "multicasts, two virtual channels": "cyclic_repaired",
+        "multicasts, two virtual channels": "cyclic_two_channels",
     }
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
     for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
@@ -127,21 +127,21 @@ MULTICAST_DEADLOCK = Study(
     ),
     tally=layout.MULTICAST_DEADLOCK,
     statistics=(
-        Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists"),
+        Proportion(name="partition_exists", description="probability that a fault-tolerant 2-partition exists"),
         Proportion(
             name="cyclic",
             description="fraction of fault sets with a cyclic dependency graph: multicasts, one virtual channel",
-            condition="partitioned",
+            condition="partition_exists",
         ),
         Proportion(
             name="cyclic_unicast",
             description="fraction of fault sets with a cyclic dependency graph: one destination each, one virtual channel",
-            condition="partitioned",
+            condition="partition_exists",
         ),
         Proportion(
-            name="cyclic_repaired",
+            name="cyclic_two_channels",
             description="fraction of fault sets with a cyclic dependency graph: multicasts, two virtual channels",
-            condition="partitioned",
+            condition="partition_exists",
         ),
     ),
     kernel=lambda point: dispatch.MULTICAST_DEADLOCK.kernel(*point.values()),
@@ -151,7 +151,7 @@ MULTICAST_DEADLOCK = Study(
     check=_check_faults,
     enumeration=_enumeration,
     explain=_explain_cycles,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_sample_cycles_trial,
 )
 
@@ -177,19 +177,19 @@ def _wormhole_grid() -> list[Point]:
     ]
 
 
-def _draw_trial(point: Point, key: int, trial: int) -> Draw:
+def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Sample faulty nodes and sources, and the destinations of each source, one source after another."""
     from fastcube.kernels.multicasting import replay
 
     n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
     faults, sources, destinations = replay.sample_multicasts(key, trial, n, f, senders, many)
     others = {"sources": sources, "destinations": list(itertools.chain.from_iterable(destinations))}
-    return Draw(Hypercube(n, faults), others)
+    return Sample(Hypercube(n, faults), others)
 
 
 def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
     n, many = int(point["n"]), int(point["destinations"])
-    drawn = _draw_trial(point, key, trial)
+    drawn = _sample_trial(point, key, trial)
     cube, faults, rest = drawn.network, faulty_nodes(drawn), drawn.others["destinations"]
     messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(drawn.others["sources"])]
     lines = [faulty_text(cube)]
@@ -204,7 +204,7 @@ def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
     alone = [(s, [d]) for s, nodes in messages for d in nodes]
     for name, what, sent, copies in (
         ("deadlock", "one virtual channel", messages, 1),
-        ("deadlock_repaired", "two virtual channels", messages, 2),
+        ("deadlock_two_channels", "two virtual channels", messages, 2),
         ("deadlock_separate", "two, and a message for each destination", alone, 2),
     ):
         w = simulate_wormhole(cube, sent, pair, copies)
@@ -235,7 +235,10 @@ def _draw_messages(results: Results, sheet: Any) -> None:
         each = f"{destinations} destinations each: messages split"
         if destinations == 1:
             each = "one destination each: nothing splits"
-        for statistic, channels in (("deadlock", "one virtual channel"), ("deadlock_repaired", "two virtual channels")):
+        for statistic, channels in (
+            ("deadlock", "one virtual channel"),
+            ("deadlock_two_channels", "two virtual channels"),
+        ):
             panel = next(panels)
             panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
             panel.set_labels(y="fraction of trials that deadlock", title=f"{each}; {channels}")
@@ -243,19 +246,19 @@ def _draw_messages(results: Results, sheet: Any) -> None:
 
 
 def _message_notes(results: Results) -> list[str]:
-    done = [(point, tally) for point, tally in results if tally.counts["partitioned"]]
+    done = [(point, tally) for point, tally in results if tally.counts["partition_exists"]]
     lines = []
     for what, splits in (("never split (1 destination)", False), ("split (more)", True)):
         some = [(p, t) for p, t in done if (p["destinations"] > 1) == splits]
         if some:
             counts = {
                 name: sum(t.counts[name] for _, t in some)
-                for name in ("deadlock", "deadlock_repaired", "deadlock_separate")
+                for name in ("deadlock", "deadlock_two_channels", "deadlock_separate")
             }
-            trials = sum(t.counts["partitioned"] for _, t in some)
+            trials = sum(t.counts["partition_exists"] for _, t in some)
             lines.append(
                 f"messages that {what}: of {trials:,} trials {counts['deadlock']:,} deadlock with one virtual channel, "
-                f"{counts['deadlock_repaired']:,} with two, {counts['deadlock_separate']:,} with two and single destinations"
+                f"{counts['deadlock_two_channels']:,} with two, {counts['deadlock_separate']:,} with two and single destinations"
             )
     return lines
 
@@ -276,25 +279,27 @@ MULTICAST_WORMHOLE = Study(
         Proportion(
             name="deadlock",
             description="fraction of trials that deadlock with one virtual channel",
-            condition="partitioned",
+            condition="partition_exists",
         ),
         Proportion(
-            name="deadlock_repaired",
+            name="deadlock_two_channels",
             description="fraction of trials that deadlock with two virtual channels",
-            condition="partitioned",
+            condition="partition_exists",
         ),
         Proportion(
             name="deadlock_separate",
             description="fraction of trials that deadlock with two virtual channels and a message for each destination",
-            condition="partitioned",
+            condition="partition_exists",
         ),
-        Proportion(name="partitioned", description="probability that a fault-tolerant 2-partition exists", shown=False),
+        Proportion(
+            name="partition_exists", description="probability that a fault-tolerant 2-partition exists", shown=False
+        ),
     ),
     kernel=lambda point: dispatch.MULTICAST_WORMHOLE.kernel(*point.values()),
     grids=(Grid("default", _wormhole_grid(), 10_000),),
     check=_check_messages,
     explain=_explain_messages,
-    draw=_draw_trial,
+    sample=_sample_trial,
     figure=_draw_messages,
-    notes=Notes((_message_notes, ("deadlock", "deadlock_repaired", "deadlock_separate"))),
+    notes=Notes((_message_notes, ("deadlock", "deadlock_two_channels", "deadlock_separate"))),
 )

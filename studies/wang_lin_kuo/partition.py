@@ -17,7 +17,7 @@ from fastcube.exact.closed_forms import mean_tolerant_pairs
 from fastcube.kernels.partition import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
 from fastcube.measure.statistics import Proportion
-from fastcube.measure.study import Axis, Draw, Explanation, Grid, Notes, Point, Study, point_text
+from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -59,7 +59,7 @@ def _enumeration(point: Point) -> Tally:
     check_integer("n", n, 2, max(MOST), "for exact values")
     check_integer("f", f, 0, MOST[n], f"for exact values at n={n}")
     exists, greedy = partition_counts(n, MOST[n] if n < 6 else f)[f]
-    return Tally(((0, math.comb(2**n, f)),), {"exists": exists, "greedy": greedy}, {})
+    return Tally(((0, math.comb(2**n, f)),), {"partition_exists": exists, "greedy_finds": greedy}, {})
 
 
 def _grid() -> list[Point]:
@@ -88,12 +88,12 @@ def pair_text(pair: Pair | None) -> str:
     return "none" if pair is None else f"P = {{{pair[0]}, {pair[1]}}}"
 
 
-def sample_trial(point: Point, key: int, trial: int) -> Draw:
+def sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Return the cube of a trial with its faulty nodes."""
     from fastcube.kernels.partition import replay
 
     n = int(point["n"])
-    return Draw(Hypercube(n, replay.two_partition(key, trial, n, int(point["f"]))))
+    return Sample(Hypercube(n, replay.two_partition(key, trial, n, int(point["f"]))))
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
@@ -127,7 +127,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "faulty_nodes": faults,
         "dimensions": alone,
         "pairs": together,
-        "greedy": None if greedy is None else list(greedy),
+        "greedy_finds": None if greedy is None else list(greedy),
         "exhaustive": None if pair is None else list(pair),
     }
     return Explanation("\n".join(lines), data)
@@ -146,7 +146,7 @@ def _figure(results: Results, sheet: Any) -> None:
     panels = sheet.panels(2)
     for panel, statistic, what in zip(
         panels,
-        ("exists", "greedy"),
+        ("partition_exists", "greedy_finds"),
         ("A fault-tolerant 2-partition exists", "Figure 2 of the paper finds one"),
         strict=True,
     ):
@@ -178,13 +178,17 @@ def half_crossing(results: Results, n: int, statistic: str) -> float | None:
 def _notes(results: Results) -> list[str]:
     lines = []
     for n in sorted({int(point["n"]) for point, _ in results}):
-        found = [(name, half_crossing(results, n, name)) for name in ("exists", "greedy")]
+        found = [(name, half_crossing(results, n, name)) for name in ("partition_exists", "greedy_finds")]
         texts = [
             f"{name} crosses 1/2 at f = {x * 2 ** (n / 2):.1f} = {x:.3f} 2^(n/2)" for name, x in found if x is not None
         ]
         if texts:
             lines.append(f"n={n}: {', '.join(texts)}")
-    empty = [(p, results.estimates(p)["exists"]) for p, t in results if t.trials and not t.counts["exists"]]
+    empty = [
+        (p, results.estimates(p)["partition_exists"])
+        for p, t in results
+        if t.trials and not t.counts["partition_exists"]
+    ]
     if empty:
         lines.append(
             "no partition seen (upper limit; mean number of fault-tolerant pairs, which bounds the probability):"
@@ -207,13 +211,13 @@ TWO_PARTITION = Study(
     ),
     tally=layout.TWO_PARTITION,
     statistics=(
-        Proportion(name="exists", description="probability that a fault-tolerant 2-partition exists"),
-        Proportion(name="greedy", description="probability that Figure 2 finds a fault-tolerant 2-partition"),
+        Proportion(name="partition_exists", description="probability that a fault-tolerant 2-partition exists"),
+        Proportion(name="greedy_finds", description="probability that Figure 2 finds a fault-tolerant 2-partition"),
         Proportion(
-            name="greedy_given_exists",
+            name="greedy_finds_given_exists",
             description="fraction of the trials with a fault-tolerant 2-partition in which Figure 2 finds one",
-            events="greedy",
-            condition="exists",
+            events="greedy_finds",
+            condition="partition_exists",
         ),
     ),
     kernel=lambda point: dispatch.TWO_PARTITION.kernel(*point.values()),
@@ -221,7 +225,7 @@ TWO_PARTITION = Study(
     check=_check_point,
     enumeration=_enumeration,
     explain=_explain,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("exists", "greedy"))),
+    notes=Notes((_notes, ("partition_exists", "greedy_finds"))),
 )

@@ -21,7 +21,7 @@ SAME = [
     "expected",
     "arrived",
     "lost",
-    "stranded",
+    "unreachable_data",
     "by_origin",
     "deadlocked",
     "blocked",
@@ -78,7 +78,7 @@ def test_what_the_repair_promises():
         cube = fc.Hypercube(n, nodes, links)
         for tree in trees_of(cube, rng):
             repaired = fc.gather(cube, tree, variant="repaired")
-            assert repaired.lost == repaired.stranded
+            assert repaired.lost == repaired.unreachable_data
             assert not repaired.deadlocked
             assert not fc.gather(cube, tree).deadlocked
 
@@ -152,7 +152,7 @@ def test_nothing_faulty():
 def test_sixteen_dimensions():
     cube = fc.Hypercube(16, faulty_links=[(u, u ^ 1 << u % 16) for u in range(1, 4000, 7)])
     g = fc.gather(cube, fc.CommunicationTree(cube, 0, range(16)), variant="repaired")
-    assert g.lost == g.stranded == 0
+    assert g.lost == g.unreachable_data == 0
     with pytest.raises(ParameterError, match=r"n must be in \[1, 10\] to follow data by origin, got 16"):
         _ = g.by_origin
 

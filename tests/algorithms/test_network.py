@@ -146,7 +146,7 @@ def test_kernels_hash_as_random_faults_do():
         assert int(nodes.threshold(0.4)) == faults.threshold
 
 
-def test_random_faults_many_at_once_and_extremes():
+def test_random_faults_many_at_once_and_maxima():
     labels = np.arange(5000, dtype=np.uint64) * np.uint64(2**49 + 1)
     for rate in (0.0, 1e-3, 0.5, 1 - 2**-53, 1.0):
         faults = fc.random_faults(rate, seed=11)

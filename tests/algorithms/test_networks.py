@@ -21,7 +21,7 @@ from fastcube.networks.family import CubeNetwork
 
 EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "networks.json").read_text())["networks"]
 CASES = [(name, int(n)) for name, sizes in EXACT.items() for n in sizes]
-FAMILIES = fc.families()
+FAMILIES = fc.network_families()
 
 
 def sizes(name, most):
@@ -404,13 +404,13 @@ def ring(v, d, n):
 
 @pytest.mark.kernels
 def test_a_family_of_ones_own():
-    mine = fc.family("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
+    mine = fc.custom_network("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
     assert not mine.matched and mine.degree(5) == 2 and mine.links(5) == 32
     net = fc.network(mine, 6, [0, 32])
     assert fc.survival(net).components == [31, 31] and fc.diameter(fc.network(mine, 6)) == 32
     assert fc.network(mine, 12).neighbours(0) == (1, 4095)
     assert fc.exact_survival(mine, 4).nodes == EXACT["torus-16"]["4"]["connected_by_faulty_nodes"]
-    again = fc.family("cross", "crossed again", step=block(lambda v, d, n: twisted(v, d)), slots=lambda n: n)
+    again = fc.custom_network("cross", "crossed again", step=block(lambda v, d, n: twisted(v, d)), slots=lambda n: n)
     assert again.matched and fc.diameter(fc.network(again, 7)) == fc.diameter(fc.network("crossed", 7))
 
 
@@ -432,12 +432,12 @@ def twisted(v, d):
 )
 def test_a_wrong_step_is_refused_with_two_nodes(step, message):
     with pytest.raises(fc.ParameterError, match=message):
-        fc.family("mine", "a", step=step, slots=lambda n: n)
+        fc.custom_network("mine", "a", step=step, slots=lambda n: n)
 
 
 @pytest.mark.kernels
 def test_a_step_that_goes_wrong_above_what_was_checked():
-    late = fc.family("late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 12 else v + 1, slots=lambda n: n)
+    late = fc.custom_network("late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 12 else v + 1, slots=lambda n: n)
     assert fc.survival(fc.network(late, 11)).connected
     with pytest.raises(fc.ParameterError, match="at n=12 slot 0 leads from 0 to 1 and from there to 2"):
         fc.network(late, 12)
@@ -472,10 +472,16 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
         ),
         (lambda: fc.isolated_node_bounds("crossed", 4, f=17), r"f must be in \[0, 16\]"),
         (lambda: fc.isolated_node_bounds("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
-        (lambda: fc.family("crossed", "a", step=ring, slots=lambda n: n), "name must not be a built-in network's"),
-        (lambda: fc.family("My net", "a", step=ring, slots=lambda n: n), "name must be of a-z"),
-        (lambda: fc.family("a", "a", step=ring, slots=lambda n: 2, sizes=lambda n: n > 10), "sizes of a must hold"),
-        (lambda: fc.family("a", "a", step=None, slots=lambda n: 2), "step of a must be a function"),
+        (
+            lambda: fc.custom_network("crossed", "a", step=ring, slots=lambda n: n),
+            "name must not be a built-in network's",
+        ),
+        (lambda: fc.custom_network("My net", "a", step=ring, slots=lambda n: n), "name must be of a-z"),
+        (
+            lambda: fc.custom_network("a", "a", step=ring, slots=lambda n: 2, sizes=lambda n: n > 10),
+            "sizes of a must hold",
+        ),
+        (lambda: fc.custom_network("a", "a", step=None, slots=lambda n: 2), "step of a must be a function"),
         (lambda: fc.network("crossed", 4).step(0, 4), r"d must be in \[0, 3\] for crossed at n=4, got 4"),
     ],
 )

@@ -64,17 +64,19 @@ BASES = {
 def test_base_trees(n, d):
     fault = (1 << n) - (1 << n - d)
     assert twin.light(n, d) == BASES[n, d]
-    assert fc.spanning_trees(fc.Hypercube(n, [fault]), 0, pivoted=True).tolist() == BASES[n, d]
+    assert fc.edge_disjoint_spanning_trees(fc.Hypercube(n, [fault]), 0, pivoted=True).tolist() == BASES[n, d]
 
 
 @pytest.mark.parametrize("n", mark_others_slow([1, 2, 3, 4, 5], default=4))
 def test_trees_of_every_source_and_fault(n):
     for s, pivoted in itertools.product(range(2**n), (False, True)):
-        assert fc.spanning_trees(fc.Hypercube(n), s, pivoted).tolist() == twin.spanning_trees(n, s, None, pivoted)
+        assert fc.edge_disjoint_spanning_trees(
+            fc.Hypercube(n), s, pivoted
+        ).tolist() == twin.edge_disjoint_spanning_trees(n, s, None, pivoted)
         for f in set(range(2**n)) - {s}:
-            trees = fc.spanning_trees(fc.Hypercube(n, [f]), s, pivoted)
+            trees = fc.edge_disjoint_spanning_trees(fc.Hypercube(n, [f]), s, pivoted)
             assert trees.dtype == np.int64 and trees.shape == (n - 1, 2**n)
-            assert trees.tolist() == twin.spanning_trees(n, s, f, pivoted)
+            assert trees.tolist() == twin.edge_disjoint_spanning_trees(n, s, f, pivoted)
 
 
 @pytest.mark.parametrize("n", mark_others_slow([6, 7, 8, 9, 10], default=2))
@@ -83,8 +85,8 @@ def test_trees_of_random_sources_and_faults(n):
     for _ in range(210):
         s, f = rng.sample(range(2**n), 2)
         pivoted = rng.random() < 0.5
-        wanted = np.array(twin.spanning_trees(n, s, f, pivoted))
-        assert (fc.spanning_trees(fc.Hypercube(n, [f]), s, pivoted) == wanted).all()
+        wanted = np.array(twin.edge_disjoint_spanning_trees(n, s, f, pivoted))
+        assert (fc.edge_disjoint_spanning_trees(fc.Hypercube(n, [f]), s, pivoted) == wanted).all()
 
 
 @pytest.mark.parametrize(("n", "d"), [(n, d) for n in range(2, 10) for d in range(1, n + 1)])
@@ -104,8 +106,8 @@ def test_the_four_invariants_hold_at_every_level(n, d):
 
 def test_trees_without_fault_are_edge_disjoint():
     for n in range(1, 9):
-        check_packing(fc.Hypercube(n), 2**n // 3, fc.spanning_trees(fc.Hypercube(n), 2**n // 3))
-    assert fc.spanning_trees(fc.Hypercube(1, [1]), 0).shape == (0, 2)
+        check_packing(fc.Hypercube(n), 2**n // 3, fc.edge_disjoint_spanning_trees(fc.Hypercube(n), 2**n // 3))
+    assert fc.edge_disjoint_spanning_trees(fc.Hypercube(1, [1]), 0).shape == (0, 2)
 
 
 # ---------------------------------------------------------------- Edmonds' number
@@ -114,27 +116,27 @@ def test_trees_without_fault_are_edge_disjoint():
 def test_packings_and_cuts_certify_each_other():
     for cube in random_cubes((1, 2, 3, 4, 5, 6), 70):
         s = random.Random(7).choice(nonfaulty(cube))
-        number = fc.max_spanning_trees(cube)
-        trees = fc.spanning_trees(cube, s, algorithm="edmonds")
-        cut = fc.smallest_cut(cube)
+        number = fc.max_edge_disjoint_trees(cube)
+        trees = fc.edge_disjoint_spanning_trees(cube, s, algorithm="edmonds")
+        cut = fc.minimum_edge_cut(cube)
         assert trees.shape == (number, 2**cube.n) and trees.dtype == np.int64
         check_packing(cube, s, trees)
         assert len(cut) == number and cut == sorted(set(cut))
         assert all(u < v and not cube.is_faulty(u) and not cube.is_faulty(v) for u, v in cut)
-        assert fc.max_spanning_trees(fc.Hypercube(cube.n, cube.faulty_nodes, {*cube.faulty_links, *cut})) == 0
+        assert fc.max_edge_disjoint_trees(fc.Hypercube(cube.n, cube.faulty_nodes, {*cube.faulty_links, *cut})) == 0
 
 
 def test_edmonds_number_is_that_of_the_twin():
     for cube in random_cubes((1, 2, 3, 4, 5, 6), 300, seed=2):
         wanted = twin.number(cube.n, cube.faulty_nodes, cube.faulty_links)
-        assert (fc.max_spanning_trees(cube), NonfaultyGraph(cube).min_degree) == wanted
+        assert (fc.max_edge_disjoint_trees(cube), NonfaultyGraph(cube).min_degree) == wanted
 
 
 @pytest.mark.slow
 def test_edmonds_number_is_that_of_networkx():
     for cube in random_cubes((5, 6, 7), 30, seed=3):
         graph = networkx.Graph(twin.nonfaulty_graph(cube.n, cube.faulty_nodes, cube.faulty_links))
-        assert fc.max_spanning_trees(cube) == networkx.edge_connectivity(graph)
+        assert fc.max_edge_disjoint_trees(cube) == networkx.edge_connectivity(graph)
 
 
 def test_flows_are_those_of_the_twin():
@@ -166,9 +168,9 @@ def test_two_halves_joined_by_few_links(missing):
         joined = [(v, v | 1 << n - 1) for v in range(2 ** (n - 1))]
         cube = fc.Hypercube(n, (), [link for v, link in enumerate(joined) if v not in kept])
         wanted = min(missing, n - 1)
-        assert fc.max_spanning_trees(cube) == wanted
+        assert fc.max_edge_disjoint_trees(cube) == wanted
         if missing < n - 1:
-            assert fc.smallest_cut(cube) == sorted(joined[v] for v in kept)
+            assert fc.minimum_edge_cut(cube) == sorted(joined[v] for v in kept)
 
 
 def test_small_sets_have_large_cuts():
@@ -201,8 +203,8 @@ def test_steps_are_those_of_the_simulation(n):
                 assert fc.broadcast_packets(cube, s, packets, trees) == 0
             continue
         trees = {
-            "edst": twin.spanning_trees(n, s, fault),
-            "edmonds": fc.spanning_trees(cube, s, algorithm="edmonds").tolist(),
+            "edst": twin.edge_disjoint_spanning_trees(n, s, fault),
+            "edmonds": fc.edge_disjoint_spanning_trees(cube, s, algorithm="edmonds").tolist(),
             "bfs": [twin.breadth_first(n, s, cube.faulty_nodes)],
         }
         if d == 0:
@@ -216,7 +218,7 @@ def test_steps_with_any_faults():
     for cube in random_cubes((1, 2, 3, 4, 5), 150, seed=5):
         s = nonfaulty(cube)[0]
         bfs = twin.breadth_first(cube.n, s, cube.faulty_nodes, cube.faulty_links)
-        packed = fc.spanning_trees(cube, s, algorithm="edmonds").tolist()
+        packed = fc.edge_disjoint_spanning_trees(cube, s, algorithm="edmonds").tolist()
         for packets in (1, 2, 7):
             wanted = None if bfs is None else steps([bfs], s, packets)
             assert fc.broadcast_packets(cube, s, packets, trees="bfs") == wanted
@@ -239,34 +241,43 @@ LINK = fc.Hypercube(3, [], [(0, 1)])
 LAZY = fc.Hypercube(3, fc.random_faults(0.0))
 
 VALID = [
-    lambda: fc.spanning_trees(ONE, np.uint8(0)),
-    lambda: fc.spanning_trees(Q3, 7, pivoted=True),
-    lambda: fc.spanning_trees(TWO, 0, algorithm="edmonds"),
-    lambda: fc.spanning_trees(LINK, 0, algorithm="edmonds"),
+    lambda: fc.edge_disjoint_spanning_trees(ONE, np.uint8(0)),
+    lambda: fc.edge_disjoint_spanning_trees(Q3, 7, pivoted=True),
+    lambda: fc.edge_disjoint_spanning_trees(TWO, 0, algorithm="edmonds"),
+    lambda: fc.edge_disjoint_spanning_trees(LINK, 0, algorithm="edmonds"),
     lambda: fc.broadcast_packets(Q3, 0, packets=2**62),
     lambda: fc.broadcast_packets(fc.Hypercube(62), 0, packets=3, trees="binomial"),
     lambda: fc.broadcast_packets(TWO, 0, 3, trees="edmonds"),
-    lambda: fc.max_spanning_trees(fc.Hypercube(1)),
-    lambda: fc.smallest_cut(fc.Hypercube(2, [0, 3])),
-    lambda: fc.max_spanning_trees(fc.Hypercube(13, [0])),
+    lambda: fc.max_edge_disjoint_trees(fc.Hypercube(1)),
+    lambda: fc.minimum_edge_cut(fc.Hypercube(2, [0, 3])),
+    lambda: fc.max_edge_disjoint_trees(fc.Hypercube(13, [0])),
 ]
 
 INVALID = [
-    (lambda: fc.spanning_trees(ONE, 5), "s must be a nonfaulty node, got 5"),
-    (lambda: fc.spanning_trees(ONE, 8), r"s must be in \[0, 7\] for n=3, got 8"),
-    (lambda: fc.spanning_trees(ONE, -1), r"s must be in \[0, 7\]"),
-    (lambda: fc.spanning_trees(ONE, 0.5), "s must be an integer"),
-    (lambda: fc.spanning_trees(TWO, 0), 'got 2 faulty nodes; algorithm="edmonds" takes any'),
-    (lambda: fc.spanning_trees(LINK, 0), 'got 1 faulty links; algorithm="edmonds" takes any'),
-    (lambda: fc.spanning_trees(LAZY, 0), "faulty_nodes must be listed"),
-    (lambda: fc.spanning_trees(LAZY, 0, algorithm="edmonds"), "faulty_nodes must be listed"),
-    (lambda: fc.spanning_trees(ONE, 5, algorithm="edmonds"), "s must be a nonfaulty node, got 5"),
-    (lambda: fc.spanning_trees(Q3, 0, algorithm="lights"), "algorithm must be light or edmonds .* did you mean light"),
-    (lambda: fc.spanning_trees(Q3, 0, pivoted=True, algorithm="edmonds"), "pivoted is not an option of edmonds"),
-    (lambda: fc.spanning_trees(fc.Hypercube(24), 0), r"n must be in \[1, 23\] for 2\^n n entries"),
-    (lambda: fc.spanning_trees(fc.Hypercube(11), 0, algorithm="edmonds"), r"n must be in \[1, 10\]"),
-    (lambda: fc.spanning_trees(fc.Hypercube(1, [0]), 1, algorithm="edmonds"), "two nonfaulty nodes at least"),
-    (lambda: fc.spanning_trees(fc.DualCube(1), 0), "cube must be a Hypercube"),
+    (lambda: fc.edge_disjoint_spanning_trees(ONE, 5), "s must be a nonfaulty node, got 5"),
+    (lambda: fc.edge_disjoint_spanning_trees(ONE, 8), r"s must be in \[0, 7\] for n=3, got 8"),
+    (lambda: fc.edge_disjoint_spanning_trees(ONE, -1), r"s must be in \[0, 7\]"),
+    (lambda: fc.edge_disjoint_spanning_trees(ONE, 0.5), "s must be an integer"),
+    (lambda: fc.edge_disjoint_spanning_trees(TWO, 0), 'got 2 faulty nodes; algorithm="edmonds" takes any'),
+    (lambda: fc.edge_disjoint_spanning_trees(LINK, 0), 'got 1 faulty links; algorithm="edmonds" takes any'),
+    (lambda: fc.edge_disjoint_spanning_trees(LAZY, 0), "faulty_nodes must be listed"),
+    (lambda: fc.edge_disjoint_spanning_trees(LAZY, 0, algorithm="edmonds"), "faulty_nodes must be listed"),
+    (lambda: fc.edge_disjoint_spanning_trees(ONE, 5, algorithm="edmonds"), "s must be a nonfaulty node, got 5"),
+    (
+        lambda: fc.edge_disjoint_spanning_trees(Q3, 0, algorithm="lights"),
+        "algorithm must be light or edmonds .* did you mean light",
+    ),
+    (
+        lambda: fc.edge_disjoint_spanning_trees(Q3, 0, pivoted=True, algorithm="edmonds"),
+        "pivoted is not an option of edmonds",
+    ),
+    (lambda: fc.edge_disjoint_spanning_trees(fc.Hypercube(24), 0), r"n must be in \[1, 23\] for 2\^n n entries"),
+    (lambda: fc.edge_disjoint_spanning_trees(fc.Hypercube(11), 0, algorithm="edmonds"), r"n must be in \[1, 10\]"),
+    (
+        lambda: fc.edge_disjoint_spanning_trees(fc.Hypercube(1, [0]), 1, algorithm="edmonds"),
+        "two nonfaulty nodes at least",
+    ),
+    (lambda: fc.edge_disjoint_spanning_trees(fc.DualCube(1), 0), "cube must be a Hypercube"),
     (lambda: fc.broadcast_packets(Q3, 0, packets=0), "packets must be in"),
     (lambda: fc.broadcast_packets(Q3, 0, packets=1.5), "packets must be an integer"),
     (lambda: fc.broadcast_packets(Q3, 8, packets=1), "s must be in"),
@@ -280,13 +291,13 @@ INVALID = [
     (lambda: fc.broadcast_packets(LAZY, 0, 1, trees="binomial"), "faulty_nodes must be listed"),
     (lambda: fc.broadcast_packets(LAZY, 0, 1, trees="bfs"), "faulty_nodes must be listed"),
     (lambda: fc.broadcast_packets(fc.Hypercube(24), 0, 1), r"n must be in \[1, 23\]"),
-    (lambda: fc.max_spanning_trees(fc.Hypercube(2, [0, 1, 2])), "two nonfaulty nodes at least"),
-    (lambda: fc.max_spanning_trees(fc.Hypercube(1, [0, 1])), "two nonfaulty nodes at least"),
-    (lambda: fc.smallest_cut(fc.Hypercube(1, [0])), "two nonfaulty nodes at least"),
-    (lambda: fc.max_spanning_trees(LAZY), "faulty_nodes must be listed"),
-    (lambda: fc.smallest_cut(LAZY), "faulty_nodes must be listed"),
-    (lambda: fc.smallest_cut(fc.Hypercube(21)), r"n must be in \[1, 20\]"),
-    (lambda: fc.max_spanning_trees(7), "cube must be a Hypercube"),
+    (lambda: fc.max_edge_disjoint_trees(fc.Hypercube(2, [0, 1, 2])), "two nonfaulty nodes at least"),
+    (lambda: fc.max_edge_disjoint_trees(fc.Hypercube(1, [0, 1])), "two nonfaulty nodes at least"),
+    (lambda: fc.minimum_edge_cut(fc.Hypercube(1, [0])), "two nonfaulty nodes at least"),
+    (lambda: fc.max_edge_disjoint_trees(LAZY), "faulty_nodes must be listed"),
+    (lambda: fc.minimum_edge_cut(LAZY), "faulty_nodes must be listed"),
+    (lambda: fc.minimum_edge_cut(fc.Hypercube(21)), r"n must be in \[1, 20\]"),
+    (lambda: fc.max_edge_disjoint_trees(7), "cube must be a Hypercube"),
 ]
 
 

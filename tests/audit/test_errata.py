@@ -124,7 +124,7 @@ QUICK = {
     "sui_wang_lee": ("lemma-5-case-a",),
     "wang_lin_kuo": ("table-2-n-4", "figure-2-printed", "figures-16-17-printed"),
     "li_peng_chu": ("lemma-2-disjoint",),
-    "unicast": ("unsafe-near",),
+    "routing_rules": ("unsafe-near",),
 }
 
 

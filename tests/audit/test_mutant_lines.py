@@ -305,8 +305,8 @@ def flits_of_branches() -> tuple[Any, Any]:
     return (library.deadlocked, library.held), (twin.deadlocked, twin.held)
 
 
-#: Cubes on which each line of the rival rules counts, as n, faulty nodes and faulty links.
-RIVALS_CUBES = (
+#: Cubes on which each line of the routing rules counts, as n, faulty nodes and faulty links.
+ROUTING_RULES_CUBES = (
     (3, (), ((0, 1),)),
     (3, (5,), ((0, 1), (2, 6))),
     (4, (1, 2, 8), ()),
@@ -318,8 +318,8 @@ RIVALS_CUBES = (
 def words_and_ways() -> tuple[Any, Any]:
     """Levels and vectors, and ways by rules that draw nothing, by the library and by the twin."""
     library, twin = [], []
-    for n, nodes, links in RIVALS_CUBES:
-        cube, plain = fc.Hypercube(n, nodes, links), unicast.Cube(n, nodes, links)
+    for n, nodes, links in ROUTING_RULES_CUBES:
+        cube, plain = fc.Hypercube(n, nodes, links), routing_rules.Cube(n, nodes, links)
         bits = plain.vectors()[0]
         library.append((fc.safety_levels(cube).levels.tolist(), fc.safety_vectors(cube).vectors.astype(int).tolist()))
         twin.append(([plain.levels()[1][v] for v in range(2**n)], [bits[v][1:] for v in range(2**n)]))
@@ -338,23 +338,23 @@ MISREAD = [
      "if u ^ d not in tree and u ^ d not in faults)", "if u ^ d not in faults)", ())),
     (flits_of_branches, Line(WL, "a flit moves on when the first of its channels has room", "wormhole",
      "all(after.flit is None for after in link.then)", "all(after.flit is None for after in link.then[:1])", ())),
-    (words_and_ways, Line(UC, "a level takes its neighbours as they come", "unicast",
+    (words_and_ways, Line(UC, "a level takes its neighbours as they come", "routing_rules",
      "enumerate(sorted(over)) if x < k", "enumerate(over) if x < k", ())),
-    (words_and_ways, Line(UC, "of equal levels the lowest bit", "unicast",
+    (words_and_ways, Line(UC, "of equal levels the lowest bit", "routing_rules",
      "max(_good_bits(cube, u, mask), key=lambda bit: words.shown_level(u ^ bit)",
      "max(_good_bits(cube, u, mask), key=lambda bit: (words.shown_level(u ^ bit), -bit)", ())),
-    (words_and_ways, Line(UC, "vectors do not know of links", "unicast",
+    (words_and_ways, Line(UC, "vectors do not know of links", "routing_rules",
      "cut = self._cut_links(part)", "cut = None", ())),
-    (words_and_ways, Line(UC, "ends of faulty links have bit 1", "unicast",
+    (words_and_ways, Line(UC, "ends of faulty links have bit 1", "routing_rules",
      "out[:, 0] &= ~ends", "out[:, 0] &= nonfaulty", ())),
-    (words_and_ways, Line(UC, "a level of 1 promises the neighbour over a faulty link", "unicast",
+    (words_and_ways, Line(UC, "a level of 1 promises the neighbour over a faulty link", "routing_rules",
      "(h == 1 or words.level(s) < h)", "words.level(s) < h", ())),
-    (words_and_ways, Line(UC, "A1's spare link need not be good", "unicast",
+    (words_and_ways, Line(UC, "A1's spare link need not be good", "routing_rules",
      "next(_good_bits(cube, u, _all_dimensions(cube) & ~tag), None)",
      "next(descending_bits(_all_dimensions(cube) & ~tag), None)", ())),
-    (words_and_ways, Line(UC, "A1's spare bit comes first", "unicast",
+    (words_and_ways, Line(UC, "A1's spare bit comes first", "routing_rules",
      "left.append(bit)", "left.insert(0, bit)", ())),
-    (words_and_ways, Line(UC, "DFS forgets what it saw", "unicast",
+    (words_and_ways, Line(UC, "DFS forgets what it saw", "routing_rules",
      "seen.add(u ^ bit)", "seen.add(u)", ())),
 ]
 # fmt: on

@@ -32,9 +32,9 @@ from fastcube.networks.dualcube import DualCube
 from fastcube.networks.network import descending_bits
 from fastcube.studies.lee_hayes.claims.cases import World
 from fastcube.studies.li_peng_chu.claims import cases, routing
+from fastcube.studies.routing_rules.claims import exhaustive as every
+from fastcube.studies.routing_rules.claims import rules
 from fastcube.studies.sui_wang_lee.claims import broadcast as sw_broadcast
-from fastcube.studies.unicast.claims import exhaustive as every
-from fastcube.studies.unicast.claims import rules
 from fastcube.studies.wang_lin_kuo.partition import partition_counts
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
@@ -420,8 +420,8 @@ class _Wider:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)
 
-    def smallest_cut(self) -> Any:
-        number, *rest = self._graph.smallest_cut()
+    def minimum_edge_cut(self) -> Any:
+        number, *rest = self._graph.minimum_edge_cut()
         return (number + 1, *rest)
 
 
@@ -544,7 +544,7 @@ WANG_LIN_KUO = [
     ),
 ]
 
-# ---------------------------------------------------------------- rival rules
+# ---------------------------------------------------------------- routing rules
 
 
 def astray(cube: Any, s: int, t: int, algorithm: str | None = None, **options: Any) -> Any:
@@ -561,35 +561,38 @@ def another(n: int, faulty: Any, first: int | None = None) -> Any:
 
 def generous(*arguments: Any) -> Any:
     """Counts by which nothing is delivered as it is accepted."""
-    for n, f, found, extremes, pairs in _COUNTED(*arguments):
-        yield n, f, {**found, "a1_delivered": 0}, {**extremes, "levels_wrong": (1, 0)}, pairs
+    for n, f, found, maxima, pairs in _COUNTED(*arguments):
+        yield n, f, {**found, "a1_delivered": 0}, {**maxima, "levels_wrong": (1, 0)}, pairs
 
 
 _COUNTED = rules._count_messages
 _LEVELS = every.safety_levels
 
-UNICAST = [
+ROUTING_RULES = [
     Mutant(
         UC,
         "levels depend on the beginning",
-        swap("unicast.claims.status.exhaustive.safety_levels", by=another),
+        swap("routing_rules.claims.status.exhaustive.safety_levels", by=another),
         ("levels-unique",),
     ),
     Mutant(
         UC,
         "messages go astray",
-        both(swap("unicast.claims.rules.route", by=astray), swap("unicast.claims.rules._count_messages", by=generous)),
+        both(
+            swap("routing_rules.claims.rules.route", by=astray),
+            swap("routing_rules.claims.rules._count_messages", by=generous),
+        ),
         ("accepted-delivered", "a1-delivers"),
     ),
     Mutant(
         UC,
         "no path is minimal beside a faulty link",
-        swap("unicast.claims.status.distance", by=lambda cube, s, t: distance(cube, s, t) + 2),
+        swap("routing_rules.claims.status.distance", by=lambda cube, s, t: distance(cube, s, t) + 2),
         ("level-path", "vector-path"),
     ),
 ]
 
-MUTANTS = [*LEE_HAYES, *LEU_KUO, *LI_PENG_CHU, *SUI_WANG_LEE, *WANG_LIN_KUO, *UNICAST]
+MUTANTS = [*LEE_HAYES, *LEU_KUO, *LI_PENG_CHU, *SUI_WANG_LEE, *WANG_LIN_KUO, *ROUTING_RULES]
 
 #: Verdicts of sound algorithms other than that the claim holds.
 KNOWN = {

@@ -78,7 +78,7 @@ def test_every_witness_replays_and_is_json(verdicts):
 def test_heights(verdicts):
     witness = verdicts["lemma-5-case-a"].witness
     n, (fault,) = witness.data["n"], witness.data["faulty_nodes"]
-    trees = twin.spanning_trees(n, 0, fault, pivots=True)
+    trees = twin.edge_disjoint_spanning_trees(n, 0, fault, pivots=True)
     assert witness.value == [twin.height(tree) for tree in trees] == [3, 3] and n == 3
 
 
@@ -96,7 +96,9 @@ def test_every_base_that_fits_what_is_printed():
     for n in (3, 4, 5):
         for d in range(1, n + 1):
             made = bases.algorithm_a(n, d, bases.base_of(n, d, bases.S7))
-            assert [list(tree) for tree in made] == twin.spanning_trees(n, 0, bases.faulty_node(n, d), pivots=True)
+            assert [list(tree) for tree in made] == twin.edge_disjoint_spanning_trees(
+                n, 0, bases.faulty_node(n, d), pivots=True
+            )
 
 
 @pytest.mark.parametrize("claim", ["lemma-6", "n-2-tall-trees", "theorem-2", "spanning-graph-height"])
@@ -109,7 +111,7 @@ def test_theorem_1_on_n_minus_1_trees_of_height_n_plus_1():
     """Reading S13, tried: no three edge-disjoint trees of Q'_4 from one root are all lower than 5."""
     graph = fc.Hypercube(4, [0b1000])
     assert sum(not graph.is_faulty(v) for v in graph.neighbours(0)) == 3
-    trees = fc.spanning_trees(graph, 0).tolist()
+    trees = fc.edge_disjoint_spanning_trees(graph, 0).tolist()
     assert max(twin.height(tree) for tree in trees) == 5
 
 
@@ -123,7 +125,7 @@ def test_more_trees_than_theorem_1_says(verdicts):
 def test_fewer_steps_than_theorem_2_says(verdicts):
     witness = verdicts["theorem-2"].witness
     n, (fault,) = witness.data["n"], witness.data["faulty_nodes"]
-    assert witness.value == twin.steps(twin.spanning_trees(n, 0, fault), 0, 1) == 3 < 1 + n
+    assert witness.value == twin.steps(twin.edge_disjoint_spanning_trees(n, 0, fault), 0, 1) == 3 < 1 + n
 
 
 def test_shorter_schedules(verdicts):

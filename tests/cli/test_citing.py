@@ -69,8 +69,8 @@ def test_a_paper_names_a_study_to_cite(capsys):
 
 def test_every_network_and_rule_is_cited(capsys):
     for study, names in (
-        ("survival", fc.families()),
-        ("rivals", ("route1", "levels", "vectors", "a1", "dfs", "sidetrack")),
+        ("survival", fc.network_families()),
+        ("routing-rules", ("route1", "levels", "vectors", "a1", "dfs", "sidetrack")),
     ):
         out = call(capsys, "cite", study)[1]
         keys = "+".join(re.findall(r"^@\w+{(.*),$", out, re.MULTILINE)).split("+")
@@ -79,7 +79,7 @@ def test_every_network_and_rule_is_cited(capsys):
 
 def test_the_page_names_all_that_is_cited():
     entries = [
-        entry for name in ("networks", "unicast", "methods", "lee_hayes") for entry in citing.listed_entries(name)
+        entry for name in ("networks", "routing_rules", "methods", "lee_hayes") for entry in citing.listed_entries(name)
     ]
     shown = "\n".join(" ".join(row) for make in MADE["TABLES"].values() for row in make()[1])
     for _, key, fields in entries:
@@ -91,7 +91,9 @@ def test_the_page_names_all_that_is_cited():
 def test_every_entry_says_how_it_was_checked():
     citations = read_json("citations")
     listed = {
-        key for name in ("lee_hayes", "networks", "unicast", "methods", "background") for _, key, _ in citations[name]
+        key
+        for name in ("lee_hayes", "networks", "routing_rules", "methods", "background")
+        for _, key, _ in citations[name]
     }
     checked = [key for keys in citations["agreement"].values() for key in keys]
     assert sorted(checked) == sorted(listed - {"route+route1+route3"})

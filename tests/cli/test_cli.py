@@ -61,7 +61,7 @@ GOOD = [
     "slurm unsafe-fraction --set n=5 --set f=2 --array 8 --time 2:00:00 --trials 1e9 --sbatch --account=x",
     "replay unsafe-fraction --point n=6,f=4 --trial 12",
     pytest.param("replay unsafe-critical --point n=3,p=0.3 --trial 12 --json", marks=pytest.mark.slow),
-    "faults unsafe-fraction --set n=8 --set f=4 --stop 10 --first 5 --seed 3",
+    "faults unsafe-fraction --set n=8 --set f=4 --trials 10 --first 5 --seed 3",
 ]
 
 
@@ -145,8 +145,8 @@ BAD = [
     ("replay unsafe-fraction --point n=5 --trial 1", "f is missing"),
     ("replay unsafe-fraction --point n=5,f=99 --trial 1", "f must be in [0, 32] for n=5, got 99"),
     ("replay unsafe-fraction --point n=5,f=2 --trial -1", "trial must be in [0, "),
-    ("faults unsafe-fraction --set n=8 --set f=4", "Missing option '--stop'"),
-    ("faults unsafe-fraction --set n=8 --set f=4 --first 9 --stop 3", "stop must be in [9, "),
+    ("faults unsafe-fraction --set n=8 --set f=4", "Missing option '--trials'"),
+    ("faults unsafe-fraction --set n=8 --set f=4 --first 9 --trials 3", "stop must be in [9, "),
     ("claims nobody", "nobody"),
     ("claims lee_hayes theorm-3", "got theorm-3; did you mean theorem-3?"),
     ("claims --workers 0", "0 is not in the range"),

@@ -62,7 +62,7 @@ OF_NETWORK = {"--n": ["3", "4", "0", "99"], "--fail": ["nodes", "links", "both"]
 LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "list": ([["toy.py", "unsafe-fraction", "nobody"]], {"--json": None}),
     "faults": ([["unsafe-fraction", "toy.py", "nobody"]], {"--set": ["n=4", "f=2", "f=2,3"], "--grid": ["default"],
-                                                           "--seed": ["0", "7"], "--first": ["0", "2"], "--stop": ["3", "0"]}),
+                                                           "--seed": ["0", "7"], "--first": ["0", "2"], "--trials": ["3", "0"]}),
     "reproduce": ([], {"-o": ["out", "r.h5"], "--quick": None, "--paper": ["nobody"], "--workers": ["1", "0"],
                        "--progress": ["none", "loud"], "--force": None}),
     "evaluate": ([["faults.csv", "r.h5", "nobody"]], {"--study": ["survival", "find-tree", "nobody"]}),
@@ -93,7 +93,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "claims": ([[CLAIMS, "nobody", "lee_hayes"], ["nothing"]],
                {"--quick": None, "--format": ["json", "text"], "--only": ["refuted", "x"], "--workers": ["1", "2"],
                 "--progress": ["none", "bar"], "--force": None}),
-    "slurm": ([STUDIES], {"--array": ["4", "0", "1e3"], "--time": ["10", "1:00:00", "1-0"], "--cpus": ["1"], "--at-once": ["2"],
+    "slurm": ([STUDIES], {"--array": ["4", "0", "1e3"], "--time": ["10", "1:00:00", "1-0"], "--cpus": ["1"], "--max-running": ["2"],
                           "--margin": ["60"], "--sbatch": ["--account=x"], "--trials": ["1e6"], **POINTS, "--seed": ["0"],
                           "-o": ["o"], "--tasks": ["2"], "--engine": ["mpi", "dask", "gpu"], "--ranks": ["3"],
                           "--mem": ["1G", "x"], "--setup": ["module load x"], "--python": ["python3"], "--precision": ["1"]}),
@@ -110,7 +110,7 @@ NEEDED = {
     "replay": ["--point", "--trial"],
     "slurm": ["--array"],
     "run": ["-o", "--progress"],
-    "faults": ["--stop", "--set"],
+    "faults": ["--trials", "--set"],
     "evaluate": ["--study"],
     "reproduce": ["-o"],
 }

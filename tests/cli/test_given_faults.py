@@ -34,7 +34,7 @@ def test_fault_sets_go_through_networkx_and_back(name, sets, tmp_path):
     point = {"network": name, "n": 5, "f": 3, "links": 6}
     given = fc.read_fault_sets(write_sets(tmp_path / "sets.csv", "survival", point, sets))
     assert [row.trial for row in given] == list(range(sets))
-    drawn = fc.fault_sets("survival", stop=sets, field="faulty_links", **point)
+    drawn = fc.fault_sets("survival", trials=sets, field="faulty_links", **point)
     for row, links in zip(given, drawn.tolist(), strict=True):
         net = row.network
         assert net.faulty_links == frozenset(map(tuple, links)) and len(net.faulty_nodes) == 3
@@ -91,7 +91,7 @@ def test_a_graph_of_a_large_cube_is_refused():
         ("n,faulty_links\n3,0-1\n3,0-2 2-0\n", "line 3: faulty_links must be different links, got 2-0 twice"),
         ("n,faulty_nodes\n3,1,2\n", "line 2: a row must have as many cells as the header"),
         ("network,n,faulty_nodes\ncrosed,3,1\n", "did you mean crossed"),
-        ("n,faulty_nodes\n3,lazy\n", "got 'lazy'"),
+        ("n,faulty_nodes\n3,on demand\n", "got 'on demand'"),
         ("", "must have the columns n"),
         ("n,m,faulty_nodes\n4,2,1\n", "some.csv must have one of the columns n and m, got both"),
         ("n,faulty_nodes,faulty_nodes\n3,1,2\n", "must name each column once"),

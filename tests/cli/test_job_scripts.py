@@ -27,7 +27,7 @@ def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path)
         "1e9",
         "--set",
         "a=1,2",
-        "--at-once",
+        "--max-running",
         "8",
         "--cpus",
         "4",
@@ -90,7 +90,7 @@ def test_the_script_names_a_study_of_a_file_in_full(cli, tmp_path):
         (("--array", "4", "--sbatch=--account=a --out=x.log"), "sbatch must not set output"),
         (
             ("--array", "4", "--sbatch=--array=0-9"),
-            "sbatch must not set array, got --array=0-9; use --array and --at-once",
+            "sbatch must not set array, got --array=0-9; use --array and --max-running",
         ),
         (
             ("--array", "4", "--sbatch=--mem-per-cpu=1G"),
@@ -99,7 +99,7 @@ def test_the_script_names_a_study_of_a_file_in_full(cli, tmp_path):
         (("--array", "4", "--sbatch=account=physics"), "sbatch must be an option of sbatch, such as --account=physics"),
         (("--array", "4", "--setup", "module load x\ntouch y"), "setup must be printable text on one line"),
         (("--array", "4", "-o", "nofolder/r"), "output folder nofolder does not exist"),
-        (("--array", "4", "--at-once", "5"), "at-once must be in"),
+        (("--array", "4", "--max-running", "5"), "max-running must be in"),
         (("--array", "4", "--set", "a=200"), "a must be in"),
     ],
 )

@@ -234,7 +234,7 @@ def test_shards_that_state_the_same_are_checked_once(cli, monkeypatch):
     first = shard(0, 40, 4000)
     for i in range(1, 40):  # as that shard would be, had its trials come out alike
         tallies = {
-            key: Tally(((100 * i, 100 * i + 100),), t.counts, {n: (v, 100 * i) for n, (v, _) in t.extremes.items()})
+            key: Tally(((100 * i, 100 * i + 100),), t.counts, {n: (v, 100 * i) for n, (v, _) in t.maxima.items()})
             for key, t in first.tallies.items()
         }
         Results(first.study, 0, tallies, replace(first.goal, shard=(i, 40)), first.history).save(f"{i}of40.h5")

@@ -104,7 +104,7 @@ def check_hitting(name, what, n, first, trials):
     kernel.compiled(np.uint64(KEY), np.int64(first), np.int64(first + trials), params, slots)
     found, expected = (
         HITTING.read(slots)[0],
-        Counter(dict.fromkeys(("same", "extra_1_first", "never", "life_differs"), 0)),
+        Counter(dict.fromkeys(("isolation_first", "extra_1_first", "never_disconnected", "life_differs"), 0)),
     )
     bins = {what: [0] * 4097 for what in ("disconnected_bins", "isolated_bins")}
     total = difference = 0.0
@@ -113,9 +113,9 @@ def check_hitting(name, what, n, first, trials):
         order = make_order(name, what, n, t)
         many = len(order)
         apart, alone = find_moments(name, what, n, order)
-        expected["same"] += apart is not None and apart == alone
+        expected["isolation_first"] += apart is not None and apart == alone
         expected["extra_1_first"] += apart is not None and apart != alone
-        expected["never"] += apart is None
+        expected["never_disconnected"] += apart is None
         for what_happens, moment in (("disconnected", apart), ("isolated", alone)):
             at = many if moment is None else moment
             expected[f"{what_happens}_at"] += at

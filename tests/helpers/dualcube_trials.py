@@ -47,12 +47,12 @@ def run_trials(study, m, rate, first, stop, key=KEY):
 def reference_tally(study, m, rate, first, stop):
     """What the kernel counts, from the recipe and the twin."""
     counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
-    extremes = {"longest": (-1, -1), "detour": (-1, -1)}
+    maxima = {"longest": (-1, -1), "detour": (-1, -1)}
     searching = m <= 9
     for trial in range(first, stop):
         drawn = reference_pair(KEY, trial, m, rate)
         if drawn is None:
-            counts["void"] += 1
+            counts["discarded"] += 1
             continue
         key, s, t, _ = drawn
         plain = twin.Practical(m, twin.lazy_faults(key, rate))
@@ -60,7 +60,7 @@ def reference_tally(study, m, rate, first, stop):
         shortest = plain.shortest(s, t) if searching else None
         counts["valid"] += 1
         if searching or trial % 64 == 0:
-            counts["counted"] += 1
+            counts["lookups_counted"] += 1
             counts["lookups"] += len(plain.asked)
             counts["lookups_lookups"] += len(plain.asked) ** 2
         if shortest is not None:
@@ -82,9 +82,9 @@ def reference_tally(study, m, rate, first, stop):
         for name, value in sums.items():
             counts[name] += value
         for name, value in (("longest", length), ("detour", length - distance)):
-            if value > extremes[name][0]:
-                extremes[name] = (value, trial)
-    return counts, extremes
+            if value > maxima[name][0]:
+                maxima[name] = (value, trial)
+    return counts, maxima
 
 
 #: m, rate, the first trial and how many.  At (4, 0.5) one from 3 on walks to t in vain where another node of its cluster could

@@ -29,10 +29,10 @@ def check_replay(study, point, trials=(0, 1, 70)):
         told = study.explain(point, study.key(5, point), trial).data
 
         def sampled_value(what, trial=trial):
-            return fc.fault_sets(study.name, field=what, seed=5, first=trial, stop=trial + 1, **point)[0]
+            return fc.fault_sets(study.name, field=what, seed=5, first=trial, trials=trial + 1, **point)[0]
 
-        others = dict(study.draw(point, study.key(5, point), trial).others)
-        if others.pop("void", False):
+        others = dict(study.sample(point, study.key(5, point), trial).others)
+        if others.pop("discarded", False):
             continue
         if "messages" in told:  # sources and destinations, nested
             told |= {"sources": [s for s, _ in told["messages"]], "destinations": [d for _, d in told["messages"]]}

@@ -36,19 +36,19 @@ def tally_of_fault_words(n, fault):
         return out, None
     runs = {name: twin.Run(n, fault, *tree[:2], *how) for name, how in RUNS.items()}
     comment = runs["comment"]
-    holders, cut = comment.expected, int(comment.stranded)
+    holders, cut = comment.expected, int(comment.unreachable_data)
     alone = any(not comment.partners(v, i) for i, v in comment.failing)
     out |= {
-        "sink": 1,
+        "sink_exists": 1,
         "expected": holders,
         "expected_squared": holders**2,
-        "stranded": cut,
-        "stranded_squared": cut**2,
-        "stranded_expected": cut * holders,
-        "with_stranded": int(cut > 0),
-        "avoidable": int(comment.lost > cut),
+        "unreachable_data": cut,
+        "unreachable_data_squared": cut**2,
+        "unreachable_data_expected": cut * holders,
+        "with_unreachable_data": int(cut > 0),
+        "avoidable_loss": int(comment.lost > cut),
         "no_partition": int(alone),
-        "twofold": int(comment.steps_sync >= 2 * n),
+        "slowdown_at_least_2": int(comment.steps_sync >= 2 * n),
     }
     for name, run in runs.items():
         lost = run.lost * common_denominator(n)

@@ -44,12 +44,12 @@ def check_multicasts(n, f, destinations, first, stop):
             wanted[name] += value
             wanted[f"{name}_{name}"] += value**2
         wanted["channels_free"] += values["channels"] * values["free"]
-        wanted["partitioned"] += 1
+        wanted["partition_exists"] += 1
         wanted["detoured"] += m.detours > 0
         most = max(most, (m.N, -t))
-    counts, extremes = count_trials(MULTICAST_SINGLE, MULTICAST, (n, f, destinations), first, stop)
+    counts, maxima = count_trials(MULTICAST_SINGLE, MULTICAST, (n, f, destinations), first, stop)
     assert counts == wanted
-    assert extremes == {"most_channels": (most[0], abs(most[1]))}
+    assert maxima == {"most_channels": (most[0], abs(most[1]))}
 
 
 def check_graphs(n, f, first, stop):
@@ -59,10 +59,10 @@ def check_graphs(n, f, first, stop):
         cube = fc.Hypercube(n, load_documented_sampler()["fault_set"](KEY, t, n, f))
         if fc.two_partition(cube, exhaustive=True) is None:
             continue
-        wanted["partitioned"] += 1
+        wanted["partition_exists"] += 1
         wanted["cyclic"] += fc.dependency_cycle(cube) is not None
         wanted["cyclic_unicast"] += fc.dependency_cycle(cube, unicast=True) is not None
-        wanted["cyclic_repaired"] += fc.dependency_cycle(cube, virtual_channels=2) is not None
+        wanted["cyclic_two_channels"] += fc.dependency_cycle(cube, virtual_channels=2) is not None
     assert count_trials(MULTICAST_DEADLOCK_SINGLE, MULTICAST_DEADLOCK, (n, f), first, stop)[0] == wanted
 
 
@@ -77,8 +77,8 @@ def check_simulations(point, first, stop):
         if pair is None:
             continue
         alone = [(s, [d]) for s, nodes in messages for d in nodes]
-        wanted["partitioned"] += 1
+        wanted["partition_exists"] += 1
         wanted["deadlock"] += fc.simulate_wormhole(cube, messages, pair).deadlocked
-        wanted["deadlock_repaired"] += fc.simulate_wormhole(cube, messages, pair, 2).deadlocked
+        wanted["deadlock_two_channels"] += fc.simulate_wormhole(cube, messages, pair, 2).deadlocked
         wanted["deadlock_separate"] += fc.simulate_wormhole(cube, alone, pair, 2).deadlocked
     assert count_trials(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, point, first, stop)[0] == wanted

@@ -10,7 +10,7 @@ from fastcube.studies.li_peng_chu.claims import routing
 from fastcube.studies.sui_wang_lee.claims import edmonds
 from fastcube.studies.sui_wang_lee.claims import trees as sw
 
-LH, LK, LP, SW, WL, UC = ("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo", "unicast")
+LH, LK, LP, SW, WL, UC = ("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo", "routing_rules")
 
 
 _SHAPES = sw.shapes

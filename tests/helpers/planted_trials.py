@@ -36,7 +36,7 @@ def check_planted(n, f, first, stop):
             continue
         unsafe, rounds, largest = plain.outcome(n, faults)
         reached = [d for d in DIMENSIONS if d <= largest]
-        total.update(["counted", *(f"dimension_{d}" for d in reached[1:])])
+        total.update(["acceptance", *(f"dimension_{d}" for d in reached[1:])])
         if reached[-1] > 1:
             total[f"unsafe_nodes_{reached[-1]}"] += unsafe
             total[f"unsafe_nodes_squared_{reached[-1]}"] += unsafe**2
@@ -46,9 +46,9 @@ def check_planted(n, f, first, stop):
         for name, value in (("rounds", rounds), ("largest", largest)):
             if value > most[name][0]:
                 most[name] = (value, t)
-    counts, extremes = count_trials(n, f, first, stop)
+    counts, maxima = count_trials(n, f, first, stop)
     assert counts == {c.name: total[c.name] for c in UNSAFE_RARE.counters}
-    assert extremes == most
+    assert maxima == most
 
 
 @kernel("boolean(uint64[::1], int64, int64, int64)")

@@ -13,7 +13,7 @@ from fastcube.measure import registry
 RATE = registry.study("routing-rate")
 
 
-def record_route(counts, extremes, name, outcome, links, h, trial):
+def record_route(counts, maxima, name, outcome, links, h, trial):
     """What a tally holds of one algorithm's route."""
     if outcome != "delivered":
         counts[f"{name}_{outcome}"] += 1
@@ -29,21 +29,21 @@ def record_route(counts, extremes, name, outcome, links, h, trial):
     }
     for what, value in products.items():
         counts[f"{name}_{what}"] += value
-    if links - h > extremes.get(name, (-1, 0))[0]:
-        extremes[name] = links - h, trial
+    if links - h > maxima.get(name, (-1, 0))[0]:
+        maxima[name] = links - h, trial
 
 
-def check_routing(tally, counts, extremes):
+def check_routing(tally, counts, maxima):
     assert tally.counts == {name: counts[name] for name in tally.counts}
-    for name, value in tally.extremes.items():
-        assert value == extremes.get(name.removesuffix("_excess"), (-1, -1)), name
+    for name, value in tally.maxima.items():
+        assert value == maxima.get(name.removesuffix("_excess"), (-1, -1)), name
 
 
 def check_rate(n, rate, k, trials):
     """So many trials of ``routing-rate`` by the kernel and by the twin."""
     point = {"n": n, "rate": rate, "k": k}
     tally, key = RATE.count(point, trials, first=99), fc.study("routing-rate").key(0, point)
-    counts, extremes = Counter(), {}
+    counts, maxima = Counter(), {}
     for trial in range(99, 99 + trials):
         valid, status_key, s, t = replay.routing_rate(key, trial, n, rate)
         assert valid
@@ -54,6 +54,6 @@ def check_rate(n, rate, k, trials):
         for name in ("route1", "route2"):
             outcome, path = cube.route(name.upper(), s, t, k)
             h = (s ^ t).bit_count()
-            record_route(counts, extremes, name, outcome, len(path) - 1, h, trial)
-            counts[f"{name}_minimal"] += outcome == "delivered" and len(path) - 1 == h
-    check_routing(tally, counts, extremes)
+            record_route(counts, maxima, name, outcome, len(path) - 1, h, trial)
+            counts[f"{name}_at_hamming"] += outcome == "delivered" and len(path) - 1 == h
+    check_routing(tally, counts, maxima)

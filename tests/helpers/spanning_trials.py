@@ -59,14 +59,14 @@ def check_numbers(point, first, trials):
         "connected": sum(trees > 0 for trees, _ in pairs),
         "linked": sum(degree > 0 for _, degree in pairs),
         "isolated": sum(degree == 0 for _, degree in pairs),
-        "degree_met": sum(trees == degree for trees, degree in pairs),
-        "degree_met_connected": sum(trees == degree > 0 for trees, degree in pairs),
+        "packing_equals_min_degree": sum(trees == degree for trees, degree in pairs),
+        "packing_equals_min_degree_connected": sum(trees == degree > 0 for trees, degree in pairs),
         "gap": sum(degree - trees for trees, degree in pairs),
         "flows": flows,
     }
     assert tally.counts == wanted
     gaps = [degree - trees for trees, degree in pairs]
-    assert tally.extremes["largest_gap"] == (max(gaps), first + gaps.index(max(gaps)))
+    assert tally.maxima["largest_gap"] == (max(gaps), first + gaps.index(max(gaps)))
 
 
 def study_key(study, point, seed=0):
@@ -93,10 +93,10 @@ def check_packets(point, first, trials):
         values = reference_steps(
             *sample_edst_broadcast(study_key(BROADCAST_STUDY, point), t, n, d)
         )  # no fault at d = 0: None
-        for name, value in zip(("steps", "single", "bound"), values, strict=True):
+        for name, value in zip(("steps", "single", "lower_bound"), values, strict=True):
             wanted[name] += value
             wanted[f"{name}_squared"] += value**2
-        wanted["as_stated"] += values[0] == math.ceil(packets / (n - 1 if d else n)) + n
+        wanted["matches_theorem_2"] += values[0] == math.ceil(packets / (n - 1 if d else n)) + n
         most.append(values[0])
     assert tally.counts == wanted
-    assert tally.extremes["most_steps"] == (max(most), first + most.index(max(most)))
+    assert tally.maxima["most_steps"] == (max(most), first + most.index(max(most)))

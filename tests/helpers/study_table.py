@@ -16,10 +16,10 @@ from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.multicasting import dispatch as multicasting
 from fastcube.kernels.partition import dispatch as partition
 from fastcube.kernels.routing import dispatch as routing
+from fastcube.kernels.routing_rules import dispatch as routing_rules
 from fastcube.kernels.spanning import dispatch as spanning
 from fastcube.kernels.survival import dispatch as survival
 from fastcube.kernels.trees import dispatch as trees
-from fastcube.kernels.unicast import dispatch as unicast
 from fastcube.kernels.unsafe import dispatch as unsafe
 from fastcube.kernels.wormhole import dispatch as wormhole
 
@@ -366,11 +366,11 @@ STUDIES = {
         survival.CURVE,
         "curve.CURVE_NODES",
         (
-            ({"network": "hypercube", "what": "nodes", "n": 7, "failed": 60}, 4),
-            ({"network": "crossed", "what": "nodes", "n": 4, "failed": 9}, 20),
-            ({"network": "exchanged", "what": "links", "n": 4, "failed": 12}, 10),
+            ({"network": "hypercube", "failing": "nodes", "n": 7, "failed": 60}, 4),
+            ({"network": "crossed", "failing": "nodes", "n": 4, "failed": 9}, 20),
+            ({"network": "exchanged", "failing": "links", "n": 4, "failed": 12}, 10),
         ),
-        sweep=Sweep("failed", SIZES, ({"network": "hypercube", "what": "nodes"},)),
+        sweep=Sweep("failed", SIZES, ({"network": "hypercube", "failing": "nodes"},)),
         reference=(
             "curve_trials.check_curve",
             (
@@ -386,9 +386,9 @@ STUDIES = {
         survival.HITTING,
         "hitting.HITTING_NODES",
         (
-            ({"network": "hypercube", "what": "nodes", "n": 6}, 4),
-            ({"network": "crossed", "what": "nodes", "n": 4}, 20),
-            ({"network": "twisted", "what": "links", "n": 3}, 10),
+            ({"network": "hypercube", "failing": "nodes", "n": 6}, 4),
+            ({"network": "crossed", "failing": "nodes", "n": 4}, 20),
+            ({"network": "twisted", "failing": "links", "n": 3}, 10),
         ),
         reference=(
             "curve_trials.check_hitting",
@@ -400,8 +400,8 @@ STUDIES = {
             ),
         ),
     ),
-    "rivals": Study(
-        unicast.RIVALS,
+    "routing-rules": Study(
+        routing_rules.ROUTING_RULES,
         "",
         (
             ({"n": 5, "f": 5, "links": 2}, 20),
@@ -411,7 +411,7 @@ STUDIES = {
         ),
         sweep=Sweep("f", SIZES, ({"links": 0},)),
         reference=(
-            "unicast_trials.check_rules",
+            "routing_rules_trials.check_rules",
             (
                 4,
                 4,
@@ -419,24 +419,24 @@ STUDIES = {
             ),
         ),
     ),
-    "rivals-rate": Study(
-        unicast.RIVALS_RATE,
-        "rate.RIVALS_RATE_SINGLE",
+    "routing-rules-rate": Study(
+        routing_rules.ROUTING_RULES_RATE,
+        "rate.ROUTING_RULES_RATE_SINGLE",
         (({"n": 8, "rate": 0.3}, 30),),
         reference=(
-            "unicast_trials.check_rate",
+            "routing_rules_trials.check_rate",
             (
                 4,
                 0.4,
             ),
         ),
     ),
-    "rivals-status": Study(
-        unicast.RIVALS_STATUS,
-        "status.RIVALS_STATUS_SINGLE",
+    "safety-status": Study(
+        routing_rules.SAFETY_STATUS,
+        "status.SAFETY_STATUS_SINGLE",
         (({"n": 5, "f": 6, "links": 1}, 20),),
         reference=(
-            "unicast_trials.check_status",
+            "routing_rules_trials.check_status",
             (
                 4,
                 5,

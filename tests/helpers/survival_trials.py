@@ -18,7 +18,7 @@ from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as PARTS
 KEY = 0x5EED0123456789AB
 
 
-FAMILIES = fc.families()
+FAMILIES = fc.network_families()
 
 
 def agrees(events, trials, p):
@@ -31,8 +31,8 @@ def count_trials(kernel, name, n, f, k=0, first=0, trials=1, key=KEY, layout=SUR
     slots = layout.new_tally()
     params = np.array([list(SLOTS).index(name), n, f, k], np.float64)
     kernel.compiled(np.uint64(key), np.int64(first), np.int64(first + trials), params, slots)
-    counts, extremes = layout.read(slots)
-    return counts | {f"most_{name}": value for name, value in extremes.items()}
+    counts, maxima = layout.read(slots)
+    return counts | {f"most_{name}": value for name, value in maxima.items()}
 
 
 def reference_outcomes(name, n, drawn):

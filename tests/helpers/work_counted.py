@@ -39,7 +39,7 @@ WORK = {
     ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 15206, 64),
     ("broadcast", (8, 6, 0)): ("lanes.BROADCAST_LANES_16", 408998, 37),
     ("dualcube-routing", (4, 0.4)): ("scalar.TRIALS", 347978, 134),
-    ("rivals", (9, 12, 0)): ("whole_cube.RIVALS_WHOLE_16", 296437, 734),
+    ("routing-rules", (9, 12, 0)): ("whole_cube.ROUTING_RULES_WHOLE_16", 296437, 734),
 }
 
 

@@ -108,8 +108,8 @@ def test_replay_takes_the_order_of_the_recipe():
     study = fc.study("survival-curve")
     for name, what, n in (("moebius1", "nodes", 5), ("twisted", "links", 5), ("torus-8", "links", 6)):
         order = make_order(name, what, n, 9)
-        point = study.point({"network": name, "what": what, "n": n, "failed": 20})
-        net = study.draw(point, KEY, 9).network
+        point = study.point({"network": name, "failing": what, "n": n, "failed": 20})
+        net = study.sample(point, KEY, 9).network
         if what == "nodes":
             assert sorted(net.faulty_nodes) == sorted(order[:20])
         else:

@@ -269,9 +269,9 @@ TALLIES += [(6, 0.5, 3, 40), (4, 0.5, 2590, 147)]
 def test_tally_is_the_twins(m, rate, first, trials):
     study, stop = DUALCUBE_ROUTING, first + trials
     tally = Tally.from_slots(study.tally, first, stop, run_trials(study, m, rate, first, stop))
-    counts, extremes = reference_tally(study, m, rate, first, stop)
+    counts, maxima = reference_tally(study, m, rate, first, stop)
     assert dict(tally.counts) == counts
-    assert dict(tally.extremes) == extremes
+    assert dict(tally.maxima) == maxima
 
 
 @pytest.mark.parametrize(("m", "rate"), [(2, 0.5), (7, 0.45), (14, 0.5)])
@@ -282,9 +282,9 @@ def test_splitting_changes_nothing(m, rate):
     parts = [Tally.from_slots(study.tally, a, b, run_trials(study, m, rate, a, b)) for a, b in itertools.pairwise(cuts)]
     for name in whole.counts:
         assert sum(part.counts[name] for part in parts) == whole.counts[name]
-    for name, (value, trial) in whole.extremes.items():
-        best = max(part.extremes[name][0] for part in parts)
-        assert (value, trial) == (best, min(p.extremes[name][1] for p in parts if p.extremes[name][0] == best))
+    for name, (value, trial) in whole.maxima.items():
+        best = max(part.maxima[name][0] for part in parts)
+        assert (value, trial) == (best, min(p.maxima[name][1] for p in parts if p.maxima[name][0] == best))
 
 
 def test_a_call_adds_to_the_tally():
@@ -298,13 +298,13 @@ def test_words_past_2_to_the_32_trials():
     study = DUALCUBE_ROUTING
     first = 2**32 + 5
     tally = Tally.from_slots(study.tally, first, first + 40, run_trials(study, 4, 0.4, first, first + 40))
-    counts, extremes = reference_tally(study, 4, 0.4, first, first + 40)
-    assert (dict(tally.counts), dict(tally.extremes)) == (counts, extremes)
+    counts, maxima = reference_tally(study, 4, 0.4, first, first + 40)
+    assert (dict(tally.counts), dict(tally.maxima)) == (counts, maxima)
 
 
 def test_hopeless_rates_end():
     tally = run_trials(DUALCUBE_ROUTING, 2, 0.999, 0, 20)
-    void = tally[layout.DUALCUBE_ROUTING.counter("void")]
+    void = tally[layout.DUALCUBE_ROUTING.counter("discarded")]
     assert void + tally[layout.DUALCUBE_ROUTING.counter("valid")] == 20
     assert void > 15
 

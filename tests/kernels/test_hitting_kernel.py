@@ -21,7 +21,7 @@ STUDY = fc.study("hitting")
 
 
 def estimate_of(name, what, n, trials, seed=0):
-    point = STUDY.point({"network": name, "what": what, "n": n})
+    point = STUDY.point({"network": name, "failing": what, "n": n})
     tally = STUDY.count(point, trials, seed)
     return tally.counts, {
         s.name: s.estimate(tally.counts, trials, point) for s in STUDY.statistics if hasattr(s, "estimate")
@@ -46,11 +46,11 @@ def test_the_moments_are_those_of_the_curve(name, what, n):
     kernel = dispatch.CURVE.kernel(name, what, n, 0)
     for t in range(40):
         rows = count_curve(
-            kernel, name, what, n, range(many + 1), 1, t, STUDY.key(3, {"network": name, "what": what, "n": n})
+            kernel, name, what, n, range(many + 1), 1, t, STUDY.key(3, {"network": name, "failing": what, "n": n})
         )
         apart = next((f for f, row in enumerate(rows) if row["disconnected"]), many)
         alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated"]), many)
-        counts = STUDY.count({"network": name, "what": what, "n": n}, 1, 3, t).counts
+        counts = STUDY.count({"network": name, "failing": what, "n": n}, 1, 3, t).counts
         assert (counts["disconnected_at"], counts["isolated_at"]) == (apart, alone)
 
 
@@ -78,7 +78,7 @@ def test_exact_lifetimes_are_what_the_reading_states(name, n):
     assert round(float(exact_link_lifetime(name, n)), 7) == LIFETIMES[name, n]
 
 
-#: P(same) under link failures (N6).
+#: P(isolation_first) under link failures (N6).
 SAME = {
     ("hypercube", 2): Fraction(2, 3),
     ("hypercube", 3): Fraction(59, 105),
@@ -93,7 +93,7 @@ def test_links_beside_exact_values():
     trials = 300_000
     for (name, n), p in SAME.items():
         counts, found = estimate_of(name, "links", n, trials)
-        assert agrees(counts["same"], trials, p), name
+        assert agrees(counts["isolation_first"], trials, p), name
         assert (
             abs(found["lifetime"].value - float(exact_link_lifetime(name, n))) < 1e-7 + 4.9 * found["lifetime"].stderr
         )
@@ -141,7 +141,7 @@ def test_nodes_beside_all_orders():
         *shares, life = count_orders(name, n)
         assert tuple(shares) == stated
         counts, found = estimate_of(name, "nodes", n, trials)
-        for what, p in zip(("same", "extra_1_first", "never"), stated, strict=True):
+        for what, p in zip(("isolation_first", "extra_1_first", "never_disconnected"), stated, strict=True):
             assert agrees(counts[what], trials, p), (name, what)
         assert abs(found["lifetime"].value - float(life)) < 4.9 * found["lifetime"].stderr
     assert round(float(count_orders("hypercube", 2)[-1]), 4) == 1.5833
@@ -159,7 +159,7 @@ def test_bins_are_of_one_failure_up_to_4096_components(components, width):
 @pytest.mark.parametrize(("n", "width"), [(6, 1), (13, 2)])
 def test_quantiles_are_those_of_the_moments(n, width):
     """Beside the trials one by one; at 8,192 nodes a bin has two failures."""
-    point = STUDY.point({"network": "crossed", "what": "nodes", "n": n})
+    point = STUDY.point({"network": "crossed", "failing": "nodes", "n": n})
     trials = 60
     single = [STUDY.count(point, 1, 3, t).counts for t in range(trials)]
     many = 2**n
@@ -178,7 +178,7 @@ def test_quantiles_are_those_of_the_moments(n, width):
 @pytest.mark.kernels
 def test_replay_and_differences():
     for name, what in (("moebius1", "nodes"), ("moebius1", "links"), ("hypercube", "nodes"), ("hypercube", "links")):
-        point = STUDY.point({"network": name, "what": what, "n": 4})
+        point = STUDY.point({"network": name, "failing": what, "n": 4})
         counts = STUDY.count(point, 12, 5).counts
         data = [STUDY.explain(point, STUDY.key(5, point), t).data for t in range(12)]
         many = len(data[0]["order"])
@@ -191,12 +191,12 @@ def test_replay_and_differences():
         )
     diff = STUDY.statistic("lifetime_diff")
     defined = {
-        (name, what): diff.defined({"network": name, "what": what, "n": 8})
+        (name, what): diff.defined({"network": name, "failing": what, "n": 8})
         for name in FAMILIES
         for what in ("nodes", "links")
     }
     assert not defined["hypercube", "nodes"] and defined["folded", "nodes"] and not defined["folded", "links"]
-    assert defined["crossed", "links"] and STUDY.target(None).name == "differ"
-    assert STUDY.key(1, {"network": "crossed", "what": "links", "n": 4}) == fc.study("survival-curve").key(
-        1, {"network": "hypercube", "what": "links", "n": 4, "failed": 7}
+    assert defined["crossed", "links"] and STUDY.target(None).name == "isolation_not_first"
+    assert STUDY.key(1, {"network": "crossed", "failing": "links", "n": 4}) == fc.study("survival-curve").key(
+        1, {"network": "hypercube", "failing": "links", "n": 4, "failed": 7}
     )

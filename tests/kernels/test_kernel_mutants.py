@@ -60,9 +60,19 @@ FURTHER_POINTS = (
     ("multicast-deadlock", (4, 3), "scalar.MULTICAST_DEADLOCK_SINGLE", 5),
     ("multicast-wormhole", (3, 2, 4, 3), "scalar.MULTICAST_WORMHOLE_SINGLE", 40),
     ("multicast-wormhole", (5, 4, 9, 8), "scalar.MULTICAST_WORMHOLE_SINGLE", 10),
-    ("rivals", (6, 2, 0), "whole_cube.RIVALS_WHOLE_8", 64),  # more than twice as many labels as are needed
-    ("rivals", (6, 16, 0), "whole_cube.RIVALS_WHOLE_8", 64),  # messages that safety levels deliver by a detour
-    ("rivals-status", (5, 6, 0), "status.RIVALS_STATUS_SINGLE", 20),  # no faulty link, so that safe nodes are marked
+    (
+        "routing-rules",
+        (6, 2, 0),
+        "whole_cube.ROUTING_RULES_WHOLE_8",
+        64,
+    ),  # more than twice as many labels as are needed
+    (
+        "routing-rules",
+        (6, 16, 0),
+        "whole_cube.ROUTING_RULES_WHOLE_8",
+        64,
+    ),  # messages that safety levels deliver by a detour
+    ("safety-status", (5, 6, 0), "status.SAFETY_STATUS_SINGLE", 20),  # no faulty link, so that safe nodes are marked
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
@@ -84,7 +94,7 @@ EQUIVALENT = {
     ),
     "routing.rate._finish_batch: if excess < 0 or trial1 > first or trial2 > first"
     " -> if excess < 1 or trial1 > first or trial2 > first": (
-        "the mutant only looks for the smallest trial in more batches; an extreme keeps the smaller one"
+        "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
     ),
     "routing.scalar.finish_trial: record_active(tally, 1, passes, links1 >= 0, links2 >= 0)"
     " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
@@ -108,9 +118,9 @@ EQUIVALENT = {
     "unsafe.small._small_scratch_for: room = 2 * count + 16 -> room = 3 * count + 16": (
         "the mutant stores more random words, which are computed again otherwise"
     ),
-    "unicast.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
+    "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
     " -> outside = e & r & ~simd.load(work.masks, lanes * i)": "the mutant evaluates more trials one at a time",
-    "unicast.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17)) -> deep = np.int64(1) << min(n, np.int64(18))": (
+    "routing_rules.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17)) -> deep = np.int64(1) << min(n, np.int64(18))": (
         "the mutant only allocates more memory for n > 17"
     ),
     "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",

@@ -13,7 +13,7 @@ from toy import TOY
 import fastcube as fc
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.tally import sums as blocks
-from fastcube.kernels.tally.layout import Counter, Extreme, Layout, Moments
+from fastcube.kernels.tally.layout import Counter, Layout, Maximum, Moments
 from fastcube.measure.estimate import proportion
 from fastcube.measure.statistics import CensoredMean, ClassMean, Number, Statistic
 from fastcube.measure.tally import Tally
@@ -22,7 +22,7 @@ LAYOUT = Layout(
     Counter("hits", "trials that hit"),
     Counter("total", "a sum", digits=2),
     Counter("values", "trials with each value", bins=4),
-    Extreme("largest", "largest value"),
+    Maximum("largest", "largest value"),
 )
 
 
@@ -52,7 +52,7 @@ def test_the_fields_of_a_point_are_the_axes_of_its_study(name, study):
 
 def test_slots_follow_the_declaration():
     assert (LAYOUT.counter("hits"), LAYOUT.counter("total"), LAYOUT.counter("values")) == (0, 1, 3)
-    assert (LAYOUT.extreme("largest"), LAYOUT.size) == (7, 9)
+    assert (LAYOUT.maximum("largest"), LAYOUT.size) == (7, 9)
     assert isinstance(LAYOUT.counter("hits"), np.int64)
     assert LAYOUT.new_tally().tolist() == [0] * 7 + [-1, -1]
 
@@ -64,7 +64,7 @@ def test_slots_follow_the_declaration():
             lambda: LAYOUT.counter("hit"),
             "hit is not a counter of the layout, which has hits, total, values; did you mean hits?",
         ),
-        (lambda: LAYOUT.extreme("smallest"), "smallest is not an extreme of the layout, which has largest"),
+        (lambda: LAYOUT.maximum("smallest"), "smallest is not a maximum of the layout, which has largest"),
     ],
 )
 def test_a_name_that_is_not_there_is_an_error(ask, message):
@@ -81,9 +81,9 @@ def test_a_name_that_stands_twice_is_an_error():
 def test_reading_back():
     slots = LAYOUT.new_tally()
     slots[:] = [3, 2**32 + 5, 2, 1, 0, 4, 2, 9, 17]
-    counts, extremes = LAYOUT.read(slots)
+    counts, maxima = LAYOUT.read(slots)
     assert counts == {"hits": 3, "total": 2**32 + 5 + 2 * 2**32, "values": (1, 0, 4, 2)}
-    assert extremes == {"largest": (9, 17)}
+    assert maxima == {"largest": (9, 17)}
 
 
 def test_moments_are_counters_that_a_kernel_enters_at_once():
@@ -133,7 +133,7 @@ def test_tallies_with_bins_add():
 
 def test_offers_keep_the_smallest_trial_among_equals():
     slots = LAYOUT.new_tally()
-    at = LAYOUT.extreme("largest")
+    at = LAYOUT.maximum("largest")
     for value, trial in ((2, 9), (5, 8), (5, 7), (3, 1), (5, 12)):
         blocks.offer(slots, at, np.int64(value), np.int64(trial))
     assert slots[at:].tolist() == [5, 7]

@@ -26,9 +26,9 @@ from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.cube.slots import SLOTS
 from fastcube.kernels.partition import dispatch as partition
 from fastcube.kernels.routing import dispatch as routing
+from fastcube.kernels.routing_rules import dispatch as routing_rules
 from fastcube.kernels.survival import dispatch as survival
 from fastcube.kernels.trees import dispatch as trees
-from fastcube.kernels.unicast import dispatch as unicast
 from fastcube.kernels.unsafe import dispatch as unsafe
 
 #: Most and fewest trials of one comparison, and seconds that both kernels may take: a point where they hold fewer is left out.
@@ -83,7 +83,7 @@ PAIRS = [(name, a, b) for name in SWEEPS for a, b in itertools.combinations(STUD
 
 
 def counted(kernel, study, point, first, stop):
-    """Return counters and extremes. The digits of a wide counter may differ."""
+    """Return counters and maxima. The digits of a wide counter may differ."""
     slots = study.tally.new_tally()
     kernel.compiled(np.uint64(study.key(7, point)), first, stop, study.parameters(point), slots)
     return study.tally.read(slots)
@@ -126,8 +126,8 @@ EDGES_OF = {
     "survival.lanes": survival.SURVIVAL,
     "trees.lanes": trees.FIND_TREE,
     "trees.lattice_lanes": trees.OPTIMAL_TREE,
-    "unicast.lanes": unicast.RIVALS,
-    "unicast.whole_cube": unicast.RIVALS,
+    "routing_rules.lanes": routing_rules.ROUTING_RULES,
+    "routing_rules.whole_cube": routing_rules.ROUTING_RULES,
     "unsafe.lanes": unsafe.UNSAFE_FRACTION,
 }
 STUDY_OF = {STUDIES[name].table: name for name in SWEEPS}

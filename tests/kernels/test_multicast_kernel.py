@@ -151,7 +151,7 @@ def test_the_hamilton_path_is_walked_up_to_n_14():
     for n, walked in ((14, True), (15, False), (20, False)):
         counts, _ = count_trials(MULTICAST_SINGLE, MULTICAST, (n, 2, 5), 0, 20)
         assert (counts["hamilton"] > 0) == walked
-        assert counts["partitioned"] == 20
+        assert counts["partition_exists"] == 20
 
 
 # ---------------------------------------------------------------- dependencies
@@ -279,5 +279,5 @@ def test_trials_count_what_one_simulation_shows(n, f, senders, destinations):
 @pytest.mark.parametrize("n", [7, 8])
 def test_room_for_the_largest_trials(n):
     counts, _ = count_trials(MULTICAST_WORMHOLE_SINGLE, MULTICAST_WORMHOLE, (n, n - 1, 64, 2**n - n), 0, 2)
-    assert counts["partitioned"] == 2
+    assert counts["partition_exists"] == 2
     assert counts["deadlock_separate"] == 0

@@ -211,7 +211,7 @@ def test_enumeration_is_that_of_the_twin(n):
 def test_lemma_1_in_the_counts():
     for n in (2, 3, 4, 5):
         for f in range(min(n - 1, MOST[n]) + 1):
-            assert fc.study("two-partition").exact({"n": n, "f": f})["greedy"] == 1
+            assert fc.study("two-partition").exact({"n": n, "f": f})["greedy_finds"] == 1
 
 
 @pytest.mark.kernels
@@ -226,4 +226,4 @@ def test_the_bound_is_the_mean_number_of_tolerant_pairs(n):
         wanted = Fraction(math.comb(n, 2) * math.comb(2 ** (n - 2), f) * 4**f, math.comb(2**n, f))
         assert mean_tolerant_pairs(n, f) == wanted
         if 4 * f <= 2**n:
-            assert wanted >= fc.study("two-partition").exact({"n": n, "f": f})["exists"]
+            assert wanted >= fc.study("two-partition").exact({"n": n, "f": f})["partition_exists"]

@@ -47,9 +47,9 @@ def test_any_split_adds_up(n, f):
     stop = MANY // 40
     cuts = [0, 1, 3, 10, 17, stop // 3, stop]
     parts = [count_trials(n, f, a, b) for a, b in itertools.pairwise(cuts)]
-    whole, extremes = count_trials(n, f, 0, stop)
+    whole, maxima = count_trials(n, f, 0, stop)
     assert {name: sum(c[name] for c, _ in parts) for name in whole} == whole
-    for name, (value, trial) in extremes.items():
+    for name, (value, trial) in maxima.items():
         best = max(e[name][0] for _, e in parts)
         assert (value, trial) == (best, min(e[name][1] for _, e in parts if e[name][0] == best))
 
@@ -120,5 +120,7 @@ def test_the_first_pair_is_found_wherever_it_stands():
 def test_classes_are_the_layouts():
     assert DIMENSIONS[1:] == MARKING and DIMENSIONS[0] == 1
     slots = [UNSAFE_RARE.counter(f"dimension_{d}") for d in MARKING]
-    assert slots == list(range(UNSAFE_RARE.counter("counted") + 1, UNSAFE_RARE.counter("counted") + len(DIMENSIONS)))
+    assert slots == list(
+        range(UNSAFE_RARE.counter("acceptance") + 1, UNSAFE_RARE.counter("acceptance") + len(DIMENSIONS))
+    )
     assert planting.UNSAFE_RARE is UNSAFE_RARE

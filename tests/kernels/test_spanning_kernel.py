@@ -81,7 +81,7 @@ def test_large_cubes_are_those_of_the_function(n):
         faulty = rng.sample(range(2**n), rng.randint(0, 2**n // 2))
         links = rng.sample(links_of(n), rng.randint(0, n * 2**n // 6))
         cube = fc.Hypercube(n, faulty, [(v, v | 1 << k) for v, k in links])
-        assert kernel_numbers(n, [faulty], [links])[0][0] == fc.max_spanning_trees(cube)
+        assert kernel_numbers(n, [faulty], [links])[0][0] == fc.max_edge_disjoint_trees(cube)
 
 
 @pytest.mark.kernels
@@ -171,17 +171,22 @@ def check_share(tally, events, wanted, among=None):
 def test_monte_carlo_meets_the_exact_values(n, f, links):
     tally = NUMBER_STUDY.count({"n": n, "f": f, "links": links}, 200_000, seed=20261107)
     exact = NUMBER_STUDY.exact({"n": n, "f": f, "links": links})
-    for events in ("degree_met", "connected", "isolated"):
+    for events in ("packing_equals_min_degree", "connected", "isolated"):
         check_share(tally, events, exact[events])
     joint = joint_counts()[n, "links" if links else "nodes"][f + links]
     for k in range(n + 1):
         many = sum(many for (trees, _), many in joint.items() if trees == k)
         check_share(tally, f"trees_{k}", many / sum(joint.values()))
-    if exact["degree_met_connected"] is not None:
-        check_share(tally, "degree_met_connected", exact["degree_met_connected"], among="connected")
+    if exact["packing_equals_min_degree_connected"] is not None:
+        check_share(
+            tally,
+            "packing_equals_min_degree_connected",
+            exact["packing_equals_min_degree_connected"],
+            among="connected",
+        )
     for total, wanted in (("trees", exact["trees"]), ("degree", exact["min_degree"])):  # Hoeffding: both lie in [0, n]
         assert abs(tally.counts[total] / tally.trials - wanted) < n * math.sqrt(math.log(2 / LEVEL) / 2 / tally.trials)
-    assert tally.extremes["largest_gap"][0] == max(degree - trees for trees, degree in joint)
+    assert tally.maxima["largest_gap"][0] == max(degree - trees for trees, degree in joint)
 
 
 @pytest.mark.parametrize(("n", "f", "links"), [(4, 8, 3), (7, 30, 100)])
@@ -224,10 +229,10 @@ def test_packets_are_those_of_the_functions(n):
 def test_the_count_does_not_depend_on_the_trial():
     for n, d, packets in ((3, 2, 5), (7, 6, 64), (10, 4, 100), (12, 11, 9)):
         tally = BROADCAST_STUDY.count({"n": n, "d": d, "packets": packets}, 40, first=1000)
-        for name in ("steps", "single", "bound"):
+        for name in ("steps", "single", "lower_bound"):
             assert tally.counts[f"{name}_squared"] * 40 == tally.counts[name] ** 2
         assert tally.counts["broken"] == 0
-        assert tally.extremes["most_steps"][1] == 1000
+        assert tally.maxima["most_steps"][1] == 1000
 
 
 # ---------------------------------------------------------------- replay, notes and points
@@ -240,12 +245,12 @@ def test_replay_tells_what_the_kernel_counted():
         data = BROADCAST_STUDY.explain(point, key, trial).data
         assert data["steps"] == BROADCAST_STUDY.count(point, 1, first=trial).counts["steps"]
         assert (data["s"], data["f"]) == sample_edst_broadcast(key, trial, 6, 5)
-        trees = twin.spanning_trees(6, data["s"], data["f"])
+        trees = twin.edge_disjoint_spanning_trees(6, data["s"], data["f"])
         assert data["heights"] == [twin.height(tree) for tree in trees]
         arrived = twin.deliveries(trees, data["s"], 11)
         assert data["last"] == sorted({v for (v, _), step in arrived.items() if step == data["steps"]})
         assert data["dimensions"] == twin.positions(6, data["s"], data["f"])[::-1] and sum(data["packets"]) == 11
-    words = BROADCAST_STUDY.explain(BROADCAST_STUDY.point({"n": 3, "d": 0, "packets": 1}), 5, 0).words
+    words = BROADCAST_STUDY.explain(BROADCAST_STUDY.point({"n": 3, "d": 0, "packets": 1}), 5, 0).text
     assert "no faulty node" in words and "printed: 4 steps" in words
 
 
@@ -255,7 +260,7 @@ def test_replay_tells_what_the_kernel_counted():
 def test_replay_shows_a_cut(values):
     point = NUMBER_STUDY.point(values)
     key = study_key(NUMBER_STUDY, point)
-    witness = NUMBER_STUDY.count(point, 300).extremes["largest_gap"][1]
+    witness = NUMBER_STUDY.count(point, 300).maxima["largest_gap"][1]
     for trial in (0, 1, witness):
         data = NUMBER_STUDY.explain(point, key, trial).data
         cube = fc.Hypercube(point["n"], data["faulty_nodes"], data["faulty_links"])

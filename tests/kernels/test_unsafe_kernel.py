@@ -26,17 +26,17 @@ KEY = 0x5EED0123456789AB
 
 
 def count(kernel, n, f, first, stop, key=KEY):
-    """What a kernel counts: sums as whole numbers, then the extreme with its witness."""
+    """What a kernel counts: sums as whole numbers, then the maximum with its witness."""
     tally = LAYOUT.new_tally()
     kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), tally)
     return flat(tally)
 
 
 def flat(tally):
-    """A tally's sums as whole numbers, the law of the rounds bin by bin, then the extreme with its witness."""
-    counts, extremes = LAYOUT.read(tally)
+    """A tally's sums as whole numbers, the law of the rounds bin by bin, then the maximum with its witness."""
+    counts, maxima = LAYOUT.read(tally)
     sums = [value if isinstance(value, tuple) else (value,) for value in counts.values()]
-    return [*itertools.chain(*sums), *extremes["rounds"]]
+    return [*itertools.chain(*sums), *maxima["rounds"]]
 
 
 def added(parts):
@@ -84,9 +84,9 @@ def check(kernel, n, f, first, stop, wanted):
     """Compare a kernel's trials with ``expected``, counter by counter."""
     tally = LAYOUT.new_tally()
     kernel(np.uint64(KEY), first, stop, np.array([n, f], np.float64), tally)
-    counts, extremes = LAYOUT.read(tally)
+    counts, maxima = LAYOUT.read(tally)
     check_counts(counts, wanted[0], f"n={n}, f={f}, trials {first} to {stop - 1}")
-    assert extremes == {"rounds": wanted[1]}, (n, f, first, stop)
+    assert maxima == {"rounds": wanted[1]}, (n, f, first, stop)
 
 
 # ---------------------------------------------------------------- against the twin

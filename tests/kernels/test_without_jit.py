@@ -49,7 +49,7 @@ def points(request):
 
 @pytest.fixture(scope="module")
 def spread(points):
-    """Return the counts of each kernel at each point, run as Python: counters, also unused ones, and extremes."""
+    """Return the counts of each kernel at each point, run as Python: counters, also unused ones, and maxima."""
     lines = run_without_compiling(PLAIN.format([POINTS.index(point) for point in points])).splitlines()
     return [{kernel: json.loads(text) for kernel, text in json.loads(line).items()} for line in lines]
 

@@ -36,25 +36,25 @@ def test_a_trial_draws_what_replay_shows_as_plain_python():
 
 
 def test_shapes_and_types():
-    nodes = fc.fault_sets("unsafe-fraction", n=8, f=4, seed=0, first=3, stop=10)
+    nodes = fc.fault_sets("unsafe-fraction", n=8, f=4, seed=0, first=3, trials=10)
     assert nodes.shape == (7, 4) and nodes.dtype == np.int64 and (np.diff(nodes) > 0).all()
-    assert (nodes == fc.fault_sets("unsafe-fraction", n="8", f=[4], stop="10")[3:]).all()
-    assert fc.fault_sets("unsafe-fraction", n=8, f=4, stop=0).shape == (0, 0)
-    links = fc.fault_sets("find-tree", field="faulty_links", n=6, links=5, f=0, stop=4)
+    assert (nodes == fc.fault_sets("unsafe-fraction", n="8", f=[4], trials="10")[3:]).all()
+    assert fc.fault_sets("unsafe-fraction", n=8, f=4, trials=0).shape == (0, 0)
+    links = fc.fault_sets("find-tree", field="faulty_links", n=6, links=5, f=0, trials=4)
     assert links.shape == (4, 5, 2) and (links[..., 0] < links[..., 1]).all()
-    assert fc.fault_sets("routing", field="s", n=8, f=4, links=0, k=1, stop=4).shape == (4,)
-    keys = fc.fault_sets("routing-rate", field="status_key", n=60, rate=0.1, k=1, stop=4)
+    assert fc.fault_sets("routing", field="s", n=8, f=4, links=0, k=1, trials=4).shape == (4,)
+    keys = fc.fault_sets("routing-rate", field="status_key", n=60, rate=0.1, k=1, trials=4)
     assert keys.dtype == np.uint64 and keys.shape == (4,)
 
 
 @pytest.mark.kernels
 def test_a_set_of_ends_is_a_row():
-    assert fc.fault_sets("multicast", field="destinations", n=6, f=3, destinations=5, stop=2).shape == (2, 5)
+    assert fc.fault_sets("multicast", field="destinations", n=6, f=3, destinations=5, trials=2).shape == (2, 5)
 
 
 @pytest.mark.kernels
 def test_rows_of_unlike_length_end_with_minus_one():
-    faults = fc.fault_sets("unsafe-critical", n=6, p=0.2, stop=50)
+    faults = fc.fault_sets("unsafe-critical", n=6, p=0.2, trials=50)
     lengths = (faults >= 0).sum(axis=1)
     assert lengths.max() == faults.shape[1] > lengths.min()
     assert all(
@@ -87,9 +87,9 @@ def test_what_is_not_drawn_is_refused(axes, message):
 
 def test_what_cannot_be_listed_is_refused():
     with pytest.raises(fc.ParameterError, match=r"at most 2\^20 labels to be listed, got 2\^60; status_key decides"):
-        fc.fault_sets("routing-rate", n=60, rate=0.1, k=1, stop=1)
+        fc.fault_sets("routing-rate", n=60, rate=0.1, k=1, trials=1)
     with pytest.raises(fc.ParameterError, match="toy does not say what its trials draw"):
-        fc.fault_sets(TOY, a=1, work=0, stop=1)
+        fc.fault_sets(TOY, a=1, work=0, trials=1)
 
 
 def test_csv_has_the_same_fault_sets(capsys):
@@ -113,14 +113,16 @@ def test_csv_of_lazy_faults():
     study = registry.study("routing-rate")
     header, row = iter_csv_rows(study, [study.point({"n": 60, "rate": 0.1, "k": 1})], 0, 0, 1)
     cells = dict(zip(header, row, strict=True))
-    assert cells["faulty_nodes"] == "lazy"
-    assert int(cells["status_key"]) == fc.fault_sets("routing-rate", field="status_key", n=60, rate=0.1, k=1, stop=1)[0]
+    assert cells["faulty_nodes"] == "on demand"
+    assert (
+        int(cells["status_key"]) == fc.fault_sets("routing-rate", field="status_key", n=60, rate=0.1, k=1, trials=1)[0]
+    )
 
 
 def test_a_study_of_ones_own_says_what_it_draws():
     study = replace(
-        TOY, draw=lambda point, key, trial: fc.Draw(fc.Hypercube(4, [trial, 2 * trial]), {"rounds": [trial] * 3})
+        TOY, draw=lambda point, key, trial: fc.Sample(fc.Hypercube(4, [trial, 2 * trial]), {"rounds": [trial] * 3})
     )
-    assert fc.fault_sets(study, a=1, work=0, first=1, stop=3).tolist() == [[1, 2], [2, 4]]
-    assert fc.fault_sets(study, a=1, work=0, first=1, stop=3, field="rounds").tolist() == [[1] * 3, [2] * 3]
-    assert fc.fault_sets(study, a=1, work=0, stop=2).tolist() == [[0, -1], [1, 2]]
+    assert fc.fault_sets(study, a=1, work=0, first=1, trials=3).tolist() == [[1, 2], [2, 4]]
+    assert fc.fault_sets(study, a=1, work=0, first=1, trials=3, field="rounds").tolist() == [[1] * 3, [2] * 3]
+    assert fc.fault_sets(study, a=1, work=0, trials=2).tolist() == [[0, -1], [1, 2]]

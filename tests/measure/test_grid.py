@@ -18,7 +18,7 @@ P = Axis("p", "probability", float, 0, 1, open_above=True)
 @pytest.mark.parametrize(
     ("study", "given", "message"),
     [
-        ("rivals-status", {"n": 2, "f": 2**16}, "f must be in [0, 2] for n=2, which leaves two nonfaulty nodes, got 65536"),
+        ("safety-status", {"n": 2, "f": 2**16}, "f must be in [0, 2] for n=2, which leaves two nonfaulty nodes, got 65536"),
         ("survival", {"network": "hypercube", "n": 4, "links": 100}, "links must be in [0, 32] for hypercube at n=4, got 100"),
         ("survival", {"n": 4, "links": 99}, "links must be in [0, 32] for hypercube at n=4, got 99"),
         ("survival", {"network": "hyperx-8", "links": 10**6}, "links must be in [0, 573440] for hyperx-8 at n=15, got 1000000"),

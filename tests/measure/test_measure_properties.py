@@ -10,7 +10,7 @@ from helpers.properties import strategies as st
 
 from fastcube.cli.options import parse_axes
 from fastcube.errors import ParameterError, TrialOverlapError
-from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.kernels.tally.layout import Counter, Layout, Maximum
 from fastcube.measure.grid import MOST_POINTS, collect_values, parse_values
 from fastcube.measure.schema import describe_measure, numbers_of, parse_measure
 from fastcube.measure.statistics import Distribution, Mean, Proportion
@@ -102,7 +102,7 @@ def measures(draw):
         Counter(total, line, draw(st.integers(1, 3))),
         Counter(squares, line, 4),
         Counter(bins, line, bins=draw(st.integers(1, 5))),
-        Extreme(top, line),
+        Maximum(top, line),
         *(Counter(name, line) for name in more),
     )
     scale, bound = draw(st.floats(0.001, 1000)), draw(st.floats(0, 1000))

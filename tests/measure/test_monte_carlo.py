@@ -90,7 +90,7 @@ def check(study: Study, tally: Tally, law: Law, everything: Fraction) -> None:
     check_mean(study, tally, "unsafe_fraction", law, lambda unsafe, rounds: unsafe)
     if all(rounds is not None for _, rounds in law):
         check_mean(study, tally, "rounds", law, lambda unsafe, rounds: rounds)
-        assert tally.extremes[study.tally.extremes[0].name][0] <= max(rounds for _, rounds in law)
+        assert tally.maxima[study.tally.maxima[0].name][0] <= max(rounds for _, rounds in law)
 
 
 def points() -> Iterable[tuple[int, int]]:

@@ -60,7 +60,7 @@ def test_searches_succeed_as_often_as_they_must(n, f):
 
 def check_mean(tally, total, squares, wanted, most):
     """Bernstein, with the variance estimated from very many trials."""
-    trials = tally.counts["partitioned"]
+    trials = tally.counts["partition_exists"]
     mean = tally.counts[total] / trials
     variance = tally.counts[squares] / trials - mean**2
     a = math.log(2 / LEVEL) / trials
@@ -74,7 +74,7 @@ MOST = 100_000
 
 def every_multicast(n, f, destinations):
     """The study's statistics over all fault sets, sources and destination sets, by the functions of one multicast."""
-    counts = dict.fromkeys(("partitioned", "channels", "hamilton", "free", "depth", "detours", "separate"), 0)
+    counts = dict.fromkeys(("partition_exists", "channels", "hamilton", "free", "depth", "detours", "separate"), 0)
     for faults in itertools.combinations(range(2**n), f):
         cube = fc.Hypercube(n, faults)
         pair = fc.two_partition(cube, exhaustive=True)
@@ -86,7 +86,7 @@ def every_multicast(n, f, destinations):
             alone = {d: fc.multicast(cube, s, [d], pair).N for d in others}
             for wanted in itertools.combinations(others, destinations):
                 m = fc.multicast(cube, s, wanted, pair)
-                counts["partitioned"] += 1
+                counts["partition_exists"] += 1
                 counts["channels"] += m.N
                 counts["hamilton"] += fc.multicast(cube, s, wanted, pair, "hamilton").N
                 counts["free"] += without_faults(n, s, wanted).N
@@ -122,7 +122,7 @@ def test_multicasts_take_as_many_channels_as_they_must(n, f, destinations):
     study = registry.study("multicast")
     exact = every_multicast(n, f, destinations)
     tally = study.count({"n": n, "f": f, "destinations": destinations}, 100_000, SEED)
-    check_share(study, tally, "partitioned", exact["partitioned"])
+    check_share(study, tally, "partition_exists", exact["partition_exists"])
     most = 2**n - 1
     check_mean(tally, "channels", "channels_channels", exact["channels"], most)
     check_mean(tally, "hamilton", "hamilton_hamilton", exact["channels_hamilton"], most)
@@ -160,16 +160,16 @@ def test_graphs_have_cycles_as_often_as_they_must(n, f):
 @pytest.mark.kernels
 def test_counts_of_cyclic_fault_sets_are_those_of_the_twin():
     for f in (0, 1, 2):
-        wanted = {"partitioned": 0, "cyclic": 0, "cyclic_unicast": 0, "cyclic_repaired": 0}
+        wanted = {"partition_exists": 0, "cyclic": 0, "cyclic_unicast": 0, "cyclic_two_channels": 0}
         for faults in itertools.combinations(range(8), f):
             pair = plain.exhaustive(3, faults)
             if pair is None:
                 continue
             net = multicasting.Supercube(3, faults, *pair)
-            wanted["partitioned"] += 1
+            wanted["partition_exists"] += 1
             wanted["cyclic"] += wormhole.has_cycle(wormhole.dependency_arcs(net))
             wanted["cyclic_unicast"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 1, True))
-            wanted["cyclic_repaired"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 2))
+            wanted["cyclic_two_channels"] += wormhole.has_cycle(wormhole.dependency_arcs(net, 2))
         assert registry.study("multicast-deadlock").enumeration({"n": 3, "f": f}).counts == wanted
 
 

@@ -19,7 +19,7 @@ import fastcube as fc
 def step(v, d, n):
     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
 
-MINE = fc.family("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
+MINE = fc.custom_network("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
 
 @fc.trial
 def trial(key, t, params, out):
@@ -32,7 +32,7 @@ def name_of(thing):
 
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        print(pool.map(name_of, [MINE, ODD, fc.study("survival"), fc.families()["crossed"], fc.network(MINE, 4).family]))
+        print(pool.map(name_of, [MINE, ODD, fc.study("survival"), fc.network_families()["crossed"], fc.network(MINE, 4).family]))
 """
 
 
@@ -45,7 +45,7 @@ def test_a_spawned_process_finds_them(tmp_path):
 
 
 def test_all_installed():
-    things = [*map(fc.study, fc.study_names()), *fc.families().values()]
+    things = [*map(fc.study, fc.study_names()), *fc.network_families().values()]
     assert [pickle.loads(pickle.dumps(thing)) is thing for thing in things] == [True] * len(things)
     assert all(copy.copy(thing) is copy.deepcopy(thing) is thing for thing in things)
 
@@ -62,6 +62,6 @@ def test_a_study_of_a_file(tmp_path):
 
 
 def test_one_that_no_process_finds_is_refused():
-    step = fc.families()["crossed"].step
+    step = fc.network_families()["crossed"].step
     with pytest.raises(pickle.PicklingError, match=r"^Family here must be a global of a module to be pickled"):
-        pickle.dumps(fc.family("here", "here", step=step, slots=lambda n: n))
+        pickle.dumps(fc.custom_network("here", "here", step=step, slots=lambda n: n))

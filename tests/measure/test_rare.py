@@ -66,7 +66,7 @@ KNOWN = [(2, 2), (2, 4), (3, 2), (3, 4), (3, 8), (4, 3), (4, 7), (4, 12), (5, 2)
 def check_exactly(tally, n, f):
     """A tally is what the exact values allow."""
     wanted, scale = exact_unsafe(n, f), mean_close_pairs(n, f)
-    check_share(tally, "counted", wanted.close_pair / scale)
+    check_share(tally, "acceptance", wanted.close_pair / scale)
     check_share(tally, "all_unsafe", wanted.all_unsafe / scale)
     mean = wanted.mean_fraction * 2**n / scale
     square = (wanted.variance_fraction + wanted.mean_fraction**2) * 4**n / scale
@@ -115,7 +115,7 @@ def expected(n, f, weight, counts):
         if counts(faults, i, j):
             unsafe, rounds, largest = outcome_of(n, frozenset(faults))
             for name, value in (
-                ("counted", 1),
+                ("acceptance", 1),
                 ("all_unsafe", largest == n),
                 ("unsafe_nodes_2", unsafe),
                 ("rounds", rounds),
@@ -146,7 +146,7 @@ def test_exact_values_refute_flawed_draws(flaw):
 def test_two_faults_make_two_unsafe_nodes_or_none():
     for n in (2, 9, 30, 62):
         tally = RARE.count({"n": n, "f": 2}, TRIALS, seed=6)
-        assert tally.counts["counted"] == TRIALS
+        assert tally.counts["acceptance"] == TRIALS
         assert sums(tally, "unsafe_nodes") == 2 * tally.counts["dimension_2"] == 2 * tally.counts["with_unsafe"]
         check_share(tally, "dimension_2", Fraction(math.comb(n, 2), n + math.comb(n, 2)))
 
@@ -359,15 +359,15 @@ def test_replay():
     seen = set()
     for trial in range(60):
         told = RARE.explain(point, 12345, trial).data
-        i, j = told["planted"]
+        i, j = told["close_pair"]
         x, y = told["sequence"][i], told["sequence"][j]
         assert (x ^ y).bit_count() <= 2 and sorted(told["sequence"]) == told["faulty_nodes"]
         slots = RARE.tally.new_tally()
         RARE.kernel(point)(np.uint64(12345), trial, trial + 1, np.array([9.0, 8.0]), slots)
-        counts, extremes = RARE.tally.read(slots)
-        assert counts["counted"] == told["counts"]
+        counts, maxima = RARE.tally.read(slots)
+        assert counts["acceptance"] == told["counts"]
         if told["counts"]:
-            assert (sums_of(counts), extremes["rounds"][0]) == (told["unsafe_nodes"], told["rounds"])
+            assert (sums_of(counts), maxima["rounds"][0]) == (told["unsafe_nodes"], told["rounds"])
         seen.add(told["counts"])
     assert seen == {True, False}
 

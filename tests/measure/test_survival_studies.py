@@ -48,7 +48,7 @@ def test_matched_networks_have_the_same_names_of_faulty_links():
     for name in networks_of_size(5, matched=True):
         where = {**point, "network": name}
         data = STUDY.explain(where, STUDY.key(0, where), 5).data
-        family = fc.families()[name]
+        family = fc.network_families()[name]
         known = {frozenset((v, family.step(v, d, 5))): (v, d) for v in range(32) for d in range(5) if not v >> d & 1}
         names[name] = sorted(known[frozenset(link)] for link in data["faulty_links"])
     assert len(set(map(tuple, names.values()))) == 1
@@ -85,10 +85,10 @@ def test_replay_is_what_was_counted(study, point):
     assert all((d["hypercube"] is not None) == compared for d in data)
     assert counts["cube_connected"] == sum(compared and d["hypercube"]["connected"] for d in data)
     for t, one in enumerate(told[:5]):
-        net = study.draw(point, key, t).network
+        net = study.sample(point, key, t).network
         assert isinstance(net, CubeNetwork) and sorted(net.faulty_nodes) == one.data["faulty_nodes"]
         assert fc.survival(net).components == one.data["components"]
-        assert "this network" in one.words and ("the hypercube" in one.words) == compared
+        assert "this network" in one.text and ("the hypercube" in one.text) == compared
 
 
 @pytest.mark.kernels
@@ -98,7 +98,7 @@ def test_parts_are_of_the_trials_of_survival():
         survived, parts = (study.count(point, 1000, seed=4).counts for study in (STUDY, PARTS))
         assert parts["reached"] == survived["pair"]
         key = STUDY.key(4, point)
-        drawn = [STUDY.draw(point, key, t) for t in range(30)]
+        drawn = [STUDY.sample(point, key, t) for t in range(30)]
         twins = [
             plain.survival(point["network"], 6, d.network.faulty_nodes, pair=(d.others["s"], d.others["t"]))
             for d in drawn
@@ -276,14 +276,14 @@ def test_links_of_matched_networks_are_what_they_were():
 @pytest.mark.kernels
 def test_faulty_links_beside_networkx():
     """Components of random fault sets of every network, nodes and links, by NetworkX alone."""
-    for name in fc.families():
-        n = next(n for n in (6, 7, 8) if fc.families()[name].sizes(n))
-        point = {"network": name, "n": n, "f": 2**n // 5, "links": fc.families()[name].links(n) // 3}
+    for name in fc.network_families():
+        n = next(n for n in (6, 7, 8) if fc.network_families()[name].sizes(n))
+        point = {"network": name, "n": n, "f": 2**n // 5, "links": fc.network_families()[name].links(n) // 3}
         counts = PARTS.count(point, 60, seed=2).counts
-        key, table = PARTS.key(2, point), fc.families()[name].table(n)
+        key, table = PARTS.key(2, point), fc.network_families()[name].table(n)
         sizes = []
         for t in range(60):
-            drawn = PARTS.draw(point, key, t).network
+            drawn = PARTS.sample(point, key, t).network
             graph = nx.Graph((v, w) for v, row in enumerate(table.tolist()) for w in row if v < w)
             graph.remove_nodes_from(drawn.faulty_nodes)
             assert len(drawn.faulty_links) == point["links"]
@@ -305,7 +305,7 @@ def step(v, d, n):
 
 @pytest.mark.kernels
 def test_a_network_of_ones_own_counts_as_the_built_in_one(tmp_path):
-    mine = fc.family("cross", "crossed again", step=step, slots=lambda n: n)
+    mine = fc.custom_network("cross", "crossed again", step=step, slots=lambda n: n)
     study = fc.survival_study(mine)
     for point in ({"n": 6, "f": 30, "links": 0}, {"n": 6, "f": 3, "links": 60}):
         own, built_in = {**point, "network": "cross"}, {**point, "network": "crossed"}
@@ -337,7 +337,7 @@ def test_bad_points_are_one_line(study, changes, message):
 
 
 def test_a_study_is_of_ones_own_network():
-    for wrong in ("crossed", fc.families()["crossed"], None):
+    for wrong in ("crossed", fc.network_families()["crossed"], None):
         with pytest.raises(fc.ParameterError, match="family must be a network of your own"):
             fc.survival_study(wrong)
 

@@ -8,8 +8,8 @@ from fastcube.errors import TrialOverlapError
 from fastcube.measure.tally import Tally, count_trials, fuse_ranges, missing_trials
 
 
-def tally(first, stop, count=0, extreme=(-1, -1)):
-    return Tally(fuse_ranges([(first, stop)]), {"events": count}, {"largest": extreme})
+def tally(first, stop, count=0, maximum=(-1, -1)):
+    return Tally(fuse_ranges([(first, stop)]), {"events": count}, {"largest": maximum})
 
 
 def test_fuse_joins_touching_ranges_and_drops_empty_ones():
@@ -58,12 +58,12 @@ def test_addition_is_the_same_in_any_order_and_nesting():
         assert pile[0] == whole
 
 
-def test_extreme_is_the_largest_value_with_its_smallest_trial():
+def test_maximum_is_the_largest_value_with_its_smallest_trial():
     parts = [
-        tally(0, 10, extreme=(3, 7)),
-        tally(10, 20, extreme=(5, 18)),
-        tally(20, 30, extreme=(5, 21)),
+        tally(0, 10, maximum=(3, 7)),
+        tally(10, 20, maximum=(5, 18)),
+        tally(20, 30, maximum=(5, 21)),
         tally(30, 40),
     ]
-    assert Tally.total(parts).extremes["largest"] == (5, 18)
-    assert Tally.total(parts[::-1]).extremes["largest"] == (5, 18)
+    assert Tally.total(parts).maxima["largest"] == (5, 18)
+    assert Tally.total(parts[::-1]).maxima["largest"] == (5, 18)

@@ -261,7 +261,7 @@ def test_notes_and_figure_with_too_few_points(tmp_path):
 
 
 @pytest.mark.kernels
-def test_extreme_probabilities():
+def test_maximum_probabilities():
     e = {n: fc.run(UNSAFE_CRITICAL, n=n, p=[0, 1], trials=20) for n in (1, 9, 17)}
     for n, r in e.items():
         none, all_ = (tally.counts for _, tally in r)
@@ -281,8 +281,8 @@ def test_replay_tells_what_the_kernel_counted():
             assert told.data["unsafe_nodes"] == tally[layout.UNSAFE_CRITICAL.counter("unsafe_nodes")]
             assert told.data["rounds"] == tally[layout.UNSAFE_CRITICAL.counter("rounds")]
             assert told.data["all_unsafe"] == tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")]
-            assert told.data["faulty_nodes"] == sorted(UNSAFE_CRITICAL.draw(point, key, t).network.faulty_nodes)
-            assert f"{len(told.data['faulty_nodes'])} faulty nodes" in told.words
+            assert told.data["faulty_nodes"] == sorted(UNSAFE_CRITICAL.sample(point, key, t).network.faulty_nodes)
+            assert f"{len(told.data['faulty_nodes'])} faulty nodes" in told.text
 
 
 @pytest.mark.parametrize(

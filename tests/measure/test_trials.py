@@ -17,7 +17,7 @@ import fastcube as fc
 from fastcube.kernels.draws import philox
 from fastcube.kernels.machine.jit import block, scratch
 from fastcube.kernels.machine.trials import trials_kernel
-from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.kernels.tally.layout import Counter, Layout, Maximum
 from fastcube.kernels.tally.sums import add_square, add_wide, offer
 
 AXES = [fc.Axis("sides", "sides of a die", int, 1, 1000)]
@@ -65,7 +65,7 @@ def test_a_trial_with_a_set_up_and_its_statistics():
     even = [f for f in rolled if f % 2 == 0]
     assert estimates["high_even"].value == sum(f > 3 for f in even) / len(even)
     assert [s.interval for s in DIE.statistics] == ["bounded", "exact", "asymptotic", "exact"]
-    assert tally.extremes["face"] == (max(rolled), rolled.index(max(rolled)))
+    assert tally.maxima["face"] == (max(rolled), rolled.index(max(rolled)))
     told = DIE.explain({"sides": 6}, DIE.key(9, {"sides": 6}), 3)
     assert told.data["face"] == rolled[3]
 
@@ -328,8 +328,8 @@ def test_other_code_is_refused_and_named(tmp_path):
 
 # ---------------------------------------------------------------- trials_kernel
 
-LAYOUT = Layout(Counter("sum", "a sum", 2), Counter("squares", "its squares", 4), Extreme("largest", "largest word"))
-_SUM, _SQUARES, _LARGEST = LAYOUT.counter("sum"), LAYOUT.counter("squares"), LAYOUT.extreme("largest")
+LAYOUT = Layout(Counter("sum", "a sum", 2), Counter("squares", "its squares", 4), Maximum("largest", "largest word"))
+_SUM, _SQUARES, _LARGEST = LAYOUT.counter("sum"), LAYOUT.counter("squares"), LAYOUT.maximum("largest")
 
 
 @scratch
@@ -351,9 +351,9 @@ def test_a_kernel_of_one_trial_at_a_time():
     values = [
         int(philox.random_word(np.uint64(5), np.uint64(t), np.uint64(0), philox.LABELS)) >> 2 for t in range(10, 60)
     ]
-    counts, extremes = LAYOUT.read(tally)
+    counts, maxima = LAYOUT.read(tally)
     assert counts == {"sum": sum(values), "squares": sum(v * v for v in values)}
-    assert extremes["largest"] == (max(values), 10 + values.index(max(values)))
+    assert maxima["largest"] == (max(values), 10 + values.index(max(values)))
 
 
 def test_blocks_that_take_something_else_are_named_when_the_kernel_is_declared():

@@ -84,8 +84,8 @@ SENTENCES = {
         lambda: "compiled kernels takes up to {} MiB, and each further worker up to {} MiB".format(
             *most("warm", "worker")
         ),
-        lambda: "A run that compiles takes up to {} MiB, and `rivals` {} MiB".format(
-            *most("cold", but="rivals"), *most("cold")
+        lambda: "A run that compiles takes up to {} MiB, and `routing-rules` {} MiB".format(
+            *most("cold", but="routing-rules"), *most("cold")
         ),
     ],
     "docs/costs.md": [
@@ -131,7 +131,7 @@ SENTENCES = {
     ],
     "docs/rules.md": [
         lambda: f"from papers of {min(rule_years())} to {max(rule_years())}, of which we have read",
-        lambda: f"with a given probability, up to n = {fc.study('rivals-rate').axes[0].high}",
+        lambda: f"with a given probability, up to n = {fc.study('routing-rules-rate').axes[0].high}",
     ],
     "docs/speed.md": [lambda: f"rates from 1/{1 / MIN_DIGIT_RATE:.0f} up, where each node has its own number"],
     "docs/start.md": [lambda: f"`< {proportion(0, 10**5).high:.6f}` is the upper limit of the interval"],
@@ -162,7 +162,7 @@ def cycles_per_trial() -> float:
 
 
 def rule_years() -> list[int]:
-    return [int(fields["year"]) for _, _, fields in citing.listed_entries("unicast")]
+    return [int(fields["year"]) for _, _, fields in citing.listed_entries("routing_rules")]
 
 
 def read_attributes() -> dict[str, str]:

@@ -172,15 +172,15 @@ def test_reliability_of_small_networks():
 
 def test_rules(tables):
     page = read_page("rules")
-    assert {tally.trials for point, tally in tables.load_results("rivals") if point["f"] <= 100} == {100_000}
+    assert {tally.trials for point, tally in tables.load_results("routing-rules") if point["f"] <= 100} == {100_000}
     assert "100,000 messages at each f" in page
-    for point, tally in tables.load_results("rivals"):
-        assert point["f"] > 100 or tally.extremes["levels_wrong"][0] == tally.extremes["vectors_wrong"][0] == 0
+    for point, tally in tables.load_results("routing-rules"):
+        assert point["f"] > 100 or tally.maxima["levels_wrong"][0] == tally.maxima["vectors_wrong"][0] == 0
 
 
 def test_gains_of_common_random_numbers(tables):
     """Standard error of the difference of two independent runs over that of the paired difference."""
-    page, networks, rules = read_page("concepts"), tables.load_results("survival"), tables.load_results("rivals")
+    page, networks, rules = read_page("concepts"), tables.load_results("survival"), tables.load_results("routing-rules")
     gains = []
     for point, _ in networks:
         paired = networks.estimate("connected_diff", **point).stderr if point["network"] != "hypercube" else 0.0
@@ -204,8 +204,8 @@ def test_widths_of_bounded_means(tables):
 
 def test_numbers_in_words():
     words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("rivals").statistics))
-    networks, papers = len(fc.families()), len(inventory.papers())
+    rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("routing-rules").statistics))
+    networks, papers = len(fc.network_families()), len(inventory.papers())
     assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
     assert (
         f"shows how {words[rules]} published rules" in read_page("rules") and f"{words[rules].title()} rules" in README
@@ -224,9 +224,9 @@ def test_rounds_of_rules(tables):
     """Levels and vectors are stable after n - 1 rounds, the unsafe nodes after floor(n^2 / 3)."""
     page = read_page("rules")
     assert page.count("at most n - 1 rounds") == 2 and "at most floor(n²/3) rounds" in page
-    for point, tally in tables.load_results("rivals-status-ten"):
+    for point, tally in tables.load_results("safety-status-ten"):
         for name, most in (("levels", point["n"] - 1), ("vectors", point["n"] - 1), ("unsafe", point["n"] ** 2 // 3)):
-            assert tally.extremes[f"{name}_most_rounds"][0] <= most
+            assert tally.maxima[f"{name}_most_rounds"][0] <= most
 
 
 def test_gathering(tables):
@@ -240,7 +240,7 @@ def test_gathering(tables):
 def test_dual_cubes(tables):
     """More than 90% below 30% at each published m; more than 50% at a rate of 50% at most of them."""
     results = tables.load_results("dualcube-routing")
-    points = {(p["m"], p["rate"]): results.estimate("success", **p).value for p, _ in results}
+    points = {(p["m"], p["rate"]): results.estimate("delivered", **p).value for p, _ in results}
     assert all(value > 0.9 for (_, rate), value in points.items() if rate < 0.3)
     assert sum(points[m, 0.5] > 0.5 for m in range(5, 10)) > 2
 

@@ -18,9 +18,9 @@ def ring(v, d, n):
 
 
 OWN = [
-    fc.survival_study(fc.family("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
-    fc.rivals_study(["LEVELS", "A1"]),
-    fc.survival_curve_study(fc.family("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
+    fc.survival_study(fc.custom_network("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
+    fc.routing_rules_study(["LEVELS", "A1"]),
+    fc.survival_curve_study(fc.custom_network("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
 ]
 
 
@@ -56,8 +56,8 @@ def test_the_page_gives_the_key_of_every_study(study):
         (fc.study("survival"), {"network": "crossed", "n": 6, "f": 9, "links": 5}),
         (fc.study("survival-components"), {"network": "moebius1", "n": 6, "f": 9, "links": 5}),
         (OWN[0], {"network": "ring-cube", "n": 6, "f": 9, "links": 5}),
-        (fc.study("rivals"), {"n": 7, "f": 11, "links": 3}),
-        (fc.study("rivals-status"), {"n": 7, "f": 11, "links": 3}),
+        (fc.study("routing-rules"), {"n": 7, "f": 11, "links": 3}),
+        (fc.study("safety-status"), {"n": 7, "f": 11, "links": 3}),
         (OWN[1], {"n": 7, "f": 11, "links": 3}),
     ],
     ids=lambda case: case.name if hasattr(case, "name") else None,
@@ -66,11 +66,11 @@ def test_the_page_draws_the_fault_sets(study, point):
     page = load_documented_sampler()
     key = page["study_key"](study.name, 3, point)
     for trial in (0, 5, 1000):
-        drawn = study.draw(study.point(point), study.key(3, point), trial)
+        drawn = study.sample(study.point(point), study.key(3, point), trial)
         nodes, (s, t) = page["fault_set_and_ends"](key, trial, point["n"], point["f"], 2)
         assert sorted(drawn.network.faulty_nodes) == sorted(nodes)
         if drawn.others:
             assert (drawn.others["s"], drawn.others["t"]) == (s, t)
-        if study.name == "rivals":
+        if study.name == "routing-rules":
             links = page["link_set"](key, trial, point["n"], point["links"])
             assert set(drawn.network.faulty_links) == {(v, v | 1 << d) for v, d in links}

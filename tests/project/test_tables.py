@@ -49,7 +49,7 @@ def test_a_place_that_is_not_understood_is_one_error(tables, line, message):
 
 def test_pages_with_tables_depend_on_what_tables_are_made_from(tables):
     names = {str(Path(path).relative_to(DOCS.parent)) for path in tables.list_sources()}
-    assert names >= {"docs/tables.py", "docs/references.py", "docs/results/rivals.h5.gz", "data/citations.json"}
+    assert names >= {"docs/tables.py", "docs/references.py", "docs/results/routing-rules.h5.gz", "data/citations.json"}
 
 
 def test_sentences_about_networks(tables):
@@ -78,7 +78,7 @@ def test_sentences_about_networks(tables):
 
 def test_higher_degree_is_never_behind(tables):
     """In each column of P(connected) no interval lies above that of a network of higher degree."""
-    known = fc.families()
+    known = fc.network_families()
     columns = [
         ("survival", 8, tables._nodes(32, 64, 96, 128)),
         ("survival-nine", 9, tables._nodes(64, 128, 192)),
@@ -96,7 +96,7 @@ def test_higher_degree_is_never_behind(tables):
 
 
 def test_sentences_about_rules(tables):
-    results = tables.load_results("rivals")
+    results = tables.load_results("routing-rules")
 
     def percent(name, f):
         return 100 * results.estimate(name, n=10, f=f).value

@@ -109,7 +109,7 @@ class Run:
             self.steps_paper, self.steps_sync = n + 3 * k, n + 2 * k
         self.expected = len(self.holders)
         joined = [v for v in self.holders if path_length(n, self.fault, v, self.sink) is not None]
-        self.stranded = Fraction(self.expected - len(joined))
+        self.unreachable_data = Fraction(self.expected - len(joined))
 
     # ------------------------------------------------------------ programs
 

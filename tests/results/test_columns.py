@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.kernels.tally.layout import Counter, Layout, Maximum
 from fastcube.measure.tally import Tally
 from fastcube.results.columns import Columns, Identity
 
 LAYOUT = Layout(
-    Counter("b%d", "plain"), Counter('a"wide', "sums", 4), Counter("law", "bins", bins=3), Extreme("top", "largest")
+    Counter("b%d", "plain"), Counter('a"wide', "sums", 4), Counter("law", "bins", bins=3), Maximum("top", "largest")
 )
 KEYS = [(2, "zeta"), (1, "zeta"), (1, "mid")]
 
@@ -34,16 +34,16 @@ def test_columns_add_as_integers_do(largest):
     assert [one.tallies() for one in columns] == parts
     for key, tally in Columns.total(columns).tallies().items():
         whole = Tally.total([part[key] for part in parts if key in part])
-        assert (tally.counts, tally.extremes) == (whole.counts, whole.extremes)
+        assert (tally.counts, tally.maxima) == (whole.counts, whole.maxima)
 
 
 @pytest.mark.parametrize("largest", [9, 2**150])
 def test_the_digest_is_of_the_json_with_sorted_keys(largest):
     counted = tallies(random.Random(1), largest, 0)
-    counted[KEYS[0]] = Tally(((0, 3), (5, 9)), counted[KEYS[0]].counts, counted[KEYS[0]].extremes)
-    counted[0, "idle"] = Tally((), counted[KEYS[0]].counts, counted[KEYS[0]].extremes)
+    counted[KEYS[0]] = Tally(((0, 3), (5, 9)), counted[KEYS[0]].counts, counted[KEYS[0]].maxima)
+    counted[0, "idle"] = Tally((), counted[KEYS[0]].counts, counted[KEYS[0]].maxima)
     points = [
-        {"point": {"n": n, "a": a}, "ranges": tally.ranges, "counters": tally.counts, "extremes": tally.extremes}
+        {"point": {"n": n, "a": a}, "ranges": tally.ranges, "counters": tally.counts, "maxima": tally.maxima}
         for (n, a), tally in sorted(counted.items())
         if tally.ranges
     ]
@@ -59,7 +59,7 @@ def test_no_points_and_more_than_are_put_into_words_at_once():
         columns = Columns.of(LAYOUT, counted)
         assert columns.tallies() == counted
         points = [
-            {"point": {"n": i}, "ranges": tally.ranges, "counters": tally.counts, "extremes": tally.extremes}
+            {"point": {"n": i}, "ranges": tally.ranges, "counters": tally.counts, "maxima": tally.maxima}
             for i in range(many)
         ]
         text = json.dumps({"points": points}, sort_keys=True, separators=(",", ":"))

@@ -22,9 +22,7 @@ def test_the_same_trials_are_compared_by_their_counts():
     found = compare_results(one, other)
     assert (found.same, found.broken, found.compared, found.differ) == (("a=1,work=0.0", "a=2,work=0.0"), (), 0, False)
     key, tally = next(iter(other.tallies.items()))
-    other.tallies[key] = Tally(
-        tally.ranges, {**tally.counts, "bit_total": tally.counts["bit_total"] + 1}, tally.extremes
-    )
+    other.tallies[key] = Tally(tally.ranges, {**tally.counts, "bit_total": tally.counts["bit_total"] + 1}, tally.maxima)
     found = compare_results(one, other)
     assert (found.same, found.broken, found.differ) == (("a=2,work=0.0",), ("a=1,work=0.0",), True)
 
@@ -36,7 +34,7 @@ def test_other_trials_are_compared_by_their_intervals():
     key, tally = next(iter(other.tallies.items()))
     bits = tally.trials // 4  # a half is expected
     other.tallies[key] = Tally(
-        tally.ranges, {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}, tally.extremes
+        tally.ranges, {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}, tally.maxima
     )
     found = compare_results(one, other)
     assert [(at, name) for at, name, _, _ in found.apart] == [("a=1,work=0.0", "bit")]
@@ -94,7 +92,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     for key, tally in results.tallies.items():
         bits = tally.trials // 4
         results.tallies[key] = Tally(
-            tally.ranges, {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}, tally.extremes
+            tally.ranges, {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}, tally.maxima
         )
     results.save("c.h5")
     assert (

@@ -109,7 +109,7 @@ def test_a_law_of_infinite_mean_has_quantiles():
 @pytest.mark.kernels
 @pytest.mark.parametrize("what", ["nodes", "links"])
 def test_the_exponential_law_gives_the_lifetime_of_hitting(what):
-    results = fc.run("hitting", network="crossed", what=what, n=4, trials=5000)
+    results = fc.run("hitting", network="crossed", failing=what, n=4, trials=5000)
     e, found = results.estimate("lifetime"), fc.lifetime(results, stats.expon()).mean
     assert (found.value, found.stderr) == (pytest.approx(e.value, rel=1e-6), pytest.approx(e.stderr, rel=1e-3))
     exact = fc.lifetime(fc.exact_survival("crossed", 4).probabilities(what, "first"), stats.expon()).mean.value
@@ -132,7 +132,7 @@ def test_a_curve_of_links_gives_the_times_of_hitting():
 
 @pytest.mark.kernels
 def test_bins_of_several_failures_widen_the_interval():
-    results = fc.run("hitting", network="hypercube", what="links", n=11, trials=300)  # bins of 4 of the 11,264 links
+    results = fc.run("hitting", network="hypercube", failing="links", n=11, trials=300)  # bins of 4 of the 11,264 links
     e, found = results.estimate("lifetime"), fc.lifetime(results, stats.expon()).mean
     assert found.low < e.value < found.high and found.value == pytest.approx(e.value, rel=1e-3)
 
@@ -182,7 +182,7 @@ def run_command(capsys, *line):
 @pytest.mark.kernels
 def test_how_long_does_a_cube_stay_connected(tmp_path, capsys):
     """Two commands: links fail by a Weibull law of shape .7 and mean 5."""
-    points = ["--set", "network=hypercube", "--set", "what=links", "--set", "n=4", "--set", "failed=0:32"]
+    points = ["--set", "network=hypercube", "--set", "failing=links", "--set", "n=4", "--set", "failed=0:32"]
     output = ["--trials", 5000, "-o", tmp_path / "q4.h5", "--progress", "none"]
     run_command(capsys, "run", "survival-curve", *points, *output)
     line = ["--law", "weibull:0.7", "--mean", 5, "--quantile", ".1,.5", "--at", "1,2"]

@@ -106,9 +106,9 @@ def test_the_command_prints_limits_where_the_file_lacks_most(run, tmp_path, caps
     assert "--set f=0:16" in shown.err
 
 
-@pytest.mark.parametrize("name", fc.families())
+@pytest.mark.parametrize("name", fc.network_families())
 def test_the_connectivity_is_what_all_fault_sets_say(name):
-    for n in (n for n in range(2, 5) if fc.families()[name].sizes(n)):
+    for n in (n for n in range(2, 5) if fc.network_families()[name].sizes(n)):
         counts = fc.exact_survival(name, n).nodes
         sure = connectivity(name, n)
         assert counts[:sure] == [comb(2**n, f) for f in range(sure)]
@@ -156,8 +156,8 @@ CURVE = fc.study("survival-curve")
 
 
 def run_curve(what, n, network="moebius1", trials=20_000, **more):
-    many = 2**n if what == "nodes" else fc.families()[network].links(n)
-    return fc.run(CURVE, network=network, what=what, n=n, failed=range(many + 1), trials=trials, **more)
+    many = 2**n if what == "nodes" else fc.network_families()[network].links(n)
+    return fc.run(CURVE, network=network, failing=what, n=n, failed=range(many + 1), trials=trials, **more)
 
 
 @pytest.mark.kernels
@@ -189,7 +189,9 @@ def test_a_curve_lacks_what_is_not_known():
 def test_a_curve_of_different_trials_is_refused():
     results = run_curve("nodes", 3, trials=100)
     key = ("moebius1", "nodes", 3, 5)
-    results.tallies[key] = CURVE.count(CURVE.point(dict(zip(("network", "what", "n", "failed"), key, strict=True))), 50)
+    results.tallies[key] = CURVE.count(
+        CURVE.point(dict(zip(("network", "failing", "n", "failed"), key, strict=True))), 50
+    )
     with pytest.raises(fc.ParameterError, match=r"must have the same trials at all .*failed=5 than at failed=0"):
         fc.reliability(results, 0.1)
     with pytest.raises(fc.ParameterError, match="against must be left out for survival-curve"):
@@ -374,19 +376,19 @@ def folded_step(v, d, n):
 @pytest.mark.parametrize("what", ["nodes", "links"])
 def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
     """The folded hypercube as a user writes it: the nodes fail in the order of the built-in one, the links in another."""
-    mine = fc.family("mine", "folded again", step=folded_step, slots=lambda n: n + 1, sizes=lambda n: n >= 3)
+    mine = fc.custom_network("mine", "folded again", step=folded_step, slots=lambda n: n + 1, sizes=lambda n: n >= 3)
     own = fc.survival_curve_study(mine)
     many = 16 if what == "nodes" else 40
-    results = fc.run(own, what=what, n=4, failed=range(many + 1), trials=5000, seed=3, output=tmp_path / "mine.h5")
-    named = fc.run(CURVE, network="folded", what=what, n=4, failed=range(many + 1), trials=5000, seed=3)
+    results = fc.run(own, failing=what, n=4, failed=range(many + 1), trials=5000, seed=3, output=tmp_path / "mine.h5")
+    named = fc.run(CURVE, network="folded", failing=what, n=4, failed=range(many + 1), trials=5000, seed=3)
     for stat in (s.name for s in CURVE.statistics):
         e, other = (fc.reliability(r, 0.4, stat=stat) for r in (results, named))
         assert (e.value == pytest.approx(other.value)) or what == "links"
         assert abs(e.value - other.value) <= 4.9 * (e.stderr + other.stderr)
         assert fc.reliability(fc.open_results(tmp_path / "mine.h5"), 0.4, stat=stat) == e
-    key = own.key(3, own.point({"network": "mine", "what": what, "n": 4, "failed": 9}))
-    drawn = [own.explain({"network": "mine", "what": what, "n": 4, "failed": 9}, key, t).data for t in range(50)]
-    few = own.count({"network": "mine", "what": what, "n": 4, "failed": 9}, 50, seed=3).counts
+    key = own.key(3, own.point({"network": "mine", "failing": what, "n": 4, "failed": 9}))
+    drawn = [own.explain({"network": "mine", "failing": what, "n": 4, "failed": 9}, key, t).data for t in range(50)]
+    few = own.count({"network": "mine", "failing": what, "n": 4, "failed": 9}, 50, seed=3).counts
     assert few["connected"] == sum(d["connected"] for d in drawn)
     assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
     with pytest.raises(

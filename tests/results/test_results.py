@@ -69,7 +69,7 @@ def test_counters_are_the_trials_counted_one_by_one(done):
         assert tally.counts["octal_total"] == sum(w["octal"] for w in whole)
         assert tally.counts["octal_squares"] == sum(w["octal"] ** 2 for w in whole)
         assert tally.counts["octal_nonzero"] == sum(w["octal"] > 0 for w in whole)
-        assert tally.extremes["octal"] == (7, next(t for t, w in enumerate(whole) if w["octal"] == 7))
+        assert tally.maxima["octal"] == (7, next(t for t, w in enumerate(whole) if w["octal"] == 7))
 
 
 def _key(point):
@@ -125,7 +125,7 @@ def test_wide_counters_keep_every_bit(tmp_path):
         "octal_squares": 2**63 + 2**20 + 7,
         "octal_nonzero": 2**59,
     }
-    tally = Tally(fuse_ranges([(0, 2**59)]), counts, {e.name: (-1, -1) for e in TOY.tally.extremes})
+    tally = Tally(fuse_ranges([(0, 2**59)]), counts, {e.name: (-1, -1) for e in TOY.tally.maxima})
     Results(registry.register_live_study(TOY), 0, {(1, 0.0): tally}).save(tmp_path / "w.h5")
     assert open_results(tmp_path / "w.h5").tallies[1, 0.0].counts == counts
     assert split_limbs(np.array([5 + (7 << 62) + (1 << 124)], object), 3).tolist() == [[5, 7, 1]]
@@ -349,13 +349,13 @@ def test_an_estimate_at_a_point(squares):
 
 def test_a_distribution_has_shares_and_a_number_an_estimate():
     results = distribution_results()
-    with pytest.raises(fc.ParameterError, match="got the distribution values: see shares"):
+    with pytest.raises(fc.ParameterError, match="got the distribution values: see distribution"):
         results.estimate("values", a=1)
     with pytest.raises(fc.ParameterError, match="must be a distribution, got some, of one number: see estimate"):
-        results.shares("some", a=1)
-    assert results.shares("values", a=1) == results["values"][1,]
+        results.distribution("some", a=1)
+    assert results.distribution("values", a=1) == results["values"][1,]
     with pytest.raises(fc.ParameterError, match=r"one point is needed, these results have . left: set a = "):
-        results.shares("values")
+        results.distribution("values")
 
 
 def test_the_dataframe_has_the_rows_of_csv_with_their_types(squares):

@@ -9,7 +9,7 @@ from helpers.properties import given, settings
 from helpers.properties import strategies as st
 
 from fastcube.errors import TrialOverlapError
-from fastcube.kernels.tally.layout import Counter, Extreme, Layout
+from fastcube.kernels.tally.layout import Counter, Layout, Maximum
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.tally import Tally, fuse_ranges
 from fastcube.results.columns import Columns, find_overlaps, merge_touching_ranges, range_order
@@ -46,7 +46,7 @@ LAYOUT = Layout(
     Counter("plain", "in 64 bits"),
     Counter("wide", "beyond 64 bits", 4),
     Counter("bins", "three", bins=3),
-    Extreme("top", "largest"),
+    Maximum("top", "largest"),
 )
 SMALL, LARGE = st.integers(-(2**63), 2**63 - 1), st.integers(-(2**200), 2**200)
 
@@ -75,7 +75,7 @@ def test_columns_keep_and_add_what_tallies_hold(some):
     assert [one.tallies() for one in columns] == some
     for key, tally in Columns.total(columns).tallies().items():
         whole = Tally.total([tallies[key] for tallies in some if key in tallies])
-        assert (tally.counts, tally.extremes) == (whole.counts, whole.extremes)
+        assert (tally.counts, tally.maxima) == (whole.counts, whole.maxima)
 
 
 RANGES = st.lists(

@@ -56,8 +56,8 @@ def many(points, ranges):
     for i in range(points):
         bits = 2000 + i % 1000
         counts = {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}
-        extremes = {name: (value, 0) for name, (value, _) in tally.extremes.items()}
-        results.tallies[i % 100, float(i // 100)] = Tally(parts, counts, extremes)
+        maxima = {name: (value, 0) for name, (value, _) in tally.maxima.items()}
+        results.tallies[i % 100, float(i // 100)] = Tally(parts, counts, maxima)
     return results
 
 
@@ -217,7 +217,7 @@ def test_the_largest_that_is_taken_costs_no_more(points, ranges, tmp_path):
         parts = tuple((2 * i, 2 * i + 1) for i in range(ranges))
         counts = dict.fromkeys(results.tallies[key].counts, 0)
         none = {"bit": (-1, -1), "octal": (-1, -1)}
-        results.tallies[key] = replace(results.tallies[key], ranges=parts, counts=counts, extremes=none)
+        results.tallies[key] = replace(results.tallies[key], ranges=parts, counts=counts, maxima=none)
     results.save(tmp_path / "r.h5")
     for command in COMMANDS:
         code, said, most = cost(tmp_path, command)

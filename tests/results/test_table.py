@@ -51,8 +51,8 @@ def test_among_is_what_the_statistic_is_over(routes):
     among = {(row["m"], row["statistic"]): row["eligible"] for row in rows(routes) if row["rate"] == "0.3"}
     counts = {point["m"]: tally.counts for point, tally in routes if point["rate"] == 0.3}
     assert among["10", "lookups"] == "4"  # 1 of 64 trials
-    assert among["5", "success_connected"] == str(counts[5]["connected"])
-    assert among["5", "length_over_distance"] == str(counts[5]["delivered"])
+    assert among["5", "delivered_connected"] == str(counts[5]["connected"])
+    assert among["5", "stretch"] == str(counts[5]["delivered"])
     assert {row["trials"] for row in rows(routes)} == {"200"}
 
 
@@ -63,19 +63,23 @@ def test_a_file_reads_back_where_statistics_are_not_defined(routes, tmp_path):
 
 def test_intervals_say_how_they_are_made(routes):
     kinds = {row["statistic"]: row["interval"] for row in rows(routes)}
-    assert (kinds["success"], kinds["length_ratio"], kinds["lookups"]) == ("exact", "asymptotic", "asymptotic")
+    assert (kinds["delivered"], kinds["length_over_shortest"], kinds["lookups"]) == (
+        "exact",
+        "asymptotic",
+        "asymptotic",
+    )
     assert {row["interval"] for row in rows(fc.run("unsafe-fraction", n=5, f=2, trials=10))} == {"exact", "bounded"}
 
 
 def test_what_is_not_known_is_empty_and_null(routes):
-    undefined = [row for row in rows(routes) if row["m"] == "10" and row["statistic"] == "length_ratio"]
+    undefined = [row for row in rows(routes) if row["m"] == "10" and row["statistic"] == "length_over_shortest"]
     assert len(undefined) == 2
     assert all(
         row["eligible"] == "0" and row["estimate"] == row["stderr"] == row["low"] == row["high"] == ""
         for row in undefined
     )
     assert "nan" not in as_csv(routes)
-    kept = [row for row in json.loads(as_json(routes)) if row["m"] == 10 and row["statistic"] == "length_ratio"]
+    kept = [row for row in json.loads(as_json(routes)) if row["m"] == 10 and row["statistic"] == "length_over_shortest"]
     assert all(row["estimate"] is None and row["high"] is None for row in kept)
     line = next(line for line in as_table(routes).splitlines() if line.split()[:2] == ["10", "0.3"])
     assert " - " in line
@@ -84,8 +88,8 @@ def test_what_is_not_known_is_empty_and_null(routes):
 def test_the_terminal_table_marks_asymptotic_intervals(routes):
     lines = as_table(routes, 200).splitlines()
     header = next(line for line in lines if line.startswith(" m"))
-    assert "minimal" not in header and "lookups" in header  # not shown; csv has it
-    assert {"minimal"} <= {row["statistic"] for row in rows(routes)}
+    assert "at_shortest" not in header and "lookups" in header  # not shown; csv has it
+    assert {"at_shortest"} <= {row["statistic"] for row in rows(routes)}
     line = next(line for line in lines if line.split()[:2] == ["5", "0.3"])
     assert line.count(ASYMPTOTIC) == 3
     assert any(line.startswith(f"{ASYMPTOTIC} asymptotic interval") for line in lines)
@@ -112,15 +116,15 @@ def test_what_is_over_fewer_trials_says_over_how_many():
     results = fc.run("routing", n=5, f=6, links=0, k=1, trials=500)
     counts = next(iter(results))[1].counts
     line = next(line for line in as_table(results, 200).splitlines() if line.startswith("5"))
-    assert 0 < counts["route3_delivered"] <= counts["not_unsafe"] < 500
+    assert 0 < counts["route3_delivered"] <= counts["some_active"] < 500
     cells = re.findall(r"\S of (\d+)", line)
-    assert cells == [str(counts["route3_delivered"]), str(counts["not_unsafe"])]
+    assert cells == [str(counts["route3_delivered"]), str(counts["some_active"])]
     head, conditions = next(pair for pair in pairwise(as_table(results, 200).splitlines()) if pair[0].startswith("n"))
-    assert re.findall(r"of \w+", conditions) == ["of route3_delivered", "of not_unsafe"]
-    assert conditions.index("of not_unsafe") + len("of not_unsafe") == head.index("route3_delivered") + len(
+    assert re.findall(r"of \w+", conditions) == ["of route3_delivered", "of some_active"]
+    assert conditions.index("of some_active") + len("of some_active") == head.index("route3_delivered") + len(
         "route3_delivered"
     )
-    assert "of not_unsafe: trials with an active node" in as_table(results, 200)
+    assert "of some_active: trials with an active node" in as_table(results, 200)
     assert results._repr_html_().count("<br>of ") == 2
     hidden = sum(not s.shown for s in results.study.statistics)
     assert f"{hidden} statistics of this study not in the table: --format csv or json has all" in as_table(results)

@@ -172,7 +172,7 @@ def test_a_hostile_file_is_refused_in_one_line(what, file):
     assert len(said) < 600
 
 
-#: Counters or extremes of the first point that no trials can give.
+#: Counters or maxima of the first point that no trials can give.
 IMPOSSIBLE = {
     "bit_nonzero": {"bit_nonzero": 101},
     "octal_squares": {"octal_squares": 0},
@@ -192,7 +192,7 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
     tally = results.tallies[first]
     change = IMPOSSIBLE[broken]
     broken = list(change)[-1]
-    of = "counts" if broken in tally.counts else "extremes"
+    of = "counts" if broken in tally.counts else "maxima"
     results.tallies[first] = replace(tally, **{of: {**getattr(tally, of), **change}})
     said = f"{broken} at a=1,work=0.0 is impossible for 100 trials"
     with pytest.raises(fc.StudyError, match=f"^study toy counts wrongly, so nothing is saved: {said}$"):

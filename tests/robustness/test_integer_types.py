@@ -57,7 +57,7 @@ def plain(value):
 
 
 def methods():
-    for thing in (CUBE, DUAL, CROSSED, fc.families()["crossed"]):
+    for thing in (CUBE, DUAL, CROSSED, fc.network_families()["crossed"]):
         for name, method in inspect.getmembers(thing, inspect.ismethod):
             known = inspect.signature(method).parameters
             parameters = [name for name, about in known.items() if about.default is about.empty]

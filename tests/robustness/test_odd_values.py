@@ -104,7 +104,7 @@ UNSAFE = fc.find_unsafe(CUBE)
 LAZY = fc.random_faults(0.5)
 POINT = {"a": 1, "work": 0.0}
 RESULTS = fc.run(TOY, **POINT, trials=10)
-AN_EXTREME = fc.Extreme("e", "an extreme")
+AN_EXTREME = fc.Maximum("e", "a maximum")
 SLOTS = TOY.tally.new_tally()
 AXIS = fc.Axis("a", "an axis", int, 0, 5)
 ABOUT = {"name": "s", "description": "a statistic", "condition": None, "units": "1", "shown": True}
@@ -131,7 +131,7 @@ def study(**changed):
     return dataclasses.replace(TOY, **changed)
 
 
-MINE = fc.family("mine", "a network", step=lambda v, d, n: v ^ (1 << d), slots=lambda n: n)
+MINE = fc.custom_network("mine", "a network", step=lambda v, d, n: v ^ (1 << d), slots=lambda n: n)
 
 OF_MEAN = {**ABOUT, "total": "a", "squares": "b", "nonzero": "c", "unit": flat, "bound": flat}
 
@@ -152,19 +152,19 @@ CALLS = {
     "Hypercube": (fc.Hypercube, {"n": 4, "faulty_nodes": [3, 5], "faulty_links": [(0, 1)]}),
     "random_faults": (fc.random_faults, {"rate": 0.25, "seed": 3}),
     "broadcast": (fc.broadcast, {"cube": CUBE, "s": 2, "algorithm": "BROADCAST1"}, {"algorithm": {"None"}}),
-    "families": (fc.families, {}),
+    "network_families": (fc.network_families, {}),
     "greedy_two_partition": (fc.greedy_two_partition, {"n": 4, "faults": [3, 8], "map_back": True}),
-    "rivals_study": (fc.rivals_study, {"rules": ["LEVELS", "A1"]}),
+    "routing_rules_study": (fc.routing_rules_study, {"rules": ["LEVELS", "A1"]}),
     "safety_levels": (fc.safety_levels, {"cube": CUBE}),
     "safety_vectors": (fc.safety_vectors, {"cube": CUBE}),
-    "wu_fernandez": (fc.wu_fernandez, {"cube": CUBE}),
+    "wu_fernandez_safe": (fc.wu_fernandez_safe, {"cube": CUBE}),
     "schedule_steps": (fc.schedule_steps, {"cube": fc.Hypercube(2, [2]), "s": 0, "packets": 1,
                                            "schedule": [[[0, 1, 0]], [[1, 3, 0]]]}),
     "study": (fc.study, {"name": "routing", "path": None}),
     "study_names": (fc.study_names, {}),
     "survival_study": (fc.survival_study, {"family": MINE}),
     "survival_curve_study": (fc.survival_curve_study, {"family": MINE}),
-    "family": (fc.family, {"name": "mine", "title": "a network", "step": lambda v, d, n: v ^ (1 << d), "slots": lambda n: n,
+    "custom_network": (fc.custom_network, {"name": "mine", "title": "a network", "step": lambda v, d, n: v ^ (1 << d), "slots": lambda n: n,
                            "sizes": lambda n: n > 1},
                {"name": {"digit"}, "title": TEXTS, "step": CALLABLE, "slots": CALLABLE, "sizes": {"None"} | CALLABLE}),
     "network": (fc.network, {"name": "crossed", "n": 4, "faulty_nodes": [3, 5], "faulty_links": [(0, 1)]}),
@@ -189,9 +189,9 @@ CALLS = {
     "exact_unsafe": (fc.exact_unsafe, {"n": 4, "f": 2}),
     "find_unsafe": (fc.find_unsafe, {"cube": CUBE}),
     "broadcast_packets": (fc.broadcast_packets, {"cube": CUBE, "s": 2, "packets": 3, "trees": "bfs"}),
-    "max_spanning_trees": (fc.max_spanning_trees, {"cube": CUBE}),
-    "smallest_cut": (fc.smallest_cut, {"cube": CUBE}),
-    "spanning_trees": (fc.spanning_trees, {"cube": fc.Hypercube(4), "s": 2, "pivoted": True, "algorithm": "light"},
+    "max_edge_disjoint_trees": (fc.max_edge_disjoint_trees, {"cube": CUBE}),
+    "minimum_edge_cut": (fc.minimum_edge_cut, {"cube": CUBE}),
+    "edge_disjoint_spanning_trees": (fc.edge_disjoint_spanning_trees, {"cube": fc.Hypercube(4), "s": 2, "pivoted": True, "algorithm": "light"},
                        {"algorithm": {"None"}}),
     "CommunicationTree": (fc.CommunicationTree, {"cube": LINKS, "sink": 2, "order": [0, 1, 2, 3], "costs": ()}),
     "detect": (fc.detect, {"cube": LINKS}),
@@ -221,7 +221,7 @@ CALLS = {
                              "nonzero": ""},
                 {"name": TEXTS, "description": TEXTS, "digits": {"10^400"}, "square_digits": {"10^400"}, "squared": TEXTS,
                  "nonzero": TEXTS}),
-    "Extreme": (fc.Extreme, {"name": "e", "description": "an extreme"}, {"name": TEXTS, "description": TEXTS}),
+    "Maximum": (fc.Maximum, {"name": "e", "description": "a maximum"}, {"name": TEXTS, "description": TEXTS}),
     "Layout": (lambda entry: fc.Layout(entry, AN_EXTREME), {"entry": fc.Counter("c", "a counter")}),
     "Grid": (fc.Grid, {"name": "g", "points": [POINT], "trials": 10, "figure": None, "notes": None},
              {"name": TEXTS, "trials": WHOLE | CALLABLE, "figure": CALLABLE, "notes": CALLABLE}),
@@ -251,7 +251,7 @@ CALLS = {
     "TailProportion": (fc.TailProportion, {**ABOUT, "counter": "c", "least": 2}, OF_STATISTICS),
     "Quantile": (fc.Quantile, {**ABOUT, "counter": "c", "percent": 50, "unit": flat, "bound": flat}, OF_STATISTICS),
     "Results": (fc.Results, {"study": TOY, "seed": 0}),
-    "Draw": (fc.Draw, {"network": CUBE, "others": {}}, {"others": {"dict"}}),
+    "Sample": (fc.Sample, {"network": CUBE, "others": {}}, {"others": {"dict"}}),
     "fault_sets": (sets,
                    {"study": "unsafe-fraction", "stop": 3, "what": "faulty_nodes", "seed": 1, "first": 1, "n": 4, "f": 2},
                    {"stop": WHOLE, "seed": WHOLE, "first": WHOLE, "n": {"float", "numpy float", "digit"} | LISTS,
@@ -280,11 +280,11 @@ METHODS = {
     "CommunicationTree": (TREE, {"role": 2}),
     "Axis": (AXIS, {"check": 1}),
     "Study": (TOY, {"axis": 1, "grid": 1, "grid_of": 1, "statistic": 1, "target": 1, "point": 1, "count": 4, "key": 2}),
-    "Results": (RESULTS, {"estimates": 1, "shares of": 3, "estimate of": 3, "sel": 1, "point": 1, "read": 2,
+    "Results": (RESULTS, {"estimates": 1, "distribution of": 3, "estimate of": 3, "sel": 1, "point": 1, "read": 2,
                           "labelled_estimates": 2, "check_same_study": 3, "to_xarray": 1, "save": 1, "plot": 1, "plot on": 1,
                           "table": 1, "select_statistics": 1}),
-    "Layout": (fc.Layout(fc.Moments("bit_total", "a quantity"), fc.Extreme("bit", "a bit")),
-               {"counter": 1, "family": 2, "moments": 1, "extreme": 1, "read": 1}),
+    "Layout": (fc.Layout(fc.Moments("bit_total", "a quantity"), fc.Maximum("bit", "a bit")),
+               {"counter": 1, "family": 2, "moments": 1, "maximum": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
 
 #: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
@@ -311,7 +311,7 @@ USUAL = {
     "count": (POINT, 5, 3, 2),
     "estimates": (POINT,),
     "estimate of": ("bit", 1, 0.0),
-    "shares of": ("bit", 1, 0.0),
+    "distribution of": ("bit", 1, 0.0),
     "sel": (1,),
     "check_node": ("label", 2),
     "source": (2,),
@@ -331,7 +331,7 @@ USUAL = {
     "counter": ("bit_total",),
     "family": ("bit_{}", ("total",)),
     "moments": ("bit_total",),
-    "extreme": ("bit",),
+    "maximum": ("bit",),
     "Layout read": (SLOTS,),
 }
 
@@ -463,7 +463,7 @@ def test_methods_refuse_odd_values(kind, part, tmp_path, monkeypatch):
 
 HOW = {
     "estimate of": lambda name, a, work: RESULTS.estimate(name, a=a, work=work),
-    "shares of": lambda name, a, work: RESULTS.shares(name, a=a, work=work),
+    "distribution of": lambda name, a, work: RESULTS.distribution(name, a=a, work=work),
     "sel": lambda a: RESULTS.sel(a=a),
     "plot on": lambda axes: RESULTS.plot(axes=axes),
 }

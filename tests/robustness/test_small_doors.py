@@ -26,11 +26,11 @@ from fastcube.kernels.machine.cache import CacheEntry
         lambda: fc.Counter("a", "", digits="1"),
         lambda: fc.Counter("a", "", digits=0),
         lambda: fc.Counter("a\n", ""),
-        lambda: fc.Extreme("a", 5),
+        lambda: fc.Maximum("a", 5),
         lambda: fc.Layout(5),
         lambda: fc.Layout(fc.Counter("a", ""), fc.Counter("a", "")),
         lambda: fc.Layout().counter("a"),
-        lambda: fc.Layout().extreme(5),
+        lambda: fc.Layout().maximum(5),
         lambda: fc.Layout().read([1]),
     ],
 )

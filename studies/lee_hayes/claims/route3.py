@@ -81,12 +81,12 @@ _claim_optimal_between(
 
 
 def _is_within_two(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
-    return counts["route3_delivered"] == counts["not_unsafe"] and most["route3_excess"] <= 2
+    return counts["route3_delivered"] == counts["some_active"] and most["route3_excess"] <= 2
 
 
 @registry.forall(
     "theorem-4",
-    replace(IN_SAFE_CUBES, more=lambda effort: small_cubes.messages(effort, _is_within_two, "not_unsafe")),
+    replace(IN_SAFE_CUBES, more=lambda effort: small_cubes.messages(effort, _is_within_two, "some_active")),
     where="section 3.2, Theorem 4",
     states=(
         "Where Q_n is not unsafe, n >= 1, ROUTE3(1) delivers every message over at most two links more than a shortest feasible "
@@ -131,16 +131,16 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 continue
             effort.step(f"n={n}, f={f}")
             if n == 5 or (n == 6 and f == 3 and not effort.quick):
-                share = exact_routing(n, f)["route3_detour"]
+                share = exact_routing(n, f)["route3_above_hamming"]
                 exact.append(f"({n}, {f})")
                 value = high = float(share or 0)
             else:
                 tally = ROUTING.count({"n": n, "f": f, "links": 0, "k": 1}, effort.by_effort(10**6, 10**5))
-                e = proportion(tally.counts["route3_detours"], tally.counts["route3_delivered"], 1e-6)
+                e = proportion(tally.counts["route3_above_hamming"], tally.counts["route3_delivered"], 1e-6)
                 sampled.append(f"({n}, {f})")
                 value, high = e.value, e.high
             if high >= limit:
-                python = f"float(fc.exact_routing({n}, {f})['route3_detour'])"
+                python = f"float(fc.exact_routing({n}, {f})['route3_above_hamming'])"
                 if value >= limit and exact and exact[-1] == f"({n}, {f})":
                     return Verdict(
                         "refuted", f"n={n}, f={f}", Witness.of("fraction of messages", python, {"n": n, "f": f})

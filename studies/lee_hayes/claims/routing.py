@@ -104,7 +104,7 @@ def _search_rule(
     rule = name.lower()
 
     def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
-        return counts[f"{rule}_delivered"] == counts["reachable"] and counts[f"{rule}_longer"] == 0
+        return counts[f"{rule}_delivered"] == counts["reachable"] and counts[f"{rule}_above_shortest"] == 0
 
     return replace(
         MESSAGES,

@@ -22,7 +22,7 @@ SIZES = ((5, 6), (6, 4))
 #: Further cases of a decider besides its small ones: a text for its range, and worlds to search.
 CountedRange = tuple[str, Iterable[World]]
 
-#: Whether the counts at one n agree with the claim; arguments: n, counters by name, and extremes by name.
+#: Whether the counts at one n agree with the claim; arguments: n, counters by name, and maxima by name.
 CountCheck = Callable[[int, Mapping[str, int], Mapping[str, int]], bool]
 
 
@@ -78,9 +78,9 @@ def _decide_by_counting(
             params = np.array([n, f, 0, *parameters, *range(f)], np.float64)
             count(np.uint64(0), 0, math.comb(2**n - 1, f), params, slots)
             read: tuple[Any, Any] = layout.read(slots)
-            counts, extremes = read
+            counts, maxima = read
             effort.applied += int(counts[applied])
-            if not sound(n, counts, {name: value for name, (value, _) in extremes.items()}):
+            if not sound(n, counts, {name: value for name, (value, _) in maxima.items()}):
                 bad.append((n, f))
     return _RANGE_TEXT, _suspect_worlds(bad)
 

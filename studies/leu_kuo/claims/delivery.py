@@ -62,7 +62,7 @@ _claim_always_complete(
     "repaired-loses-the-stranded",
     Runs(
         "units lost, and units of nodes not joined to the sink",
-        "[str(g.lost), str(g.stranded)]",
+        "[str(g.lost), str(g.unreachable_data)]",
         "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
         "repaired",
     ),
@@ -72,7 +72,7 @@ _claim_always_complete(
 )
 def repaired_loses_the_stranded(g: Gathering) -> bool:
     """Compare the lost data with the data of nodes cut off from the sink, in runs on small cubes."""
-    return g.lost == g.stranded
+    return g.lost == g.unreachable_data
 
 
 @registry.claim(

@@ -155,7 +155,7 @@ def theorem_5(g: Gathering) -> bool:
 )
 def theorem_5_detours(effort: Effort) -> Verdict:
     """Count steps with every stage at 1, 2 for partitions, or its longest detour."""
-    share = float(exact_gather(3, 4)["twofold"] or 0)
+    share = float(exact_gather(3, 4)["slowdown_at_least_2"] or 0)
     checked = (
         f"link sets by size; at n = 3 with 4 faulty links {share:.2%} of the sets with a sink take 2n steps or more"
     )

@@ -121,7 +121,7 @@ def top_down_fault_free(effort: Effort) -> Verdict:
 
 def _exact_gap(n: int, links: int) -> int:
     """Return the largest gap over all sets of ``links`` faulty links; 0 if none has a sink."""
-    return max(enumeration.optimal_tree({"n": n, "links": links, "f": 0}).extremes["largest_gap"][0], 0)
+    return max(enumeration.optimal_tree({"n": n, "links": links, "f": 0}).maxima["largest_gap"][0], 0)
 
 
 @registry.claim(

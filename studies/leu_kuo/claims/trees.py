@@ -275,7 +275,7 @@ def theorem_3(effort: Effort) -> Verdict:
     points = [(n, k) for n in (1, 2, 3) for k in range(2 ** (n - 1))] + [(4, k) for k in range(last + 1)]
     for n, k in effort.each(points, "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), k)
-        if exact_trees(n, k)["sink"] != 1:
+        if exact_trees(n, k)["sink_exists"] != 1:
             found = find_first_cube(effort, [(n, k)], _no_sink)
             check_agreement(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
             shown = witness("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")

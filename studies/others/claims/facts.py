@@ -132,7 +132,7 @@ def least_faulty_blocks() -> list[int]:
 def greedy_differences() -> list[Any]:
     """Return P(greedy routing in Q_3 is minimal) at 7 failure rates, minus the mean over targets of (1 - q^2) ... (1 - q^h)."""
     exact: list[Any] = [exact_routing(3, f) for f in range(7)]
-    minimal = [x["route1_delivered"] * (1 - x["route1_detour"]) for x in exact]
+    minimal = [x["route1_delivered"] * (1 - x["route1_above_hamming"]) for x in exact]
     return [
         sum(math.comb(6, f) * q**f * (1 - q) ** (6 - f) * x for f, x in enumerate(minimal))
         - (3 + 3 * (1 - q**2) + (1 - q**2) * (1 - q**3)) / 7

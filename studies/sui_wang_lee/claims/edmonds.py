@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastcube.algorithms.spanning import max_spanning_trees
+from fastcube.algorithms.spanning import max_edge_disjoint_trees
 from fastcube.audit.claims import Effort, Verdict, Witness, check_agreement
 from fastcube.audit.cubes import cube_witness, links_of
 from fastcube.networks.hypercube import Hypercube
@@ -24,7 +24,7 @@ _CHUNK = 1 << 16
 
 #: Expression for (lambda, delta) of the cube ``c``.
 PAIR = (
-    "[fc.max_spanning_trees(c), min(sum(not c.is_faulty(w) and not c.is_faulty_link(v, w) for w in c.neighbours(v)) "
+    "[fc.max_edge_disjoint_trees(c), min(sum(not c.is_faulty(w) and not c.is_faulty_link(v, w) for w in c.neighbours(v)) "
     "for v in range(2**c.n) if not c.is_faulty(v))]"
 )
 
@@ -92,7 +92,7 @@ def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None,
                     nodes, links = chunk[int(short[0])]
                     cube = found[least] = Hypercube(n, nodes, links)
                     check_agreement(
-                        max_spanning_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed"
+                        max_edge_disjoint_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed"
                     )
     return found[0], found[1], looked
 

@@ -1,6 +1,6 @@
 """Examples for Sui, Wang & Lee: the spanning trees of the figures as interpreted here, and broadcasts on them."""
 
-from fastcube.algorithms.spanning import spanning_trees
+from fastcube.algorithms.spanning import edge_disjoint_spanning_trees
 from fastcube.audit.examples import Drawing, Example, examples_of
 from fastcube.networks.hypercube import Hypercube
 
@@ -10,10 +10,10 @@ def _trees(
 ) -> Example:
     """Return the example of some trees around 0: the parents of nodes 0, 1, ..., -1 for the root and -2 for a faulty node."""
     cube = Hypercube(n, faulty)
-    call = f"fc.spanning_trees(fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''}), 0{', pivoted=True' if pivoted else ''})"
+    call = f"fc.edge_disjoint_spanning_trees(fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''}), 0{', pivoted=True' if pivoted else ''})"
     cut = "" if which == slice(None) else f"[{which.start or ''}:{'' if which.stop is None else which.stop}]"
     drawn = []
-    every = spanning_trees(cube, 0, pivoted=pivoted).tolist()
+    every = edge_disjoint_spanning_trees(cube, 0, pivoted=pivoted).tolist()
     for i in range(len(every))[which]:
         arrows = ((p, v, str((p ^ v).bit_length() - 1)) for v, p in enumerate(every[i]) if p >= 0)
         drawn.append(Drawing(n, faulty, arrows=tuple(arrows), caption=f"tree {i}, with the dimension of each link"))
@@ -91,7 +91,7 @@ def figure_9() -> Example:
 def lemma_5() -> Example:
     """Return the example of tree heights, the greatest numbers of links from the root to a node."""
     depth = "lambda h, t, v: 0 if t[v] < 0 else 1 + h(h, t, t[v])"
-    call = "fc.spanning_trees(fc.Hypercube(4, [f]), 0, pivoted=True).tolist()"
+    call = "fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [f]), 0, pivoted=True).tolist()"
     python = f"(lambda h: [[max(h(h, t, v) for v in range(16)) for t in {call}] for f in (8, 12, 14, 15)])({depth})"
     words = "heights of the three light trees of Q'_4 for f = 1000, 1100, 1110 and 1111: n - 1 once, for 1110"
     return Example(words, python, [[4, 4, 4], [4, 4, 4], [3, 4, 4], [4, 4, 4]], form="{0}; {1}; {2}; {3}")
@@ -109,7 +109,7 @@ def no_redundant() -> Example:
     """Return the example of the number of parents of a node in n - 1 trees, all of them different."""
     python = (
         "(lambda t: [sorted({sum(p[v] >= 0 for p in t) for v in range(1, 16) if v != 12}), "
-        "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})])(fc.spanning_trees(fc.Hypercube(4, [12]), 0).tolist())"
+        "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})])(fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [12]), 0).tolist())"
     )
     words = "Q'_4, f = 1100: trees that reach a node, each with its own packets, and the directed links that they use, 3 * 14"
     return Example(words, python, [[3], 42], form="{0[0]} trees, {1} links")

@@ -49,7 +49,7 @@ class NoLightTreesError(DisagreementError):
     def __init__(self, n: int, s: int, f: int, pivoted: bool) -> None:
         super().__init__(f"the light trees of Q_{n} around {s}, {f} faulty, are no edge-disjoint spanning trees")
         cube = Hypercube(n, [f])
-        python = ARCS.format(f"fc.spanning_trees(fc.{cube.source()}, {s}, pivoted={pivoted}).tolist()")
+        python = ARCS.format(f"fc.edge_disjoint_spanning_trees(fc.{cube.source()}, {s}, pivoted={pivoted}).tolist()")
         words = f"directed links of the light trees, and different ones among them; {(n - 1) * (2**n - 2)} are wanted"
         self.witness = Witness.of(words, python, {"n": n, "faulty_nodes": [f], "source": s})
 
@@ -127,7 +127,7 @@ def cube_data_at(n: int, d: int, **more: object) -> dict[str, object]:
 def heights_witness(words: str, n: int, d: int, pivoted: bool) -> Witness:
     """Return an example: the heights of the light trees around source 0."""
     cube = cube_at(n, d)
-    made = f"fc.spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
+    made = f"fc.edge_disjoint_spanning_trees(fc.{cube.source()}, 0, pivoted={pivoted}).tolist()"
     trees = light_trees(cube, 0, pivoted=pivoted).tolist()
     return Witness.of(words, HEIGHTS.format(made), cube_data_at(n, d, trees=trees))
 
@@ -284,7 +284,7 @@ def link_partition(n: int, d: int, trees: Trees) -> Witness | None:
         arc in wanted or (d > 1 and i == n - 2) for arc, i in used.items()
     ):
         return None
-    python = f"fc.spanning_trees(fc.{cube_at(n, d).source()}, 0, pivoted=True).tolist()"
+    python = f"fc.edge_disjoint_spanning_trees(fc.{cube_at(n, d).source()}, 0, pivoted=True).tolist()"
     return Witness.of("parents in each tree", python, cube_data_at(n, d))
 
 
@@ -335,7 +335,7 @@ def pivoted(n: int) -> Witness | None:
     trees = np.sort(light_trees(Hypercube(n), 0, pivoted=True), axis=0)
     if ((trees[1:] != trees[:-1]) | (trees[1:] == -1)).all():
         return None
-    python = ARCS.format(f"fc.spanning_trees(fc.Hypercube({n}), 0, pivoted=True).tolist()")
+    python = ARCS.format(f"fc.edge_disjoint_spanning_trees(fc.Hypercube({n}), 0, pivoted=True).tolist()")
     return Witness.of("directed links of the trees, and different ones among them", python, {"n": n, "source": 0})
 
 
@@ -500,10 +500,10 @@ def n_2_tall_trees(effort: Effort) -> Verdict:
 )
 def theorem_1_common_root(n: int) -> Witness | None:
     """Compute Edmonds' number, which is the same for every root; one faulty node suffices because of translations."""
-    cut = NonfaultyGraph(Hypercube(n, [0])).smallest_cut()[0]
+    cut = NonfaultyGraph(Hypercube(n, [0])).minimum_edge_cut()[0]
     if cut == n - 1:
         return None
-    python = f"fc.max_spanning_trees(fc.Hypercube({n}, faulty_nodes=[0]))"
+    python = f"fc.max_edge_disjoint_trees(fc.Hypercube({n}, faulty_nodes=[0]))"
     return Witness.of("edge-disjoint spanning trees with one root", python, {"n": n, "faulty_nodes": [0]})
 
 
@@ -511,7 +511,7 @@ def trees_without_root(n: int, f: int) -> str:
     """Return an expression for Johnsson and Ho's trees around f without f, which has a single child in each tree."""
     return (
         f"[[-2 if v == {f} else -1 if p == {f} else p for v, p in enumerate(t)] "
-        f"for t in fc.spanning_trees(fc.Hypercube({n}), {f}).tolist()]"
+        f"for t in fc.edge_disjoint_spanning_trees(fc.Hypercube({n}), {f}).tolist()]"
     )
 
 
@@ -551,7 +551,7 @@ def theorem_1_any_roots(effort: Effort) -> Verdict:
     checked = f"n edge-disjoint spanning trees in Q'_3, ..., Q'_{most}, one for each neighbour of the faulty node"
     if len(witness.value) <= 2:
         return Verdict("undecided", checked, witness)
-    call = "fc.max_spanning_trees(fc.Hypercube(3, faulty_nodes=[7]))"
+    call = "fc.max_edge_disjoint_trees(fc.Hypercube(3, faulty_nodes=[7]))"
     common = Witness.of("the most trees of Q'_3 with one root", call, {"n": 3, "faulty_nodes": [7]})
     check_agreement(common.value, 2, "trees of Q'_3 with one root")
     return Verdict("depends", checked, witness, (common,))

@@ -114,14 +114,14 @@ def _measure_multicasts(effort: Effort, f: int, destinations: int) -> Tally:
 
 
 def _mean(tally: Tally, counter: str) -> float:
-    return int(tally.counts[counter]) / int(tally.counts["partitioned"])
+    return int(tally.counts[counter]) / int(tally.counts["partition_exists"])
 
 
 def _is_far_expression(printed: float, counter: str, f: int, destinations: int) -> str:
     """Return an expression, [True] or [False]: whether a printed mean of 10 is too far from a measured mean."""
     run = f'fc.run("multicast", n=10, f={f}, destinations={destinations}, trials=5000)'
-    mean = f'(c["{counter}"] / c["partitioned"])'
-    square = f'c["{counter}_{counter}"] / c["partitioned"]'
+    mean = f'(c["{counter}"] / c["partition_exists"])'
+    square = f'c["{counter}_{counter}"] / c["partition_exists"]'
     return (
         f"[abs({printed} - {mean}) > {_FAR_STDERRS} * (({square} - {mean}**2) / 10) ** 0.5 for _, tally in {run} "
         "for c in [tally.counts]]"

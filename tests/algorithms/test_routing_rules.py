@@ -1,4 +1,4 @@
-"""Rival rules and their safety statuses: one network against the reference implementation and the exact counts of V12."""
+"""Routing rules and their safety statuses: one network against the reference implementation and the exact counts of V12."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.compiled import mark_others_slow
-from helpers.unicast_drawing import sidetrack_chooser
-from reference.unicast import Cube
+from helpers.routing_rules_drawing import sidetrack_chooser
+from reference.routing_rules import Cube
 
 import fastcube as fc
 
 RULES = ("LEVELS", "VECTORS", "A1", "DFS", "SIDETRACK")
-EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-unicast.json").read_text())["table"]
+EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-routing-rules.json").read_text())["table"]
 
 
 def check_words(n, faults, links):
@@ -34,7 +34,7 @@ def check_words(n, faults, links):
     assert vectors.rounds == rounds
     if not links:
         marked, rounds = twin.wu_fernandez()
-        marking = fc.wu_fernandez(cube)
+        marking = fc.wu_fernandez_safe(cube)
         assert set(np.flatnonzero(marking.marked).tolist()) == marked
         assert marking.rounds == rounds
 
@@ -56,8 +56,8 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
     """The twin, and one instance, against the table of the reading."""
     for f in range(most + 1):
         want = EXACT[str(n)][str(f)]
-        got = {"pairs": 0, "reachable": 0, "minimal_exists": 0}
-        ways = {rule: {"delivered": 0, "minimal": 0, "links": 0, "extra_max": 0} for rule in RULES[:4]}
+        got = {"pairs": 0, "reachable": 0, "hamming_path_exists": 0}
+        ways = {rule: {"delivered": 0, "at_hamming": 0, "links": 0, "extra_max": 0} for rule in RULES[:4]}
         levels, rounds, arrives = dict.fromkeys(range(n + 1), 0), {}, Fraction(0)
         for faults in itertools.combinations(range(1, 2**n), f):
             cube, twin = fc.Hypercube(n, faults), Cube(n, faults)
@@ -68,7 +68,7 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
             for t in set(range(1, 2**n)) - set(faults):
                 got["pairs"] += 1
                 got["reachable"] += twin.shortest(0, t) is not None
-                got["minimal_exists"] += twin.minimal_exists(0, t)
+                got["hamming_path_exists"] += twin.hamming_path_exists(0, t)
                 arrives += twin.sidetracking(0, t) if n < 4 else 0
                 for rule, way in ways.items():
                     found = fc.route(cube, 0, t, algorithm=rule)
@@ -76,7 +76,7 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
                     if found.outcome == "delivered":
                         extra = found.length - t.bit_count()
                         way["delivered"] += 1
-                        way["minimal"] += extra == 0
+                        way["at_hamming"] += extra == 0
                         way["links"] += found.length
                         way["extra_max"] = max(way["extra_max"], extra)
                     else:
@@ -126,7 +126,7 @@ def test_with_faulty_links_levels_and_vectors_refuse_although_a_path_exists():
 
 
 def test_the_marking_takes_more_than_n_minus_1_rounds():
-    assert fc.wu_fernandez(fc.Hypercube(4, [2, 5, 6, 8, 9])).rounds == 4
+    assert fc.wu_fernandez_safe(fc.Hypercube(4, [2, 5, 6, 8, 9])).rounds == 4
 
 
 def test_sidetracking_is_trapped_for_ever_where_a_path_exists():
@@ -176,7 +176,7 @@ def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a
     for faults in codes(n, 4)[1::sets]:
         cube = fc.Hypercube(n, faults)
         nonfaulty = sorted(set(range(2**n)) - set(faults))
-        assert not fc.find_unsafe(cube).count and not fc.wu_fernandez(cube).marked.any()
+        assert not fc.find_unsafe(cube).count and not fc.wu_fernandez_safe(cube).marked.any()
         assert (fc.safety_levels(cube).levels[nonfaulty] == n).all() and fc.safety_vectors(cube).vectors[
             nonfaulty
         ].all()
@@ -185,7 +185,7 @@ def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a
                 assert fc.route(cube, s, t, algorithm=rule).length == (s ^ t).bit_count(), (faults, s, t, rule)
 
 
-@pytest.mark.parametrize("words", [fc.safety_levels, fc.safety_vectors, fc.wu_fernandez])
+@pytest.mark.parametrize("words", [fc.safety_levels, fc.safety_vectors, fc.wu_fernandez_safe])
 def test_words_go_to_other_processes(words):
     made = words(fc.Hypercube(4, [3, 5, 6]))
     assert pickle.loads(pickle.dumps(made)).rounds == made.rounds
@@ -206,9 +206,12 @@ def test_random_faults_and_seeds():
         (lambda: fc.safety_levels(3), r"cube must be a Hypercube, got 3"),
         (lambda: fc.safety_levels(fc.Hypercube(21)).levels, r"n must be in \[1, 20\] for levels, got 21"),
         (lambda: fc.safety_vectors(fc.Hypercube(21)).vectors, r"n must be in \[1, 20\] for vectors, got 21"),
-        (lambda: fc.wu_fernandez(fc.Hypercube(21)).marked, r"n must be in \[1, 20\] for marked, got 21"),
+        (lambda: fc.wu_fernandez_safe(fc.Hypercube(21)).marked, r"n must be in \[1, 20\] for marked, got 21"),
         (lambda: fc.safety_levels(fc.Hypercube(3)).level(8), r"v must be .*\[0, 7\] for n=3, got 8"),
-        (lambda: fc.wu_fernandez(fc.Hypercube(3, (), [(0, 1)])), "faulty_links must be empty for wu_fernandez, got 1"),
+        (
+            lambda: fc.wu_fernandez_safe(fc.Hypercube(3, (), [(0, 1)])),
+            "faulty_links must be empty for wu_fernandez_safe, got 1",
+        ),
         (lambda: fc.route(fc.Hypercube(3), 0, 1, algorithm="SIDETRACK", seed=-1), r"seed must be .*got -1"),
         (lambda: fc.route(fc.Hypercube(3), 0, 1, algorithm="SIDETRACK", seed=(1,)), r"seed must be .*got \(1,\)"),
         (lambda: fc.route(fc.Hypercube(3), 0, 1, algorithm="SIDETRACK", seed=(1, "x")), "trial of seed must be"),

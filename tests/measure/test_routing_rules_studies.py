@@ -22,14 +22,14 @@ from fastcube.blocks import (
     popcount,
     random_below,
 )
-from fastcube.kernels.unicast.rules import RULES, route1
-from fastcube.kernels.unicast.scalar import make_kernel
+from fastcube.kernels.routing_rules.rules import RULES, route1
+from fastcube.kernels.routing_rules.scalar import make_kernel
 from fastcube.measure.rules_figure import _plot_statistic, axis_of_faults
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
-from fastcube.studies.unicast.rate import RIVALS_RATE
-from fastcube.studies.unicast.status import RIVALS_STATUS
-from fastcube.studies.unicast.table import RIVALS
+from fastcube.studies.routing_rules.rate import ROUTING_RULES_RATE
+from fastcube.studies.routing_rules.status import SAFETY_STATUS
+from fastcube.studies.routing_rules.table import ROUTING_RULES
 
 POINTS = [(3, 2, 0), (5, 3, 4), (6, 0, 7), (8, 9, 0), (8, 60, 0), (16, 12, 0), (30, 30, 5)]
 
@@ -47,33 +47,33 @@ def test_trial_t_is_routings_trial_t(point):
     """Fault set and pair, trial by trial, from each study's own key."""
     here = asked(*point)
     there = {**here, "k": 1}
-    assert RIVALS.key(5, here) == RIVALS_STATUS.key(5, here) == ROUTING.key(5, there)
+    assert ROUTING_RULES.key(5, here) == SAFETY_STATUS.key(5, here) == ROUTING.key(5, there)
     for t in range(20):
-        ours = RIVALS.explain(here, RIVALS.key(5, here), t).data
+        ours = ROUTING_RULES.explain(here, ROUTING_RULES.key(5, here), t).data
         theirs = ROUTING.explain(there, ROUTING.key(5, there), t).data
-        status = RIVALS_STATUS.explain(here, RIVALS_STATUS.key(5, here), t).data
+        status = SAFETY_STATUS.explain(here, SAFETY_STATUS.key(5, here), t).data
         for name in ("faulty_nodes", "faulty_links", "s", "t"):
             assert ours[name] == theirs[name] == status[name]
         assert ours["ROUTE1"] == theirs["ROUTE1"]
-        assert ours["ROUTE3"]["outcome"] == (theirs["ROUTE3"]["outcome"] if theirs["not_unsafe"] else "refused")
+        assert ours["ROUTE3"]["outcome"] == (theirs["ROUTE3"]["outcome"] if theirs["some_active"] else "refused")
 
 
 @pytest.mark.kernels
 def test_shares_are_routings_among_all():
     here = asked(8, 6, 0)
-    ours, theirs = RIVALS.count(here, 3000).counts, ROUTING.count({**here, "k": 1}, 3000).counts
+    ours, theirs = ROUTING_RULES.count(here, 3000).counts, ROUTING.count({**here, "k": 1}, 3000).counts
     for name in ("route_delivered", "route1_delivered", "route3_delivered", "reachable"):
         assert ours[name] == theirs[name]
-    assert ours["route3_refused"] == 3000 - theirs["not_unsafe"]
+    assert ours["route3_refused"] == 3000 - theirs["some_active"]
 
 
 @pytest.mark.kernels
 def test_explain_tells_every_way():
     here = asked(6, 20, 0)
-    told = RIVALS.explain(here, RIVALS.key(0, here), 3)
+    told = ROUTING_RULES.explain(here, ROUTING_RULES.key(0, here), 3)
     for rule in ("ROUTE", "ROUTE1", "ROUTE3", "LEVELS", "VECTORS", "A1", "DFS", "SIDETRACK"):
-        assert f"  {rule}: {told.data[rule]['outcome']}" in told.words
-    slots = RIVALS.count(here, 1, first=3)
+        assert f"  {rule}: {told.data[rule]['outcome']}" in told.text
+    slots = ROUTING_RULES.count(here, 1, first=3)
     assert slots.counts["a1_delivered"] == (told.data["A1"]["outcome"] == "delivered")
     assert slots.counts["sidetrack_delivered"] == (told.data["SIDETRACK"]["outcome"] == "delivered")
 
@@ -95,18 +95,18 @@ def test_status_counts_of_large_cubes_are_those_of_one_instance():
 
 def check_status(point):
     here = asked(*point)
-    key = RIVALS_STATUS.key(0, here)
+    key = SAFETY_STATUS.key(0, here)
     for t in range(12):
-        told = RIVALS_STATUS.explain(here, key, t).data
-        tally = RIVALS_STATUS.count(here, 1, first=t)
-        for word in ("unsafe", "wu_fernandez", "levels", "vectors"):
+        told = SAFETY_STATUS.explain(here, key, t).data
+        tally = SAFETY_STATUS.count(here, 1, first=t)
+        for word in ("lee_hayes", "wu_fernandez", "levels", "vectors"):
             if f"{word}_safe" not in told:
                 assert tally.counts[f"{word}_nodes"] == 0
                 continue
             assert tally.counts[f"{word}_nodes"] == told[f"{word}_safe"], (point, t, word)
             assert tally.counts[f"{word}_squares"] == told[f"{word}_safe"] ** 2
             assert tally.counts[f"{word}_steps"] == told[f"{word}_rounds"], (point, t, word)
-            assert tally.extremes[f"{word}_most_rounds"] == (told[f"{word}_rounds"], t)
+            assert tally.maxima[f"{word}_most_rounds"] == (told[f"{word}_rounds"], t)
         if point[0] <= 14 and not point[2]:
             cube = fc.Hypercube(point[0], told["faulty_nodes"])
             assert told["levels_safe"] == (fc.safety_levels(cube).levels == cube.n).sum()
@@ -116,8 +116,8 @@ def check_status(point):
 def test_words_call_more_nodes_safe_one_after_another():
     """V10: Lee-Hayes safe, then Wu-Fernandez safe, then level n; and level n gives a full vector."""
     for f in (3, 8, 20):
-        counts = RIVALS_STATUS.count(asked(7, f, 0), 2000).counts
-        safe = [counts[f"{word}_nodes"] for word in ("unsafe", "wu_fernandez", "levels", "vectors")]
+        counts = SAFETY_STATUS.count(asked(7, f, 0), 2000).counts
+        safe = [counts[f"{word}_nodes"] for word in ("lee_hayes", "wu_fernandez", "levels", "vectors")]
         assert safe == sorted(safe)
 
 
@@ -128,10 +128,10 @@ def test_words_call_more_nodes_safe_one_after_another():
 def test_rate_trials_are_what_one_instance_says(n, rate):
     here = {"n": n, "rate": rate}
     for t in range(25):
-        key = RIVALS_RATE.key(0, here)
-        told = RIVALS_RATE.explain(here, key, t).data
-        tally = RIVALS_RATE.count(here, 1, first=t)
-        if told.get("void"):
+        key = ROUTING_RULES_RATE.key(0, here)
+        told = ROUTING_RULES_RATE.explain(here, key, t).data
+        tally = ROUTING_RULES_RATE.count(here, 1, first=t)
+        if told.get("discarded"):
             continue
         h = (told["s"] ^ told["t"]).bit_count()
         for rule in ("ROUTE", "ROUTE1", "A1", "DFS", "SIDETRACK"):
@@ -145,9 +145,9 @@ def test_rate_trials_are_what_one_instance_says(n, rate):
 def test_rate_draws_as_routing_rate():
     here = {"n": 20, "rate": 0.3}
     there = {**here, "k": 1}
-    assert RIVALS_RATE.key(0, here) == ROUTING_RATE.key(0, there)
-    ours, theirs = RIVALS_RATE.count(here, 2000).counts, ROUTING_RATE.count(there, 2000).counts
-    for name in ("valid", "route_delivered", "route1_delivered", "route1_minimal"):
+    assert ROUTING_RULES_RATE.key(0, here) == ROUTING_RATE.key(0, there)
+    ours, theirs = ROUTING_RULES_RATE.count(here, 2000).counts, ROUTING_RATE.count(there, 2000).counts
+    for name in ("valid", "route_delivered", "route1_delivered", "route1_at_hamming"):
         assert ours[name] == theirs[name]
 
 
@@ -162,16 +162,16 @@ def straight(world, words, s, t):
 
 @pytest.mark.kernels
 def test_a_rule_of_ones_own_stands_in_the_table():
-    study = fc.rivals_study(["LEVELS", straight, "A1"])
+    study = fc.routing_rules_study(["LEVELS", straight, "A1"])
     here = asked(6, 8, 0)
-    assert study.key(0, here) == RIVALS.key(0, here)
-    ours, whole = study.count(here, 2000), RIVALS.count(here, 2000)
+    assert study.key(0, here) == ROUTING_RULES.key(0, here)
+    ours, whole = study.count(here, 2000), ROUTING_RULES.count(here, 2000)
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
-    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "minimal_exists"):
+    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
         assert ours.counts[name] == whole.counts[name]
     told = study.explain(here, study.key(0, here), 4)
     assert told.data["straight"]["outcome"] in ("delivered", "failed")
-    assert "  straight: " in told.words
+    assert "  straight: " in told.text
     rows = fc.run(study, n=6, f=8, links=0, trials=500).table()
     assert {"straight_delivered", "levels_delivered", "a1_minus_levels"} <= {row["statistic"] for row in rows}
 
@@ -180,13 +180,13 @@ def test_a_rule_of_ones_own_stands_in_the_table():
 @pytest.mark.parametrize(("n", "f"), [(10, 5), (12, 6), (20, 40)])
 def test_a_rule_of_ones_own_passes_the_filter(n, f):
     """In lanes, on trials that the filter decides and on those with close faults."""
-    study = fc.rivals_study(["ROUTE", straight])
+    study = fc.routing_rules_study(["ROUTE", straight])
     here = asked(n, f, 0)
     assert "lanes" in repr(study.kernel(here))
-    ours, whole = study.count(here, 3000), fc.rivals_study(["ROUTE"]).count(here, 3000)
-    for what in ("delivered", "minimal", "extra_links", "refused", "loss"):
+    ours, whole = study.count(here, 3000), fc.routing_rules_study(["ROUTE"]).count(here, 3000)
+    for what in ("delivered", "at_hamming", "extra_links", "refused", "loss"):
         assert ours.counts[f"straight_{what}"] == ours.counts[f"route_{what}"] == whole.counts[f"route_{what}"]
-    assert ours.extremes["straight_most"] == whole.extremes["route_most"]
+    assert ours.maxima["straight_most"] == whole.maxima["route_most"]
     assert ours.counts["reachable"] == whole.counts["reachable"]
 
 
@@ -219,7 +219,7 @@ hesitating_elsewhere = first_path(hesitating)
 def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
     """Every counter is that of one trial at a time."""
     rules = ["LEVELS", "ROUTE", hesitating_elsewhere, "ROUTE1"]
-    study, here = fc.rivals_study(rules), asked(n, f, 0)
+    study, here = fc.routing_rules_study(rules), asked(n, f, 0)
     assert served in repr(study.kernel(here))
     alone = make_kernel(
         [hesitating_elsewhere if rule is hesitating_elsewhere else RULES[rule] for rule in rules],
@@ -229,24 +229,28 @@ def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
     key = study.key(0, here)
     alone.compiled(np.uint64(key), np.int64(0), np.int64(3000), np.array(list(here.values()), np.float64), slots)
     ours = study.count(here, 3000)
-    assert (ours.counts, ours.extremes) == study.tally.read(slots)
+    assert (ours.counts, ours.maxima) == study.tally.read(slots)
     assert ours.counts["hesitating_delivered"] >= ours.counts["route_delivered"]
 
 
 @pytest.mark.kernels
 def test_without_the_free_first_path_it_is_another_study():
-    study, other = fc.rivals_study([hesitating_elsewhere]), fc.rivals_study([hesitating])
+    study, other = fc.routing_rules_study([hesitating_elsewhere]), fc.routing_rules_study([hesitating])
     assert study.code != other.code
     here = asked(7, 4, 0)
     assert study.count(here, 300).counts["hesitating_limit"] < other.count(here, 300).counts["hesitating_limit"]
 
 
-def test_the_eight_rules_are_study_rivals():
-    study = fc.rivals_study([name.upper() for name in RIVALS_NAMES])
-    assert (study.name, study.tally, study.statistics) == (RIVALS.name, RIVALS.tally, RIVALS.statistics)
+def test_the_eight_rules_are_study_routing_rules():
+    study = fc.routing_rules_study([name.upper() for name in ROUTING_RULES_NAMES])
+    assert (study.name, study.tally, study.statistics) == (
+        ROUTING_RULES.name,
+        ROUTING_RULES.tally,
+        ROUTING_RULES.statistics,
+    )
 
 
-RIVALS_NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
+ROUTING_RULES_NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 
 
 def plain(world, words, s, t):
@@ -275,7 +279,7 @@ def too_few(world, s, t):
 )
 def test_bad_tables_are_one_line(rules, line):
     with pytest.raises(fc.ParameterError, match=line) as caught:
-        fc.rivals_study(rules)
+        fc.routing_rules_study(rules)
     assert "\n" not in str(caught.value)
 
 
@@ -293,14 +297,14 @@ def test_a_first_path_is_that_of_a_block():
     ],
 )
 def test_impossible_points_are_one_line(point, line):
-    for study in (RIVALS, RIVALS_STATUS):
+    for study in (ROUTING_RULES, SAFETY_STATUS):
         with pytest.raises(fc.ParameterError, match=line):
             study.count(point, 1)
 
 
 @pytest.mark.kernels
 def test_a_table_of_ones_own_rules_draws_all_of_them_on_one_pair_of_axes():
-    study = fc.rivals_study(["LEVELS", "A1", "SIDETRACK", "ROUTE"])
+    study = fc.routing_rules_study(["LEVELS", "A1", "SIDETRACK", "ROUTE"])
     left, right = fc.run(study, n=6, f=[2, 4, 6], links=0, trials=4096).plot().axes
     lines = [[line for line in axes.lines if line.get_gid() == "line"] for axes in (left, right)]
     assert [len(found) for found in lines] == [6, 3]  # two of what is possible; ROUTE has no extra links
@@ -318,7 +322,7 @@ def test_a_table_of_ones_own_rules_draws_all_of_them_on_one_pair_of_axes():
 )
 def test_the_figure_is_of_the_n_nearest_to_ten(grid, found):
     sampled = SimpleNamespace(trials=1)
-    assert axis_of_faults([(point, sampled) for point in RIVALS.grid(grid).points]) == found
+    assert axis_of_faults([(point, sampled) for point in ROUTING_RULES.grid(grid).points]) == found
 
 
 def test_extra_links_of_few_delivered_messages_are_not_drawn():
@@ -327,12 +331,12 @@ def test_extra_links_of_few_delivered_messages_are_not_drawn():
 
     class Sampled(list):
         def estimates(self, point):
-            return {"a1_extra": SimpleNamespace(value=0.5)}
+            return {"a1_extra_links": SimpleNamespace(value=0.5)}
 
     sampled = Sampled(
         ({"f": f, "n": 10}, SimpleNamespace(trials=1000, counts={"a1_delivered": many}))
         for f, many in ((1, 900), (2, 100), (3, 99), (4, 0))
     )
     panel = SimpleNamespace(series=lambda label, pairs, *_, **__: drawn.update({label: [f for f, _ in pairs]}))
-    _plot_statistic(sampled, panel, "a1_extra", "A1", "f", {"n": 10}, 0, 1)
+    _plot_statistic(sampled, panel, "a1_extra_links", "A1", "f", {"n": 10}, 0, 1)
     assert drawn == {"A1": [1, 2]}

@@ -1,18 +1,18 @@
-"""The tallies of the unicast kernels: counters of each rule, of existing paths, and of the nodes' safety statuses."""
+"""The tallies of the kernels of routing rules: counters of each rule, of existing paths, and of the nodes' safety statuses."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from ..tally.layout import Counter, Extreme, Layout, Moments
+from ..tally.layout import Counter, Layout, Maximum, Moments
 
-#: Indices in ``params`` of the axes of ``rivals`` and ``rivals-status``.
+#: Indices in ``params`` of the axes of ``routing-rules`` and ``safety-status``.
 N, F, LINKS = range(3)
-#: Index in ``params`` of the rate of ``rivals-rate``; N is as above.
+#: Index in ``params`` of the rate of ``routing-rules-rate``; N is as above.
 RATE = 1
 #: Index in ``params`` of the first element of the fault set, for kernels of all fault sets.
 FIRST_NUMBER = 3
 
-#: The rules of the study ``rivals`` in the order of its table, as counters name them.
+#: The rules of the study ``routing-rules`` in the order of its table, as counters name them.
 NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 #: Rules that need no safety status.
 BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
@@ -22,8 +22,8 @@ PROMISING_RULES = ("levels", "vectors")
 WANDERING_RULES = ("route3", "sidetrack")
 #: Rules that are compared with LEVELS, trial by trial.
 COMPARED_RULES = ("route3", "vectors", "a1")
-#: The definitions of safe nodes that the study ``rivals-status`` compares.
-STATUS_NAMES = ("unsafe", "wu_fernandez", "levels", "vectors")
+#: The definitions of safe nodes that the study ``safety-status`` compares.
+STATUS_NAMES = ("lee_hayes", "wu_fernandez", "levels", "vectors")
 
 
 def fallback_of(rule: Any) -> Any:
@@ -45,12 +45,12 @@ def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
     rule = name.upper()
     return (
         Counter(f"{name}_delivered", f"{rule}'s messages delivered"),
-        Counter(f"{name}_minimal", f"{rule}'s messages delivered over the Hamming distance"),
+        Counter(f"{name}_at_hamming", f"{rule}'s messages delivered over the Hamming distance"),
         Moments(
             f"{name}_extra_links",
             f"links beyond the Hamming distance on {rule}'s delivered ways",
             squared=f"{name}_extra_squares",
-            nonzero=f"{name}_detours",
+            nonzero=f"{name}_above_hamming",
         ),
         Counter(f"{name}_limit", f"{rule}'s messages cut off at its most hops"),
     )
@@ -79,14 +79,14 @@ def make_layout(names: Sequence[str]) -> Layout:
             for name in compared_rules(names)
         ),
         Counter("reachable", "trials with a feasible path (n <= 12)"),
-        Counter("minimal_exists", "trials with a feasible path over the Hamming distance"),
-        Counter("minimal_known", "trials in which that is known: fewer than H faults between, or H <= 24"),
+        Counter("hamming_path_exists", "trials with a feasible path over the Hamming distance"),
+        Counter("hamming_path_known", "trials in which that is known: fewer than H faults between, or H <= 24"),
         *(
-            Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+            Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
             for name in names
         ),
         *(
-            Extreme(
+            Maximum(
                 f"{name}_wrong", f"1 where {name.upper()} accepts and does not deliver over H or H + 2 links: never"
             )
             for name in promising_rules(names)
@@ -94,22 +94,22 @@ def make_layout(names: Sequence[str]) -> Layout:
     )
 
 
-#: Tally of the study ``rivals``.
-RIVALS = make_layout(NAMES)
+#: Tally of the study ``routing-rules``.
+ROUTING_RULES = make_layout(NAMES)
 
 
-#: Tally of the study ``rivals-rate``.
-RIVALS_RATE = Layout(
+#: Tally of the study ``routing-rules-rate``.
+ROUTING_RULES_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are discarded"),
     *(counter for name in BLIND_RULES for counter in _route_counters(name)),
     *(
-        Extreme(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+        Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
         for name in BLIND_RULES
     ),
 )
 
-#: Tally of the study ``rivals-status``.  Sums of up to 2^62 nodes per trial take several slots.
-RIVALS_STATUS = Layout(
+#: Tally of the study ``safety-status``.  Sums of up to 2^62 nodes per trial take several slots.
+SAFETY_STATUS = Layout(
     *(
         counter
         for word in STATUS_NAMES
@@ -119,5 +119,5 @@ RIVALS_STATUS = Layout(
         )
     ),
     Counter("known", "trials whose words are computed: no unsafe subcube has more than 20 dimensions"),
-    *(Extreme(f"{word}_most_rounds", f"most rounds of {word}") for word in STATUS_NAMES),
+    *(Maximum(f"{word}_most_rounds", f"most rounds of {word}") for word in STATUS_NAMES),
 )

@@ -1,4 +1,4 @@
-"""Kernels of rival rules: exact counts, one network on the same trials, and the rules for every study's kernel."""
+"""Kernels of routing rules: exact counts, one network on the same trials, and the rules for every study's kernel."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from helpers.unicast_trials import check_rate, check_rules, check_status
-from reference.unicast import Cube
+from helpers.routing_rules_trials import check_rate, check_rules, check_status
+from reference.routing_rules import Cube
 
 import fastcube as fc
 from fastcube.kernels.draws.faults import faults_for, index_faults, trial_faults, unsafe_subcubes
 from fastcube.kernels.machine.jit import kernel
-from fastcube.kernels.unicast.lanes import make_lanes_kernel
-from fastcube.kernels.unicast.layout import NAMES, make_layout
-from fastcube.kernels.unicast.layout import RIVALS as TABLE
-from fastcube.kernels.unicast.levels_from_labels import level_known_lanes
-from fastcube.kernels.unicast.rules import RULES
-from fastcube.kernels.unicast.safety_status import forget_safety_status, level, safety_status_for, vector_bit
-from fastcube.kernels.unicast.scalar import RIVALS_SINGLE, make_kernel, make_sets_kernel
-from fastcube.kernels.unicast.whole_cube import make_whole_cube_kernel
+from fastcube.kernels.routing_rules.lanes import make_lanes_kernel
+from fastcube.kernels.routing_rules.layout import NAMES, make_layout
+from fastcube.kernels.routing_rules.layout import ROUTING_RULES as TABLE
+from fastcube.kernels.routing_rules.levels_from_labels import level_known_lanes
+from fastcube.kernels.routing_rules.rules import RULES
+from fastcube.kernels.routing_rules.safety_status import forget_safety_status, level, safety_status_for, vector_bit
+from fastcube.kernels.routing_rules.scalar import ROUTING_RULES_SINGLE, make_kernel, make_sets_kernel
+from fastcube.kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
-EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-unicast.json").read_text())["table"]
+EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-routing-rules.json").read_text())["table"]
 KEY = 0x5EED0123456789AB
 INFORMED = ("LEVELS", "VECTORS", "A1", "DFS")
 SOME = ("route", "levels", "vectors", "a1", "sidetrack")
@@ -56,20 +56,20 @@ def test_all_messages_give_the_exact_counts(n, enumerated):
         sets = math.comb(2**n - 1, f)
         kernel(np.uint64(0), 0, sets, np.array([n, f, 0, *range(f)], float), slots)
         pairs = sets * (2**n - 1 - f)
-        counts, extremes = layout.read(slots)
-        assert (pairs, counts["reachable"], counts["minimal_exists"]) == tuple(
-            want[name] for name in ("pairs", "reachable", "minimal_exists")
+        counts, maxima = layout.read(slots)
+        assert (pairs, counts["reachable"], counts["hamming_path_exists"]) == tuple(
+            want[name] for name in ("pairs", "reachable", "hamming_path_exists")
         )
-        assert counts["minimal_known"] == pairs
+        assert counts["hamming_path_known"] == pairs
         for rule in INFORMED if pairs else ():
             name, known = rule.lower(), want[rule.lower() if rule in ("LEVELS", "VECTORS") else rule]
             assert counts[f"{name}_delivered"] == known["delivered"], (f, rule)
-            assert counts[f"{name}_minimal"] == known["minimal"]
+            assert counts[f"{name}_at_hamming"] == known["at_hamming"]
             assert counts[f"{name}_refused"] == known.get("refused", 0)
             assert counts[f"{name}_loss"] == want["reachable"] - known["delivered"]
-            assert extremes[f"{name}_most"][0] == (known["extra_max"] if known["delivered"] else -1)
+            assert maxima[f"{name}_most"][0] == (known["extra_max"] if known["delivered"] else -1)
         if pairs:
-            assert extremes["levels_wrong"] == extremes["vectors_wrong"] == (0, 0)
+            assert maxima["levels_wrong"] == maxima["vectors_wrong"] == (0, 0)
             assert counts["vectors_gain"] == want["vectors"]["delivered"] - want["levels"]["delivered"]
 
 
@@ -95,13 +95,13 @@ def test_trials_are_what_one_instance_says(point):
     """Compare every rule in every trial with fc.route on the same faults, with the same seed."""
     n, f, links = point
     for t in range(40):
-        counts, extremes = counted(RIVALS_SINGLE, TABLE, t, t + 1, *point)
+        counts, maxima = counted(ROUTING_RULES_SINGLE, TABLE, t, t + 1, *point)
         nodes, pairs, ends = trial_faults(np.uint64(KEY), t, n, f, links, 2)
         cube, (s, end) = fc.Hypercube(n, nodes, pairs.tolist()), ends.tolist()
         least, h = fc.distance(cube, s, end), (s ^ end).bit_count()
         if n <= 12:
             assert counts["reachable"] == (least is not None)
-        assert counts["minimal_exists"] == (least == h)
+        assert counts["hamming_path_exists"] == (least == h)
         delivers = {}
         for rule in RULES:
             name = rule.lower()
@@ -111,24 +111,24 @@ def test_trials_are_what_one_instance_says(point):
             extra = found.length - h if delivers[name] else 0
             got = {
                 what: counts[f"{name}_{what}"]
-                for what in ("delivered", "minimal", "extra_links", "extra_squares", "refused", "limit", "unknown")
+                for what in ("delivered", "at_hamming", "extra_links", "extra_squares", "refused", "limit", "unknown")
             }
             assert got == {
                 "delivered": delivers[name],
-                "minimal": delivers[name] and extra == 0,
+                "at_hamming": delivers[name] and extra == 0,
                 "extra_links": extra,
                 "extra_squares": extra**2,
                 "refused": outcome == "refused",
                 "limit": outcome == "limit",
                 "unknown": 0,
             }, (t, rule)
-            assert extremes[f"{name}_most"] == ((extra, t) if delivers[name] else (-1, -1))
+            assert maxima[f"{name}_most"] == ((extra, t) if delivers[name] else (-1, -1))
             if n <= 12:
                 assert counts[f"{name}_loss"] == (least is not None and not delivers[name])
         for name in ("route3", "vectors", "a1"):
             assert counts[f"{name}_gain"] == delivers[name] - delivers["levels"]
             assert counts[f"{name}_apart"] == (delivers[name] != delivers["levels"])
-        assert extremes["levels_wrong"] == extremes["vectors_wrong"] == (0, t)
+        assert maxima["levels_wrong"] == maxima["vectors_wrong"] == (0, t)
 
 
 @pytest.mark.kernels
@@ -139,12 +139,12 @@ def test_faults_and_messages_are_routings():
         theirs = routing.count({"n": n, "f": f, "links": links, "k": 1}, 500).counts
         slots = TABLE.new_tally()
         key = routing.key(0, {"n": n, "f": f, "links": links, "k": 1})
-        RIVALS_SINGLE(np.uint64(key), 0, 500, np.array([n, f, links], float), slots)
+        ROUTING_RULES_SINGLE(np.uint64(key), 0, 500, np.array([n, f, links], float), slots)
         ours = TABLE.read(slots)[0]
         for name in ("route", "route1", "route3"):
             assert ours[f"{name}_delivered"] == theirs[f"{name}_delivered"], (n, f, links, name)
-        assert ours["route1_detours"] == theirs["route1_detours"]
-        assert ours["route3_refused"] == 500 - theirs["not_unsafe"]
+        assert ours["route1_above_hamming"] == theirs["route1_above_hamming"]
+        assert ours["route3_refused"] == 500 - theirs["some_active"]
         assert ours["reachable"] == theirs["reachable"]
 
 
@@ -282,8 +282,8 @@ def test_trials_of_the_twins_at_a_rate():
 
 @pytest.mark.kernels
 def test_shards_add_up():
-    whole = counted(RIVALS_SINGLE, TABLE, 0, 300, 8, 12, 2)
-    parts = [counted(RIVALS_SINGLE, TABLE, a, b, 8, 12, 2) for a, b in ((0, 1), (1, 130), (130, 300))]
+    whole = counted(ROUTING_RULES_SINGLE, TABLE, 0, 300, 8, 12, 2)
+    parts = [counted(ROUTING_RULES_SINGLE, TABLE, a, b, 8, 12, 2) for a, b in ((0, 1), (1, 130), (130, 300))]
     assert whole[0] == {name: sum(part[0][name] for part in parts) for name in whole[0]}
     for name, (value, trial) in whole[1].items():
         best = max((part[1][name] for part in parts), key=lambda e: (e[0], -e[1]))
@@ -307,7 +307,7 @@ def test_sidetracking_arrives_as_often_as_its_chain_says(faults):
 def test_a_table_of_some_rules_counts_as_the_whole_one():
     names = ("a1", "levels")
     some = counted(make_kernel([RULES["A1"], RULES["LEVELS"]], names), make_layout(names), 0, 400, 6, 14, 2)
-    whole = counted(RIVALS_SINGLE, TABLE, 0, 400, 6, 14, 2)
+    whole = counted(ROUTING_RULES_SINGLE, TABLE, 0, 400, 6, 14, 2)
     for kind in (0, 1):
         assert some[kind] == {name: whole[kind][name] for name in some[kind]}
     assert set(NAMES) == {rule.lower() for rule in RULES}

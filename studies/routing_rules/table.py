@@ -1,4 +1,4 @@
-"""``rivals``: eight routing rules since 1988 on the same random faults and messages, compared with shortest paths.
+"""``routing-rules``: eight routing rules since 1988 on the same random faults and messages, compared with shortest paths.
 
 Each paper compares its rule with one predecessor, on faults of its own, for n <= 10.  Here all rules run in each trial, with the
 faults and messages of ``routing``.  Interpretations V1-V9.  Rules whose definition we have not read are listed in ``MISSING``.
@@ -6,12 +6,12 @@ faults and messages of ``routing``.  Interpretations V1-V9.  Rules whose definit
 
 from dataclasses import replace
 
-from fastcube.kernels.unicast.layout import NAMES, PROMISING_RULES
-from fastcube.measure.routing_rules import rivals_study
+from fastcube.kernels.routing_rules.layout import NAMES, PROMISING_RULES
+from fastcube.measure.routing_rules import routing_rules_study
 from fastcube.measure.study import point_text
 from fastcube.results.results import Results
 
-#: Rules and safety statuses whose definitions we have not read (V11); ``fc.rivals_study`` accepts such rules.
+#: Rules and safety statuses whose definitions we have not read (V11); ``fc.routing_rules_study`` accepts such rules.
 MISSING = (
     "Chiu & Wu 1996",
     "routing capability",
@@ -25,7 +25,7 @@ MISSING = (
 
 def _notes(results: Results) -> list[str]:
     lines = ["fractions are of all messages; ROUTE3 refuses where no node is active"]
-    wrong = {name: max(tally.extremes[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING_RULES}
+    wrong = {name: max(tally.maxima[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING_RULES}
     for name, most in wrong.items():
         state = "none" if most <= 0 else "SOME, replay the witness"
         lines.append(f"accepted by {name.upper()} and not delivered over H or H + 2 links: {state}")
@@ -41,4 +41,4 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-RIVALS = replace(rivals_study([name.upper() for name in NAMES]), notes=_notes)
+ROUTING_RULES = replace(routing_rules_study([name.upper() for name in NAMES]), notes=_notes)

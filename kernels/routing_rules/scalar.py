@@ -1,4 +1,4 @@
-"""Rival rules on one trial at a time, for any n, faults, links and rules; the lane kernels give identical counts.
+"""Routing rules on one trial at a time, for any n, faults, links and rules; the lane kernels give identical counts.
 
 A trial has the fault set and the ends of ``routing`` with k = 1.  All rules run on it.  Facts about the trial that decide most
 messages are computed once and passed to all rules.
@@ -113,10 +113,10 @@ def _prepend_rule(rule: Any, i: int, rest: Any) -> Any:
 def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
     """Return the block ``record_route(tally, i, got, h, trial)``, which tallies the result ``got`` of rule i."""
     delivered, minimal, limit = (
-        tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "minimal", "limit")
+        tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "at_hamming", "limit")
     )
     extra = tuple(layout.moments(f"{name}_extra_links") for name in names)
-    most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
+    most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
 
     @block(always=True)
     def record_route(tally, i, got, h, trial):
@@ -155,13 +155,15 @@ def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
     """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``."""
 
     enter_rules = make_rules_recorder(layout, names)
-    reachable, exists, known = (int(layout.counter(c)) for c in ("reachable", "minimal_exists", "minimal_known"))
+    reachable, exists, known = (
+        int(layout.counter(c)) for c in ("reachable", "hamming_path_exists", "hamming_path_known")
+    )
     pairs = tuple(
         (names.index(name), int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")))
         for name in compared_rules(names)
     )
     base = names.index("levels") if "levels" in names else 0
-    kept = tuple((names.index(name), int(layout.extreme(f"{name}_wrong"))) for name in promising_rules(names))
+    kept = tuple((names.index(name), int(layout.maximum(f"{name}_wrong"))) for name in promising_rules(names))
 
     @block(always=True)
     def record_compared(tally, links):
@@ -275,5 +277,5 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     return trials_kernel(set_up, trial_of_set)
 
 
-#: Kernel of the study ``rivals`` at (n, f, links) = params; see ``layout.RIVALS``.
-RIVALS_SINGLE = make_kernel(tuple(RULES.values()), NAMES)
+#: Kernel of the study ``routing-rules`` at (n, f, links) = params; see ``layout.ROUTING_RULES``.
+ROUTING_RULES_SINGLE = make_kernel(tuple(RULES.values()), NAMES)

@@ -1,7 +1,7 @@
 """Decide minimal paths and levels of preferred neighbours from the fault labels of a vector of trials, without safety levels.
 
 The lane kernels of the routing rules use this before they compute levels of whole cubes.  ``work`` is the scratch of
-``fastcube.kernels.unicast.whole_cube``.
+``fastcube.kernels.routing_rules.whole_cube``.
 
 - *Minimal paths.* Two preferred neighbours of a node are at distance 2.  Suppose no two faults between the ends are at distance 2
   (``lanes_without_close_blockers``).  Then a message at any node between them, two links or more from t, has a nonfaulty

@@ -1,4 +1,4 @@
-"""Claims about rival rules and their safety statuses (V10), decided on all fault sets of small cubes.
+"""Claims about routing rules and their safety statuses (V10), decided on all fault sets of small cubes.
 
 We read no paper's full text: a claim is from an abstract if its place says so, else as the literature gives it.  "Contrast" and
 "ours" mark claims that one would expect and that no paper makes.
@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fastcube.algorithms.routing_rules import safety_levels, safety_vectors
 from fastcube.algorithms.shortest import distance
-from fastcube.algorithms.unicast import safety_levels, safety_vectors
 from fastcube.audit.claims import Effort, Verdict, Witness
 from fastcube.audit.cubes import cube_witness, enumerate_cubes
 from fastcube.networks.hypercube import Hypercube
@@ -233,7 +233,7 @@ def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 
 @registry.forall(
     "words-chain",
-    FaultSets("not in this order", "[fc.safety_levels(c).level({t}), fc.wu_fernandez(c).marked.tolist()]"),
+    FaultSets("not in this order", "[fc.safety_levels(c).level({t}), fc.wu_fernandez_safe(c).marked.tolist()]"),
     where="Wu 1995, 1998, as the literature gives it",
     states=(
         "A node that is not unsafe (Lee & Hayes) is not marked (Wu & Fernandez). A node that is not marked has level n. A "
@@ -264,7 +264,7 @@ def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 
 @registry.forall(
     "marking-rounds",
-    FaultSets("too many rounds", "fc.wu_fernandez(c).rounds"),
+    FaultSets("too many rounds", "fc.wu_fernandez_safe(c).rounds"),
     where="contrast: the marking in place of levels",
     states="Wu and Fernandez's marking settles after at most n - 1 rounds.",
     ours=True,

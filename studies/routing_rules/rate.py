@@ -1,4 +1,4 @@
-"""``rivals-rate``: rules without safety statuses if every node is faulty with a given rate, to Q_60.
+"""``routing-rules-rate``: rules without safety statuses if every node is faulty with a given rate, to Q_60.
 
 Statuses are computed on demand.  Gordon and Stout report that the success of sidetracking tends to 1 with n at any fixed
 rate.  Trials are the same as in ``routing-rate``.
@@ -6,9 +6,9 @@ rate.  Trials are the same as in ``routing-rate``.
 
 from typing import Any
 
-from fastcube.kernels.unicast import dispatch
-from fastcube.kernels.unicast.layout import BLIND_RULES
-from fastcube.kernels.unicast.layout import RIVALS_RATE as TALLY
+from fastcube.kernels.routing_rules import dispatch
+from fastcube.kernels.routing_rules.layout import BLIND_RULES
+from fastcube.kernels.routing_rules.layout import ROUTING_RULES_RATE as TALLY
 from fastcube.measure.routing_rules import explain_rule, rule_statistics
 from fastcube.measure.statistics import Point
 from fastcube.measure.study import Axis, Explanation, Grid, Study, product_grid
@@ -22,7 +22,7 @@ _RATES = [round(0.05 * i, 2) for i in range(1, 15)]
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     drawn = sample_trial(point, key, trial)
     data, lines = explain_sample(point, drawn)
-    if not drawn.others["void"]:
+    if not drawn.others["discarded"]:
         for name in BLIND_RULES:
             data[name.upper()], words = explain_rule(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
             lines += words
@@ -34,7 +34,7 @@ def _figure(results: Results, sheet: Any) -> None:
     left.lines(results, "sidetrack_delivered", x="rate", by="n")
     left.scale = "linear"
     left.set_labels(y="fraction of messages", title="SIDETRACK: delivered within 8n hops")
-    right.lines(results, "dfs_extra", x="rate", by="n")
+    right.lines(results, "dfs_extra_links", x="rate", by="n")
     right.set_labels(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
     sheet.title("Rules that know their neighbours alone, every node faulty at a rate")
 
@@ -47,10 +47,10 @@ def _notes(results: Results) -> list[str]:
     ]
 
 
-RIVALS_RATE = Study(
-    name="rivals-rate",
+ROUTING_RULES_RATE = Study(
+    name="routing-rules-rate",
     title="Routing rules that know only the states of neighbours, in Q_n with every node faulty at a rate",
-    source="Gordon & Stout 1988, Chen & Shin 1990, Lee & Hayes 1988; docs/readings/rivals.md",
+    source="Gordon & Stout 1988, Chen & Shin 1990, Lee & Hayes 1988; docs/readings/routing-rules.md",
     revision=1,
     axes=(
         Axis("n", "dimension of the hypercube", int, 2, 62),
@@ -62,11 +62,11 @@ RIVALS_RATE = Study(
         for name in ("sidetrack", *(name for name in BLIND_RULES if name != "sidetrack"))
         for statistic in rule_statistics(name, "valid", cut=name in ("dfs", "sidetrack"))
     ),
-    kernel=lambda point: dispatch.RIVALS_RATE.kernel(*point.values()),
+    kernel=lambda point: dispatch.ROUTING_RULES_RATE.kernel(*point.values()),
     keyed=("routing-rate", {"k": 1}),
     grids=(Grid("rates", product_grid(n=[8, 10, 15, 20, 30, 45, 60], rate=_RATES), 10**4),),
     explain=_explain,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
     notes=_notes,
 )

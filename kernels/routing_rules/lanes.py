@@ -1,6 +1,6 @@
 """Routing rules under few faulty nodes, n = 9 .. 62, with one trial per vector lane as in ``fastcube.kernels.routing.lanes``.
 
-Entry points: ``RIVALS_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and in
+Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and in
 scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
 1. *filter* (``filter_vector``) decides every trial without two faults within distance 2.  No node is unsafe, all safety statuses
@@ -208,11 +208,11 @@ def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
     partly = tuple(name == "route" or name not in NAMES for name in names)
     route = "route" in names
     delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
-    minimal = tuple(int(layout.counter(f"{name}_minimal")) for name in names)
+    minimal = tuple(int(layout.counter(f"{name}_at_hamming")) for name in names)
     loss = int(layout.counter("route_loss")) if route else 0
-    most = tuple(int(layout.extreme(f"{name}_most")) for name in names)
-    wrong = tuple(int(layout.extreme(f"{name}_wrong")) for name in promising_rules(names))
-    possible = tuple(int(layout.counter(name)) for name in ("minimal_exists", "minimal_known"))
+    most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
+    wrong = tuple(int(layout.maximum(f"{name}_wrong")) for name in promising_rules(names))
+    possible = tuple(int(layout.counter(name)) for name in ("hamming_path_exists", "hamming_path_known"))
     reachable = int(layout.counter("reachable"))
     count, kept = len(names), len(wrong)
 
@@ -276,7 +276,7 @@ def make_lanes_kernel(
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
-    def rivals_lanes(key, first, stop, params, tally):
+    def routing_rules_lanes(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
@@ -284,12 +284,12 @@ def make_lanes_kernel(
             sift(key, first, stop, work, lanes, tally)
             decide(work, work.samples.n, tally)
 
-    return rivals_lanes
+    return routing_rules_lanes
 
 
-#: Kernels of the study ``rivals`` for n <= 16 and n <= 62.
-RIVALS_LANES_16 = make_lanes_kernel(16, NAMES)
-RIVALS_LANES_32 = make_lanes_kernel(32, NAMES)
+#: Kernels of the study ``routing-rules`` for n <= 16 and n <= 62.
+ROUTING_RULES_LANES_16 = make_lanes_kernel(16, NAMES)
+ROUTING_RULES_LANES_32 = make_lanes_kernel(32, NAMES)
 
 #: Points (n, f, links) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.
 EDGES = {

@@ -1,6 +1,6 @@
-"""Trials of the study ``rivals-status``: the nodes that each definition calls safe, and the rounds to compute it.
+"""Trials of the study ``safety-status``: the nodes that each definition calls safe, and the rounds to compute it.
 
-Faults are sampled as for ``rivals``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each
+Faults are sampled as for ``routing-rules``.  Nodes outside the maximal unsafe subcubes are safe by every definition.  Inside each
 subcube the planes of levels and vectors (``safety_status``) are counted, and Wu and Fernandez's marking is run (V2).
 """
 
@@ -19,7 +19,7 @@ from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
 from ..unsafe.rounds import count_marks_words, run_link_rounds
-from .layout import LINKS, RIVALS_STATUS, STATUS_NAMES, F, N
+from .layout import LINKS, SAFETY_STATUS, STATUS_NAMES, F, N
 from .safety_status import (
     LEVELS,
     MOST_PLANE_DIMENSIONS,
@@ -183,10 +183,10 @@ def _unsafe_rounds(scratch, i):
     return run_link_rounds(old, ends, new, scratch.marks, d)
 
 
-_KNOWN = RIVALS_STATUS.counter("known")
-_NODES = tuple(RIVALS_STATUS.moments(f"{word}_nodes") for word in STATUS_NAMES)
-_STEPS = tuple(RIVALS_STATUS.moments(f"{word}_steps") for word in STATUS_NAMES)
-_MOST = tuple(int(RIVALS_STATUS.extreme(f"{word}_most_rounds")) for word in STATUS_NAMES)
+_KNOWN = SAFETY_STATUS.counter("known")
+_NODES = tuple(SAFETY_STATUS.moments(f"{word}_nodes") for word in STATUS_NAMES)
+_STEPS = tuple(SAFETY_STATUS.moments(f"{word}_steps") for word in STATUS_NAMES)
+_MOST = tuple(int(SAFETY_STATUS.maximum(f"{word}_most_rounds")) for word in STATUS_NAMES)
 _MARKING = STATUS_NAMES.index("wu_fernandez")
 
 
@@ -219,5 +219,5 @@ def count_trial(key, t, params, scratch, tally):
         offer(tally, _MOST[j], scratch.rounds[j], t)
 
 
-#: Kernel at (n, f, links) = params; see ``layout.RIVALS_STATUS``.
-RIVALS_STATUS_SINGLE = trials_kernel(set_up, count_trial)
+#: Kernel at (n, f, links) = params; see ``layout.SAFETY_STATUS``.
+SAFETY_STATUS_SINGLE = trials_kernel(set_up, count_trial)

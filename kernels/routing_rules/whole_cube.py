@@ -1,6 +1,6 @@
 """Rules under any number of faulty nodes, n = 6 .. 12: safety statuses of whole cubes, eight trials at a time.
 
-``make_whole_cube_kernel`` makes the entry points ``RIVALS_WHOLE_8`` and ``_16``.  The work starts in ``rivals_whole``, and in the
+``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` and ``_16``.  The work starts in ``routing_rules_whole``, and in the
 block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample LABELS with the study's key, and in
 scalar code SIDETRACK's CHOICES.
 
@@ -333,7 +333,7 @@ def make_whole_cube_kernel(
         )
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
-    def rivals_whole(key, first, stop, params, tally):
+    def routing_rules_whole(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, stop)
@@ -341,12 +341,12 @@ def make_whole_cube_kernel(
             sift(key, first, stop, work, lanes, tally)
             decide(work, work.scratch.world.n, tally)
 
-    return rivals_whole
+    return routing_rules_whole
 
 
-#: Kernels of the study ``rivals`` for n <= 8 and n <= 12.
-RIVALS_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
-RIVALS_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
+#: Kernels of the study ``routing-rules`` for n <= 8 and n <= 12.
+ROUTING_RULES_WHOLE_8 = make_whole_cube_kernel(8, NAMES)
+ROUTING_RULES_WHOLE_16 = make_whole_cube_kernel(16, NAMES)
 
 #: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {

@@ -1,4 +1,4 @@
-"""The claims about rival rules and about networks, which are no paper's: each verdict, its cases, and its witness."""
+"""The claims about routing rules and about networks, which are no paper's: each verdict, its cases, and its witness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastcube.audit import registries
 from fastcube.audit.claims import Effort
 
 OUTCOMES = {
-    "unicast": {
+    "routing_rules": {
         "level-path": "holds",
         "vector-path": "holds",
         "levels-rounds": "holds",
@@ -46,7 +46,7 @@ def test_every_claim_is_decided_as_known(name):
 
 def test_a_verdict_names_the_sets_that_the_claim_is_about():
     near, far = (
-        registries.claims("unicast", name)[0].decide(Effort(quick=True)).checked
+        registries.claims("routing_rules", name)[0].decide(Effort(quick=True)).checked
         for name in ("levels-near", "gu-peng-4")
     )
     assert "up to 0 in Q_1, 1 in Q_2, 2 in Q_3, 3 in Q_4, 4 in Q_5: 37,067 sets" in near

@@ -1,4 +1,4 @@
-"""Claims about messages under rival rules (V10); registry and conventions as in ``status``."""
+"""Claims about messages under routing rules (V10); registry and conventions as in ``status``."""
 
 import math
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from .status import checked_range, cubes_with_links, decide_with_links, largest_
 
 
 def _count_messages(effort: Effort, most: Callable[[int], int] | None) -> Any:
-    """Yield (n, f, counts, extremes, pairs) for all messages of LEVELS, VECTORS, A1 and DFS."""
-    from fastcube.kernels.unicast.layout import make_layout
-    from fastcube.kernels.unicast.rules import RULES
-    from fastcube.kernels.unicast.scalar import make_sets_kernel
+    """Yield (n, f, counts, maxima, pairs) for all messages of LEVELS, VECTORS, A1 and DFS."""
+    from fastcube.kernels.routing_rules.layout import make_layout
+    from fastcube.kernels.routing_rules.rules import RULES
+    from fastcube.kernels.routing_rules.scalar import make_sets_kernel
 
     rules = ("LEVELS", "VECTORS", "A1", "DFS")
     names = tuple(rule.lower() for rule in rules)
@@ -45,9 +45,9 @@ def _all_messages(
     most: Callable[[int], int] | None = None,
 ) -> Verdict:
     """Return "holds" if all counts are right; otherwise ``wrong`` must find the message in some cube."""
-    for n, f, counts, extremes, pairs in _count_messages(effort, most):
+    for n, f, counts, maxima, pairs in _count_messages(effort, most):
         effort.applied += pairs
-        if not right(counts, extremes, pairs):
+        if not right(counts, maxima, pairs):
             found = next((found for cube in enumerate_cubes(n, f, first=1) if (found := wrong(cube)) is not None), None)
             check_agreement(
                 found is None, False, f"whether every message with {f} faults of Q_{n} is right, one by one and counted"
@@ -80,14 +80,14 @@ _REFUSED_EXPRESSION = (
     states="A message that LEVELS or VECTORS accepts is delivered over H or H + 2 links [with faulty links, V6, too].",
 )
 def accepted_delivered(effort: Effort) -> Verdict:
-    """Check the extremes that must stay 0, and with faulty links every message of Q_2 and Q_3 from node 0."""
+    """Check the maxima that must stay 0, and with faulty links every message of Q_2 and Q_3 from node 0."""
 
     def wrong(cube: Hypercube, t: int) -> bool:
         ways = [route(cube, 0, t, rule) for rule in ("LEVELS", "VECTORS")]
         return any(w.outcome != "refused" and w.length not in (t.bit_count(), t.bit_count() + 2) for w in ways)
 
-    def is_right(_: Any, extremes: Any, pairs: int) -> bool:
-        return all(extremes[f"{name}_wrong"][0] <= 0 for name in ("levels", "vectors"))
+    def is_right(_: Any, maxima: Any, pairs: int) -> bool:
+        return all(maxima[f"{name}_wrong"][0] <= 0 for name in ("levels", "vectors"))
 
     find = _first_message_finder("accepted, and not delivered so", _ROUTES_EXPRESSION, wrong)
     return decide_with_links(effort, _all_messages(effort, is_right, find), find)
@@ -182,15 +182,15 @@ def dfs_connected(effort: Effort) -> Verdict:
     states="At any fixed rate of faulty nodes the fraction of messages that sidetracking delivers tends to 1 as n grows.",
 )
 def sidetrack_rates(effort: Effort) -> Verdict:
-    """Run ``rivals-rate`` at rates .1 to .7, and compare the fractions not delivered within 8n hops as n grows."""
-    from ..rate import RIVALS_RATE
+    """Run ``routing-rules-rate`` at rates .1 to .7, and compare the fractions not delivered within 8n hops as n grows."""
+    from ..rate import ROUTING_RULES_RATE
 
     trials, told = effort.by_effort(full=20_000, quick=2_000), []
     for rate in (0.1, 0.3, 0.5, 0.6, 0.7):
         lost = []
         for n in (8, 15, 30, 60):
             effort.step(f"n={n}, rate={rate}")
-            counts = RIVALS_RATE.count({"n": n, "rate": rate}, trials).counts
+            counts = ROUTING_RULES_RATE.count({"n": n, "rate": rate}, trials).counts
             effort.applied += int(counts["valid"])
             lost.append((counts["valid"] - counts["sidetrack_delivered"]) / counts["valid"])
         told.append(f"{rate}: {', '.join(f'{share:.2g}' for share in lost)}")

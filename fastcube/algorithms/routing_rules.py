@@ -1,4 +1,4 @@
-"""Rival rules for routing one message in a hypercube with faults, and the safety statuses they use (docs/readings/rivals.md).
+"""Routing rules for routing one message in a hypercube with faults, and the safety statuses they use (docs/readings/routing-rules.md).
 
 A safety status is a level, a vector or a mark per node.  Outside the maximal unsafe subcubes of Lee & Hayes every node has the
 best status, also with faulty links (V5): it has at most one neighbour inside, hence n - 1 neighbours of best status over
@@ -213,7 +213,7 @@ class SafetyVectors(_SafetyStatus):
 
 
 class WuFernandez(_SafetyStatus):
-    """Wu and Fernandez's marking (V2), made by ``fastcube.wu_fernandez``.
+    """Wu and Fernandez's marking (V2), made by ``fastcube.wu_fernandez_safe``.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ def safety_vectors(cube: Hypercube) -> SafetyVectors:
     return SafetyVectors(cube)
 
 
-def wu_fernandez(cube: Hypercube) -> WuFernandez:
+def wu_fernandez_safe(cube: Hypercube) -> WuFernandez:
     """Return Wu and Fernandez's marking of a hypercube with faulty nodes (V2).  ``cube`` is as for ``safety_levels``.
 
     Returns
@@ -310,11 +310,13 @@ def wu_fernandez(cube: Hypercube) -> WuFernandez:
 
     Examples
     --------
-    >>> fc.wu_fernandez(fc.Hypercube(3, faulty_nodes=[0, 3])).marked  # nodes 1 and 2 have two faulty neighbours
+    >>> fc.wu_fernandez_safe(fc.Hypercube(3, faulty_nodes=[0, 3])).marked  # nodes 1 and 2 have two faulty neighbours
     array([False,  True,  True, False, False, False, False, False])
     """
     if isinstance(cube, Hypercube) and cube.faulty_links:
-        raise ParameterError(f"faulty_links must be empty for wu_fernandez, got {len(cube.faulty_links)} faulty links")
+        raise ParameterError(
+            f"faulty_links must be empty for wu_fernandez_safe, got {len(cube.faulty_links)} faulty links"
+        )
     return WuFernandez(cube)
 
 

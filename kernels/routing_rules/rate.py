@@ -1,4 +1,4 @@
-"""Trials of the study ``rivals-rate``: independently faulty nodes, and the rules that need no safety status.
+"""Trials of the study ``routing-rules-rate``: independently faulty nodes, and the rules that need no safety status.
 
 Every node is faulty with a given rate, decided by a hash of its label on demand.  Sampling works as in ``routing-rate``: a trial
 is sampled again as a whole until its ends differ and are nonfaulty.  Pairs are sampled in batches, then evaluated one at a time.
@@ -18,7 +18,7 @@ from ..machine.bits import ONE, ZERO, highest_bit, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..routing.rate import walk1
 from ..routing.rules import LOST, SearchScratch, search_scratch_for
-from .layout import BLIND_RULES, RATE, RIVALS_RATE, N
+from .layout import BLIND_RULES, RATE, ROUTING_RULES_RATE, N
 from .rules import make_bounded_rules
 from .scalar import make_route_recorder
 
@@ -70,8 +70,8 @@ def _first_path(world, s, t):
     return popcount(s ^ t)
 
 
-_VALID = int(RIVALS_RATE.counter("valid"))
-_record_route = make_route_recorder(RIVALS_RATE, BLIND_RULES)
+_VALID = int(ROUTING_RULES_RATE.counter("valid"))
+_record_route = make_route_recorder(ROUTING_RULES_RATE, BLIND_RULES)
 
 
 @block
@@ -93,8 +93,8 @@ def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
 
 
 @kernel(TRIALS_SIGNATURE)
-def RIVALS_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
-    """Run trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``fastcube.kernels.unicast.layout.RIVALS_RATE``."""
+def ROUTING_RULES_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
+    """Run trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``fastcube.kernels.routing_rules.layout.ROUTING_RULES_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
     lazy = PairSource(key, limit, n, True)

@@ -1,6 +1,6 @@
-"""``rivals-status``: the fraction of nodes that each definition calls safe, and the rounds to compute it.
+"""``safety-status``: the fraction of nodes that each definition calls safe, and the rounds to compute it.
 
-The trials have the faults of ``rivals``.  ``unsafe_safe`` counts nonfaulty nodes that are not unsafe (Lee and Hayes),
+The trials have the faults of ``routing-rules``.  ``lee_hayes_safe`` counts nonfaulty nodes that are not unsafe (Lee and Hayes),
 ``wu_fernandez_safe`` nodes that are not marked, ``levels_safe`` nodes of level n, and ``vectors_safe`` nodes whose bits are all
 1.
 """
@@ -9,16 +9,16 @@ import math
 from functools import partial
 from typing import Any
 
-from fastcube.kernels.unicast import dispatch
-from fastcube.kernels.unicast.layout import RIVALS_STATUS as TALLY
-from fastcube.kernels.unicast.layout import STATUS_NAMES
+from fastcube.kernels.routing_rules import dispatch
+from fastcube.kernels.routing_rules.layout import SAFETY_STATUS as TALLY
+from fastcube.kernels.routing_rules.layout import STATUS_NAMES
 from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, head_lines, sample_trial
 from fastcube.measure.statistics import Mean, NormalMean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results
 
 _TITLES = {
-    "unsafe": "Lee & Hayes's unsafe nodes",
+    "lee_hayes": "Lee & Hayes's unsafe nodes",
     "wu_fernandez": "Wu & Fernandez's marking",
     "levels": "safety levels",
     "vectors": "safety vectors",
@@ -26,7 +26,7 @@ _TITLES = {
 
 #: The safe nodes of each definition, as a description.
 _SAFE_TEXTS = {
-    "unsafe": "nonfaulty and not unsafe (Lee & Hayes)",
+    "lee_hayes": "nonfaulty and not unsafe (Lee & Hayes)",
     "wu_fernandez": "nonfaulty and not marked (Wu & Fernandez)",
     "levels": "nonfaulty and have the safety level n",
     "vectors": "nonfaulty and have all bits of the safety vector set",
@@ -64,7 +64,7 @@ def _statistics() -> tuple[Statistic, ...]:
                 **where,
             )
         )
-        kind = NormalMean if word in ("unsafe", "wu_fernandez") else partial(Mean, bound=_most_rounds)
+        kind = NormalMean if word in ("lee_hayes", "wu_fernandez") else partial(Mean, bound=_most_rounds)
         rounds.append(
             kind(
                 name=f"{word}_rounds",
@@ -81,16 +81,16 @@ def _statistics() -> tuple[Statistic, ...]:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.unicast import safety_levels, safety_vectors, wu_fernandez
+    from fastcube.algorithms.routing_rules import safety_levels, safety_vectors, wu_fernandez_safe
     from fastcube.algorithms.unsafe import find_unsafe
 
     drawing = sample_trial(point, key, trial)
     cube = drawing.network
     data, lines = head_lines(drawing)
     unsafe = find_unsafe(cube)
-    safe = {"unsafe": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
-    rounds = {"unsafe": unsafe.rounds}
-    for word, make in (("wu_fernandez", wu_fernandez), ("levels", safety_levels), ("vectors", safety_vectors)):
+    safe = {"lee_hayes": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
+    rounds = {"lee_hayes": unsafe.rounds}
+    for word, make in (("wu_fernandez", wu_fernandez_safe), ("levels", safety_levels), ("vectors", safety_vectors)):
         if word == "wu_fernandez" and cube.faulty_links:
             continue
         words: Any = make(cube)
@@ -121,7 +121,7 @@ def _notes(results: Results) -> list[str]:
     lines = ["bits that a node sends to a neighbour: 1 if unsafe or marked; n for a vector, one per round; for a level"]
     lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in ns))
     for word in STATUS_NAMES:
-        known = [(tally.extremes[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
+        known = [(tally.maxima[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
         (most, trial), point = max(known, key=lambda item: item[0][0])
         if most > 0:
             lines.append(f"most rounds of {_TITLES[word]}: {most} (trial {trial} at {point_text(point)})")
@@ -131,20 +131,20 @@ def _notes(results: Results) -> list[str]:
     return lines
 
 
-RIVALS_STATUS = Study(
-    name="rivals-status",
+SAFETY_STATUS = Study(
+    name="safety-status",
     title="Safety status of nodes among random faults in Q_n",
-    source="Lee & Hayes 1988, Wu & Fernandez 1991, Wu 1995-1998; docs/readings/rivals.md",
+    source="Lee & Hayes 1988, Wu & Fernandez 1991, Wu 1995-1998; docs/readings/routing-rules.md",
     revision=1,
     axes=AXES,
     tally=TALLY,
     statistics=_statistics(),
-    kernel=lambda point: dispatch.RIVALS_STATUS.kernel(*point.values()),
+    kernel=lambda point: dispatch.SAFETY_STATUS.kernel(*point.values()),
     keyed=KEY_SOURCE,
     grids=GRIDS,
     check=check_point,
     explain=_explain,
-    draw=sample_trial,
+    sample=sample_trial,
     figure=_figure,
     notes=_notes,
 )

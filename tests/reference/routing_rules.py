@@ -1,4 +1,4 @@
-"""Rival rules for routing among faults in plain Python, from the reading alone (docs/readings/rivals.md, V1-V9).
+"""Routing rules for routing among faults in plain Python, from the reading alone (docs/readings/routing-rules.md, V1-V9).
 
 A cube is a dimension, faulty nodes and faulty links; words are dictionaries of all nodes, a path a list of labels.
 """
@@ -257,7 +257,7 @@ class Cube:
             length += 1
         return None
 
-    def minimal_exists(self, s: int, t: int) -> bool:
+    def hamming_path_exists(self, s: int, t: int) -> bool:
         """V9: whether some path of H good hops joins s and t."""
         edge = {s}
         for _ in range((s ^ t).bit_count()):

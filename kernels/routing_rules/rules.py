@@ -1,4 +1,4 @@
-"""The rival rules (V7, V8), one block per rule: ``rule(world, words, s, t) -> links``.
+"""The routing rules (V7, V8), one block per rule: ``rule(world, words, s, t) -> links``.
 
 A rule returns the number of links on a message's route, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or
 UNKNOWN if the safety statuses that it needs are not computed.  ``world`` holds the trial's faults and scratch memory
