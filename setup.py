@@ -1,4 +1,7 @@
-"""What pyproject.toml cannot state: the folders that install inside ``fastcube``, and the files of the sdist."""
+"""What pyproject.toml cannot state: the folders that install inside ``fastcube``, and the files of the sdist.
+
+``audit/`` is a distribution of its own, with its own pyproject.toml.
+"""
 
 import os
 import subprocess
@@ -19,12 +22,14 @@ FOLDERS = {
 
 
 class TrackedSdist(sdist):
-    """An sdist of the files that git tracks, without the links.  Outside a checkout setuptools chooses the files."""
+    """An sdist of the files that git tracks, without links and the audit.  Outside a checkout setuptools chooses the files."""
 
     def make_distribution(self):
         """Replace the list of files by the tracked files."""
         if Path(".git").exists():
-            names = subprocess.run(["git", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+            names = subprocess.run(
+                ["git", "ls-files", "-z", ":!audit"], check=True, capture_output=True, text=True
+            ).stdout
             self.filelist.files = [
                 name for name in names.split("\0") if Path(name).is_file() and not Path(name).is_symlink()
             ]

@@ -71,10 +71,10 @@ readme_command() {
   awk -v wanted="$1" '/^```sh$/ {block++; inside=1; next} /^```$/ {inside=0} inside && block == wanted' README.md
 }
 
-# Install extras of the clone into .venv, which is made where it is missing.
+# Install the clone with extras into .venv, which is made where it is missing; with a second argument also the audit with those.
 install() {
   [ -x .venv/bin/python ] || python3 -m venv .venv
-  .venv/bin/pip install -q -e ".[$1]"
+  .venv/bin/pip install -q -e ".[$1]" ${2:+-e "./audit[$2]"}
 }
 
 # Install Debian packages where this machine lets us; the tests that need them say that they are skipped.
@@ -99,7 +99,14 @@ readme_first_command() {
   test -s fig8.png && test -s fig8.h5
 }
 
-# The default tests, as the README runs them.
+# The engine stands without the audit: its default tests pass where the audit is not installed.
+engine_alone() {
+  install plot,test
+  ! .venv/bin/python -c "import fastcube_audit" 2> /dev/null
+  tests tests
+}
+
+# The default tests of both distributions, as the README runs them.
 readme_second_command() {
   readme_command 2
   bash -c "$(readme_command 2)"
@@ -110,9 +117,10 @@ linters_and_types() {
   .venv/bin/ruff check .
   .venv/bin/ruff format --check .
   .venv/bin/mypy
+  .venv/bin/mypy --config-file audit/pyproject.toml
 }
 
-kernel_tests() { tests -m "kernels and not (slow or exhaustive or mpi or dask or slurm or browser)"; }
+kernel_tests() { tests tests audit/tests -m "kernels and not (slow or exhaustive or mpi or dask or slurm or browser)"; }
 
 mpi_dask_slurm() {
   install mpi,dask
@@ -124,14 +132,15 @@ mpi_dask_slurm() {
 build_distributions() {
   .venv/bin/pip install -q build twine
   .venv/bin/python -m build -q --outdir "$place/dist" .
+  .venv/bin/python -m build -q --outdir "$place/dist" audit
   .venv/bin/twine check --strict "$place"/dist/*
 }
 
-# A study, a user's own study file and a user's own package, with the wheel alone.
+# A study, a user's own study file and a user's own package, with the wheel alone; then a claim, with the wheel of the audit.
 wheel_from_an_empty_folder() {
   build_distributions
   python3 -m venv "$place/wheel"
-  "$place/wheel/bin/pip" install -q "$place"/dist/fastcube-*.whl pytest 'setuptools>=77'
+  "$place/wheel/bin/pip" install -q "$place"/dist/fastcube-[0-9]*.whl pytest 'setuptools>=77'
   mkdir "$place/empty"
   (
     cd "$place/empty"
@@ -146,12 +155,17 @@ wheel_from_an_empty_folder() {
     fastcube list | grep '^pack '
     pytest -q pack/tests
     fastcube run pack --trials 1e4 --progress none
+    fastcube claims 2>&1 | grep 'fastcube claims needs fastcube-audit: pip install fastcube-audit'
+    pip install -q --no-deps "$place"/dist/fastcube_audit-*.whl
+    fastcube --help | grep '^Commands of fastcube-audit'
+    fastcube claims lee_hayes theorem-3 --quick
+    pip check
   )
 }
 
 # The site with warnings as errors, without network where this machine can cut it off; the gallery's scripts run.  Then its pages.
 site() {
-  install docs,test
+  install docs,test test
   local offline=()
   if unshare -rn true 2> /dev/null; then offline=(unshare -rn); fi
   "${offline[@]}" .venv/bin/sphinx-build -W --keep-going -n -q docs "$place/site"
@@ -162,25 +176,28 @@ site() {
 # ---- steps of .ci/full -----------------------------------------------------------------------------------------------------
 
 # At most 8 minutes.  One point per process, since its points differ by a hundred in cost.
-two_kernels_on_the_same_trials() { .venv/bin/pytest -q -rs -n 2 -m slow tests/kernels/test_many_trials.py; }
+two_kernels_on_the_same_trials() {
+  install plot,test test
+  .venv/bin/pytest -q -rs -n 2 -m slow tests/kernels/test_many_trials.py
+}
 
 slow_tests() {
-  tests -m "slow and not (exhaustive or mpi or dask or slurm or browser)" --ignore tests/kernels/test_many_trials.py
+  tests tests audit/tests -m "slow and not (exhaustive or mpi or dask or slurm or browser)" --ignore tests/kernels/test_many_trials.py
 }
 
 # One test per process at a time: the mutants of all kernels are in one file.
-exhaustive_tests() { .venv/bin/pytest -q -rs -n 2 -m exhaustive; }
+exhaustive_tests() { .venv/bin/pytest -q -rs -n 2 -m exhaustive tests audit/tests; }
 
 oldest_dependencies() {
   .venv/bin/pip install -q uv
   .venv/bin/uv venv -q --python "$(command -v python3)" "$place/oldest"
-  .venv/bin/uv pip install -q --python "$place/oldest/bin/python" --resolution lowest-direct -e '.[plot,test]'
-  "$place/oldest/bin/pytest" -q -rs -n 2 --dist loadfile
+  .venv/bin/uv pip install -q --python "$place/oldest/bin/python" --resolution lowest-direct -e '.[plot,test]' -e './audit[test]'
+  "$place/oldest/bin/pytest" -q -rs -n 2 --dist loadfile tests audit/tests
 }
 
 # The quick report, the same again from its cache to the same bytes, and in a browser.
 report() {
-  install report,browser
+  install browser report,browser
   debian_packages chromium fonts-dejavu-core
   local begin=$SECONDS
   .venv/bin/fastcube reproduce --quick -o "$place/report" --progress lines
@@ -189,7 +206,7 @@ report() {
   find "$place/report" -type f -exec sha256sum {} + | sort > "$place/before"
   .venv/bin/fastcube reproduce --quick -o "$place/report" --progress none
   find "$place/report" -type f -exec sha256sum {} + | sort | diff "$place/before" -
-  FASTCUBE_REPORT="$place/report" .venv/bin/pytest -q -rs -n 2 -m browser tests/audit/test_report*.py
+  FASTCUBE_REPORT="$place/report" .venv/bin/pytest -q -rs -n 2 -m browser audit/tests/test_report*.py
 }
 
 site_in_a_browser() {
@@ -202,7 +219,7 @@ dualcube_beside_its_reference() { .venv/bin/python benchmarks/dualcube_twin.py; 
 
 tests_from_the_sdist() {
   mkdir "$place/sdist"
-  tar -xzf "$place"/dist/fastcube-*.tar.gz -C "$place/sdist" --strip-components=1
+  tar -xzf "$place"/dist/fastcube-[0-9]*.tar.gz -C "$place/sdist" --strip-components=1
   python3 -m venv "$place/unpacked"
   (
     cd "$place/sdist"
@@ -231,7 +248,7 @@ other_pythons() {
     python=$(find_python "$version")
     if [ -z "$python" ]; then echo "Python $version: not found here" && continue; fi
     "$python" -m venv "$place/$version"
-    "$place/$version/bin/pip" install -q "$place"/dist/fastcube-*.whl
+    "$place/$version/bin/pip" install -q "$place"/dist/fastcube-[0-9]*.whl
     "$place/$version/bin/fastcube" run unsafe-fraction --set n=5 --trials 1e4 -o "$place/$version.h5" --progress none > /dev/null
     found=$(digest "$place/$version" "$place/$version.h5")
     echo "Python $version ($python): digest $found"
@@ -242,7 +259,7 @@ other_pythons() {
 # Lines that the default tests run, per folder; nothing is required of them.  Kernels run compiled, which coverage cannot see.
 line_coverage() {
   .venv/bin/pip install -q pytest-cov
-  tests --cov=fastcube --cov-report=json:"$place/coverage.json"
+  tests tests audit/tests --cov=fastcube --cov=fastcube_audit --cov-report=json:"$place/coverage.json"
   .venv/bin/python - "$place/coverage.json" << 'END'
 import collections, json, pathlib, sys
 

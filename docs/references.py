@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from fastcube.audit.citing import listed_entries
 from fastcube.measure.inventory import inventory, papers
 from fastcube.resources import read_json
+from fastcube.results.citing import listed_entries
 
 DOCS = Path(__file__).resolve().parent
 

@@ -13,11 +13,11 @@ sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 from errata import SHOWN
 
 from fastcube import resources
-from fastcube.audit import registries
-from fastcube.audit.deciding import decide_claims
-from fastcube.audit.report import duals
-from fastcube.audit.report.network_drawings import render_witness
 from fastcube.running.progress import Progress
+from fastcube_audit import registries
+from fastcube_audit.deciding import decide_claims
+from fastcube_audit.report import duals
+from fastcube_audit.report.network_drawings import render_witness
 
 DOCS = Path(__file__).resolve().parent
 

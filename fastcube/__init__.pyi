@@ -27,7 +27,6 @@ from .algorithms.trees_lattice import optimal_tree as optimal_tree
 from .algorithms.unsafe import find_unsafe as find_unsafe
 from .algorithms.wormhole import dependency_cycle as dependency_cycle
 from .algorithms.wormhole import simulate_wormhole as simulate_wormhole
-from .audit.report import reproduce as reproduce
 from .errors import EngineError as EngineError
 from .errors import FastcubeError as FastcubeError
 from .errors import FormatTooNewError as FormatTooNewError
@@ -70,9 +69,9 @@ from .measure.statistics import Quantile as Quantile
 from .measure.statistics import Ratio as Ratio
 from .measure.statistics import TailProportion as TailProportion
 from .measure.study import Axis as Axis
-from .measure.study import Draw as Sample
 from .measure.study import Explanation as Explanation
 from .measure.study import Grid as Grid
+from .measure.study import Sample as Sample
 from .measure.study import Study as Study
 from .measure.study import product_grid as product_grid
 from .measure.survival import survival_study as survival_study

@@ -1,6 +1,5 @@
 """The page of the command line: a section per command with its help, an example, its arguments and its options."""
 
-import importlib
 import inspect
 import re
 import tomllib
@@ -57,12 +56,12 @@ def command_section(name, command, about):
 def add_sections(app, page, source):
     """Write the sections into the page."""
     if page == "cli":
-        from fastcube.cli import COMMANDS
+        from fastcube.cli import AUDIT_COMMANDS, COMMANDS, group
 
         about = read_examples()
         sections = []
-        for name in COMMANDS:
-            sections += command_section(name, importlib.import_module(f"fastcube.cli.{name}").command, about[name])
+        for name in (*COMMANDS, *AUDIT_COMMANDS):
+            sections += command_section(name, group.get_command(None, name), about[name])
         source[0] = source[0].replace(MARK, "\n".join(sections))
 
 

@@ -12,13 +12,13 @@ import re
 import tomllib
 from pathlib import Path
 
-from fastcube.audit import registries, verdicts
-from fastcube.audit.claims import Effort
-from fastcube.audit.report import duals
-from fastcube.audit.report.agreement import VERDICT_LABELS
-from fastcube.audit.report.network_drawings import cube_svg, describe_drawing, drawings_of
-from fastcube.audit.report.words import formula
 from fastcube.measure.inventory import inventory
+from fastcube.plot.formula import formula_html as formula
+from fastcube_audit import registries, verdicts
+from fastcube_audit.claims import Effort
+from fastcube_audit.report import duals
+from fastcube_audit.report.agreement import VERDICT_LABELS
+from fastcube_audit.report.network_drawings import cube_svg, describe_drawing, drawings_of
 
 DOCS = Path(__file__).resolve().parents[1]
 

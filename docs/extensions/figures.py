@@ -6,7 +6,7 @@ A comment ``<!-- drawn NAME: alternative text -->`` becomes the figure of the ke
 import html
 import re
 
-from fastcube.audit.report.figures import DARK_RULES, figure_svg, narrow_panels
+from fastcube.plot.svg import DARK_RULES, figure_svg, narrow_panels
 
 DRAWING_MARK = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
 
@@ -48,10 +48,10 @@ def draw_results(results, path, whole=None):
     ``whole`` is their figure where it is there already.  Nothing is drawn anew where the results and the package's drawing
     code are as they were.
     """
-    from fastcube.results.provenance import hash_sources
+    from fastcube.results.sources import ENGINE
 
     layout = LAYOUTS.get(path.stem, {})
-    stamp, now = path.with_suffix(".stamp"), f"{results.digest()} {layout} {hash_sources(looks=True)}"
+    stamp, now = path.with_suffix(".stamp"), f"{results.digest()} {layout} {ENGINE.hash(looks=True)}"
     if stamp.exists() and stamp.read_text() == now:
         return
     whole = whole or results.plot(**layout)

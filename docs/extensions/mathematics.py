@@ -1,4 +1,4 @@
-"""Mathematics in the text of all pages, set as the report sets it: ``Q_10``, ``2^n`` and ``<=`` look like what they mean."""
+"""Mathematics in the text of all pages, set as the report sets it."""
 
 from html.parser import HTMLParser
 
@@ -7,7 +7,7 @@ from sphinx import addnodes
 from sphinx.ext.autosummary import autosummary_table
 from sphinx.transforms import SphinxTransform
 
-from fastcube.audit.report.words import formula
+from fastcube.plot.formula import formula_html
 
 #: Text that is code, a name, an address or markup.
 CODE = (
@@ -47,7 +47,7 @@ class _NodeMaker(HTMLParser):
 def mathematics_nodes(text):
     """The nodes of a text: one, the text itself, where it holds no mathematics."""
     maker = _NodeMaker()
-    maker.feed(str(formula(text)))
+    maker.feed(formula_html(text))
     maker.close()
     return maker.open[0].children
 

@@ -1,4 +1,4 @@
-"""Routing rules for routing one message in a hypercube with faults, and the safety statuses they use (docs/readings/routing-rules.md).
+"""Routing rules for one message in a hypercube with faults, and the safety statuses they use (docs/readings/routing-rules.md).
 
 A safety status is a level, a vector or a mark per node.  Outside the maximal unsafe subcubes of Lee & Hayes every node has the
 best status, also with faulty links (V5): it has at most one neighbour inside, hence n - 1 neighbours of best status over

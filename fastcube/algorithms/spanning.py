@@ -92,7 +92,8 @@ def broadcast_packets(cube: Hypercube, s: int, packets: int, trees: str = "edst"
     packets : int
         Number of packets, 1 or more.
     trees : str
-        ``edst`` (default): the trees of :func:`edge_disjoint_spanning_trees`.  ``edmonds``: its trees with ``algorithm="edmonds"``.
+        ``edst`` (default): the trees of :func:`edge_disjoint_spanning_trees`.  ``edmonds``: the same with
+        ``algorithm="edmonds"``.
         ``binomial``: one tree, in which the parent of v clears the highest set bit of v ^ s; without faults only.
         ``bfs``: one shortest-path tree, n <= 20.
 

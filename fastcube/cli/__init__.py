@@ -1,13 +1,14 @@
 """The command line.  Each command is in its own module, which is imported when the command is called.
 
 Data goes to standard output, messages to standard error.  Exit statuses: 0, done; 1, ``status`` found missing trials, ``diff`` a
-difference, or a claim could not be decided; 2, wrong usage or bad input, with one line and no traceback; 75, work remains, run
+difference; 2, wrong usage or bad input, with one line and no traceback; 75, work remains, run
 again; 129, 130 and 143, interrupted after a checkpoint.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
 import shlex
@@ -15,11 +16,11 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from ..errors import FastcubeError, plain_text, suggest_name
+from ..errors import FastcubeError, MissingDependencyError, ParameterError, plain_text, suggest_name
 from ..running.signals import WORK_REMAINS, own_process
 
 #: The line of each command in the help, here so that ``--help`` imports no command.
@@ -34,10 +35,8 @@ COMMANDS = {
     "merge": "Add results of disjoint trials, exactly.",
     "status": "Show the trials done and missing, and the shards to resubmit.",
     "replay": "Show one trial in full.",
-    "reproduce": "Measure and decide everything that the papers print.",
     "faults": "Write the fault sets of trials as CSV.",
     "evaluate": "Run a study's algorithm on fault sets from CSV.",
-    "claims": "Decide the papers' claims by code.",
     "slurm": "Print a Slurm job script, without submitting it.",
     "warmup": "Compile a study's kernels ahead of a job array.",
     "info": "Show the environment, or a file's identity and digest.",
@@ -47,11 +46,65 @@ COMMANDS = {
 }
 
 
+#: Commands of the distribution fastcube-audit, for the message where it is not installed.
+AUDIT_COMMANDS = ("claims", "reproduce")
+
+
+class InstalledCommands(NamedTuple):
+    """The commands of an installed package: its name and version, the package of their modules, and their lines in the help."""
+
+    distribution: str
+    package: str
+    lines: dict[str, str]
+
+
+@functools.cache
+def find_installed_commands() -> tuple[InstalledCommands, ...]:
+    """Return the commands of installed packages, from the entry points of the group ``fastcube.commands``.
+
+    An entry point names a dict, the line of each command in the help.  The command ``NAME`` is ``command`` of the module ``NAME``
+    (with ``_`` for ``-``) beside this dict, and is imported when it is called.  A package that is broken, or has a command that
+    exists already, is left out with a warning.
+    """
+    from ..measure.installed import find_entry_points, load_or_refuse, package_text, warn_of_package
+
+    found: list[InstalledCommands] = []
+    for points in find_entry_points("fastcube.commands").values():
+        for point in points:
+            taken = {*COMMANDS, *(name for package in found for name in package.lines)}
+            try:
+                lines = load_or_refuse(lambda at=point: f"commands of {package_text(at)}", point.load)  # type: ignore[misc]
+                if not isinstance(lines, dict) or not all(isinstance(x, str) for item in lines.items() for x in item):
+                    raise ParameterError(
+                        f"commands of {package_text(point)} must be a dict of texts, got {point.value}"
+                    )
+                if doubled := taken & lines.keys():
+                    raise ParameterError(
+                        f"{package_text(point)} has the command {min(doubled)}, which fastcube has already"
+                    )
+            except ParameterError as error:
+                warn_of_package([point], str(error))
+            else:
+                found.append(InstalledCommands(package_text(point), point.module, lines))
+    return tuple(found)
+
+
+def find_command_module(name: str) -> str | None:
+    """Return the module of a command, or None if there is no such command."""
+    if name in COMMANDS:
+        return f"{__name__}.{name}"
+    return next(
+        (f"{found.package}.{name.replace('-', '_')}" for found in find_installed_commands() if name in found.lines),
+        None,
+    )
+
+
 class _Commands(click.Group):
     """A group that knows the names of its commands and imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS]  # ``list`` would be the module of that command, once it is imported
+        # ``list`` would be the module of that command, once it is imported
+        return [*COMMANDS, *(name for package in find_installed_commands() for name in package.lines)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -62,8 +115,12 @@ class _Commands(click.Group):
                 click.echo(ctx.get_help(), color=ctx.color)
                 ctx.exit()
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command '{name}'{suggest_name(name, COMMANDS)}", ctx)
+        if not name.startswith("-") and not ctx.resilient_parsing and find_command_module(name) is None:
+            if name in AUDIT_COMMANDS:
+                raise MissingDependencyError(
+                    f"fastcube {name} needs fastcube-audit: pip install fastcube-audit, or ./audit in a checkout"
+                )
+            raise click.UsageError(f"No such command '{name}'{suggest_name(name, self.list_commands(ctx))}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -74,14 +131,15 @@ class _Commands(click.Group):
             return 0
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module = importlib.import_module(f".{name}", __name__)
-        return module.command  # type: ignore[no-any-return]
+        module = find_command_module(name)
+        return None if module is None else importlib.import_module(module).command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([*COMMANDS.items()])
+        for package in find_installed_commands():
+            with formatter.section(f"Commands of {package.distribution}"):
+                formatter.write_dl([*package.lines.items()])
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

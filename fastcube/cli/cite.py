@@ -12,8 +12,8 @@ from . import completion, print_message
 @click.argument("study", required=False, shell_complete=completion.complete_studies)
 def command(study: str | None) -> None:
     """Print BibTeX entries of fastcube, and of the papers, networks, routing rules and methods of STUDY."""
-    from ..audit import citing
     from ..measure import paper, registry
+    from ..results import citing
 
     if named := [p for p in paper.papers_with_inventory() if p.name == study]:
         raise ParameterError(f"study must be the name of a study, such as {named[0].studies[0]}, got the paper {study}")

@@ -1,4 +1,4 @@
-"""Completion by TAB: names of studies, grids, axes, statistics, papers and claims; the shell completes file names.
+"""Completion by TAB: names of studies, grids, axes and statistics; the shell completes file names.
 
 Each completion is a new process.  Names of studies and papers come from entry points, without any import.  Names of grids, axes
 and statistics come from the study in the command line.
@@ -86,13 +86,6 @@ def complete_point(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def complete_statistics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Return the names of the study's statistics."""
     return matching_items(_study_items(ctx, "statistics"), incomplete)
-
-
-def complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Return the names of papers and questions, or else files."""
-    from ..measure.paper import PAPERS
-
-    return matching_items(PAPERS.points, incomplete) or complete_files(ctx, param, incomplete)
 
 
 class _SafeCompletion:

@@ -16,8 +16,8 @@ from . import completion, options
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")
 @click.option("--first", default="0", metavar="T", show_default=True, help="Index of the first trial.")
-@click.option("--trials", required=True, metavar="T", help="Index of the last trial, plus 1.")
-def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, first: str, stop: str) -> None:
+@click.option("--trials", required=True, metavar="T", help="Number of trials.")
+def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, first: str, trials: str) -> None:
     """Write the fault sets that a run samples as CSV, for other simulators.
 
     Each row is one trial: the axes, trial, faulty_nodes (labels), faulty_links (u-v) and other samples, such as source and
@@ -29,5 +29,5 @@ def command(study: str, axes: tuple[str, ...], grid: str | None, seed: str, firs
 
     chosen = registry.study(study)
     points = build_points(chosen, options.parse_axes(axes), grid)
-    counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
+    counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("trials", trials))}
     csv.writer(sys.stdout, lineterminator="\n").writerows(iter_csv_rows(chosen, points, **counts))

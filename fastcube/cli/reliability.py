@@ -44,7 +44,7 @@ class Source(NamedTuple):
 
 def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: str | None) -> list[Source]:
     """Return the networks in a results file, or the network ``given`` if it has an ``n``."""
-    from ..networks.family import families, find_family
+    from ..networks.family import find_family, network_families
     from ..results.reliability import group_by_network
 
     if n is not None:

@@ -98,28 +98,28 @@ class ExactSurvival:
             )
         return _count_spanning(links, 2**self.n)
 
-    def probabilities(self, what: str, stat: str = "connected") -> list[Fraction]:
+    def probabilities(self, failing: str, stat: str = "connected") -> list[Fraction]:
         """Return a probability at each number of failures, for :func:`fastcube.reliability` and :func:`fastcube.lifetime`.
 
         Parameters
         ----------
-        what : str
-            "nodes" or "links": what fails.
+        failing : str
+            What fails: "nodes" or "links".
         stat : str
             "connected" or "disconnected"; "extra_1" for nodes; or "first": no failure so far has disconnected the survivors.
             This differs from "connected" for nodes, which needs n <= 4.  A set without survivors counts as 0.
         """
-        known = ["connected", "disconnected", "first", *["extra_1"] * (what == "nodes")]
-        for name, given, choices in (("what", what, ["nodes", "links"]), ("stat", stat, known)):
+        known = ["connected", "disconnected", "first", *["extra_1"] * (failing == "nodes")]
+        for name, given, choices in (("failing", failing, ["nodes", "links"]), ("stat", stat, known)):
             if given not in choices:
                 raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {short_repr(given)}")
-        if what == "nodes" and stat == "first":
+        if failing == "nodes" and stat == "first":
             return self._first_disconnection()
-        counts = self.links if what == "links" else [*(self.extra_1 if stat == "extra_1" else self.nodes), 0]
+        counts = self.links if failing == "links" else [*(self.extra_1 if stat == "extra_1" else self.nodes), 0]
         many = len(counts) - 1
         found = [Fraction(count, comb(many, f)) for f, count in enumerate(counts)]
         return (
-            [1 - p if what == "links" or f < many else p for f, p in enumerate(found)]
+            [1 - p if failing == "links" or f < many else p for f, p in enumerate(found)]
             if stat == "disconnected"
             else found
         )

@@ -26,6 +26,8 @@ class Choice:
         this sequence.  The index is part of no key and no file.
     keyed : bool
         Whether the name is part of the random key.  If not, points that differ only in this axis have the same trials.
+    key_name : str
+        As of an :class:`Axis`.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Choice:
     # not compared: a later fastcube may know more names, and files with this axis must still belong to one study
     names: tuple[str, ...] = field(compare=False)
     keyed: bool = True
+    key_name: str = field(default="", compare=False)
 
     #: The type of the values.
     kind = str
@@ -45,6 +48,7 @@ class Choice:
     def __post_init__(self) -> None:
         check_line("name", self.name)
         check_line("description", self.description)
+        check_line("key_name", self.key_name)
         object.__setattr__(self, "keyed", check_flag("keyed", self.keyed))
         if not is_many(self.names):
             raise ParameterError(f"names of axis {self.name} must be a list, got {short_repr(self.names)}")
@@ -79,4 +83,4 @@ class Choice:
     def with_names(self, more: Iterable[Any]) -> Choice:
         """Return the same axis with further names after its own."""
         others = sorted(set(more) - set(self.names))
-        return Choice(self.name, self.description, (*self.names, *others), self.keyed)
+        return Choice(self.name, self.description, (*self.names, *others), self.keyed, self.key_name)

@@ -33,19 +33,19 @@ MAX_ROWS = 10**6
 MAX_LISTED = 2**20
 
 
-def iter_samples(study: Study, point: Point, seed: int, first: int, stop: int) -> Iterator[Sample]:
-    """Yield the samples of trials ``first .. stop - 1`` at a checked point.
+def iter_samples(study: Study, point: Point, seed: int, first: int, trials: int) -> Iterator[Sample]:
+    """Yield the samples of ``trials`` trials from trial ``first`` on, at a checked point.
 
-    Raises ParameterError if the range is empty or reversed, or if the study does not declare its samples (``sample``).
+    Raises ParameterError for trials that no study has, or if the study does not declare its samples (``sample``).
     """
     if study.sample is None:
-        raise ParameterError(f"{study.name} does not say what its trials sample: it has no sample")
+        raise ParameterError(f"study must declare its samples (sample=), got {study.name}")
     check_range("seed", seed, 0, 2**63 - 1)
     check_range("first", first, 0, MOST_TRIALS - 1)
-    check_range("stop", stop, first, MOST_TRIALS, f"for first={first}")
+    check_range("trials", trials, 0, MOST_TRIALS - first, f"for first={first}")
     key = study.key(seed, point)
     sample = study.sample
-    return (sample(point, key, trial) for trial in range(first, stop))
+    return (sample(point, key, trial) for trial in range(first, first + trials))
 
 
 def faulty_nodes(drawn: Sample) -> list[int]:
@@ -68,27 +68,27 @@ def faulty_text(network: Any) -> str:
 
 
 def fault_sets(
-    study: str | Study, /, *, stop: int, field: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
+    study: str | Study, /, *, trials: int, field: str = "faulty_nodes", seed: int = 0, first: int = 0, **axes: Any
 ) -> NDArray[Any]:
-    """Return the fault sets of trials ``first`` to ``stop - 1`` at one point as an array, as a run samples them.
+    """Return the fault sets of some trials at one point as an array, as a run samples them.
 
     Parameters
     ----------
     study : str or Study
         Name of an installed study, a Python file that holds one, or a Study.
-    stop : int
-        One more than the last trial, at most 2^60 and at most first + 10^6.  Ask for more trials in parts, or as rows of CSV.
+    trials : int
+        Number of trials, at most 10^6.  Ask for more trials in parts, or as rows of CSV.
     field : str
         ``faulty_nodes``, ``faulty_links``, or another sampled quantity, by its name in replay's JSON (``s``, ``t``,
         ``destinations``, ``status_key``, ...).
     seed, first : int
-        In [0, 2^63 - 1]; ``first`` is the first trial.
+        ``seed`` in [0, 2^63 - 1]; ``first`` is the index of the first trial, and ``first + trials`` at most 2^60.
     **axes
         The point, one value per axis.
 
     Returns
     -------
-    array of shape (stop - first, ...)
+    array of shape (trials, ...)
         ``faulty_nodes``: int64, (trials, f), each row ascending.  ``faulty_links``: int64, (trials, K, 2), pairs (u, v)
         with u < v, ascending.  Others: int64, (trials,) or (trials, many), but ``status_key`` uint64 and ``discarded`` bool.
         If the number of entries differs between trials, rows are as long as the longest and padded with -1.
@@ -108,15 +108,14 @@ def fault_sets(
     chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)
     field = check_line("field", field)
     point = _single_point(chosen, axes)
-    counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("stop", stop))}
-    trials = iter_samples(chosen, point, **counts)
-    start = counts["first"]
-    if (stop := counts["stop"]) > start + MAX_ROWS:
+    counts = {name: parse_count(name, given) for name, given in (("seed", seed), ("first", first), ("trials", trials))}
+    samples = iter_samples(chosen, point, **counts)
+    if counts["trials"] > MAX_ROWS:
         raise ParameterError(
-            f"stop must be in [{start}, {start + MAX_ROWS}] for first={start}, in one array, got {stop}: "
+            f"trials must be in [0, {MAX_ROWS}] in one array, got {counts['trials']}: "
             "take several arrays, or rows of CSV from `fastcube faults --trials T > FILE`"
         )
-    rows = [_fault_set_value(drawn, field, chosen) for drawn in trials]
+    rows = [_fault_set_value(drawn, field, chosen) for drawn in samples]
     if field == "status_key":
         return np.array(rows, np.uint64)
     if field == "discarded":
@@ -153,7 +152,7 @@ def _fault_set_value(drawn: Sample, field: str, study: Study) -> Any:
 
 
 def iter_csv_rows(
-    study: Study, points: list[dict[str, Value]], seed: int, first: int, stop: int
+    study: Study, points: list[dict[str, Value]], seed: int, first: int, trials: int
 ) -> Iterator[list[str]]:
     """Yield rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and the other sampled quantities.
 
@@ -162,7 +161,7 @@ def iter_csv_rows(
     """
     headed = False
     for point in points:
-        for trial, drawn in zip(range(first, stop), iter_samples(study, point, seed, first, stop), strict=True):
+        for trial, drawn in enumerate(iter_samples(study, point, seed, first, trials), first):
             if not headed:
                 yield [*point, "trial", "faulty_nodes", "faulty_links", *drawn.others]
                 headed = True

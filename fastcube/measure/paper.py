@@ -1,6 +1,6 @@
 """The content of a package of studies, for a paper or a question beyond the papers: ``PAPER`` in its ``__init__``.
 
-Each entry point of the group ``fastcube.papers`` names one.  Studies, claims, examples and baselines are imported on demand.
+Each entry point of the group ``fastcube.papers`` names one.  Studies and baselines are imported on demand.
 """
 
 from __future__ import annotations
@@ -27,18 +27,12 @@ class Paper:
         The package's ``__name__``, whose last part is the paper's short name.
     studies : tuple of str
         Names of the studies, in the order of ``fastcube list``.
-    claims : tuple of str, optional
-        Modules that register claims, in the order of the claims; the first imports the registry of claims as ``registry``.
-    examples : str, optional
-        The module with the worked examples, ``EXAMPLES``.
     baselines : tuple of str, optional
         Modules whose ``benchmarks()`` return the comparisons of ``fastcube bench``.
     """
 
     package: str
     studies: tuple[str, ...]
-    claims: tuple[str, ...] = ()
-    examples: str = ""
     baselines: tuple[str, ...] = ()
 
     @property

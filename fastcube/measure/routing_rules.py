@@ -93,7 +93,8 @@ def rule_statistics(
         Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
         Proportion(name=f"{name}_at_hamming", description=f"fraction of messages that {rule} delivers over the Hamming distance",
                    condition=condition, shown=False),
-        NormalMean(name=f"{name}_extra_links", description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
+        NormalMean(name=f"{name}_extra_links",
+                  description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_above_hamming",
                   condition=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip

@@ -85,6 +85,7 @@ def describe_measure(measure: Measure, keys: Iterable[Key] = ()) -> dict[str, An
 
 def _describe_axis(axis: Axis | Choice) -> dict[str, Any]:
     entry = {**asdict(axis), "kind": axis.kind.__name__}
+    del entry["key_name"]  # of the program; no reader needs it
     if not entry.get("swept", True):
         del entry["swept"]  # present only for swept axes
     return entry

@@ -45,11 +45,11 @@ __all__ = [
     "GENERATOR",
     "Axis",
     "Choice",
-    "Sample",
     "Explanation",
     "Grid",
     "Measure",
     "Point",
+    "Sample",
     "Study",
     "Value",
     "point_text",
@@ -87,6 +87,8 @@ class Axis:
         Whether one call of the kernel counts all points that differ only in this axis, from the same trials.  The axis is then
         part of no random key.  Only the last axis of a study can be swept.  The kernel finds the other values after the
         point in ``params``, and its tally has the slots of the layout once per value.
+    key_name : str
+        Name in the text of the random key, if it is not ``name``: a renamed axis keeps its trials.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Axis:
     high: Value
     open_above: bool = False
     swept: bool = False
+    key_name: str = field(default="", compare=False)
 
     @property
     def keyed(self) -> bool:
@@ -127,6 +130,7 @@ class Axis:
             )
         check_line("name", self.name)
         check_line("description", self.description)
+        check_line("key_name", self.key_name)
         for flag in ("open_above", "swept"):
             object.__setattr__(self, flag, check_flag(flag, getattr(self, flag)))
         if self.kind is int and max(abs(self.low), abs(self.high)) > LARGEST_EXACT:
@@ -506,13 +510,13 @@ class Study(PickledByName, Measure):
     def key(self, seed: int, point: Mapping[str, object]) -> int:
         """Return the 64-bit random key of a point: the first 64 bits of the SHA-256 of ``generator|study|seed|n=10|f=5``.
 
-        The text contains the axes that are part of the key, numbers by ``repr``, names as they are.  ``seed`` is in
-        [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
+        The text contains the axes that are part of the key by their ``key_name``, numbers by ``repr``, names as they are.
+        ``seed`` is in [0, 2^63 - 1].  ``docs/random.md`` gives the full recipe.  Raises ParameterError.
         """
         seed = check_count("seed", seed, 0, 2**63 - 1)
         study, more = self.keyed or (self.name, {})
         where = self.point(point)
-        given = {**{axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
+        given = {**{axis.key_name or axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
         values = (f"{name}={value if isinstance(value, str) else repr(value)}" for name, value in given.items())
         text = "|".join([GENERATOR, study, str(seed), *values])
         return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)

@@ -16,12 +16,12 @@ from .statistics import Mean, NormalMean, Point, Proportion, ShiftedMean, Statis
 from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
 from .survival import NETWORK, check_own_family, largest_drawn
 
-WHAT = Choice("what", "what fails", ("nodes", "links"))
+FAILING = Choice("failing", "what fails", ("nodes", "links"), key_name="what")
 
 #: The axes of ``survival-curve``; the augmented cube on 2^16 nodes has the largest number of links.
 AXES: tuple[Axis | Choice, ...] = (
     NETWORK,
-    WHAT,
+    FAILING,
     Axis("n", "dimension (bits of a label)", int, 2, MOST_DIMENSIONS),
     Axis("failed", "failed nodes or links", int, 0, 31 * 2**15, swept=True),
 )
@@ -30,7 +30,7 @@ AXES: tuple[Axis | Choice, ...] = (
 def count_failing(point: Point, family: Family | None = None) -> int:
     """Return the number of nodes, or of links, that can fail."""
     n = int(point["n"])
-    return 2**n if str(point["what"]) == "nodes" else (family or network_families()[str(point["network"])]).links(n)
+    return 2**n if str(point["failing"]) == "nodes" else (family or network_families()[str(point["network"])]).links(n)
 
 
 def check_point(point: Point, family: Family | None = None) -> None:
@@ -38,16 +38,16 @@ def check_point(point: Point, family: Family | None = None) -> None:
     chosen, n = family or network_families()[str(point["network"])], point["n"]
     chosen.check_size(n, MOST_DIMENSIONS)
     most = count_failing(point, family)
-    check_range("failed", point["failed"], 0, most, f"for {chosen.name} at n={n}, {point['what']}")
+    check_range("failed", point["failed"], 0, most, f"for {chosen.name} at n={n}, {point['failing']}")
 
 
 def _survivor_count(point: Point) -> float:
-    failed = int(point["failed"]) if str(point["what"]) == "nodes" else 0
+    failed = int(point["failed"]) if str(point["failing"]) == "nodes" else 0
     return float(max(2 ** int(point["n"]) - failed, 1))
 
 
 def _has_survivors(point: Point) -> bool:
-    return str(point["what"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
+    return str(point["failing"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
 
 
 STATISTICS: tuple[Statistic, ...] = (
@@ -69,17 +69,17 @@ STATISTICS: tuple[Statistic, ...] = (
 )  # a table, row by row # fmt: skip
 
 
-def draw(point: Point, key: int, trial: int, family: Family | None = None) -> Sample:
+def sample(point: Point, key: int, trial: int, family: Family | None = None) -> Sample:
     """Return the network without the nodes or links that fail first in the trial, and their numbers in this order."""
     from ..kernels.cube.link_numbers import link_names
     from ..kernels.draws import philox
     from ..kernels.survival import replay
 
     chosen, n = family or network_families()[str(point["network"])], int(point["n"])
-    purpose = philox.NODE_ORDERS if str(point["what"]) == "nodes" else philox.LINK_ORDERS
+    purpose = philox.NODE_ORDERS if str(point["failing"]) == "nodes" else philox.LINK_ORDERS
     order = replay.sample_order(np.uint64(key), trial, count_failing(point, family), purpose)
     failed = order[: int(point["failed"])].tolist()
-    if str(point["what"]) == "nodes":
+    if str(point["failing"]) == "nodes":
         return Sample(network(chosen, n, failed), {"order": failed})
     names = link_names(chosen.table(n), n)[failed].tolist()
     return Sample(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
@@ -89,7 +89,7 @@ def explain(point: Point, key: int, trial: int, family: Family | None = None) ->
     """Return the trial at one number of failures, computed by the functions for single instances."""
     from ..algorithms.survival import survival
 
-    drawn = draw(point, key, trial, family)
+    drawn = sample(point, key, trial, family)
     net, order = drawn.network, drawn.others["order"]
     found = survival(net)
     data = {
@@ -101,7 +101,7 @@ def explain(point: Point, key: int, trial: int, family: Family | None = None) ->
         "components": found.components,
     }
     lines = [
-        f"  {len(order)} {point['what']} failed, the first first: {join_limited(map(str, order))}",
+        f"  {len(order)} {point['failing']} failed, the first first: {join_limited(map(str, order))}",
         f"  the survivors are {'' if found.connected else 'not '}connected, {found.isolated} isolated",
         f"  sizes of components: {join_limited(map(str, found.components), 12)}",
     ]
@@ -111,7 +111,7 @@ def explain(point: Point, key: int, trial: int, family: Family | None = None) ->
 def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
     """Return the points of some networks at these numbers of failures."""
     numbers = list(failed)
-    return [{"network": name, "what": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
+    return [{"network": name, "failing": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
 
 
 def survival_curve_study(family: Family) -> Study:
@@ -134,7 +134,7 @@ def survival_curve_study(family: Family) -> Study:
     ...     return v ^ (1 << d)
     >>> study = fc.survival_curve_study(fc.custom_network("my-cube", "Q_n again", step=step, slots=lambda n: n))
     >>> [axis.name for axis in study.axes]
-    ['network', 'what', 'n', 'failed']
+    ['network', 'failing', 'n', 'failed']
     """
     step, slots = check_own_family(family)
     n = largest_drawn(family, 2)
@@ -147,10 +147,10 @@ def survival_curve_study(family: Family) -> Study:
         tally=TALLY,
         statistics=STATISTICS,
         code=hash_functions(step, slots),
-        kernel=lambda point: user_curve_kernel(step, slots, str(point["what"])),
+        kernel=lambda point: user_curve_kernel(step, slots, str(point["failing"])),
         grids=(Grid("nodes", make_curve([family.name], "nodes", n, range(2**n + 1)), 10_000),),
         check=lambda point: check_point(point, family),
         explain=functools.partial(explain, family=family),
-        draw=functools.partial(draw, family=family),
+        sample=functools.partial(sample, family=family),
         keyed=("survival-curve", {}),
     )

@@ -102,7 +102,7 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
     Parameters
     ----------
     results : Results or sequence of float
-        Of ``hitting``, or of ``survival-curve`` with failing links, for one network, one value of what and one n.  Numbers of
+        Of ``hitting``, or of ``survival-curve`` with failing links, for one network, one value of failing and one n.  Numbers of
         failures that a curve lacks, and bins of several failures, widen the intervals.
         Or exact probabilities that none of the first f = 0, 1, ... failures disconnects the survivors, up to the number of
         nodes, or of links.
@@ -145,13 +145,13 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
 
 def _read_first(results: Results) -> Curve:
     """Return P(K > f), K being the number of failures at the first disconnection, for the one network of the results."""
-    if is_curve(results) and all(str(point["what"]) == "links" for point, _ in results):
+    if is_curve(results) and all(str(point["failing"]) == "links" for point, _ in results):
         curve = read_curve(results)
         assert isinstance(curve, Curve)
         least, low = (np.maximum.accumulate(x[::-1])[::-1] for x in (curve.least, curve.low))
         most, high = (np.minimum.accumulate(x) for x in (curve.most, curve.high))
         return curve._replace(least=least, most=most, low=low, high=high)
-    if [axis.name for axis in results.study.axes] != ["network", "what", "n"]:
+    if [axis.name for axis in results.study.axes] != ["network", "failing", "n"]:
         raise ParameterError(
             "results must be of hitting, or of survival-curve with failing links; survivors of failing nodes can become "
             "connected again, so reliability at the rate law.cdf(time) is only the probability of a connection at a time"
@@ -159,10 +159,10 @@ def _read_first(results: Results) -> Curve:
     done = [(point, tally) for point, tally in results if tally.trials]
     if len(done) != 1:
         raise ParameterError(
-            f"results must be of one network, one value of what and one n, got {len(done)}: use results.sel"
+            f"results must be of one network, one value of failing and one n, got {len(done)}: use results.sel"
         )
     (point, tally), name = done[0], str(done[0][0]["network"])
-    what, n = str(point["what"]), int(point["n"])
+    what, n = str(point["failing"]), int(point["n"])
     many = count_components(name, what, n)
     f, width = np.arange(many + 1), failures_per_bin(many)
     reached = np.append(np.cumsum(tally.counts["disconnected_bins"][::-1])[::-1] / tally.trials, np.zeros(2))

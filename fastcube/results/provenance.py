@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import platform
 import socket
@@ -17,68 +16,12 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from .processors import processor_limits
+from .sources import PACKAGE
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "click")
 
 #: File names of the program when it is called by its name or as a module.
 PROGRAMS = ("fastcube", "__main__.py")
-
-#: The folder of the package that runs.
-PACKAGE = Path(__file__).resolve().parents[1]
-
-#: Folders of the package that can change the appearance of a report but not its content.
-_PRESENTATION_FOLDERS = {"audit/report", "plot", "cli"}
-
-
-#: State of the package's files: relative path, size, two times of change, and inode of each.
-SourceState = tuple[tuple[str, int, int, int, int], ...]
-
-
-def _read_source_state() -> SourceState:
-    """Return the present state of the package's sources and data, in order of their paths."""
-    found = []
-    for place, folders, files in os.walk(PACKAGE, followlinks=True):
-        inside = Path(place).relative_to(PACKAGE)
-        folders[:] = [f for f in folders if f != "__pycache__"]
-        for name in files:
-            if name.endswith((".py", ".json")):
-                # with the time of the inode's last change, which `touch` and `git checkout` cannot set back
-                status = os.stat(f"{place}/{name}")  # noqa: PTH116
-                path = (inside / name).as_posix()
-                found.append((path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
-    return tuple(sorted(found))
-
-
-@functools.cache
-def _hash_source_files() -> tuple[SourceState, dict[str, str]]:
-    """Return the state of the sources before they were read, and the hash of each; computed once per process."""
-    state = _read_source_state()
-    return state, {path: hashlib.sha256((PACKAGE / path).read_bytes()).hexdigest() for path, *_ in state}
-
-
-@functools.cache
-def hash_sources(*, looks: bool) -> str:
-    """Return a hash of the package's sources and data; with ``looks`` also of sources that only change the appearance."""
-    _, hashes = _hash_source_files()
-    counted = [
-        pair
-        for pair in hashes.items()
-        if looks or not any(pair[0].startswith(f"{folder}/") for folder in _PRESENTATION_FOLDERS)
-    ]
-    return hashlib.sha256(repr(counted).encode(errors="surrogatepass")).hexdigest()[:16]
-
-
-def have_sources_changed() -> bool:
-    """Whether a source file was changed since ``hash_sources`` first read them.
-
-    If not, every module that this process or its children have imported since then has the hashed source.  An edit that was
-    undone counts as a change, because a module may have been imported in between.
-    """
-    state, _ = _hash_source_files()
-    try:
-        return _read_source_state() != state
-    except OSError:  # a file disappeared while the files were listed
-        return True
 
 
 @functools.cache
@@ -166,3 +109,10 @@ def provenance(**resources: Any) -> dict[str, Any]:
         },
         "resources": {"written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **resources},
     }
+
+
+def record_entry(entry: Any, *names: str) -> Any:
+    """Return the entry of a run's record under nested names, or None; a file may contain anything there."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry

@@ -153,7 +153,7 @@ def reliability(
     Parameters
     ----------
     results : Results or sequence of float
-        Of ``survival-curve``: for one network, one value of what and one n (``results.sel(network=...)``).  Or of
+        Of ``survival-curve``: for one network, one value of failing and one n (``results.sel(network=...)``).  Or of
         ``survival`` or a similar study: over f, for one network at one n without faulty links.  Or exact values at
         f = 0, 1, ... up to the number of nodes, or of links.
     rate : float, or sequence of float
@@ -309,7 +309,7 @@ def _read_orders(results: Results, stat: str) -> Curve:
     if len(found) != 1:
         some = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
         raise ParameterError(
-            f"results must be of one network, one value of what (nodes or links) and one n, got {some}: use results.sel"
+            f"results must be of one network, one value of failing (nodes or links) and one n, got {some}: use results.sel"
         )
     first, tally = done[0]
     for point, other in done:
@@ -321,9 +321,9 @@ def _read_orders(results: Results, stat: str) -> Curve:
     counted, (name, what, n) = {int(point["failed"]): other for point, other in done}, found[0]
     family: Any = name
     if name not in network_families() and what == "links":  # only the study's code knows the links of a user's network
-        draw = study_of(results.study).draw
-        assert draw is not None
-        family = draw({**first, "failed": 0}, 0, 0).network.family
+        sample = study_of(results.study).sample
+        assert sample is not None
+        family = sample({**first, "failed": 0}, 0, 0).network.family
     curve = functools.partial(_make_curve, _find_number(results.study, stat), first)
     try:
         return curve(count_components(family, what, n), counted, tally.trials)
@@ -455,7 +455,7 @@ def crossing(results: Results) -> Crossing:
 def group_by_network(results: Results) -> Iterator[tuple[str, str, int, Results]]:
     """Yield name, what fails (empty for ``survival``), n and results of each network in results over f."""
     axes = [axis.name for axis in results.study.axes]
-    if "what" in axes:
+    if "failing" in axes:
         found = dict.fromkeys((str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials)
         for name, what, n in found:
             yield name, what, n, results.sel(network=name, failing=what, n=n)

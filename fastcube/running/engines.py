@@ -36,7 +36,8 @@ from ..measure.statistics import Point
 from ..measure.study import Study, Value, point_text
 from ..measure.tally import Tally
 from ..results.environment import read_count
-from ..results.provenance import PACKAGE, available_cpus, hash_sources
+from ..results.provenance import available_cpus
+from ..results.sources import ENGINE
 from .determinism_check import check_repeats, is_builtin_study
 from .signals import CODES
 
@@ -57,13 +58,13 @@ class StudyReference(NamedTuple):
     @classmethod
     def from_study(cls, study: Study) -> StudyReference:
         """Return the reference to a study of this process."""
-        return cls(study.name, study.path, study.mark(), hash_sources(looks=False))
+        return cls(study.name, study.path, study.mark(), ENGINE.hash(looks=False))
 
     def resolve(self) -> Study:
         """Return the study in this process.  Raises StudyMismatchError if it, or the version of fastcube, differs."""
-        if self.package != hash_sources(looks=False):
+        if self.package != ENGINE.hash(looks=False):
             raise StudyMismatchError(
-                f"a worker on {socket.gethostname()} has another fastcube, in {PACKAGE}, than the run"
+                f"a worker on {socket.gethostname()} has another fastcube, in {ENGINE.folder}, than the run"
             )
         study = registry.find_live_study(self.name, self.mark) or registry.study(self.name, self.path)
         if study.mark() != self.mark:

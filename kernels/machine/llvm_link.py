@@ -3,9 +3,9 @@
 Numba optimises each function together with all functions that it calls, makes machine code of it, then links its intermediate
 code into its callers.  A block six calls deep is optimised six times, and its machine code is never used.  With optimisation in
 the kernel only, compilation takes a tenth to a half less time.  LLVM sees all callers at once and inlines better: a trial of
-routing at (8, 4) takes 0.75 of the time, of routing-rules 0.9.  Some loops are unrolled once less in this way, so their blocks are
-optimised by themselves first (``alone``).  ``@scratch`` functions are too: linked unoptimised, find-tree at (12, 2048) took 1.1
-times the time, unsafe nodes at (8, 4) 1.2 times.
+routing at (8, 4) takes 0.75 of the time, of routing-rules 0.9.  Some loops are unrolled once less in this way, so their blocks
+are optimised by themselves first (``alone``).  ``@scratch`` functions are too: linked unoptimised, find-tree at (12, 2048) took
+1.1 times the time, unsafe nodes at (8, 4) 1.2 times.
 
 Functions linked into a kernel are marked private, because nothing else calls them.  LLVM then drops unused arguments and inlines
 functions that are called once.  An array is seven arguments and a kernel's scratch dozens of arrays, so a call that is not

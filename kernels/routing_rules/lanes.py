@@ -1,7 +1,7 @@
 """Routing rules under few faulty nodes, n = 9 .. 62, with one trial per vector lane as in ``fastcube.kernels.routing.lanes``.
 
-Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and in
-scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
+Entry points: ``ROUTING_RULES_LANES_16`` and ``_32``, made by ``make_lanes_kernel``.  They sample LABELS with the study's key, and
+in scalar code HIGH_LABELS (n > 32) and SIDETRACK's CHOICES.
 
 1. *filter* (``filter_vector``) decides every trial without two faults within distance 2.  No node is unsafe, all safety statuses
    are full, and every node has at most one faulty neighbour.  So while two or more bits differ some preferred hop is good, and

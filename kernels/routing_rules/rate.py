@@ -94,7 +94,7 @@ def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
 
 @kernel(TRIALS_SIGNATURE)
 def ROUTING_RULES_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (a kernel, as those that factories make)
-    """Run trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``fastcube.kernels.routing_rules.layout.ROUTING_RULES_RATE``."""
+    """Run trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``layout.ROUTING_RULES_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
     lazy = PairSource(key, limit, n, True)

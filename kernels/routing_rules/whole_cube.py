@@ -1,8 +1,8 @@
 """Rules under any number of faulty nodes, n = 6 .. 12: safety statuses of whole cubes, eight trials at a time.
 
-``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` and ``_16``.  The work starts in ``routing_rules_whole``, and in the
-block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample LABELS with the study's key, and in
-scalar code SIDETRACK's CHOICES.
+``make_whole_cube_kernel`` makes the entry points ``ROUTING_RULES_WHOLE_8`` and ``_16``.  The work starts in
+``routing_rules_whole``, and in the block ``filter_trials`` of ``_make_small_cube_filter`` or ``_make_queue_filter``.  They sample
+LABELS with the study's key, and in scalar code SIDETRACK's CHOICES.
 
 1. *paths*, lanes of labels (``levels_from_labels.py``).  They find the trials in which all rules that prefer a nearer neighbour,
    active or not, deliver over H: all rules but ROUTE, LEVELS and VECTORS.  They find free first paths.  For n > 8 and few faults

@@ -190,7 +190,7 @@ class Layout:
             name = str(name)[:60] if isinstance(name, str) else f"a {type(name).__name__}"
             near = difflib.get_close_matches(name, places, 1)
             raise ParameterError(
-                f"{name} is not a{'n' if kind == 'maximum' else ''} {kind} of the layout, which has "
+                f"{name} is not a {kind} of the layout, which has "
                 f"{', '.join(places) or 'none'}{f'; did you mean {near[0]}?' if near else ''}"
             )
         return places[name]

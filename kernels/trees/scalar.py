@@ -62,8 +62,8 @@ def set_up(params):
 def count_dense(n, t, count, scratch, tally):
     """Tally a trial whose dead links are listed.
 
-    Every node but the sink sends once, and the link of a faulty or isolated node is dead.  So the number of blocked senders is the
-    number of faulty links of the tree, less the faulty and isolated nodes.
+    Every node but the sink sends once, and the link of a faulty or isolated node is dead.  So the number of blocked senders is
+    the number of faulty links of the tree, less the faulty and isolated nodes.
     """
     sink = first_sink(scratch.dead)
     if sink >= 0:

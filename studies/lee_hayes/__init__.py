@@ -7,14 +7,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("unsafe-fraction", "unsafe-rare", "unsafe-critical", "routing", "routing-rate", "broadcast"),
-    claims=(
-        "claims.unsafe",
-        "claims.broadcasting",
-        "claims.rounds",
-        "claims.routing",
-        "claims.route3",
-        "claims.routing_optimality",
-    ),
-    examples="claims.examples",
     baselines=("baselines", "baselines_messages"),
 )

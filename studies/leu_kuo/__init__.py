@@ -7,7 +7,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("find-tree", "optimal-tree", "gather", "rerouting"),
-    claims=("claims.trees", "claims.gathering", "claims.delivery", "claims.questions"),
-    examples="claims.examples",
     baselines=("baselines",),
 )

@@ -7,7 +7,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("dualcube-routing",),
-    claims=("claims.network", "claims.hypercube", "claims.routing", "claims.simulated"),
-    examples="claims.examples",
     baselines=("baselines",),
 )

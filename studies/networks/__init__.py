@@ -7,6 +7,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("survival", "survival-rate", "survival-components", "survival-curve", "hitting"),
-    claims=("claims.survival",),
     baselines=("baselines",),
 )

@@ -59,12 +59,13 @@ def _most_lifetime(point: Point) -> float:
 
 
 STATISTICS: tuple[Statistic, ...] = (
-    ComplementProportion(name="isolation_not_first", description="probability that the first disconnection isolates no node or never happens",
-                         events="isolation_first"),
+    ComplementProportion(name="isolation_not_first", events="isolation_first",
+                         description="probability that the first disconnection isolates no node or never happens"),
     Proportion(name="isolation_first", description="probability that the first disconnection isolates a node"),
     Proportion(name="extra_1_first", description="probability of a disconnection before any node is isolated",
                defined=_fails_nodes),
-    Proportion(name="never_disconnected", description="probability of no disconnection until one survivor is left", defined=_fails_nodes),
+    Proportion(name="never_disconnected", description="probability of no disconnection until one survivor is left",
+               defined=_fails_nodes),
     NormalMean(name="lifetime", description="expected time of the first disconnection if each node, or link, fails at rate 1",
                total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
     NormalDifference(name="lifetime_diff", description="lifetime: network minus hypercube, on the same orders of failures",

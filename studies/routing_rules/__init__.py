@@ -1,4 +1,4 @@
-"""Thirty years of fault-tolerant routing on the same fault sets: rules and their safety statuses (docs/readings/routing-rules.md)."""
+"""Fault-tolerant routing on the same fault sets: rules and their safety statuses (docs/readings/routing-rules.md)."""
 
 from fastcube.measure.paper import Paper
 
@@ -7,5 +7,4 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("routing-rules", "routing-rules-rate", "safety-status"),
-    claims=("claims.status", "claims.rules"),
 )

@@ -7,7 +7,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("edst-broadcast", "edge-disjoint-trees"),
-    claims=("claims.trees", "claims.broadcast", "claims.edmonds"),
-    examples="claims.examples",
     baselines=("baselines",),
 )

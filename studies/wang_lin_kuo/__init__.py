@@ -7,7 +7,5 @@ __all__ = ["PAPER"]
 PAPER = Paper(
     __name__,
     studies=("two-partition", "multicast", "multicast-deadlock", "multicast-wormhole"),
-    claims=("claims.partition", "claims.channels", "claims.deadlock"),
-    examples="claims.examples",
     baselines=("baselines",),
 )

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import fastcube as fc
-from fastcube.audit import citing
 from fastcube.cli import main
 from fastcube.measure.inventory import inventory, papers
 from fastcube.resources import read_json
+from fastcube.results import citing
 
 DOCS = Path(__file__).parents[2] / "docs"
 MADE = runpy.run_path(str(DOCS / "references.py"))

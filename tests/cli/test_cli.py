@@ -61,7 +61,7 @@ GOOD = [
     "slurm unsafe-fraction --set n=5 --set f=2 --array 8 --time 2:00:00 --trials 1e9 --sbatch --account=x",
     "replay unsafe-fraction --point n=6,f=4 --trial 12",
     pytest.param("replay unsafe-critical --point n=3,p=0.3 --trial 12 --json", marks=pytest.mark.slow),
-    "faults unsafe-fraction --set n=8 --set f=4 --trials 10 --first 5 --seed 3",
+    "faults unsafe-fraction --set n=8 --set f=4 --trials 5 --first 5 --seed 3",
 ]
 
 
@@ -146,11 +146,7 @@ BAD = [
     ("replay unsafe-fraction --point n=5,f=99 --trial 1", "f must be in [0, 32] for n=5, got 99"),
     ("replay unsafe-fraction --point n=5,f=2 --trial -1", "trial must be in [0, "),
     ("faults unsafe-fraction --set n=8 --set f=4", "Missing option '--trials'"),
-    ("faults unsafe-fraction --set n=8 --set f=4 --first 9 --trials 3", "stop must be in [9, "),
-    ("claims nobody", "nobody"),
-    ("claims lee_hayes theorm-3", "got theorm-3; did you mean theorem-3?"),
-    ("claims --workers 0", "0 is not in the range"),
-    ("claims --progress loud", "progress must be one of auto, bar, lines, none, got loud"),
+    ("faults unsafe-fraction --set n=8 --set f=4 --first 1e18 --trials 1e18", "trials must be in [0, "),
     ("slurm unsafe-fraction --array 0", "array must be in [1, 1000000], got 0"),
     ("slurm unsafe-fraction --array 4 --time soon", "time must be"),
 ]
@@ -270,11 +266,8 @@ def test_without_matplotlib_plot_is_one_line_before_anything_is_computed(run, tm
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "command", mark_others_slow(["run unsafe-fraction --plot x.png", "reproduce --quick -o report"])
-)
-def test_a_matplotlib_that_cannot_be_imported_is_one_line_before_anything_is_computed(tmp_path, command):
-    done = run_fastcube(*command.split(), cwd=tmp_path, env={"MPLBACKEND": "nonsense"})
+def test_a_matplotlib_that_cannot_be_imported_is_one_line_before_anything_is_computed(tmp_path):
+    done = run_fastcube("run", "unsafe-fraction", "--plot", "x.png", cwd=tmp_path, env={"MPLBACKEND": "nonsense"})
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("fastcube: matplotlib cannot be imported: Key backend: 'nonsense'")
     assert list(tmp_path.iterdir()) == []

@@ -45,7 +45,6 @@ WRONG = [
     ("run edge-disjoint-trees --grid link", "grid must be one of nodes, links"),
     ("replay edge-disjoint-trees --point n=3,f=7,links=0 --trial 0", "f must be in [0, 6]"),
     ("replay edst-broadcast --point n=3,d=1 --trial 0", "packets is missing"),
-    ("claims sui_wang_lee lemma-7", "lemma-7"),
 ]
 
 

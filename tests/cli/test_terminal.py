@@ -37,7 +37,7 @@ def complete():
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("rep", ["replay", "reproduce"]),
+        ("repl", ["replay"]),
         ("run unsafe-f", ["unsafe-fraction"]),
         ("run my_study", ["file"]),
         ("run unsafe-fraction --grid ", ["figure-8", "large"]),
@@ -52,9 +52,6 @@ def complete():
         ("replay routing --point n=5,f=2,l", ["n=5,f=2,links="]),
         ("faults unsafe-c", ["unsafe-critical"]),
         ("warmup unsafe-fraction --grid l", ["large"]),
-        ("claims leu", ["leu_kuo"]),
-        ("claims lee_hayes least", ["least-faults"]),
-        ("claims nobody ", []),
         ("show ", ["file"]),
         ("show x.h5 --format c", ["csv"]),
         ("merge a.h5 b", ["file"]),

@@ -3,6 +3,9 @@
 import itertools
 import random
 
+#: Only 0010 and 0111 have no faulty link, and their best trees cross two; a tree with the sink 1000 crosses one, its own.
+WORSE_SINK_LINKS = [(0, 4), (1, 3), (1, 5), (4, 5), (4, 6), (8, 9), (10, 11), (12, 13), (14, 15)]
+
 
 def links_of(n):
     return [(x, x | 1 << k) for x in range(2**n) for k in range(n) if not x >> k & 1]

@@ -120,9 +120,8 @@ EQUIVALENT = {
     ),
     "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
     " -> outside = e & r & ~simd.load(work.masks, lanes * i)": "the mutant evaluates more trials one at a time",
-    "routing_rules.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17)) -> deep = np.int64(1) << min(n, np.int64(18))": (
-        "the mutant only allocates more memory for n > 17"
-    ),
+    "routing_rules.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17))"
+    " -> deep = np.int64(1) << min(n, np.int64(18))": ("the mutant only allocates more memory for n > 17"),
     "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",
 }
 

@@ -36,7 +36,7 @@ def test_a_trial_draws_what_replay_shows_as_plain_python():
 
 
 def test_shapes_and_types():
-    nodes = fc.fault_sets("unsafe-fraction", n=8, f=4, seed=0, first=3, trials=10)
+    nodes = fc.fault_sets("unsafe-fraction", n=8, f=4, seed=0, first=3, trials=7)
     assert nodes.shape == (7, 4) and nodes.dtype == np.int64 and (np.diff(nodes) > 0).all()
     assert (nodes == fc.fault_sets("unsafe-fraction", n="8", f=[4], trials="10")[3:]).all()
     assert fc.fault_sets("unsafe-fraction", n=8, f=4, trials=0).shape == (0, 0)
@@ -73,34 +73,34 @@ def test_rows_of_unlike_length_end_with_minus_one():
             r"field must be faulty_nodes or faulty_links .* did you mean faulty_nodes\?",
         ),
         ({"n": 8, "f": 2, "seed": -1}, r"seed must be in \[0, "),
-        ({"n": 8, "f": 2, "first": 20}, r"stop must be in \[20, "),
+        ({"n": 8, "f": 2, "first": 2**60 - 9}, r"trials must be in \[0, 9\] for first="),
         (
-            {"n": 8, "f": 2, "stop": 2**60},
-            r"stop must be in \[0, 1000000\] for first=0, in one array, got 1152921504606846976: .* CSV from `fastcube faults",
+            {"n": 8, "f": 2, "trials": 2**60},
+            r"trials must be in \[0, 1000000\] in one array, got 1152921504606846976: .* CSV from `fastcube faults",
         ),
     ],
 )
 def test_what_is_not_drawn_is_refused(axes, message):
     with pytest.raises(fc.ParameterError, match=message):
-        fc.fault_sets("unsafe-fraction", **{"stop": 10, **axes})
+        fc.fault_sets("unsafe-fraction", **{"trials": 10, **axes})
 
 
 def test_what_cannot_be_listed_is_refused():
     with pytest.raises(fc.ParameterError, match=r"at most 2\^20 labels to be listed, got 2\^60; status_key decides"):
         fc.fault_sets("routing-rate", n=60, rate=0.1, k=1, trials=1)
-    with pytest.raises(fc.ParameterError, match="toy does not say what its trials draw"):
+    with pytest.raises(fc.ParameterError, match=r"study must declare its samples \(sample=\), got toy"):
         fc.fault_sets(TOY, a=1, work=0, trials=1)
 
 
 def test_csv_has_the_same_fault_sets(capsys):
     with pytest.raises(SystemExit) as done:
-        main(shlex.split("faults routing --set n=6,7 --set f=3 --set links=2 --set k=1 --first 4 --stop 6 --seed 9"))
+        main(shlex.split("faults routing --set n=6,7 --set f=3 --set links=2 --set k=1 --first 4 --trials 2 --seed 9"))
     assert done.value.code == 0
     read = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(read[0]) == ["n", "f", "links", "k", "trial", "faulty_nodes", "faulty_links", "s", "t"]
     assert [(row["n"], row["trial"]) for row in read] == [("6", "4"), ("6", "5"), ("7", "4"), ("7", "5")]
     for n, part in (("6", read[:2]), ("7", read[2:])):
-        point = {"n": n, "f": 3, "links": 2, "k": 1, "seed": 9, "first": 4, "stop": 6}
+        point = {"n": n, "f": 3, "links": 2, "k": 1, "seed": 9, "first": 4, "trials": 2}
         assert [row["faulty_nodes"] for row in part] == [
             " ".join(map(str, v)) for v in fc.fault_sets("routing", **point)
         ]
@@ -121,8 +121,8 @@ def test_csv_of_lazy_faults():
 
 def test_a_study_of_ones_own_says_what_it_draws():
     study = replace(
-        TOY, draw=lambda point, key, trial: fc.Sample(fc.Hypercube(4, [trial, 2 * trial]), {"rounds": [trial] * 3})
+        TOY, sample=lambda point, key, trial: fc.Sample(fc.Hypercube(4, [trial, 2 * trial]), {"rounds": [trial] * 3})
     )
-    assert fc.fault_sets(study, a=1, work=0, first=1, trials=3).tolist() == [[1, 2], [2, 4]]
-    assert fc.fault_sets(study, a=1, work=0, first=1, trials=3, field="rounds").tolist() == [[1] * 3, [2] * 3]
+    assert fc.fault_sets(study, a=1, work=0, first=1, trials=2).tolist() == [[1, 2], [2, 4]]
+    assert fc.fault_sets(study, a=1, work=0, first=1, trials=2, field="rounds").tolist() == [[1] * 3, [2] * 3]
     assert fc.fault_sets(study, a=1, work=0, trials=2).tolist() == [[0, -1], [1, 2]]

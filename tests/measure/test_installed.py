@@ -74,15 +74,6 @@ def test_a_study_loads_its_own_package_alone(call):
     assert told.stdout.splitlines() == ["dualcube-routing", "['li_peng_chu'] []"]
 
 
-def test_a_claim_loads_its_own_paper_alone(call):
-    told = call(
-        "-c",
-        "import sys; from fastcube.audit import registries; registries.claims('li_peng_chu'); "
-        "print(sorted({m.split('.')[2] for m in sys.modules if m.startswith('fastcube.studies.')}))",
-    )
-    assert told.stdout.strip() == "['li_peng_chu']"
-
-
 def test_a_list_loads_neither_numba_nor_files_nor_scipy(call):
     told = call(
         "-c",
@@ -151,9 +142,6 @@ def test_a_broken_package_loses_its_own_studies_alone(call, call_in_turn, tmp_pa
     assert whole.stdout == empty.stdout
     assert [line.split(" 1.0 ")[0].rpartition(" ")[2] for line in whole.stderr.splitlines()] == sorted(sources)
     assert ran.stderr == "results in r.h5\n"
-    listed = call("claims")
-    assert len(listed.stderr.splitlines()) == len(sources)
-    assert "lee_hayes" in listed.stdout
     assert refused.stderr == "fastcube: study study-ends of ends 1.0 cannot be loaded: SystemExit: 0\n"
 
 
@@ -187,3 +175,76 @@ def test_results_say_whose_study_they_are(call, call_in_turn, tmp_path):
     assert "theirs 1.1" in merged.stderr
     assert call("show", "r.h5", site="empty").stdout
     assert fc.run("unsafe-fraction", n=5, f=2, trials=1000).identity().get("code") is None
+
+
+def install_commands(site, package, source, **files):
+    """Make a package with commands, ``COMMANDS`` of its ``__init__``, as its wheel would be installed."""
+    (site / package).mkdir(parents=True, exist_ok=True)
+    (site / package / "__init__.py").write_text(source)
+    for name, text in files.items():
+        (site / package / f"{name}.py").write_text(text)
+    info = site / f"{package}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[fastcube.commands]\n{package} = {package}:COMMANDS\n")
+
+
+GREETING = """
+import click
+
+@click.command("say-hello")
+@click.argument("who")
+def command(who):
+    "Greet somebody."
+    click.echo(f"hello {who}")
+"""
+
+
+def test_a_package_adds_a_command(call, call_in_turn, tmp_path):
+    install_commands(tmp_path / "site", "greeting", 'COMMANDS = {"say-hello": "Greet somebody."}', say_hello=GREETING)
+    help_, done, near, wrong = call_in_turn(
+        (["--help"], 0), (["say-hello", "you"], 0), (["say-helo"], 2), (["say-hello"], 2)
+    )
+    assert "\nCommands of greeting 1.0:\n  say-hello  Greet somebody.\n" in help_.stdout
+    assert done.stdout == "hello you\n"
+    assert near.stderr == "fastcube: No such command 'say-helo'; did you mean say-hello?\n"
+    assert wrong.stderr.startswith("fastcube: Missing argument 'WHO'")
+    told = call(
+        "-c",
+        "import sys; from fastcube.cli import group; group.main(['--help'], standalone_mode=False); "
+        "print([m for m in sys.modules if m.startswith('greeting')])",
+    )
+    assert told.stdout.splitlines()[-1] == "['greeting']"  # the module of a command is imported when it runs
+
+
+def test_a_package_with_broken_commands_loses_these_alone(call, tmp_path):
+    sources = {
+        "boom": "raise RuntimeError('boom')",
+        "number": "COMMANDS = 3",
+        "doubled": 'COMMANDS = {"run": "Another run."}',
+        "good": 'COMMANDS = {"greet": "Greet."}',
+    }
+    for package, source in sources.items():
+        install_commands(tmp_path / "site", package, source)
+    done = call("--help")
+    assert len(done.stderr.splitlines()) == 3
+    for words in (
+        "commands of boom 1.0 cannot be loaded: RuntimeError: boom; left out",
+        "commands of number 1.0 must be a dict of texts, got number:COMMANDS; left out",
+        "doubled 1.0 has the command run, which fastcube has already; left out",
+    ):
+        assert words in done.stderr
+    assert "\nCommands of good 1.0:\n  greet  Greet.\n" in done.stdout
+
+
+def test_commands_of_the_audit_say_what_to_install(monkeypatch, capsys):
+    from fastcube import cli
+
+    monkeypatch.setattr(cli, "find_installed_commands", tuple)
+    for name in cli.AUDIT_COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            cli.main([name, "lee_hayes"])
+        assert ended.value.code == 2
+        assert capsys.readouterr().err == (
+            f"fastcube: fastcube {name} needs fastcube-audit: pip install fastcube-audit, or ./audit in a checkout\n"
+        )

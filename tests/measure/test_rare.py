@@ -244,7 +244,7 @@ def test_ways_to_merge_are_counted():
 
 
 @pytest.fixture(scope="module")
-def families():
+def network_families():
     """The largest dimension and the unsafe nodes of all fault sets of a few nodes, by (n, f)."""
     out = {}
     for n, most in ((2, 4), (3, 8), (4, 5), (5, 3)):

@@ -13,7 +13,6 @@ from helpers.survival_trials import agrees
 from reference import survival as plain
 
 import fastcube as fc
-from fastcube.audit import registries
 from fastcube.cli import main
 from fastcube.measure.study import product_grid
 from fastcube.measure.survival import networks_of_size
@@ -348,15 +347,3 @@ def test_memory_of_the_largest_networks():
     point = {"network": "moebius1", "n": 16, "f": 30000, "links": 100}
     tally = STUDY.count(point, 512)
     assert tally.trials == 512 and np.isfinite(tally.counts["connected"])
-
-
-@pytest.mark.kernels
-@pytest.mark.parametrize("name", ["ten-cube", "large-cubes", "moebius-links", "nodes-nobody"])
-def test_claims(name):
-    from fastcube.audit.claims import Effort
-    from fastcube.studies.networks import PAPER
-
-    verdict = registries.registry_of(PAPER)[name].decide(Effort(quick=True))
-    assert verdict.outcome == ("refuted" if name == "nodes-nobody" else "holds")
-    if verdict.witness:
-        assert verdict.witness.is_reproduced() and verdict.witness.value == [7120, 7136]

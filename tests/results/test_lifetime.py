@@ -119,7 +119,7 @@ def test_the_exponential_law_gives_the_lifetime_of_hitting(what):
 @pytest.mark.kernels
 def test_a_curve_of_links_gives_the_times_of_hitting():
     """Both have the same orders, so K is the same in each."""
-    where = {"network": "crossed", "what": "links", "n": 4, "trials": 2000}
+    where = {"network": "crossed", "failing": "links", "n": 4, "trials": 2000}
     curve, hitting = fc.run("survival-curve", failed=range(33), **where), fc.run("hitting", **where)
     one, other = (fc.lifetime(results, weibull(0.7, 5)) for results in (curve, hitting))
     assert one.mean == pytest.approx(other.mean)
@@ -154,7 +154,7 @@ def test_bins_of_several_failures_widen_the_interval():
 )
 def test_bad_input_is_one_line(given, law, message):
     if isinstance(given, str):
-        given = fc.run("survival-curve", network="hypercube", what=given, n=2, failed=range(5), trials=10)
+        given = fc.run("survival-curve", network="hypercube", failing=given, n=2, failed=range(5), trials=10)
     with pytest.raises(fc.ParameterError, match=message) as caught:
         fc.lifetime(given, law)
     assert "\n" not in str(caught.value)

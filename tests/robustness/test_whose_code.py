@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.planted_modules import plant_modules
 from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, run_fastcube, run_in_process
-
-from fastcube.audit import deciding, registries
-from fastcube.errors import EngineError
-from fastcube.results import worker_process
-
-CLAIMS = str(Path(__file__).parents[1] / "helpers/toy_claims.py")
 
 
 @pytest.fixture
 def planted(tmp_path):
-    """A working folder where each module's name is taken by a file that leaves a trace, and so is fastcube's."""
-    folder = tmp_path / "planted"
-    (folder / "fastcube").mkdir(parents=True)
-    trace = f"open({str(tmp_path / 'ran')!r}, 'a').write(__name__ + ' '); raise SystemExit(77)"
-    (folder / "fastcube" / "__init__.py").write_text(trace)
-    for name in sys.stdlib_module_names | {"numba", "numpy", "click", "h5py", "scipy", "llvmlite"}:
-        (folder / f"{name}.py").write_text(trace)
-    return folder
-
-
-def test_claims_are_decided_by_the_package_alone(planted, tmp_path):
-    done = run_fastcube("claims", CLAIMS, "false", "--quick", cwd=planted)
-    assert done.returncode == 0, done.stderr
-    assert "refuted" in done.stdout
-    assert not (tmp_path / "ran").exists()
+    return plant_modules(tmp_path)
 
 
 def test_every_line_of_the_printed_script_that_runs_python_leaves_the_folder_out(capsys):
@@ -51,19 +31,3 @@ def test_the_printed_script_runs_the_package_alone(planted, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (planted / "toy-0.h5").exists()
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_worker_of_another_package_gets_no_work(monkeypatch):
-    monkeypatch.setattr(deciding, "hash_sources", lambda looks: "edited-meanwhile")
-    taken = []
-    with pytest.raises(
-        EngineError, match=r"a worker of the claims runs the package \S+ \w{16}, this process .*-meanwhile"
-    ):
-        deciding.decide_claims(registries.claims(CLAIMS, "last"), taken.append)
-    assert taken == []
-
-
-def test_a_worker_that_cannot_begin_ends_the_deciding(monkeypatch):
-    monkeypatch.setattr(worker_process, "_START", "raise SystemExit(3)")
-    with pytest.raises(EngineError, match="a worker of the claims ended with status 3 before it began"):
-        deciding.decide_claims(registries.claims(CLAIMS, "last"), [].append, workers=1)

@@ -1,0 +1,1 @@
+"""The claims: one package per paper or question."""

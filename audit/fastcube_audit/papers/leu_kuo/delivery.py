@@ -1,0 +1,270 @@
+"""Claims of Leu & Kuo about the data that FTTC delivers to the sink, its examples, and faulty nodes (sections 3.2 and 3.3).
+
+Variants and conventions as in ``gathering``.
+"""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from fastcube.algorithms.gathering import Gathering
+from fastcube.algorithms.trees import detect, find_tree
+from fastcube.exact.enumeration import exact_gather
+from fastcube.networks.hypercube import Hypercube
+
+from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...cubes import enumerate_cubes
+from .gathering import HELPER, FirstRun, Runs, gather_on_tree, gather_witness, is_lossy_without_isolated
+from .registry import example_verdict, registry, witness
+from .trees import FirstCube
+
+
+def _claim_always_complete(variant: str, correction: str, slip: str = "") -> None:
+    @registry.forall(
+        f"always-{variant}",
+        FirstRun(
+            "units lost, by cause, without an isolated node",
+            "{k: str(v) for k, v in g.lost_by.items() if v}",
+            variant,
+        ),
+        where="section 3.2",
+        states=(
+            "Where FIND_TREE finds a tree of Q_n, n >= 2, and no node has lost all its links, FTTC brings everything to the sink "
+            f"[variant {variant}]."
+        ),
+        ours=variant == "repaired",
+        correction=correction,
+        fact="figure-13-helper" if slip else "",
+        slip=slip,
+    )
+    def is_incomplete(g: Gathering) -> bool:
+        """Find the first link set without an isolated node that loses data."""
+        return is_lossy_without_isolated(g)
+
+
+_claim_always_complete(
+    "literal", "Helpers wait for ever; repaired, only the stranded data is lost (repaired-loses-the-stranded).", HELPER
+)
+_claim_always_complete(
+    "comment",
+    (
+        "Failing neighbours send each other partitions that neither waits for, or there is no path. With the repair, only "
+        "the stranded data is lost (repaired-loses-the-stranded)."
+    ),
+)
+_claim_always_complete(
+    "repaired",
+    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
+)
+
+
+@registry.forall(
+    "repaired-loses-the-stranded",
+    Runs(
+        "units lost, and units of nodes not joined to the sink",
+        "[str(g.lost), str(g.unreachable_data)]",
+        "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
+        "repaired",
+    ),
+    where="interpretation R9",
+    states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
+    ours=True,
+)
+def repaired_loses_the_stranded(g: Gathering) -> bool:
+    """Compare the lost data with the data of nodes cut off from the sink, in runs on small cubes."""
+    return g.lost == g.unreachable_data
+
+
+@registry.claim(
+    "m-0-small",
+    where="section 3.2",
+    states=(
+        "It rarely happens that a failing node has no active neighbour to help it, m = 0 [fraction of the fault sets with a "
+        "sink]."
+    ),
+)
+def m_0_small(effort: Effort) -> Verdict:
+    """Report exact fractions for Q_3, and for Q_4 up to some links; the paper prints no threshold."""
+    share = exact_gather(3, 4)["no_partition"] or Fraction(0)
+    effort.applied += math.comb(12, 4)
+    four = {
+        k: float(exact_gather(4, k)["no_partition"] or 0)
+        for k in effort.each(range(4, effort.by_effort(full=8, quick=6)))
+    }
+    effort.applied += sum(math.comb(32, k) for k in four)
+    listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
+    words = "fraction of the sets of 4 links of Q_3 with a sink"
+    evidence = Witness.of(words, "str(fc.exact_gather(3, links=4)['no_partition'])", {"n": 3, "links": 4, "f": 0})
+    checked = f"no threshold is printed; exact: Q_3, 4 links {float(share):.2%}; Q_4, {listed}"
+    return Verdict("undecided", checked, evidence)
+
+
+@registry.forall(
+    "theorem-7",
+    FirstCube([(2, 2), (3, 4)], "as many faulty links, no isolated node, and no sink", "fc.find_tree(cube) is None"),
+    where="Theorem 7",
+    states=(
+        "FIND_TREE, FTTC and uniform data tolerate at least 2^(n-1) faulty links of Q_n, n >= 2 [as many, whichever they are: "
+        "all data of nodes that are not isolated arrives]."
+    ),
+    correction=(
+        "Theorem 3 promises a sink below 2^(n-1) only, and a perfect matching of 2^(n-1) links leaves none. With fewer there is "
+        "one, but data can be lost (theorem-7-comment)."
+    ),
+)
+def theorem_7(cube: Hypercube) -> bool:
+    """Find the first set of 2^(n-1) links that leaves no sink and isolates no node."""
+    return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
+
+
+def _claim_theorem_7(variant: str, correction: str) -> None:
+    @registry.claim(
+        f"theorem-7-{variant}",
+        where="Theorem 7",
+        states=(
+            "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, variant "
+            f"{variant}.]"
+        ),
+        ours=True,
+        correction=correction,
+    )
+    def decide_theorem_7(effort: Effort) -> Verdict:
+        """Find the first link set below Theorem 3's bound that loses data."""
+        if variant == "repaired":
+            return _decide_cut_off(effort)
+        runs = FirstRun("units lost", "str(g.lost)", variant)
+        return runs.decide(effort, lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1))
+
+
+def _decide_cut_off(effort: Effort) -> Verdict:
+    last = effort.by_effort(full=5, quick=4)
+    for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
+        effort.applied += math.comb(n * 2 ** (n - 1), links)
+        check_agreement(
+            exact_gather(n, links)["complete_repaired"], Fraction(1), f"repaired with {links} faulty links of Q_{n}"
+        )
+    pair = (0b1110, 0b1111)
+    cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
+    words = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
+    found = gather_witness(words, cube, "str(g.lost)", ', variant="repaired"')
+    return Verdict(
+        "refuted" if found.value != "0" else "undecided",
+        f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
+        found,
+    )
+
+
+_claim_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
+_claim_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
+_claim_theorem_7("repaired", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
+
+
+# ---------------------------------------------------------------- examples and node failures
+
+
+@registry.claim(
+    "example-3",
+    where="Example 3",
+    states=(
+        "With 1011-1010 and 1011-1001 faulty, 1011 sends half of its data to 1111 and half to 0011, and 1010 does nothing [and "
+        "everything arrives: comment and repaired]."
+    ),
+)
+def example_3(effort: Effort) -> Verdict:
+    """Run the example: links 1011-1010 and 1011-1001, sink 0000, order (0, 1, 2, 3)."""
+    effort.count_if_applicable()
+    cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
+    python = (
+        "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
+    )
+    found = witness("who sends partitions to whom, and what is lost, by variant", cube, python)
+    found = found.with_form(
+        "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
+        "repaired: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
+    )
+    return example_verdict(
+        found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; as printed, Figure 13 blocks 1001"
+    )
+
+
+@registry.claim(
+    "example-4",
+    where="Example 4",
+    states=(
+        "With the links 100-110 and 100-000 and the node 111 faulty, 100 sends at stage 0 to 101 in place of 000, and everything "
+        "arrives [comment and repaired]."
+    ),
+)
+def example_4(effort: Effort) -> Verdict:
+    """Run the example of Figure 16: node 111, links 100-000 and 100-110, FIND_TREE's tree."""
+    effort.count_if_applicable()
+    cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
+    python = (
+        "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
+    )
+    found = witness("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
+    found = found.with_form(
+        "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
+        "repaired: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
+    )
+    return example_verdict(
+        found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; as printed, Figure 13 deadlocks on it"
+    )
+
+
+def _nodes_among_two_links(largest: int) -> Iterator[tuple[Hypercube, int]]:
+    for n in range(1, largest + 1):
+        for cube in enumerate_cubes(n, links=min(2, n)):
+            yield from ((cube, v) for v in range(2**n))
+
+
+@registry.forall(
+    "faulty-as-isolated",
+    Cases(
+        "proved: the FAULT words are the same; one faulty node and two faulty links of Q_1, ..., Q_{}",
+        _nodes_among_two_links,
+        full=4,
+        quick=3,
+    ),
+    where="section 3.3",
+    states="FIND_TREE and FTTC do the same in Q_n, n >= 1, for a faulty node as for one all of whose links are faulty.",
+    definition=True,
+)
+def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
+    """Compare a faulty node with a node whose links are all faulty: FAULT words, trees and deliveries."""
+    faulty = Hypercube(cube.n, [v], cube.faulty_links)
+    cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
+    runs = [gather_on_tree(c) for c in (faulty, cut)]
+    outcomes = [None if g is None else (g.tree.order, g.arrived) for g in runs]
+    if detect(faulty).tolist() == detect(cut).tolist() and outcomes[0] == outcomes[1]:
+        return None
+    python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
+    return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
+
+
+@registry.claim(
+    "computation-slowdown",
+    where="section 3.3",
+    states=(
+        "Among f faulty nodes the computation takes N/(N - f) times as long, N = 2^n, n >= 2 [f: faulty; or all without data]."
+    ),
+    correction="It is N over the number of nodes that hold data: isolated nodes hold none either (interpretation R13).",
+)
+def computation_slowdown(effort: Effort) -> Verdict:
+    """Find the first fault set that isolates a node, and a set with that node counted among the f."""
+    for n, f in ((2, 2), (3, 3)):
+        for cube in effort.each(enumerate_cubes(n, f), f"Q_{n}"):
+            g = gather_on_tree(cube)
+            if g is not None and effort.count_if_applicable() and g.expected != 2**n - f:
+                alone = sum(word != 2**n - 1 for word in detect(cube).tolist())
+                check_agreement(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
+                words = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
+                fewer = gather_witness(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
+                words = "nodes that hold data, and N less the faulty and the isolated nodes: equal"
+                counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
+                return Verdict(
+                    "depends", "fault sets with a sink by size", fewer, (gather_witness(words, cube, counted),)
+                )
+    return Verdict("holds", "fault sets with a sink of Q_2 and Q_3 that have n nodes")

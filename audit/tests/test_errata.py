@@ -1,0 +1,154 @@
+"""The errata have all refuted facts, corrections and misprints of registries, kept verdicts and inventories."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import numba
+import pytest
+
+from fastcube import resources
+from fastcube.measure.inventory import inventory, papers
+from fastcube_audit import registries
+from fastcube_audit.claims import OUTCOMES, Effort
+from fastcube_audit.deciding import decide_claims
+from fastcube_audit.verdicts import APPENDIX, escape_markdown, markdown, misprints
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = runpy.run_path(str(ROOT / "docs" / "extensions" / "errata.py"))
+REPORTS = SITE["kept_reports"]()
+SHOWN = SITE["SHOWN"]
+HEADINGS = tomllib.loads((ROOT / "docs" / "errata.toml").read_text())
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {name: flat(text) for name, text in SITE["errata_pages"]().items()}
+
+
+def flat(words):
+    """Words without line ends and escapes, which wrapped prose has."""
+    return " ".join(words.replace("\\", "").split())
+
+
+def first_claims():
+    """Return the first claim with an entry of each fact, by paper and fact."""
+    first = {}
+    for report in REPORTS:
+        if report["outcome"] in SHOWN:
+            first.setdefault((report["paper"], report["fact"]), report)
+    return first
+
+
+def test_every_claim_has_a_kept_verdict_that_its_text_allows():
+    for claim, report in zip(registries.claims(), REPORTS, strict=True):
+        assert report["outcome"] in OUTCOMES
+        assert bool(claim.slip) == (report["outcome"] == "misprint"), claim.id
+    corrected = {claim.id for claim in registries.claims() if claim.correction}
+    for report in first_claims().values():
+        least = {"refuted": 1, "misprint": 1, "depends": 2}.get(report["outcome"], 0)
+        assert report["checked"], report["id"]
+        assert len(report["witnesses"]) >= least, report["id"]
+    unproved = corrected - {report["id"] for report in REPORTS if report["outcome"] in SHOWN}
+    assert unproved <= {"hypercube-algorithm"}  # not decided, with what is known instead
+
+
+def test_pages_have_the_texts_of_claims(pages):
+    for report in REPORTS:
+        if report["outcome"] in SHOWN:
+            page = pages["appendix" if first_claims()[report["paper"], report["fact"]]["ours"] else report["paper"]]
+            assert flat(escape_markdown(report["statement"])) in page, report["id"]
+            assert not report["correction"] or f"**Instead.** {flat(escape_markdown(report['correction']))}" in page
+            assert not report["slip"] or f"**Slip.** {flat(escape_markdown(report['slip']))}" in page
+    for paper in papers():
+        assert flat(misprints(inventory(paper))) in pages[paper]
+
+
+def test_every_fact_has_a_heading_one_entry_and_one_row(pages):
+    first = first_claims()
+    assert {(name, fact) for name, some in HEADINGS.items() for fact in some} == first.keys()
+    every = " ".join(pages.values())
+    for name, fact in first:
+        label = f"errata-{name}-{fact}".replace("_", "-")
+        assert every.count(f"({label})= ## {HEADINGS[name][fact]} ") == 1
+        assert pages["index"].count(f"](#{label}) |") == 1
+
+
+def test_the_command_prints_one_entry_per_fact_and_ours_at_the_end():
+    of_papers, _, added = markdown(REPORTS, ",".join(SHOWN)).partition(f"\n## {APPENDIX}\n")
+    found = {
+        ours: re.findall(r"^### (\w+) `(.+)`: ", part, re.MULTILINE)
+        for ours, part in ((False, of_papers), (True, added))
+    }
+    for ours, facts in found.items():
+        assert sorted(facts) == sorted(key for key, report in first_claims().items() if report["ours"] == ours)
+
+
+def test_cards_lead_to_entries():
+    known = {(report["paper"], report["id"]): report for report in REPORTS}
+    for card in resources.read_json("findings", "fastcube_audit.report")["weightiest"]:
+        claim = known[card["paper"], card["claim"]]
+        assert claim["witnesses"][card.get("witness", 0)].keys() & {"drawings", "dual"}
+        assert claim["fact"] in HEADINGS[card["paper"]]
+
+
+def test_the_readme_counts_the_verdicts():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    stated = [report for report in REPORTS if report["paper"] in papers() and not report["ours"]]
+    count = {outcome: sum(report["outcome"] == outcome for report in stated) for outcome in OUTCOMES}
+    by_definition = sum(report["definition"] and report["outcome"] == "holds" for report in stated)
+    facts = len({(report["paper"], report["fact"]) for report in stated if report["outcome"] == "refuted"})
+    assert (
+        f"Of {len(stated)} claims of these five papers {count['holds'] - by_definition} hold in the ranges named and "
+        f"{by_definition} by definition; {count['refuted']} are refuted, which is {facts} facts; {count['misprint']} are "
+        f"misprints in our transcription, {count['depends']} depend on the interpretation, {count['unreproduced']} numbers "
+        f"are not reproduced, {count['undecided']} claims are not decided."
+    ) in readme
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_corrections_are_sentences_that_name_claims_that_there_are(paper):
+    known = {claim.id for claim in registries.claim_registries()[paper]}
+    for claim in registries.claim_registries()[paper]:
+        if claim.correction:
+            assert claim.correction.endswith("."), claim.id
+            named = set(re.findall(r"\b[a-z]+\d?(?:-[a-z0-9]+)+\b", claim.correction)) & ({*known} | {"theorem-1"})
+            assert named <= known, claim.id
+
+
+#: Claims that are decided in a second, by their papers.
+QUICK = {
+    "lee_hayes": ("theorem-3-printed", "corollary-1-printed", "fifteen-percent-always"),
+    "leu_kuo": ("property-1-links", "equation-7", "theorem-7"),
+    "sui_wang_lee": ("lemma-5-case-a",),
+    "wang_lin_kuo": ("table-2-n-4", "figure-2-printed", "figures-16-17-printed"),
+    "li_peng_chu": ("lemma-2-disjoint",),
+    "routing_rules": ("unsafe-near",),
+}
+
+
+def check_kept(decided):
+    """Compare reports of claims with their kept verdicts."""
+    known = {(kept["paper"], kept["id"]): kept for kept in REPORTS}
+    for report in decided:
+        kept = known[report["paper"], report["id"]]
+        assert report["outcome"] == kept["outcome"], report["id"]
+        assert report["outcome"] not in SHOWN or report["correction"] == kept["correction"], report["id"]
+        if kept["checked"]:
+            assert (report["checked"], report["applied"]) == (kept["checked"], kept["applied"]), report["id"]
+        for witness, shown in zip(report["witnesses"], kept["witnesses"], strict=False):
+            assert all(witness[name] == shown[name] for name in ("words", "python", "value")), report["id"]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")
+@pytest.mark.parametrize("paper", QUICK)
+def test_some_kept_verdicts_are_those_of_the_present_code(paper):
+    check_kept(registries.claim_registries()[paper][name].report(Effort()) for name in QUICK[paper])
+
+
+@pytest.mark.exhaustive
+def test_all_kept_verdicts_are_those_of_the_present_code():
+    decided = []
+    assert decide_claims(registries.claims(), decided.append) == 0
+    check_kept(decided)

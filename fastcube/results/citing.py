@@ -1,0 +1,76 @@
+"""BibTeX entries for ``fastcube cite``: the software, and the papers that a study implements.
+
+``CITATION.cff`` holds the same facts about the software in another format.  A test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..measure.inventory import Inventory
+from ..resources import read_json
+from .provenance import package_version
+
+TITLE = "fastcube: reproducible Monte Carlo for fault-tolerant communication in hypercube networks"
+AUTHORS = "The fastcube developers"
+YEAR = 2026
+
+
+def software() -> str:
+    """Return the BibTeX entry of this version of fastcube."""
+    return _entry(
+        "software",
+        "fastcube",
+        {
+            "title": TITLE,
+            "author": f"{{{AUTHORS}}}",  # double braces: BibTeX must not take the group's name for first and last names
+            "version": package_version(),
+            "year": str(YEAR),
+            "license": "Apache-2.0",
+        },
+    )
+
+
+def paper(inventory: Inventory) -> str:
+    """Return the BibTeX entry of a paper, with the fields that its inventory knows."""
+    if given := package_entries(inventory.paper):
+        return "\n".join(given)
+    return _entry(
+        "misc",
+        inventory.paper,
+        {
+            "title": inventory.title,
+            "author": " and ".join(inventory.authors),
+            "howpublished": inventory.published,
+            **({"year": str(inventory.year)} if inventory.year else {}),
+        },
+    )
+
+
+def package_entries(name: str) -> list[str]:
+    """Return the entries that ``data/citations.json`` lists for a package of studies, one per network or routing rule."""
+    return [_entry(*entry) for entry in listed_entries(name)]
+
+
+def method_entries(study: str) -> list[str]:
+    """Return the entries of the methods that a study uses: its own, then those of all studies."""
+    used, entries = (
+        read_json("citations")["methods of studies"],
+        {entry[1]: entry for entry in listed_entries("methods")},
+    )
+    return [_entry(*entries[key]) for key in (*used.get(study, ()), *used["*"])]
+
+
+def listed_entries(name: str) -> list[tuple[str, str, dict[str, str]]]:
+    """Return the kind, key and fields of each entry of a list; an entry may name the paper whose fields it has."""
+    citations: dict[str, Any] = read_json("citations")
+    return [
+        (kind, key, citations[fields][0][2] if isinstance(fields, str) else fields)
+        for kind, key, fields in citations.get(name, ())
+    ]
+
+
+def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
+    fields = fields | {"title": f"{{{fields['title']}}}"}  # the braces keep the case of the title
+    lines = (f"  {name:<12} = {{{value.replace('&', chr(92) + '&')}}}" for name, value in fields.items())
+    return f"@{kind}{{{key},\n" + ",\n".join(lines) + "\n}"
