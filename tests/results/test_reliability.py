@@ -392,6 +392,6 @@ def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
     assert few["connected"] == sum(d["connected"] for d in drawn)
     assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
     with pytest.raises(
-        fc.ParameterError, match=r"family must be a network of your own, made by fc\.family, got 'folded'"
+        fc.ParameterError, match=r"family must be a network of your own, made by fc\.custom_network, got 'folded'"
     ):
         fc.survival_curve_study("folded")
