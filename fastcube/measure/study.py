@@ -320,7 +320,7 @@ class Measure:
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
-        check_names(self)
+        check_names(self.name, [axis.name for axis in self.axes], self.statistics)
 
     @property
     def distribution(self) -> str:
