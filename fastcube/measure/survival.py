@@ -89,12 +89,17 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
             events="connected",
         ),
         Proportion(name="connected", description="probability that the nonfaulty nodes are connected"),
-        Proportion(name="no_isolated", description="probability that no nonfaulty node is isolated"),
+        Proportion(name="no_isolated_node", description="probability that no nonfaulty node is isolated"),
         Proportion(
-            name="extra_1", description="probability of a disconnection without an isolated node", events="extra_1"
+            name="extra_1",
+            description="probability that nonfaulty nodes are disconnected, and none is isolated",
+            events="extra_1",
         ),
         Proportion(
-            name="st_connected", description="probability that t can be reached from s", events="st_connected", **_PAIR
+            name="st_connected",
+            description="probability that a nonfaulty path joins two random nonfaulty nodes s and t",
+            events="st_connected",
+            **_PAIR,
         ),
         difference_statistic("connected", "connected", "connected"),
         difference_statistic("extra_1", "extra_1", "disconnected, no node isolated", shown=False),
@@ -123,7 +128,9 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
 
 def networks_of_size(n: int, matched: bool = False) -> list[str]:
     """Return the names of the networks of dimension n."""
-    return [name for name, family in network_families().items() if family.sizes(n) and (family.matched or not matched)]
+    return [
+        name for name, family in network_families().items() if family.sizes(n) and (family.is_matched(n) or not matched)
+    ]
 
 
 def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:

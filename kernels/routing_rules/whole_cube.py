@@ -33,7 +33,7 @@ from ..machine.trials import name_variant
 from ..survival.drawing import lane_places
 from . import levels_from_labels
 from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
-from .layout import NAMES, WANDERING_RULES, F, N, make_layout
+from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
@@ -299,7 +299,11 @@ def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, h
 
 
 def make_whole_cube_kernel(
-    width: int, names: Sequence[str], user_rules: Mapping[str, Any] | None = None, code: Any = None
+    width: int,
+    names: Sequence[str],
+    user_rules: Mapping[str, Any] | None = None,
+    code: Any = None,
+    reference: str = REFERENCE,
 ) -> Kernel:
     """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
@@ -308,11 +312,12 @@ def make_whole_cube_kernel(
     word = {8: np.uint8, 16: np.uint16}[width]
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     users = user_rules or {}
-    layout, rules = make_layout(names), tuple(users[name] if name in users else RULES[name.upper()] for name in names)
+    layout = make_layout(names, reference)
+    rules = tuple(users[name] if name in users else RULES[name.upper()] for name in names)
     known, cache = name_variant(*users.values()) if users else ("", True)
     route_group = _make_group_router(
-        make_evaluator(rules, names, layout),
-        make_user_rule_evaluator(tuple(users.values()), tuple(users), layout) if users else None,
+        make_evaluator(rules, names, layout, reference),
+        make_user_rule_evaluator(users, names, layout, reference) if users else None,
         names,
     )
     wanders, uses_first_path = not set(WANDERING_RULES).isdisjoint(names), bool(users) or "route" in names
@@ -323,7 +328,7 @@ def make_whole_cube_kernel(
         else _make_queue_filter(route_group, wanders, uses_first_path, bool(users))
     )
     slots = lanes if is_small else lanes + 8  # one group more, because trials of an incomplete group wait for others
-    decide = make_decided_recorder(layout, names)
+    decide = make_decided_recorder(layout, names, reference, bool(users))
 
     @scratch
     def workspace_for(params, stop):
@@ -344,7 +349,7 @@ def make_whole_cube_kernel(
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{known}", cache=cache, code=code)
     def routing_rules_whole(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:

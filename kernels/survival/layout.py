@@ -5,7 +5,7 @@ from ..tally.layout import Counter, Layout, Maximum, Moments
 #: Compared events: each has a counter for the network, one for the hypercube, and two for their difference.
 COMPARED_EVENTS = {
     "connected": "the nonfaulty nodes are connected",
-    "no_isolated": "no nonfaulty node is isolated",
+    "no_isolated_node": "no nonfaulty node is isolated",
     "extra_1": "apart although no node is isolated",
     "st_connected": "t can be reached from s",
 }
@@ -25,7 +25,7 @@ SURVIVAL = Layout(
 CURVE_EVENTS = {
     "connected": "the survivors are connected",
     "disconnected": "the survivors are in more than one component",
-    "no_isolated": "no survivor is isolated",
+    "no_isolated_node": "no survivor is isolated",
     "extra_1": "the survivors are disconnected although none is isolated",
 }
 

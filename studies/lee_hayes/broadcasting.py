@@ -185,7 +185,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
     title, condition = _TITLES[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
-        description=f"{title}: mean fraction of the nonfaulty nodes that receive",
+        description=f"{title}: mean fraction of the nonfaulty nodes that receive the message",
         total=f"{name}_reached",
         nonzero=condition,
         condition=condition,
@@ -200,7 +200,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"{title}: mean number of time units until the last nonfaulty node receives",
+            description=f"{title}: mean number of time units until the last nonfaulty node receives the message",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
@@ -231,7 +231,7 @@ BROADCAST = Study(
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        make_proportion("some_active", "fraction of fault sets that leave an active node"),
+        make_proportion("some_active", "fraction of fault sets that leave an active node: neither faulty nor unsafe"),
         make_proportion(
             "unsafe_source", "fraction of sources that are unsafe, where some node is active", "some_active"
         ),

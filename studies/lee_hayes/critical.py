@@ -192,17 +192,19 @@ UNSAFE_CRITICAL = Study(
     ),
     tally=layout.UNSAFE_CRITICAL,
     statistics=(
-        Proportion(name="all_unsafe", description="probability that Q_n is unsafe (no node is active)"),
+        Proportion(
+            name="all_unsafe", description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe"
+        ),
         Mean(
             name="unsafe_fraction",
-            description="mean of (nonfaulty unsafe nodes) / 2^n",
+            description="mean fraction of the 2^n nodes that are nonfaulty but unsafe",
             total="unsafe_nodes",
             nonzero="with_unsafe",
             unit=lambda point: float(2 ** int(point["n"])),
         ),
         Mean(
             name="rounds",
-            description="mean number of rounds of FIND_UNSAFE",
+            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
             total="rounds",
             nonzero="with_unsafe",
             bound=_bound,

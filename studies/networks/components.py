@@ -64,7 +64,8 @@ def _has_pair(point: Point) -> bool:
 STATISTICS = (
     Mean(name="largest_component", description="fraction of the nonfaulty nodes in the largest component", total="largest",
          squares="largest_squares", nonzero="some", unit=_nonfaulty_count),
-    Mean(name="components", description="mean number of components", total="components", squares="components_squares",
+    Mean(name="components", description="mean number of components of the nonfaulty nodes",
+         total="components", squares="components_squares",
          nonzero="some", bound=_nonfaulty_count),
     NormalMean(name="distance", description="mean links from s to t, if the network (and a compared hypercube) has a path",
               total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
@@ -76,11 +77,11 @@ STATISTICS = (
           nonzero="reached", condition="reached", defined=_has_pair),
     *make_quantiles("path_length", "links from s to t, of pairs with a path", "length_bins", percents=(50, 95),
                     condition="reached", units="links", defined=_has_pair, bound=_most_links, shown=False),
-    *(Proportion(name=f"extra_{g}", description=f"probability of a disconnection into components of more than {g} nodes")
+    *(Proportion(name=f"extra_{g}", description=f"probability of several components, all of more than {g} nodes")
       for g in EXTRA_NODES),
     *(Proportion(name=f"at_least_{r}_components", description=f"probability of at least {r} components")
       for r in LEAST_COMPONENTS),
-    Mean(name="second_component", description="fraction of the nonfaulty nodes in the second largest component",
+    Mean(name="second_largest_component", description="fraction of the nonfaulty nodes in the second largest component",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
     Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects",
          total="connected_pairs", squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count,

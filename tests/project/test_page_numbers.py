@@ -145,7 +145,7 @@ def test_networks(tables):
     assert orders == [{10**4}, {2 * 10**5}, {2 * 10**4}]
     assert "from 10⁴ orders" in page and "2·10⁵ orders" in page and "2·10⁴ orders" in page
     isolated = [
-        tables.load_results("survival").estimate("no_isolated", network=name, n=8, f=128).low
+        tables.load_results("survival").estimate("no_isolated_node", network=name, n=8, f=128).low
         for name in ("balanced", "hypercube")
     ]
     assert isolated[0] > isolated[1] + 0.05  # fewer fault sets isolate a node of a balanced hypercube
