@@ -44,7 +44,7 @@ def expected(name, n, drawn):
     compared = FAMILIES[name].is_compared(n) or not any(len(dead) for _, dead, _ in drawn)
     out = Counter(dict.fromkeys((counter.name for counter in SURVIVAL.counters), 0))
     for own, cube in reference_outcomes(name, n, drawn):
-        out["pairs"] += own.pair is not None
+        out["pairs"] += own.st_connected is not None
         for what in COMPARED_EVENTS:
             a, b = bool(getattr(own, what)), bool(getattr(cube, what))
             out[what] += a
