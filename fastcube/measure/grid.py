@@ -40,15 +40,24 @@ def parse_probability(name: str, given: object) -> float:
     return parse_number(name, given, what)
 
 
+def _parse_decimal(axis: Axis, text: str) -> Decimal:
+    """Return a number, or for an axis of floats a percentage, as a Decimal.  Raises InvalidOperation."""
+    if axis.kind is float and text.endswith("%"):
+        return Decimal(text[:-1].strip()) / 100
+    return Decimal(text)
+
+
 def parse_values(axis: Axis, text: str) -> list[Value]:
     """Return the values of an axis from text: a value, a comma list, or inclusive ranges ``lo:hi[:step]``.
+
+    A number of an axis of floats may be a percentage such as ``2%``.
 
     Ranges are computed in decimal, so ``0:0.5:0.05`` ends with 0.5 and contains 0.15, not 0.15000000000000002.
     """
     values: list[Value] = []
     for part in text.split(","):
         try:
-            bounds = [Decimal(piece.strip()) for piece in part.split(":")]
+            bounds = [_parse_decimal(axis, piece.strip()) for piece in part.split(":")]
         except InvalidOperation:
             bounds = []
         if len(bounds) == 1:

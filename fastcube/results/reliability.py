@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_number, short_repr, suggest_name
+from ..errors import ParameterError, as_number, percentage_value, short_repr, suggest_name
 from ..measure.estimate import Estimate
 from ..measure.tally import Tally
 from ..networks.family import network_families
@@ -58,7 +58,7 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
         Of ``survival-curve``: for one network, one value of what and one n (``results.sel(network=...)``).  Or of
         ``survival`` or a similar study: over f, for one network at one n without faulty links.
     rate : float
-        In [0, 1].  For a curve of links it is their failure rate.
+        In [0, 1], or text such as ``"2%"``.  For a curve of links it is their failure rate.
     against : str, optional
         "hypercube" for the difference from the hypercube, from the trials of ``survival`` on the same faults.
 
@@ -82,7 +82,7 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
     >>> e.low < 13 / 16 < e.high
     True
     """
-    p = as_number(rate)
+    p = as_number(percentage_value(rate))
     if p is None or not 0 <= p <= 1:
         raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}")
     if against not in (None, "hypercube"):

@@ -178,9 +178,7 @@ def test_ends_by_another_name_are_not_overlooked(tmp_path, run):
 )
 def test_messages_are_routed_as_one_by_one(study, tmp_path, run):
     size, network = ("m", fc.DualCube(3, [1, 5])) if study.startswith("dual") else ("n", fc.Hypercube(5, [1, 5]))
-    (tmp_path / "some.csv").write_text(
-        f"{size},faulty_nodes,s,t,trial,k\n{'3' if size == 'm' else '5'},1 5,0,23,7,2\n"
-    )
+    (tmp_path / "some.csv").write_text(f"{size},faulty_nodes,s,t,trial,k\n{'3' if size == 'm' else '5'},1 5,0,23,7,2\n")
     code, out, _ = run(f"evaluate some.csv --study {study}")
     (row,) = csv.DictReader(out.splitlines())
     assert code == 0 and row.pop("trial") == "7"

@@ -65,7 +65,7 @@ def test_other_values_that_are_advised_are_possible():
     ],
 )
 def test_values(axis, text, values):
-    assert grid.parse_values(axis, text) == values
+    assert grid.grid.parse_values(axis, text) == values
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_values(axis, text, values):
 )
 def test_bad_values_name_the_axis_the_range_and_the_value(axis, text, message):
     with pytest.raises(fc.ParameterError, match=message) as caught:
-        grid.parse_values(axis, text)
+        grid.grid.parse_values(axis, text)
     assert "\n" not in str(caught.value)
 
 
@@ -129,3 +129,26 @@ def test_a_count_may_be_of_any_type(given):
 def test_what_is_no_whole_number(given):
     with pytest.raises(fc.ParameterError, match=r"^trials must be a whole number \(1e6 is one\), got "):
         parse_count("trials", given)
+
+
+def test_a_rate_may_be_a_percentage_wherever_it_is_read():
+    axis = Axis("rate", "failure rate", float, 0, 1)
+    assert grid.parse_values(axis, "2%,0.5,7 %") == [0.02, 0.5, 0.07] and grid.parse_values(axis, "1%:3%:1%") == [
+        0.01,
+        0.02,
+        0.03,
+    ]
+    assert axis.check("2%") == 0.02 and fc.random_faults("2%", seed=1).rate == 0.02
+    results = fc.Results(fc.study("survival-curve"), 0)
+    for call in (
+        lambda rate: grid.parse_values(axis, rate),
+        lambda rate: fc.random_faults(rate, seed=1),
+        lambda rate: fc.reliability(results, rate),
+        lambda rate: fc.isolated_node_bounds("hypercube", 4, rate=rate),
+        lambda rate: fc.isolated_node_bounds("hypercube", 4, link_rate=rate),
+    ):
+        for bad in ("x%", "%", "-1%", "101%"):
+            with pytest.raises(fc.ParameterError, match="rate must be"):
+                call(bad)
+    with pytest.raises(fc.ParameterError, match="n must be"):
+        grid.parse_values(Axis("n", "dimension", int, 0, 9), "2%")
