@@ -90,6 +90,22 @@ def collect_values(axis: Axis | Choice, given: Any) -> list[Value]:
     return list(dict.fromkeys(axis.check(value) for value in items))
 
 
+#: Relative difference up to which two values of an axis are taken for one value with two roundings.
+_ROUNDING = 1e-12
+
+
+def find_near_values(axes: Sequence[Axis | Choice], keys: Iterable[Sequence[Any]]) -> list[str]:
+    """Return a line for each two values of an axis that differ by rounding only, in points with these values of the axes."""
+    columns = list(zip(*keys, strict=True)) or [()] * len(axes)
+    return [
+        f"{axis.name} has the values {low!r} and {high!r}, which differ by rounding only and are two points: use one of them"
+        for axis, column in zip(axes, columns, strict=True)
+        if axis.kind is float
+        for low, high in itertools.pairwise(sorted(set(column)))
+        if high - low <= _ROUNDING * max(abs(low), abs(high))
+    ]
+
+
 def longest_axis(points: Iterable[Mapping[str, Value]], *axes: str) -> str:
     """Return the axis on which the points have most different values; the first one of a tie."""
     some = list(points)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.processes import run_in_process
 
 import fastcube as fc
 from fastcube.errors import parse_count
@@ -152,3 +153,22 @@ def test_a_rate_may_be_a_percentage_wherever_it_is_read():
                 call(bad)
     with pytest.raises(fc.ParameterError, match="n must be"):
         grid.parse_values(Axis("n", "dimension", int, 0, 9), "2%")
+
+
+def test_one_value_with_two_roundings_is_said_in_one_line(tmp_path, capsys, monkeypatch):
+    """In a run, also of a file that has the other value, and in a merge; values that differ by more are two points in silence."""
+    (tmp_path / "own.py").write_text(
+        "import fastcube as fc\n\n\n@fc.trial\ndef trial(key, t, params, out):\n    out[0] = t % 2\n\n\n"
+        'STUDY = fc.trial_study("own", "t", [fc.Axis("p", "p", float, 0, 1)], [fc.Output("odd", "odd")], trial, [{"p": 0.3}])\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    said = "p has the values 0.3 and 0.30000000000000004, which differ by rounding only and are two points: use one"
+    for line, near in (
+        ("run own.py --trials 10 --progress none -o a.h5", False),
+        ("run own.py --trials 10 --progress none -o a.h5 --set p=0.30000000000000004", True),
+        ("run own.py --trials 10 --progress none -o b.h5 --set p=0.30000000000000004,0.3000001", False),
+        ("run own.py --trials 10 --progress none -o c.h5 --set p=0.3", False),
+        ("merge b.h5 c.h5 -o d.h5", True),
+    ):
+        code, _, errors = run_in_process(capsys, *line.split())
+        assert code == 0 and (said in errors) == near, (line, errors)
