@@ -27,6 +27,7 @@ from ..errors import (
     check_range,
     command_line_text,
     is_many,
+    percentage_value,
     short_repr,
     suggest_name,
 )
@@ -146,7 +147,8 @@ class Axis:
         try:
             if isinstance(value, (bool, np.bool_, bytes, bytearray)):
                 raise TypeError
-            number = float(value) + 0.0 if whole is None else whole  # type: ignore[arg-type]  # -0.0 is 0.0
+            given: Any = percentage_value(value) if self.kind is float else value
+            number = float(given) + 0.0 if whole is None else whole  # -0.0 is 0.0
             if self.kind is int and number != int(number):
                 raise ValueError
         except Exception:  # an object of the user's may raise anything
