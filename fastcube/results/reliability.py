@@ -165,8 +165,8 @@ def reliability(
         ``survival`` or a similar study: over f, for one network at one n without faulty links.  Or exact values at
         f = 0, 1, ... up to the number of nodes, or of links.
     rate : float, or sequence of float
-        In [0, 1], or text such as ``"2%"``.  For a curve of links it is their failure rate.  With repair it is the unavailability of a node or link, the
-        long-run fraction of time in which it does not work.
+        In [0, 1], or text such as ``"2%"``.  For a curve of links it is their failure rate.  With repair it is the
+        unavailability of a node or link, the long-run fraction of time in which it does not work.
     stat : str
         A statistic that depends on the faults alone: every one of ``survival-curve``, or a probability of ``survival``.  If it
         is a fraction of the survivors, the result is the mean of the fraction, not a ratio of means.
