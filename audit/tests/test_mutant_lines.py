@@ -246,7 +246,7 @@ def change(m: pytest.MonkeyPatch, line: Line) -> None:
         m.setattr(found, "__code__", after[name])
 
 
-#: Claims that are not said to hold: a mutant must turn them otherwise than sound algorithms do, or by another witness.
+#: Claims that are not said to hold: a mutant must turn them otherwise than sound algorithms do, or by another counterexample.
 NOT_HOLDING = {(LP, "hypercube-greedy"), (LP, "theorem-1-repaired"), (LP, "lemma-2")}
 
 #: Claims decided by kernels that no default test compiles.
