@@ -65,7 +65,9 @@ from .measure.statistics import NormalDifference as NormalDifference
 from .measure.statistics import NormalMean as NormalMean
 from .measure.statistics import PairedDifference as PairedDifference
 from .measure.statistics import Proportion as Proportion
+from .measure.statistics import Quantile as Quantile
 from .measure.statistics import Ratio as Ratio
+from .measure.statistics import TailProportion as TailProportion
 from .measure.study import Axis as Axis
 from .measure.study import Explanation as Explanation
 from .measure.study import Grid as Grid

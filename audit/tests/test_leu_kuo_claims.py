@@ -41,19 +41,19 @@ OUTCOMES = {
     "theorem-5-detours": "refuted",
     "rerouting-slowdown": "holds",
     "rerouting-delivers": "refuted",
-    "theorem-6-literal": "misprint",
-    "theorem-6-comment": "holds",
-    "theorem-6-repaired": "holds",
+    "theorem-6-as-printed": "misprint",
+    "theorem-6-as-commented": "holds",
+    "theorem-6-corrected": "holds",
     "dependency-graph": "holds",
-    "always-literal": "misprint",
-    "always-comment": "refuted",
-    "always-repaired": "refuted",
-    "repaired-loses-the-stranded": "holds",
+    "always-as-printed": "misprint",
+    "always-as-commented": "refuted",
+    "always-corrected": "refuted",
+    "corrected-loses-the-stranded": "holds",
     "m-0-small": "undecided",
     "theorem-7": "refuted",
-    "theorem-7-literal": "refuted",
-    "theorem-7-comment": "refuted",
-    "theorem-7-repaired": "refuted",
+    "theorem-7-as-printed": "refuted",
+    "theorem-7-as-commented": "refuted",
+    "theorem-7-corrected": "refuted",
     "example-3": "holds",
     "example-4": "holds",
     "faulty-as-isolated": "holds",
@@ -92,16 +92,16 @@ def run(verdict, variant, algorithm="FTTC"):
 
 
 def test_the_twin_sees_what_the_counterexamples_show(verdicts):
-    assert run(verdicts["theorem-6-literal"], "literal").deadlocked
-    for variant in ("literal", "comment", "repaired"):
+    assert run(verdicts["theorem-6-as-printed"], "as_printed").deadlocked
+    for variant in ("as_printed", "as_commented", "corrected"):
         for name in (f"always-{variant}", f"theorem-7-{variant}"):
             found = run(verdicts[name], variant)
             assert found.lost > 0, name
         assert run(verdicts[f"always-{variant}"], variant).expected == 8
-    assert run(verdicts["rerouting-delivers"], "comment", "REROUTE").lost > 0
-    slow = run(verdicts["theorem-5-detours"], "comment")
+    assert run(verdicts["rerouting-delivers"], "as_commented", "REROUTE").lost > 0
+    slow = run(verdicts["theorem-5-detours"], "as_commented")
     assert slow.steps_sync >= 2 * slow.n
-    holders = run(verdicts["computation-slowdown"], "comment").expected
+    holders = run(verdicts["computation-slowdown"], "as_commented").expected
     assert holders == 4
 
 

@@ -1,8 +1,8 @@
 """The errata, a page per paper and an appendix, and the cards of what was found.
 
 ``results/verdicts.json`` holds the kept verdicts with the networks of their counterexamples, and the registries hold the texts
-of the claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the report's
-code draws the networks.
+of the claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the
+report's code draws the networks.
 """
 
 import functools

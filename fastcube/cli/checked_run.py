@@ -54,13 +54,6 @@ class CheckedRun:
     output: str
     options: dict[str, Any]
 
-    def plan(self) -> None:
-        """Print the plan of the run without executing it."""
-        from .dry_run import show_plan
-
-        self.check(connect=True)
-        show_plan(self)
-
     def check(self, connect: bool = False) -> None:
         """Check what a run checks when it begins; open an engine of MPI or Dask only to ``connect``.  Raises ParameterError."""
         from ..running.driver import check_run

@@ -8,7 +8,6 @@ import click
 
 from ..errors import ParameterError, count_text
 from . import completion, options, print_message
-from .status import missing_shards_text
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -42,6 +41,7 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
 def command(shards: tuple[str, ...], output: str) -> None:
     """Add the results of disjoint trials of one study and seed.  The sum is exact, in any order."""
     from ..results.combining import merge_files as merge
+    from ..results.missing_shards import missing_shards_text
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.reading import open_results

@@ -154,8 +154,8 @@ def read_results(path: str, unchecked: bool, study: str | None = None, points: t
     ``points`` is the value of ``--where``.
     """
     from ..measure import registry
+    from ..results.missing_shards import missing_shards_text
     from ..results.reading import open_results
-    from .status import missing_shards_text
 
     with suggest_unchecked():
         results = open_results(path, unchecked=unchecked)

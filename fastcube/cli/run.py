@@ -54,13 +54,16 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
     Prints the table of estimates with 95% intervals.  A point stops at the first target reached: trials, precision, relative
     precision or events.  Run the same command again to resume.  More trials, other points or a tighter target extend the output.
     """
+    from .dry_run import show_plan
+
     runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
     check_single_task(runs, study)
     for i, one in enumerate(runs):
         if i:
             click.echo()
         if dry_run:
-            one.plan()
+            one.check(connect=True)
+            show_plan(one)
         else:
             one.run()
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import plain_text
-from ..results.provenance import PROGRAMS, remove_force
+from ..results.provenance import PROGRAMS, record_entry, remove_force
 from . import completion, options
 
 if TYPE_CHECKING:
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from ..measure.tally import Tally
     from ..results.reading import FileContents
     from ..results.results import Results
-
-
-def array_list(tasks: Sequence[int]) -> str:
-    """Return task numbers in the form of Slurm's ``--array=``: ``0-2,7``."""
-    from ..measure.tally import fuse_ranges
-
-    runs = fuse_ranges((task, task + 1) for task in tasks)
-    return ",".join(str(first) if stop - first == 1 else f"{first}-{stop - 1}" for first, stop in runs)
 
 
 def _trials_wanted(goals: Collection[Goal], point: dict[str, Value]) -> int | None:
@@ -50,86 +42,16 @@ def _is_reached(goal: Goal, study: Measure, point: dict[str, Value], tally: Tall
     return counted_all or (tally.trials > 0 and goal.is_reached(study, point, tally))
 
 
-def _record_entry(entry: Any, *names: str) -> Any:
-    """Return the entry of a run's record under nested names, or None; a file may contain anything there."""
-    for name in names:
-        entry = entry.get(name) if isinstance(entry, dict) else None
-    return entry
-
-
-def _merged_files(history: Sequence[Any]) -> Iterator[Any]:
-    """Yield the records of the merged files, and of the files that these were merged from."""
-    waiting = [*history]
-    while waiting:
-        merged = _record_entry(waiting.pop(), "resources", "merged")
-        for file in merged if isinstance(merged, list) else []:
-            yield file
-            runs = _record_entry(file, "runs")
-            waiting += runs if isinstance(runs, list) else []
-
-
-def _shard_total(file: Any) -> int:
-    """Return the number of shards of a merged file's run, by its record; 0 if it was no shard."""
-    from ..measure.goal import MOST_SHARDS
-
-    match _record_entry(file, "shard"):
-        case [int(), int(count)] if 0 < count <= MOST_SHARDS:
-            return count
-    return 0
-
-
-def _shard_count(part: Results) -> int:
-    """Return the number of shards, if the file is a shard or was merged from shards; else 0."""
-    return part.goal.shard[1] if part.goal.shard else max(map(_shard_total, _merged_files(part.history)), default=0)
-
-
 def _resume_command(part: Results) -> str | None:
     """Return the command line of the last run, if it is known that it continues the run, else None."""
     last = part.history[-1] if part.history else None
-    command = _record_entry(last, "parameters", "command")
+    command = record_entry(last, "parameters", "command")
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         return None
-    if _record_entry(last, "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
+    if record_entry(last, "resources", "engine") in (None, "mpi") or "run" not in command[1:]:
         return None
     known = Path(command[0]).name in PROGRAMS
     return plain_text(shlex.join(["fastcube", *remove_force(command[1:])]), 10_000) if known else None
-
-
-def _incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int], int] | None:
-    """Return the number of shards, the shards with missing trials, and the number of these trials; None without shards.
-
-    Only ranges of trials count, so merged files and shards of a coarser partition are recognised by their content.
-    """
-    from ..measure.tally import missing_trials
-
-    counts = [_shard_count(part) for part in parts]
-    goals = [
-        (part.goal.trials, count, i)
-        for i, (part, count) in enumerate(zip(parts, counts, strict=True))
-        if count and part.goal.trials
-    ]
-    if not goals:
-        return None
-    _, count, at = max(goals)
-    most = parts[at].goal
-    again: set[int] = set()
-    lacking = 0
-    for point, tally in whole:
-        trials = most.trials_at(point)
-        for first, stop in missing_trials(tally.ranges, 0, trials):
-            lacking += stop - first
-            touched = range(((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1)
-            again.update(i for i in touched if trials * i // count < trials * (i + 1) // count)
-    return count, sorted(again), lacking
-
-
-def missing_shards_text(results: Results) -> str:
-    """Return a text on missing shards and trials; empty if none are missing or the results are not from shards."""
-    found = _incomplete_shards([results], results)
-    if found is None or not found[1]:
-        return ""
-    count, again, lacking = found
-    return f"trials missing: {lacking:,}; resubmit: --array={array_list(again)} (of {count})"
 
 
 def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tally: Tally) -> int | None:
@@ -140,7 +62,7 @@ def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tal
     estimate = statistic.estimate(tally.counts, tally.trials, point)
     needs = []
     for target in (goal.precision, None if goal.relative is None else goal.relative * estimate.value):
-        if target and estimate.half_width > 0:
+        if target and 0 < estimate.half_width < math.inf:
             needs.append(tally.trials * (estimate.half_width / target) ** 2)
     events = statistic.count_events(tally.counts, tally.trials)
     if goal.events is not None and events:
@@ -176,6 +98,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     """
     from ..measure.goal import make_goal
     from ..measure.tally import count_trials, missing_trials
+    from ..results.missing_shards import array_list, incomplete_shards
     from ..results.parallel_sum import sum_files
     from ..results.provenance import available_cpus
     from ..results.rounding import estimate_texts
@@ -211,7 +134,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
                 else None,
             }
         )
-    shards = _incomplete_shards(parts, whole)
+    shards = incomplete_shards(parts, whole)
     complete = all(
         all(_is_reached(goal, study, point, tally) for goal in goals) if row["wanted"] is None else row["missing"] == 0
         for row, (point, tally) in zip(rows, whole, strict=True)

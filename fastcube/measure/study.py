@@ -34,6 +34,7 @@ from ..kernels.tally.layout import Layout
 from ..networks.network import Network
 from ..pickling import PickledByName
 from .choice import Choice
+from .names import FAULT_COLUMNS, check_names
 from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
 
@@ -200,6 +201,9 @@ class Sample:
         if not isinstance(self.network, Network) or not isinstance(self.others, Mapping):
             given = f"{short_repr(self.network)} and {short_repr(self.others)}"
             raise ParameterError(f"network and others must be a network and a mapping, got {given}")
+        for name in FAULT_COLUMNS:
+            if name in self.others:
+                raise ParameterError(f"others must have no name of another column of fault sets, got {name}")
 
 
 class Notes:
@@ -316,6 +320,7 @@ class Measure:
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
+        check_names(self)
 
     @property
     def distribution(self) -> str:
@@ -345,7 +350,7 @@ class Measure:
     def _check_counters(self, statistic: Statistic) -> None:
         bins = {c.name: c.bins for c in self.tally.counters}
         plain = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
-        binned = (statistic.counter,) if isinstance(statistic, Distribution) else ()
+        binned = statistic.bins_needed()
         for name in (*plain, *binned):
             if name not in bins:
                 raise ParameterError(
@@ -356,6 +361,10 @@ class Measure:
                 raise ParameterError(
                     f"statistic {statistic.name} of {self.name} needs a counter "
                     f"{'with' if name in binned else 'without'} bins, got {name}"
+                )
+            if bins[name] < binned.get(name, 0):
+                raise ParameterError(
+                    f"statistic {statistic.name} of {self.name} needs {binned[name]} bins, got {bins[name]} of {name}"
                 )
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:

@@ -21,6 +21,9 @@ from ..measure.tally import Ranges, Tally
 #: Number of points whose identity is written as text at a time: the text of 100,000 points has 100 MB.
 _POINTS_PER_CHUNK = 256
 
+#: Key of the maxima in the identity.  Another word would change the digests of all results.
+MAXIMA = "extremes"
+
 #: Placeholder of a number in the pattern of a point's identity.  No name contains it, because names are printable.
 _NUMBER_PLACEHOLDER = "\0"
 
@@ -161,7 +164,7 @@ class Identity:
         self._names = sorted(c.name for c in layout.counters), sorted(e.name for e in layout.maxima)
         numbers = {
             "counters": {c.name: [_NUMBER_PLACEHOLDER] * c.bins or _NUMBER_PLACEHOLDER for c in layout.counters},
-            "maxima": {e.name: [_NUMBER_PLACEHOLDER] * 2 for e in layout.maxima},
+            MAXIMA: {e.name: [_NUMBER_PLACEHOLDER] * 2 for e in layout.maxima},
         }
         pattern = encode(numbers).replace("%", "%%").replace(encode(_NUMBER_PLACEHOLDER), "%d")
         self._pattern = pattern[:-1] + ',"point":%s,"ranges":[%s]}'

@@ -109,3 +109,10 @@ def provenance(**resources: Any) -> dict[str, Any]:
         },
         "resources": {"written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **resources},
     }
+
+
+def record_entry(entry: Any, *names: str) -> Any:
+    """Return the entry of a run's record under nested names, or None; a file may contain anything there."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry

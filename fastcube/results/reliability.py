@@ -203,7 +203,7 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
 def _strata(results: Results, gain: bool) -> list[Stratum]:
     """Return the strata for f = 0 .. 2^n."""
     axes = [axis.name for axis in results.study.axes]
-    needed = {"connected", "connected_gain", "connected_differs"}
+    needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
         raise ParameterError(f"results must be of survival, over f, got {results.study.name}")
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
@@ -226,7 +226,7 @@ def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> 
         return 0.0, 0.0, -1.0 if gain else 0.0, 1.0
     trials = tally.trials
     share = (tally.counts["connected_differs" if gain else "connected"] + 1) / (trials + 2)
-    mean = tally.counts["connected_gain" if gain else "connected"] / trials
+    mean = tally.counts["connected_diff" if gain else "connected"] / trials
     return mean, max(share - (mean if gain else share) ** 2, 0.0) / trials, 0.0, 0.0
 
 

@@ -27,7 +27,7 @@ from ..measure.schema import Key, check_same
 from ..measure.statistics import Distribution, Statistic, Value
 from ..measure.study import GENERATOR, Measure, point_text
 from ..measure.tally import Tally
-from .columns import Columns, Identity
+from .columns import MAXIMA, Columns, Identity
 
 if TYPE_CHECKING:
     import pandas
@@ -161,7 +161,7 @@ class Results:
                 "point": self.point(key),
                 "ranges": tally.ranges,
                 "counters": dict(tally.counts),
-                "maxima": dict(tally.maxima),
+                MAXIMA: dict(tally.maxima),
             }
             for key, tally in sorted(self.tallies.items(), key=operator.itemgetter(0))
             if tally.ranges

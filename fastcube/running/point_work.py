@@ -28,7 +28,7 @@ class PointWork:
     first: int = 0
     stop: int = 0
     todo: deque[tuple[int, int]] = field(default_factory=deque)
-    running: int = 0
+    running: set[tuple[int, int]] = field(default_factory=set)
     finished: list[tuple[int, int]] = field(default_factory=list)
     slots: NDArray[np.int64] | None = None
     largest: int = 0
@@ -49,7 +49,7 @@ class PointWork:
 
         Otherwise thousands of workers would each get a single trial.
         """
-        return bool(self.todo) and (self.running < 16 or self._trials_in_seconds(seconds) <= 16 * self.largest)
+        return bool(self.todo) and (len(self.running) < 16 or self._trials_in_seconds(seconds) <= 16 * self.largest)
 
     def take(self, seconds: float) -> tuple[int, int]:
         """Return the next range of trials, about ``seconds`` long and at most 16 times the largest finished range.
@@ -64,12 +64,12 @@ class PointWork:
         end = min(stop, (first + count) // aligned * aligned)
         if end < stop:
             self.todo.appendleft((end, stop))
-        self.running += 1
+        self.running.add((first, end))
         return first, end
 
     def count(self, first: int, stop: int, slots: NDArray[np.int64], seconds: float) -> None:
         """Add a finished unit: the kernel's tally, one row per point."""
-        self.running -= 1
+        self.running.remove((first, stop))
         self.finished.append((first, stop))
         if self.slots is None:
             self.slots = slots.copy()
@@ -100,6 +100,11 @@ class PointWork:
             to.points.append(point)
             to.tallies.append(tally)
         return other
+
+    @property
+    def remaining(self) -> int:
+        """Number of trials of the present stage, at all points together, that are not counted yet."""
+        return len(self.points) * (count_trials(self.todo) + count_trials(self.running))
 
     @property
     def done(self) -> int:

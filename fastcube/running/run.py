@@ -90,7 +90,7 @@ def run(
     >>> results.estimate("unsafe_fraction", f=1).value  # a single faulty node makes no node unsafe
     0.0
     """
-    chosen = registry.register_live_study(study) if isinstance(study, Study) else registry.study(study)
+    chosen = registry.study(study)
     force = check_flag("force", force)
     goal = make_goal(
         chosen,

@@ -35,7 +35,7 @@ from .scalar import read_point
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
-_GAIN = SURVIVAL.family("{}_gain", COMPARED_EVENTS)
+_GAIN = SURVIVAL.family("{}_diff", COMPARED_EVENTS)
 _DIFFERS = SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _PAIRS = SURVIVAL.counter("pairs")
 

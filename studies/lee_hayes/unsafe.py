@@ -16,7 +16,15 @@ from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
+from fastcube.measure.statistics import (
+    Bounds,
+    Distribution,
+    Mean,
+    Proportion,
+    SplitMean,
+    TailProportion,
+    make_quantiles,
+)
 from fastcube.measure.study import (
     Axis,
     Explanation,
@@ -184,7 +192,8 @@ def _large_figure(results: Results, sheet: Any) -> None:
         "expected close pairs:\nC(f, 2) (n + C(n, 2)) / (2^n - 1)",
     )
     panel.set_labels(
-        y="probability of two faults within distance 2", title="Unsafe nodes of Q_n need two faults within distance 2"
+        y="probability that some two faults are within distance 2",
+        title="Unsafe nodes of Q_n need two faults within distance 2",
     )
 
 
@@ -217,7 +226,7 @@ UNSAFE_FRACTION = Study(
     statistics=(
         SplitMean(
             name="unsafe_fraction",
-            description="mean of (nonfaulty unsafe nodes) / 2^n",
+            description="mean fraction of the 2^n nodes that are nonfaulty but unsafe",
             total="unsafe_nodes",
             total_squares="unsafe_nodes_squared",
             nonzero="with_unsafe",
@@ -228,11 +237,13 @@ UNSAFE_FRACTION = Study(
             unit=_node_count,
         ),
         Proportion(
-            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", possible=can_span
+            name="all_unsafe",
+            description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe",
+            possible=can_span,
         ),
         Mean(
             name="rounds",
-            description="mean number of rounds of FIND_UNSAFE",
+            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
             total="rounds",
             nonzero="with_unsafe",
             bound=most_rounds,
@@ -240,16 +251,33 @@ UNSAFE_FRACTION = Study(
         ),
         Proportion(
             name="close_pair",
-            events="merging",
-            description="probability of two faults within distance 2",
+            events="close_pair",
+            description="probability that some two faults are within distance 2",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
             name="rounds_distribution",
             description="fraction of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
-            counter="rounds_law",
+            counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
+        ),
+        TailProportion(
+            name="rounds_above_2",
+            description="probability of more than two rounds of FIND_UNSAFE",
+            counter="rounds_bins",
+            least=3,
+            condition="rounds_known",
+            shown=False,
+        ),
+        *make_quantiles(
+            "rounds",
+            "rounds of FIND_UNSAFE",
+            "rounds_bins",
+            percents=(50, 95),
+            bound=most_rounds,
+            condition="rounds_known",
+            shown=False,
         ),
     ),
     kernel=lambda point: dispatch.UNSAFE_FRACTION.kernel(*point.values()),

@@ -7,13 +7,14 @@ import shutil
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE
 
 import fastcube as fc
 from fastcube.cli import slurm
-from fastcube.cli.slurm import _parse_time_limit
+from fastcube.cli.sbatch_options import parse_time_limit
 from fastcube.results import memory
 
 
@@ -48,7 +49,8 @@ def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path)
         "#SBATCH --requeue",
     ):
         assert line in script.splitlines()
-    assert f'run {TOY_FILE} --shard "$SLURM_ARRAY_TASK_ID/64" -o toy-"$SLURM_ARRAY_TASK_ID".h5' in script
+    assert f'run {TOY_FILE} --shard "$shard/64" -o toy-"$shard".h5' in script
+    assert 'shards=$(seq "$SLURM_ARRAY_TASK_ID" 64 63)' in script
     assert "--set a=1,2 --trials 1000000000 --seed 3" in script
     (tmp_path / "job.sh").write_text(script)
     subprocess.run(["bash", "-n", tmp_path / "job.sh"], check=True)
@@ -109,6 +111,7 @@ def test_bad_options_of_the_script(cli, options, message):
     assert message in said
 
 
+TEMPLATES = Path(slurm.__file__).with_name("templates")
 OWNED = {
     "array": ["--array=0-9", "-a0-9", "--arr 0-9", "-Ha5"],
     "chdir": ["-D /tmp", "--chdir=/tmp", "--chd=/tmp"],
@@ -284,26 +287,26 @@ def test_many_shards_are_shared_by_fewer_tasks(cli):
 def test_engines_have_scripts_too(cli, engine, words):
     script, _ = script_of(cli, "--engine", engine, "--ranks", "64")
     assert "#SBATCH --ntasks=64" in script and "#SBATCH --signal=B:USR1@60" in script
-    assert words in script and f"--engine {engine}" in script and 'scontrol requeue "$SLURM_JOB_ID"' in script
+    assert words in script and f"--engine {engine}" in script and 'conclude "$SLURM_JOB_ID"' in script
     assert "--shard" not in script and " -o toy.h5 " in script
     lines = script.splitlines()
     commands = [at for at, line in enumerate(lines) if " fastcube warmup " in line or " fastcube run " in line]
     assert len(commands) == 2
     for at in commands:  # what bash does not wait for gets no signal, and its exit status is lost
-        assert (lines[at][-2:], lines[at + 1].strip()) == (" &", "finish $!")
+        assert lines[at].startswith("drive ")
 
 
 @pytest.mark.parametrize("folder", ["my.pyproj", "discord.py", "a:b", "two words", "x.python"])
 def test_a_study_in_any_folder_is_found_again(cli, tmp_path, monkeypatch, folder):
     """The cost is not measured, because each copy of the study would be compiled."""
-    monkeypatch.setattr(slurm, "_cost_comments", lambda *_: [])
+    monkeypatch.setattr(slurm, "_cost_text", lambda *_: "")
     (tmp_path / folder).mkdir()
     shutil.copy(TOY_FILE, tmp_path / folder / "s.py")
     for study in (f"{folder}/s.py", f"{folder}/s.py:toy"):
         script, _ = script_of(cli, "--array", "2", study=study)
         (line,) = [line for line in script.splitlines() if "fastcube run " in line]
-        assert shlex.split(line)[5] == f"{tmp_path}/{study}"
-        assert fc.study(shlex.split(line)[5]).name == "toy"
+        assert shlex.split(line)[6] == f"{tmp_path}/{study}"
+        assert fc.study(shlex.split(line)[6]).name == "toy"
 
 
 def test_names_that_would_add_lines_are_refused(cli, tmp_path):
@@ -316,20 +319,33 @@ def test_names_that_would_add_lines_are_refused(cli, tmp_path):
         code, out, said = cli("slurm", study, "--array", "2")
         assert (code, out) == (2, "")
         assert said.count("\n") == 1 and "printable" in said
+    (tmp_path / "s.toml").write_text(sweep + 'output = "a\\nb.h5"\n')
+    assert cli("slurm", "s.toml", "--array", "2") == (
+        2,
+        "",
+        "fastcube: output must have a printable path on one line, got 'a\\nb'\n",
+    )
     (tmp_path / "a b;x.toml").write_text(sweep)
     script = cli("slurm", "a b;x.toml", "--array", "2")[1]
     assert "#SBATCH --job-name=fastcube-a-b-x\n" in script
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
 
 
-def run_script(folder, script, **variables):
+def run_script(folder, script, *arguments, stdin="", **variables):
     """Run a script as a task of a job with a fake scontrol; return the output, and the arguments that scontrol got."""
     (folder / "bin").mkdir(exist_ok=True)
     (folder / "bin" / "scontrol").write_text(f"#!/bin/sh\necho $* >> {folder}/asked\n")
     (folder / "bin" / "scontrol").chmod(0o755)
     environment = {**CLEAN_ENVIRONMENT, "PATH": f"{folder}/bin:{os.environ['PATH']}", **variables}
+    (folder / "job.sh").write_text(script)
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        ["bash", folder / "job.sh", *arguments],
+        cwd=folder,
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     asked = (folder / "asked").read_text() if (folder / "asked").exists() else ""
     return done, asked
@@ -339,31 +355,89 @@ TASK = {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_JOB_ID": "5", "SLURM_JOB_ID": "
 
 
 def test_a_run_without_progress_is_requeued_a_few_times_only(cli, tmp_path):
-    (tmp_path / "idle").write_text("#!/bin/sh\nexit 75\n")
-    (tmp_path / "idle").chmod(0o755)
-    script, _ = script_of(cli, "--array", "2", "--python", str(tmp_path / "idle"))
+    script, _ = script_of(cli, "--array", "2", *write_python(tmp_path, "exit 75"))
     for restarts, requeued in (("0", True), ("2", True), ("3", False)):
         (tmp_path / "asked").unlink(missing_ok=True)
         done, asked = run_script(tmp_path, script, **TASK, SLURM_RESTART_COUNT=restarts)
         assert done.returncode == 75
         assert asked == ("requeue 5_1\n" if requeued else "")
         assert ("no progress after 3 restarts, not requeued: give it more --time" in done.stderr) != requeued
-    (tmp_path / "idle").write_text("#!/bin/sh\necho > toy-1.h5\nexit 75\n")
+    write_python(tmp_path, "echo > toy-1.h5; exit 75")
     assert run_script(tmp_path, script, **TASK, SLURM_RESTART_COUNT="50")[1] == "requeue 5_1\n"
 
 
-@pytest.mark.parametrize(("folder", "shared"), [("tmp", False), ("slurm.7", True), ("job_5_1", True)])
-def test_kernels_are_kept_beside_the_outputs_where_tmpdir_is_the_jobs(cli, tmp_path, folder, shared):
-    (tmp_path / "say").write_text("#!/bin/sh\necho cache $FASTCUBE_CACHE_DIR\n")
-    (tmp_path / "say").chmod(0o755)
-    (tmp_path / "out").mkdir()
-    script, _ = script_of(cli, "--array", "2", "--python", str(tmp_path / "say"), "-o", "out/r")
-    task = {**TASK, "FASTCUBE_CACHE_DIR": ""}  # the script keeps a folder that the user chose
-    done, _ = run_script(tmp_path, script, **task, TMPDIR=f"/scratch/{folder}")
-    place = f"{tmp_path}/out/fastcube-cache" if shared else f"/scratch/{folder}/fastcube-{os.getuid()}"
-    assert f"cache {place}\n" in done.stdout
-    (tmp_path / "out" / "fastcube-cache").mkdir()
-    assert f"cache {tmp_path}/out/fastcube-cache\n" in run_script(tmp_path, script, **task, TMPDIR="/scratch")[0].stdout
+def write_python(folder, text):
+    """Write a stand-in for Python; return the option that names it."""
+    (folder / "stand-in").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "stand-in").chmod(0o755)
+    return "--python", str(folder / "stand-in")
+
+
+@pytest.mark.parametrize("chosen", ["", "/scratch/mine"])
+def test_all_parts_of_a_job_use_one_folder_of_kernels(cli, tmp_path, chosen):
+    stand_in = write_python(tmp_path, 'echo "$4 $FASTCUBE_CACHE_DIR" >> folders')
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mpiexec").write_text('#!/bin/sh\nshift 2; exec "$@"\n')
+    (tmp_path / "bin" / "mpiexec").chmod(0o755)
+    (tmp_path / "two words").mkdir()
+    array, _ = script_of(cli, "--array", "2", *stand_in, "-o", "two words/r")
+    mpi, _ = script_of(cli, "--engine", "mpi", "--ranks", "2", *stand_in, "-o", "two words/r")
+    for script, argument in ((array, ()), (array, ("warmup",)), (mpi, ())):
+        assert run_script(tmp_path, script, *argument, **TASK, FASTCUBE_CACHE_DIR=chosen)[0].returncode == 0
+    lines = [line.partition(" ") for line in (tmp_path / "folders").read_text().splitlines()]
+    assert [word for word, _, _ in lines] == ["run", "warmup", "warmup", "-m"]
+    assert {folder for _, _, folder in lines} == {chosen or f"{tmp_path}/two words/fastcube-cache"}
+
+
+@pytest.mark.parametrize("engine", ["mpi", "dask"])
+@pytest.mark.parametrize("code", [1, 143])
+def test_a_job_whose_warm_up_fails_ends_with_its_exit_status(cli, tmp_path, engine, code):
+    stand_in = write_python(tmp_path, f'echo "$4" >> calls; exit {code}')
+    script, _ = script_of(cli, "--engine", engine, "--ranks", "2", *stand_in)
+    done, asked = run_script(tmp_path, script, **TASK)
+    assert (done.returncode, asked, (tmp_path / "calls").read_text()) == (code, "", "warmup\n")
+
+
+def test_what_a_job_starts_reads_nothing_of_its_input(cli, tmp_path):
+    stand_in = write_python(tmp_path, "cat >> input")
+    done, _ = run_script(tmp_path, script_of(cli, "--array", "2", *stand_in)[0], **TASK, stdin="a line of the caller\n")
+    assert (done.returncode, (tmp_path / "input").read_text()) == (0, "")
+
+
+def test_the_merge_alone_and_words_that_name_no_part(cli, tmp_path):
+    """The line that the head of the script gives, and the same without Slurm."""
+    script, _ = script_of(cli, "--array", "12", *write_python(tmp_path, 'echo "$*" >> calls'))
+    assert "#     sbatch --array=0 THIS_FILE merge\n" in script
+    for shard in (0, 7, 11, 12, 113):
+        (tmp_path / f"toy-{shard}.h5").touch()
+    for variables in (TASK, {}):
+        (tmp_path / "calls").unlink(missing_ok=True)
+        assert run_script(tmp_path, script, "merge", **variables)[0].returncode == 0
+        names = "toy-0.h5 toy-7.h5 toy-11.h5 toy-12.h5"
+        assert (tmp_path / "calls").read_text() == (
+            f"-P -m fastcube status {names}\n-P -m fastcube merge {names} -o toy.h5\n"
+        )
+    done, _ = run_script(tmp_path, script, "mrege")
+    assert done.returncode == 2 and "the argument must be warmup, merge or absent, got mrege" in done.stderr
+
+
+def test_more_shards_than_trials_are_reported(cli):
+    words = "16 shards share at most 8 trials per point, so that some shards count nothing; --array 8 suffices"
+    assert words in script_of(cli, "--array", "16", "--trials", "8")[1]
+    assert "count nothing" not in script_of(cli, "--array", "8", "--trials", "8")[1]
+
+
+@pytest.mark.parametrize("template", [path.name for path in TEMPLATES.glob("*.sh")])
+def test_templates_are_scripts_and_no_word_is_left(template):
+    """Values are not searched for words, and a line whose word is a list is repeated for each element."""
+    text = (TEMPLATES / template).read_text()
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+    words = dict.fromkeys(re.findall(r"\{\{(\w+)\}\}", text), "{{name}}")
+    filled = slurm.fill_template(template, words)
+    assert filled == re.sub(r"\{\{\w+\}\}", "{{name}}", text)
+    repeated = next(iter(words))
+    lines = slurm.fill_template(template, {**words, repeated: []}).splitlines()
+    assert len(lines) == len([line for line in text.splitlines() if f"{{{{{repeated}}}}}" not in line])
 
 
 @pytest.mark.slow
@@ -388,4 +462,4 @@ def test_a_task_says_first_what_it_is_and_last_how_it_ended(cli, tmp_path):
 
 def test_time_limits_as_slurm_reads_them():
     times = {"90": 5400, "1:30": 90, "2:3:4": 7384, "1-2": 93600, "1-2:3": 93780, "1-2:3:4": 93784}
-    assert {text: _parse_time_limit(text) for text in times} == times
+    assert {text: parse_time_limit(text) for text in times} == times

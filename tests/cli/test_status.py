@@ -11,13 +11,13 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli.list import _grid_text
-from fastcube.cli.status import _incomplete_shards, array_list
 from fastcube.measure import registry
 from fastcube.measure.goal import Goal
 from fastcube.measure.tally import Tally, count_trials
 from fastcube.results import reading, untrusted_hdf5
 from fastcube.results.columns import Identity
 from fastcube.results.combining import merge
+from fastcube.results.missing_shards import array_list, incomplete_shards
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.running.engines import WorkUnit, run_unit
@@ -129,7 +129,7 @@ def test_status_names_the_shards_whose_trials_are_missing(trials, count):
     results = Results(TOY, 0, {(1, 0.0): part}, most)
     bounds = [(trials * i // count, trials * (i + 1) // count) for i in range(count)]
     again = [i for i, (first, stop) in enumerate(bounds) if first < stop and (first < 3 or stop > 9)]
-    assert _incomplete_shards([results], results) == (count, again, trials - 6)
+    assert incomplete_shards([results], results) == (count, again, trials - 6)
 
 
 def test_status_of_one_run(cli):

@@ -136,9 +136,8 @@ def test_slurm_takes_a_sweep(sweep, capsys):
     (sweep / "s.toml").write_text(SWEEP.replace('relative = "20%"\ntarget = "octal"', "trials = 100"))
     assert run("slurm", "s.toml", "--array", "4") == 0
     script = capsys.readouterr().out
-    assert f'run {sweep}/s.toml --shard "$SLURM_ARRAY_TASK_ID/4" --progress lines &' in script
-    assert "merge toy-[0-9].h5 -o toy.h5" in script
-    assert "merge seven-[0-9].h5 -o seven.h5" in script
+    assert f'run {sweep}/s.toml --shard "$shard/4" --progress lines\n' in script
+    assert "for name in toy seven; do" in script
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
     assert run("slurm", "s.toml", "--array", "4", "--seed", "3") == 2
     assert "seed must be set in s.toml" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import contextlib
 import random
 from concurrent.futures import Executor, Future
 
-from fastcube.running import driver, signals
+from fastcube.running import checkpoints, driver, lost_scheduler, signals, work_loop
 from fastcube.running.engines import Engine, FinishedUnit
 
 
@@ -71,13 +71,13 @@ def use_executor(monkeypatch, executor, workers, seconds):
 
 def set_trial_seconds(monkeypatch, seconds):
     """Make the driver believe that every trial takes so many seconds."""
-    work = driver.run_unit
+    work = work_loop.run_unit
 
     def work_timed(item):
         done = work(item)
         return FinishedUnit(item, done.slots, seconds * (item.stop - item.first))
 
-    monkeypatch.setattr(driver, "run_unit", work_timed)
+    monkeypatch.setattr(work_loop, "run_unit", work_timed)
 
 
 class Clock:
@@ -85,8 +85,8 @@ class Clock:
 
     def __init__(self, monkeypatch, step=0.0):
         self.now, self.step = 1000.0, step
-        monkeypatch.setattr(driver, "time", self)
-        monkeypatch.setattr(signals, "time", self)
+        for module in (driver, work_loop, checkpoints, lost_scheduler, signals):
+            monkeypatch.setattr(module, "time", self)
 
     def monotonic(self):
         self.now += self.step

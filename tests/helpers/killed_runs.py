@@ -20,11 +20,11 @@ import fastcube as fc
 from fastcube.measure.goal import Goal
 from fastcube.results import hdf5
 from fastcube.results.reading import open_results
-from fastcube.running import driver
+from fastcube.running import checkpoints
 from fastcube.running.driver import run_study
 
-driver._FIRST_CHECKPOINT = driver._CHECKPOINT_EVERY = 0.005
-driver._CHECKPOINT_SHARE = 1.0
+checkpoints.FIRST = checkpoints.EVERY = 0.005
+checkpoints.TIME_FRACTION = 1.0
 
 
 def wait_for_the_kill(told):

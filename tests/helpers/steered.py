@@ -18,7 +18,8 @@ from pathlib import Path
 
 from fastcube.cli import main
 from fastcube.results.output import OutputFile
-from fastcube.running import driver, signals
+from fastcube.running import checkpoints, signals, work_loop
+from fastcube.running.checkpoints import Checkpoints
 
 NEVER = 1e9
 
@@ -28,7 +29,7 @@ def announce(text):
 
 
 def hold_items(last):
-    work = driver.run_unit
+    work = work_loop.run_unit
 
     def work_or_wait(item):
         if item.stop > last:
@@ -36,21 +37,21 @@ def hold_items(last):
             threading.Event().wait()
         return work(item)
 
-    driver.run_unit = work_or_wait
+    work_loop.run_unit = work_or_wait
 
 
 def hold_checkpoints(gate):
-    checkpoint = driver._Driver._checkpoint
+    checkpoint = Checkpoints.save_now_and_then
 
-    def save_or_wait(self):
-        if self.counted and not gate.exists():
+    def save_or_wait(self, report):
+        if time.monotonic() >= self.due and self.has_new_trials and not gate.exists():
             announce("about to write")
             while not gate.exists():
                 time.sleep(0.01)
-        checkpoint(self)
+        checkpoint(self, report)
 
-    driver._Driver._checkpoint = save_or_wait
-    driver._FIRST_CHECKPOINT = 0.05
+    Checkpoints.save_now_and_then = save_or_wait
+    checkpoints.FIRST = 0.05
 
 
 def hold_saving(*_):
@@ -63,7 +64,7 @@ def install_steps(what, how):
     if what == "items":
         hold_items(int(how))
     elif (what, how) == ("checkpoints", "none"):
-        driver._FIRST_CHECKPOINT = NEVER
+        checkpoints.FIRST = NEVER
     elif what == "checkpoints":
         hold_checkpoints(Path(how))
     elif (what, how) == ("saving", "never"):

@@ -20,7 +20,7 @@ from click.shell_completion import BashComplete
 
 import fastcube as fc
 from fastcube.cli import sweep
-from fastcube.cli.job_scripts import MOST_IDLE_RESTARTS
+from fastcube.cli.slurm import MOST_IDLE_RESTARTS
 from fastcube.cli.slurm import command as slurm
 from fastcube.kernels.draws.bernoulli import MIN_DIGIT_RATE
 from fastcube.kernels.draws.pairs import _MOST_PAIRS
@@ -31,7 +31,7 @@ from fastcube.measure.goal import FEW_EVENTS, FIRST_PREFIX
 from fastcube.measure.outputs import MAX_BINS, STEPS
 from fastcube.results import citing, hdf5, memory, parallel_sum
 from fastcube.results.size import LIMB_BITS
-from fastcube.running import driver, planning, signals
+from fastcube.running import checkpoints, planning, signals
 from fastcube.studies.lee_hayes import threshold
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,11 +59,9 @@ SENTENCES = {
         lambda: f"`< {proportion(0, 10**6).high:.7f}` is the upper limit of an interval",
     ],
     "docs/batch.md": [
-        lambda: (
-            f"A run writes its file after {driver._FIRST_CHECKPOINT:.0f} s, then every {driver._CHECKPOINT_EVERY:.0f} s"
-        ),
-        lambda: f"later once per {driver._CHECKPOINT_GROWTH:.0%} of the run time",
-        lambda: f"but at least every {driver._CHECKPOINT_AT_MOST / 60:.0f} minutes",
+        lambda: f"A run writes its file after {checkpoints.FIRST:.0f} s, then every {checkpoints.EVERY:.0f} s",
+        lambda: f"later once per {checkpoints.GROWTH:.0%} of the run time",
+        lambda: f"but at least every {checkpoints.AT_MOST / 60:.0f} minutes",
         lambda: f"checks all runs, at most {sweep._MOST_RUNS:,}, then",
         lambda: f"| {signals.WORK_REMAINS} | work remains after SIGUSR1, SIGXCPU or `--max-seconds`",
         lambda: (

@@ -20,7 +20,7 @@ from fastcube.measure.paper import installed_benchmarks
 from fastcube.measure.statistics import MIN_NONZERO_TRIALS
 from fastcube.plot import sheet, style
 from fastcube.results import hdf5, size, writing
-from fastcube.running import driver
+from fastcube.running import checkpoints
 from fastcube.running.point_work import PointWork
 from fastcube.studies.lee_hayes.unsafe import _RARE_CLASS
 
@@ -145,7 +145,7 @@ def test_networks(tables):
     assert orders == [{10**4}, {2 * 10**5}, {2 * 10**4}]
     assert "from 10⁴ orders" in page and "2·10⁵ orders" in page and "2·10⁴ orders" in page
     isolated = [
-        tables.load_results("survival").estimate("no_isolated", network=name, n=8, f=128).low
+        tables.load_results("survival").estimate("no_isolated_node", network=name, n=8, f=128).low
         for name in ("balanced", "hypercube")
     ]
     assert isolated[0] > isolated[1] + 0.05  # fewer fault sets isolate a node of a balanced hypercube
@@ -219,7 +219,7 @@ def test_rounds_of_rules(tables):
 
 def test_gathering(tables):
     results = tables.load_results("gather")
-    few, many = (results.estimate("deadlocked_literal", n=8, links=k, f=0).value for k in (32, 64))
+    few, many = (results.estimate("deadlocked_as_printed", n=8, links=k, f=0).value for k in (32, 64))
     assert f"at n = 8 in {few:.1%} of the fault sets with 32 faulty links and in {many:.1%} with 64" in read_page(
         "papers/leu_kuo"
     )
@@ -376,7 +376,7 @@ def test_batch():
     engines = (DOCS.parent / "fastcube/running/engines.py").read_text(encoding="utf-8")
     assert all(f" {seconds}, " in engines or f" {seconds},\n" in engines for seconds in ("0.2", "1.0", "2.0"))
     assert "0.1 to 0.2 s on threads, 0.5 to 1 s on MPI and 1 to 2 s on Dask" in page
-    assert f"Checkpoints take at most {driver._CHECKPOINT_SHARE:.0%} of the run time" in page
+    assert f"Checkpoints take at most {checkpoints.TIME_FRACTION:.0%} of the run time" in page
 
 
 def test_lengths_of_work_units():

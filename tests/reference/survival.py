@@ -14,7 +14,7 @@ class Survival(NamedTuple):
     """One trial's outcome (N5); ``pair``, ``distance`` and ``intact`` are None where no pair is drawn or joined."""
 
     connected: bool
-    no_isolated: bool
+    no_isolated_node: bool
     hidden: bool
     pair: bool | None
     largest: Fraction
@@ -49,7 +49,7 @@ def survival(
         intact = networks.distances(networks.neighbours(whole, n), set(range(2**n)), pair[0])[pair[1]]
     return Survival(
         connected=len(found) == 1,
-        no_isolated=not isolated,
+        no_isolated_node=not isolated,
         hidden=len(found) > 1 and not isolated,
         pair=None if pair is None else length is not None,
         largest=Fraction(max(map(len, found), default=0), len(alive) or 1),

@@ -36,7 +36,7 @@ from fastcube.measure.goal import Goal
 from fastcube.results.output import OutputFile
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
-from fastcube.running import driver, signals
+from fastcube.running import signals, work_loop
 from fastcube.running.driver import run_study
 from fastcube.running.engines import run_unit
 from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
@@ -108,7 +108,7 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
                 sent.append(os.kill(os.getpid(), number))
         return run_unit(item)
 
-    monkeypatch.setattr(driver, "run_unit", signalling)
+    monkeypatch.setattr(work_loop, "run_unit", signalling)
     use_executor(monkeypatch, ImmediateExecutor(), 1, 1.0)
     begun, out = clock.now, tmp_path / "r.h5"
     _, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), output=str(out))

@@ -12,7 +12,7 @@ from helpers.processes import run_fastcube
 
 import fastcube as fc
 from fastcube.errors import NondeterminismError
-from fastcube.running import determinism_check, driver
+from fastcube.running import determinism_check, work_loop
 
 AXES, OUTPUTS, POINTS = [fc.Axis("a", "a", int, 0, 9)], [fc.Output("odd", "odd")], [{"a": 1}]
 
@@ -164,7 +164,8 @@ def test_a_trial_that_minds_the_one_before_is_refused_and_nothing_is_stored(tmp_
 
 def test_the_first_item_of_a_run_is_the_one_counted_again(monkeypatch):
     items = []
-    monkeypatch.setattr(driver, "WorkUnit", lambda *a, kind=driver.WorkUnit: items.append(kind(*a)) or items[-1])
+    kind = work_loop.WorkUnit
+    monkeypatch.setattr(work_loop, "WorkUnit", lambda *a, **k: items.append(kind(*a, **k)) or items[-1])
     fc.run(study_of(forgets), a=[1, 2], trials=3000)
     assert [item.again for item in items[:1]] == [3000]
     assert not any(item.again for item in items[1:])

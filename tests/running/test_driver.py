@@ -27,7 +27,7 @@ from fastcube.results.combining import merge
 from fastcube.results.lock import hidden_sibling
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
-from fastcube.running import driver, point_work
+from fastcube.running import driver, point_work, work_loop
 from fastcube.running.driver import run_study
 from fastcube.running.engines import Engine, WorkUnit, open_engine, run_unit, task_group
 from fastcube.running.signals import FINISHED, WORK_REMAINS
@@ -67,13 +67,13 @@ def test_workers_and_length_of_items_change_nothing(monkeypatch, undisturbed, wo
 def test_order_of_finishing_changes_nothing(monkeypatch, undisturbed, seed):
     executor = ShuffledExecutor(seed)
     use_executor(monkeypatch, executor, 3, 1e-3)
-    original = driver._Driver._wait
+    original = work_loop.WorkLoop._wait
 
     def wait(self):
         executor.run(1)
         return original(self)
 
-    monkeypatch.setattr(driver._Driver, "_wait", wait)
+    monkeypatch.setattr(work_loop.WorkLoop, "_wait", wait)
     assert fc.run(TOY, trials=TRIALS).digest() == undisturbed
 
 
@@ -183,8 +183,8 @@ def test_no_trial_past_the_next_power_of_two_starts(monkeypatch):
     submit = executor.submit
     monkeypatch.setattr(executor, "submit", lambda f, item: (given.append(item), submit(f, item))[1])
     use_executor(monkeypatch, executor, 3, 1e-3)
-    original = driver._Driver._wait
-    monkeypatch.setattr(driver._Driver, "_wait", lambda self: (executor.run(1), original(self))[1])
+    original = work_loop.WorkLoop._wait
+    monkeypatch.setattr(work_loop.WorkLoop, "_wait", lambda self: (executor.run(1), original(self))[1])
     fc.run(COIN, p=0.01, relative=0.2)
     counted = 0
     for item in given:
@@ -213,7 +213,7 @@ def test_a_deadline_says_so_and_keeps_what_was_done(monkeypatch):
 
 def test_one_long_trial_does_not_hold_up_the_deadline(monkeypatch):
     end = threading.Event()
-    monkeypatch.setattr(driver, "run_unit", lambda item: end.wait())
+    monkeypatch.setattr(work_loop, "run_unit", lambda item: end.wait())
     with ThreadPoolExecutor(1) as pool:
         use_executor(monkeypatch, pool, 1, 0.2)
         results, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=100), max_seconds=0.05)
@@ -551,7 +551,29 @@ def test_an_error_in_a_trial_keeps_its_type_and_the_work_done(monkeypatch, tmp_p
             raise ZeroDivisionError("in a trial")
         return run_unit(item)
 
-    monkeypatch.setattr(driver, "run_unit", failing)
+    monkeypatch.setattr(work_loop, "run_unit", failing)
     with pytest.raises(ZeroDivisionError):
         fc.run(TOY, trials=TRIALS, output=out, workers=1)
     assert 100 < open_results(out).tallies[1, 0.0].trials < TRIALS
+
+
+@pytest.mark.parametrize("study", [TOY, TOY_FILE], ids=["object", "file"])
+def test_a_run_asks_each_check_once(monkeypatch, study):
+    asked = []
+
+    def note_calls(place, name):
+        original = getattr(place, name)
+
+        def note(*args, **options):
+            asked.append(name)
+            return original(*args, **options)
+
+        monkeypatch.setattr(place, name, note)
+
+    note_calls(registry, "register_live_study")
+    note_calls(driver, "check_run")
+    note_calls(driver, "check_numba_settings")
+    for name in ("check", "check_points"):
+        note_calls(Goal, name)
+    fc.run(study, trials=1)
+    assert sorted(asked) == ["check", "check_numba_settings", "check_points", "check_run", "register_live_study"]

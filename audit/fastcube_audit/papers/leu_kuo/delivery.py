@@ -29,14 +29,14 @@ from .trees import LinkSets
 
 def _claim_always_complete(variant: str, correction: str, misprint_reason: str = "") -> None:
     @registry.forall(
-        f"always-{variant}",
+        f"always-{variant.replace('_', '-')}",
         FirstRun(variant),
         where="section 3.2",
         states=(
             "Where FIND_TREE finds a tree of Q_n, n >= 2, and no node has lost all its links, FTTC brings everything to the sink "
-            f"[variant {variant}]."
+            f"[{variant.replace('_', ' ')}]."
         ),
-        added=variant == "repaired",
+        added=variant == "corrected",
         correction=correction,
         fact="figure-13-helper" if misprint_reason else "",
         misprint_reason=misprint_reason,
@@ -50,26 +50,28 @@ def _claim_always_complete(variant: str, correction: str, misprint_reason: str =
 
 
 _claim_always_complete(
-    "literal", "Helpers wait for ever; corrected, only the stranded data is lost (repaired-loses-the-stranded).", HELPER
+    "as_printed",
+    "Helpers wait for ever; corrected, only the stranded data is lost (corrected-loses-the-stranded).",
+    HELPER,
 )
 _claim_always_complete(
-    "comment",
+    "as_commented",
     (
         "Failing neighbours send each other partitions that neither waits for, or there is no path. With the correction, only "
-        "the stranded data is lost (repaired-loses-the-stranded)."
+        "the stranded data is lost (corrected-loses-the-stranded)."
     ),
 )
 _claim_always_complete(
-    "repaired",
-    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
+    "corrected",
+    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (corrected-loses-the-stranded).",
 )
 
 
 @registry.forall(
-    "repaired-loses-the-stranded",
+    "corrected-loses-the-stranded",
     Runs(
         "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
-        "repaired",
+        "corrected",
         method="proved",
     ),
     where="interpretation R9",
@@ -94,17 +96,17 @@ def corrected_loses_the_stranded(g: Gathering) -> Counterexample | None:
 )
 def m_0_small(effort: Effort) -> Verdict:
     """Report exact fractions for Q_3, and for Q_4 up to some links; the paper prints no threshold."""
-    fraction = exact_gather(3, 4)["no_partition"] or Fraction(0)
+    fraction = exact_gather(3, 4)["blocked_sender_without_helper"] or Fraction(0)
     effort.applied += math.comb(12, 4)
     four = {
-        k: float(exact_gather(4, k)["no_partition"] or 0)
+        k: float(exact_gather(4, k)["blocked_sender_without_helper"] or 0)
         for k in effort.each(range(4, effort.by_effort(full=8, quick=6)))
     }
     effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
     description = "fraction of the sets of 4 links of Q_3 with a sink"
     evidence = Counterexample.of(
-        description, "str(fc.exact_gather(3, links=4)['no_partition'])", {"n": 3, "links": 4, "f": 0}
+        description, "str(fc.exact_gather(3, links=4)['blocked_sender_without_helper'])", {"n": 3, "links": 4, "f": 0}
     )
     checked = f"no threshold is printed; exact: Q_3, 4 links {float(fraction):.2%}; Q_4, {listed}"
     return Verdict("undecided", checked, evidence)
@@ -120,7 +122,7 @@ def m_0_small(effort: Effort) -> Verdict:
     ),
     correction=(
         "Theorem 3 promises a sink below 2^(n-1) only, and a perfect matching of 2^(n-1) links leaves none. With fewer there is "
-        "one, but data can be lost (theorem-7-comment)."
+        "one, but data can be lost (theorem-7-as-commented)."
     ),
 )
 def theorem_7(cube: Hypercube) -> Counterexample | None:
@@ -134,18 +136,18 @@ def theorem_7(cube: Hypercube) -> Counterexample | None:
 
 def _claim_theorem_7(variant: str, correction: str) -> None:
     @registry.claim(
-        f"theorem-7-{variant}",
+        f"theorem-7-{variant.replace('_', '-')}",
         where="Theorem 7",
         states=(
-            "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, variant "
-            f"{variant}.]"
+            "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, "
+            f"{variant.replace('_', ' ')}.]"
         ),
         added=True,
         correction=correction,
     )
     def decide_theorem_7(effort: Effort) -> Verdict:
         """Find the first link set below Theorem 3's bound that loses data."""
-        if variant == "repaired":
+        if variant == "corrected":
             return _decide_cut_off(effort)
 
         def check(g: Gathering) -> Counterexample | None:
@@ -160,14 +162,14 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), links)
         check_agreement(
-            exact_gather(n, links)["complete_repaired"],
+            exact_gather(n, links)["complete_corrected"],
             Fraction(1),
-            f"variant repaired with {links} faulty links of Q_{n}",
+            f"variant corrected with {links} faulty links of Q_{n}",
         )
     pair = (0b1110, 0b1111)
     cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
     description = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
-    found = gathering_counterexample(description, cube, "str(g.lost)", ', variant="repaired"')
+    found = gathering_counterexample(description, cube, "str(g.lost)", ', variant="corrected"')
     return Verdict(
         "refuted" if found.value != "0" else "undecided",
         f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
@@ -175,9 +177,9 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     )
 
 
-_claim_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
-_claim_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
-_claim_theorem_7("repaired", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
+_claim_theorem_7("as_printed", "Helpers wait for ever; see theorem-7-corrected.")
+_claim_theorem_7("as_commented", "Partitions are lost; see theorem-7-corrected.")
+_claim_theorem_7("corrected", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
 
 
 # ---------------------------------------------------------------- examples and node failures
@@ -188,7 +190,7 @@ _claim_theorem_7("repaired", "All data arrives unless nodes are cut off together
     where="Example 3",
     states=(
         "With 1011-1010 and 1011-1001 faulty, 1011 sends half of its data to 1111 and half to 0011, and 1010 does nothing [and "
-        "everything arrives: comment and repaired]."
+        "everything arrives, as commented and corrected]."
     ),
 )
 def example_3(effort: Effort) -> Verdict:
@@ -196,13 +198,13 @@ def example_3(effort: Effort) -> Verdict:
     effort.count_if_applicable()
     cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
     python = (
-        "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
     )
     found = cube_counterexample("who sends partitions to whom, and what is lost, by variant", cube, python)
     found = found.with_form(
-        "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
-        "repaired: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
+        "as commented: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
+        "corrected: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
     )
     return example_verdict(
         found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; as printed, Figure 13 blocks 1001"
@@ -214,7 +216,7 @@ def example_3(effort: Effort) -> Verdict:
     where="Example 4",
     states=(
         "With the links 100-110 and 100-000 and the node 111 faulty, 100 sends at stage 0 to 101 in place of 000, and everything "
-        "arrives [comment and repaired]."
+        "arrives [as commented and corrected]."
     ),
 )
 def example_4(effort: Effort) -> Verdict:
@@ -222,13 +224,13 @@ def example_4(effort: Effort) -> Verdict:
     effort.count_if_applicable()
     cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
     python = (
-        "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
     )
     found = cube_counterexample("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
     found = found.with_form(
-        "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
-        "repaired: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
+        "as commented: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
+        "corrected: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
     )
     return example_verdict(
         found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; as printed, Figure 13 deadlocks on it"

@@ -1,7 +1,6 @@
 """Claims of Leu & Kuo about the steps and waits of FTTC over FIND_TREE's trees (section 3.2), by variant.
 
-Variant ``literal`` is Figure 13 as printed, ``comment`` follows the comments in the figure, and ``repaired`` is our correction
-(R9).
+Variant ``as_printed`` is Figure 13, ``as_commented`` follows the comments in the figure, and ``corrected`` is our own (R9).
 """
 
 import itertools
@@ -251,16 +250,16 @@ _NO_CYCLE = (
 
 
 @registry.forall(
-    "theorem-6-literal",
-    FirstRun("literal"),
+    "theorem-6-as-printed",
+    FirstRun("as_printed"),
     where="Theorem 6",
     states=f"{_STATED_6} [Figure 13 as printed].",
-    correction="By the printed comments none does (theorem-6-comment); as printed, a helper waits for a neighbour across a "
+    correction="By the printed comments none does (theorem-6-as-commented); as printed, a helper waits for a neighbour across a "
     "faulty link.",
     fact="figure-13-helper",
     misprint_reason=HELPER,
 )
-def theorem_6_literal(g: Gathering) -> Counterexample | None:
+def theorem_6_as_printed(g: Gathering) -> Counterexample | None:
     """Find the first link set that blocks a node."""
     return _blocked_counterexample(g) if g.deadlocked else None
 
@@ -271,19 +270,19 @@ def _blocked_counterexample(g: Gathering) -> Counterexample:
 
 def _claim_deadlock_free(variant: str) -> None:
     @registry.forall(
-        f"theorem-6-{variant}",
+        f"theorem-6-{variant.replace('_', '-')}",
         Runs(f"{_NO_CYCLE}; ", variant, method="proved"),
         where="Theorem 6",
-        states=f"{_STATED_6} [variant {variant}].",
-        added=variant == "repaired",
+        states=f"{_STATED_6} [{variant.replace('_', ' ')}].",
+        added=variant == "corrected",
     )
     def check_deadlock(g: Gathering) -> Counterexample | None:
         """Check that runs on small cubes end; the order in which nodes wait proves the claim."""
         return _blocked_counterexample(g) if g.deadlocked else None
 
 
-_claim_deadlock_free("comment")
-_claim_deadlock_free("repaired")
+_claim_deadlock_free("as_commented")
+_claim_deadlock_free("corrected")
 
 
 @registry.claim(
@@ -291,7 +290,7 @@ _claim_deadlock_free("repaired")
     where="section 3.2",
     states=(
         "Nodes need no common clock: in whatever order they run, with receives that wait, FTTC in Q_n, n >= 2, merges the same "
-        "at the sink [variant comment]."
+        "at the sink [as commented]."
     ),
     method="proved",
 )
@@ -300,7 +299,7 @@ def asynchronous(effort: Effort) -> Verdict:
     rng = random.Random(5)
 
     def check(g: Gathering) -> Counterexample | None:
-        units = [simulate_run(GatheringRun(g.cube, g.tree, "FTTC", "comment"), rng) for _ in range(3)]
+        units = [simulate_run(GatheringRun(g.cube, g.tree, "FTTC", "as_commented"), rng) for _ in range(3)]
         if set(units) == {g.arrived}:
             return None
         return run_counterexample("units that arrive; in another order others do", g, "str(g.arrived)")
@@ -308,15 +307,15 @@ def asynchronous(effort: Effort) -> Verdict:
     reason = (
         "proved: sends never block and every receive names its sender and stage; three orders drawn of each run over "
     )
-    return Runs(reason, "comment").decide(effort, check)
+    return Runs(reason, "as_commented").decide(effort, check)
 
 
 @registry.forall(
     "dependency-graph",
     Runs(
         "proved: a failing node sends before its helpers, and both before the nodes of later stages; the widest graph, which is "
-        "literal's, in ",
-        "literal",
+        "Figure 13's, in ",
+        "as_printed",
         method="proved",
     ),
     where="Theorem 6, proof",
@@ -328,7 +327,7 @@ def dependency_graph(g: Gathering) -> Counterexample | None:
 
 
 def _is_acyclic(tree: CommunicationTree) -> bool:
-    """Whether nodes can be ordered so that each waits for earlier ones only, in the graph with most edges (of ``literal``)."""
+    """Whether nodes can be ordered so that each waits for earlier ones only, in the graph with most edges (of ``as_printed``)."""
     fault, d = detect(tree.cube).tolist(), tree.order
     waits: dict[int, set[int]] = {v: set() for v in range(2**tree.n)}
     for i, sender, receiver in tree.links:

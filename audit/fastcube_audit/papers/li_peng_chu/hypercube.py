@@ -278,11 +278,11 @@ def hypercube_greedy(effort: Effort) -> Verdict:
             for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1):
                 if t not in faults:
                     routes += effort.count_if_applicable()
-                    if check_route(dual, t, k + 1, "repaired").outcome != "delivered":
+                    if check_route(dual, t, k + 1, "corrected").outcome != "delivered":
                         return Verdict("refuted", "cubes by size", _stopped_tree_counterexample(dual, t, k))
     dual = DualCube(10, STOP_10_4)
     t = next(
-        (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "repaired").outcome == "failed"),
+        (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "corrected").outcome == "failed"),
         None,
     )
     checked = (
@@ -352,7 +352,7 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     ),
     correction=(
         "The paths over N(T_(k-1)(s)) are disjoint (virtual-paths). All paths over N(T_(k-1)(u')) enter the cluster of t at"
-        " one node, unless they cross another link, as in the repair of interpretation B6."
+        " one node, unless they cross another link, as in the correction of interpretation B6."
     ),
 )
 def lemma_2_disjoint(effort: Effort) -> Verdict:

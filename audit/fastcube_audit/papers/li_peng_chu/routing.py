@@ -251,7 +251,7 @@ def _route_all(dual: DualCube, k: int, results: _PrintedResults) -> None:
         kinds[kind] += 1
         if results.few_targets and kinds[kind] > 2:
             continue
-        route = check_route(dual, t, k, "literal")
+        route = check_route(dual, t, k, "as_printed")
         if kind[0] == 1 and kinds[kind] == 1:  # Algorithm 1 does not depend on t
             is_failed = route.reason.startswith("Algorithm 1")
             count_1(dual, t, k, is_failed, functools.partial(exit_nodes, dual, 0, k))
@@ -293,7 +293,7 @@ def _route_counterexample(dual: DualCube, t: int, k: int, assumed: str) -> Count
     description = (
         f"DC({dual.m}), k = {k}{assumed}: {ends} the printed algorithms fail, though a path of length {length} exists"
     )
-    python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='literal').reason"
+    python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='as_printed').reason"
     return dual_counterexample(description, dual, python, t=t, k=k)
 
 
@@ -384,9 +384,9 @@ def _corrected_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
 
 
 @registry.claim(
-    "theorem-1-repaired",
+    "theorem-1-corrected",
     where="Algorithm 3 and Theorem 1",
-    states=f"[With the repairs of B6 and the trees of B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
+    states=f"[With the corrections of B6 and the trees of B2, Algorithm 3 finds a fault-free path for {CONDITIONS}.]",
     correction=(
         "With the first free child of B2 it stops where a tree must have 16 nodes. A path always exists (theorem-1-path), "
         "and so does a tree, found by halves (tree-exists)."
@@ -399,13 +399,13 @@ def theorem_1_corrected(effort: Effort) -> Verdict:
 
     def check(case: tuple[int, DualCube, int]) -> Counterexample | None:
         k, dual, t = case
-        if check_route(dual, t, k, "repaired").outcome == "delivered":
+        if check_route(dual, t, k, "corrected").outcome == "delivered":
             return None
         description = (
             f"DC({dual.m}) is {k}-safe with few enough faults, yet B2's first free child does not grow "
             f"T_{max(k - 1, 0)}(0)"
         )
-        python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='repaired').reason"
+        python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='corrected').reason"
         return dual_counterexample(description, dual, python, t=t, k=k)
 
     few = effort.by_effort("", " with at most 2 faults")

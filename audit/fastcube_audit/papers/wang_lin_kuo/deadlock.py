@@ -116,7 +116,7 @@ def _faults_text(cube: Hypercube) -> str:
     fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes. With a second "
-        "virtual channel there, for D_L, no cycle was found in any checked case (repair-unicast)."
+        "virtual channel there, for D_L, no cycle was found in any checked case (corrected-unicast)."
     ),
     group="cycles",
 )
@@ -132,7 +132,7 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes. With a second "
-        "virtual channel there, for D_L, no cycle was found in any checked case (repair-graph)."
+        "virtual channel there, for D_L, no cycle was found in any checked case (corrected-graph)."
     ),
     group="cycles",
 )
@@ -183,7 +183,7 @@ def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
     correction=(
         "Two multicasts can in the fault-free Q_3, as Figure 17 is printed too, where both buddies are destinations: 010 to "
         "100, 101, 111 and 011 to 100, 101, 110. Messages to one destination each, with a second virtual channel, cannot "
-        "in any checked case (repair-unicast)."
+        "in any checked case (corrected-unicast)."
     ),
     group="replication",
 )
@@ -242,7 +242,7 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
 
 
 @registry.claim(
-    "repair-unicast",
+    "corrected-unicast",
     where="section 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait "
@@ -264,7 +264,7 @@ def corrected_unicast(effort: Effort) -> Verdict:
 
 
 @registry.forall(
-    "repair-graph",
+    "corrected-graph",
     CUT_CUBES,
     where="section 4.2, Theorem 2",
     states=(
@@ -280,7 +280,7 @@ def corrected_graph(cube: Hypercube) -> Counterexample | None:
 
 
 @registry.claim(
-    "repair-replication",
+    "corrected-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by "
@@ -289,7 +289,7 @@ def corrected_graph(cube: Hypercube) -> Counterexample | None:
     added=True,
     correction=(
         "Two multicasts of D_H can each hold a branch that the other needs, already in the fault-free Q_3. With the second "
-        "channel, messages to one destination each had no deadlock in any checked case (repair-unicast)."
+        "channel, messages to one destination each had no deadlock in any checked case (corrected-unicast)."
     ),
     group="replication",
 )

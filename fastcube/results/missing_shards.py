@@ -1,0 +1,76 @@
+"""The shards of a partition that lack trials, recognised by the trials that files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..measure.goal import MOST_SHARDS
+from ..measure.tally import fuse_ranges, missing_trials
+from .provenance import record_entry
+from .results import Results
+
+
+def array_list(tasks: Sequence[int]) -> str:
+    """Return task numbers in the form of Slurm's ``--array=``: ``0-2,7``."""
+    runs = fuse_ranges((task, task + 1) for task in tasks)
+    return ",".join(str(first) if stop - first == 1 else f"{first}-{stop - 1}" for first, stop in runs)
+
+
+def _merged_files(history: Sequence[Any]) -> Iterator[Any]:
+    """Yield the records of the merged files, and of the files that these were merged from."""
+    waiting = [*history]
+    while waiting:
+        merged = record_entry(waiting.pop(), "resources", "merged")
+        for file in merged if isinstance(merged, list) else []:
+            yield file
+            runs = record_entry(file, "runs")
+            waiting += runs if isinstance(runs, list) else []
+
+
+def _shard_total(file: Any) -> int:
+    """Return the number of shards of a merged file's run, by its record; 0 if it was no shard."""
+    match record_entry(file, "shard"):
+        case [int(), int(count)] if 0 < count <= MOST_SHARDS:
+            return count
+    return 0
+
+
+def _shard_count(part: Results) -> int:
+    """Return the number of shards, if the file is a shard or was merged from shards; else 0."""
+    return part.goal.shard[1] if part.goal.shard else max(map(_shard_total, _merged_files(part.history)), default=0)
+
+
+def incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, list[int], int] | None:
+    """Return the number of shards, the shards with missing trials, and the number of these trials; None without shards.
+
+    Only ranges of trials count, so merged files and shards of a coarser partition are recognised by their content.
+    """
+    counts = [_shard_count(part) for part in parts]
+    goals = [
+        (part.goal.trials, count, i)
+        for i, (part, count) in enumerate(zip(parts, counts, strict=True))
+        if count and part.goal.trials
+    ]
+    if not goals:
+        return None
+    _, count, at = max(goals)
+    most = parts[at].goal
+    again: set[int] = set()
+    lacking = 0
+    for point, tally in whole:
+        trials = most.trials_at(point)
+        for first, stop in missing_trials(tally.ranges, 0, trials):
+            lacking += stop - first
+            touched = range(((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1)
+            again.update(i for i in touched if trials * i // count < trials * (i + 1) // count)
+    return count, sorted(again), lacking
+
+
+def missing_shards_text(results: Results) -> str:
+    """Return a text on missing shards and trials; empty if none are missing or the results are not from shards."""
+    found = incomplete_shards([results], results)
+    if found is None or not found[1]:
+        return ""
+    count, again, lacking = found
+    return f"trials missing: {lacking:,}; resubmit: --array={array_list(again)} (of {count})"

@@ -1,0 +1,199 @@
+"""The loop of a run: work units to an executor, finished units into tallies, and checkpoints, until the goal or a signal.
+
+The main thread only waits, on one queue that receives both finished units and signals, so a signal is handled at once while
+kernels run in the workers.  The result does not depend on where a unit ran: a trial is a pure function of (study, seed, point,
+index), and tallies of disjoint ranges add exactly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import time
+from concurrent.futures import CancelledError, Future
+
+from ..errors import EngineError, FastcubeError, SchedulerLostError
+from ..measure.study import point_text
+from ..results.rounding import estimate_text
+from .checkpoints import Checkpoints
+from .engines import Engine, FinishedUnit, StudyReference, WorkUnit, run_unit, swept_values
+from .point_work import PointWork
+from .progress import Progress
+from .signals import FINISHED, WORK_REMAINS
+from .stages import Stages
+
+_LOG = logging.getLogger("fastcube.driver")
+
+#: What the loop waits for: a finished unit, or the exit status of a signal.
+Event = Future[FinishedUnit] | int
+
+
+class WorkLoop:
+    """Submits the work units of a run to an engine and adds their tallies.
+
+    Parameters
+    ----------
+    stages : Stages
+        The points of the run with their remaining trials.
+    engine : Engine
+        The workers.
+    checkpoints : Checkpoints
+        Told of new trials; saves them when it is time.
+    progress : Progress
+        The reports to the user.
+    wake : queue
+        Receives signals, and from this loop the finished units.
+    deadline : float, optional
+        Time at which the run ends; by default never.
+    """
+
+    def __init__(
+        self,
+        stages: Stages,
+        engine: Engine,
+        checkpoints: Checkpoints,
+        progress: Progress,
+        wake: queue.SimpleQueue[Event],
+        deadline: float | None = None,
+    ) -> None:
+        self.stages, self.engine, self.checkpoints, self.progress = stages, engine, checkpoints, progress
+        self.wake, self.deadline = wake, deadline
+        self.study = StudyReference.from_study(stages.study) if engine.remote else stages.study
+        self.running: dict[Future[FinishedUnit], tuple[PointWork, int, int]] = {}
+        self.submitted = self.finished = 0  # numbers of units
+        self.failure: FastcubeError | None = None
+        progress.start(stages.done)
+
+    def run(self) -> int:
+        """Run until everything is done, the deadline passes or a signal arrives; return the exit status.
+
+        Raises the error of a unit after all units with earlier trials are finished, EngineError and SchedulerLostError.
+        """
+        self._submit_units()
+        while self.running:
+            event = self._wait()
+            if isinstance(event, int):
+                return self._end(event)
+            if event is not None:
+                self._record_finished(event)
+            if self.deadline is not None and time.monotonic() >= self.deadline and self.stages.open:
+                return self._end(WORK_REMAINS)
+            self.checkpoints.save_now_and_then(self.progress.print_line)
+            if self.failure is None:
+                self._submit_units()
+            if self.progress.is_due():
+                self._report()
+        return self._end(FINISHED)
+
+    def _wait(self) -> Event | None:
+        """Return the next event, or None when a checkpoint, a report or the deadline is due before."""
+        due = self.checkpoints.due
+        until = min(due, time.monotonic() + self.progress.every, self.deadline or due)
+        with contextlib.suppress(queue.Empty):
+            return self.wake.get(timeout=max(0.0, until - time.monotonic()))
+        return None
+
+    def _submit_units(self) -> None:
+        """Keep two units per worker submitted, from the first points that need any: few to lose, and no idle worker."""
+        free = 2 * self.engine.workers() - len(self.running)
+        seconds = self.engine.length()
+        for work in self.stages.open:
+            while free > 0 and work.is_ready(seconds):
+                unit = self._take_unit(work, seconds)
+                try:
+                    future = self.engine.executor.submit(run_unit, unit)
+                except Exception as error:  # of many types: Dask's client has noticed that its scheduler is gone
+                    self._check_scheduler(error)
+                    raise
+                self.running[future] = work, unit.first, unit.stop
+                future.add_done_callback(self.wake.put)
+                free -= 1
+            if free <= 0:
+                return
+
+    def _take_unit(self, work: PointWork, seconds: float) -> WorkUnit:
+        """Return the next unit of a work.  The first unit of a run also tries what may fail later."""
+        first, stop = work.take(seconds)
+        point, swept = tuple(work.points[0].items()), swept_values(work.points)
+        self.submitted += 1
+        if self.submitted > 1:
+            return WorkUnit(self.study, self.stages.results.seed, point, first, stop, swept=swept)
+        others = tuple(tuple(other.points[0].items()) for other in self.stages.open)
+        return WorkUnit(self.study, self.stages.results.seed, point, first, stop, work.stop - first, others, swept)
+
+    def _check_scheduler(self, error: BaseException) -> None:
+        """Raise SchedulerLostError if the engine has a scheduler: Dask cancels all units when its scheduler is gone."""
+        if self.engine.scheduler:
+            raise SchedulerLostError(f"the scheduler {self.engine.scheduler} is gone") from error
+
+    def _record_finished(self, future: Future[FinishedUnit]) -> None:
+        """Count a finished unit, once: its future is removed from the running ones."""
+        if future not in self.running:
+            return
+        work, first, stop = self.running.pop(future)
+        trials = f"trials {first}..{stop - 1} of {point_text(work.points[0])}"
+        try:
+            done = future.result()
+        except self.engine.lost as error:
+            if isinstance(error, CancelledError):
+                self._check_scheduler(error)
+            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+        except FastcubeError as error:
+            self._fail(work, first, error)
+            return
+        _LOG.debug("%s in %.3f s", trials, done.seconds)
+        self.finished += 1
+        if self.finished == 1:
+            self.progress.note_first_trials(done.seconds)
+        else:
+            self.progress.note_compiling(done.compiling / self.engine.workers())
+        work.count(first, stop, done.slots, done.seconds)
+        self.checkpoints.has_new_trials = True
+        self.stages.advance(work)
+
+    def _fail(self, work: PointWork, first: int, error: FastcubeError) -> None:
+        """End the run with a unit's error, after all running units with earlier trials, which may fail too.
+
+        The units of a point are submitted in order, so the error names its smallest failing trial for any number of workers.
+        """
+        self.failure = error
+        self.checkpoints.stop()
+        order = self.stages.works
+        before = order.index(work), first
+        for future, (other, begin, _) in list(self.running.items()):
+            if (order.index(other), begin) > before:
+                del self.running[future]
+                future.cancel()
+
+    def _end(self, code: int) -> int:
+        """Drop the units that still run, save, and return the exit status."""
+        for future in list(self.running):
+            future.cancel()
+            if future.done() and not future.cancelled():  # a unit that still runs is repeated on resuming
+                self._record_finished(future)
+        if self.failure is not None:
+            raise self.failure
+        if self.checkpoints.save_at_end(code == FINISHED) and self.progress.is_due(final=True):
+            self._report(final=True)
+        return code
+
+    def _report(self, final: bool = False) -> None:
+        present = None if final else next((work for work in self.stages.open if work.running), None)
+        where = "" if present is None else self._present_estimate(present)
+        self.progress.update(self.stages.done, self.stages.wanted, where, final)
+
+    def _present_estimate(self, work: PointWork) -> str:
+        """Return the middle point of a work with the estimate of the run's target there, as text."""
+        middle = len(work.points) // 2
+        point, tally = work.points[middle], work.tally(middle)
+        text = point_text(point)
+        if not tally.trials:
+            return text
+        statistic = self.stages.study.target(self.stages.goal.target)
+        with contextlib.suppress(Exception):  # the study's own code may fail, which must not stop the run
+            estimate = statistic.estimate(tally.counts, tally.trials, point)
+            if statistic.count_events(tally.counts, tally.trials):
+                return f"{text} {statistic.name} {estimate_text(estimate)}"
+            return f"{text} {statistic.name}: none in {tally.trials:,} trials"
+        return text
