@@ -26,6 +26,22 @@ def _choose_fraction_kernel(n: int, f: int) -> str:
     return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
 
 
+def _estimate_fraction_times(n: int, f: int) -> dict[str, float]:
+    """Return approximate nanoseconds of a trial by kernel, measured at f = n / 2: n = 8, 10, 12 and 16.
+
+    SMALL_8 took 44; WHOLE 184, 1038 and 22264 from n = 10 on; MERGED 247, 199, 190; lanes 20 to 26.
+    """
+    close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
+    times = {"lanes": 5.0 * f + 60 * close, "small": 45.0, "WHOLE": 60 + 2**n / 4, "MERGED": 40.0 * f + 2 * f * f}
+    fastest = _choose_fraction_kernel(n, f)
+    kinds = [
+        fastest,
+        *([f"small.SMALL_{max(n, 6)}"] if n <= 8 else ["scalar.MERGED"]),
+        *(["scalar.WHOLE"] if n <= 12 else []),
+    ]
+    return {kind: times.get(kind.partition(".")[0]) or times[kind.partition(".")[2]] for kind in kinds}
+
+
 #: Conditions on (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
 UNSAFE_FRACTION = KernelTable(
     __package__,
@@ -39,6 +55,13 @@ UNSAFE_FRACTION = KernelTable(
         "lanes.LANES_32": lambda n, f: n >= 17 and f <= 2 ** (n - 1),
     },
     _choose_fraction_kernel,
+    {
+        **dict.fromkeys(("small.SMALL_6", "small.SMALL_7", "small.SMALL_8"), 3.1),
+        **dict.fromkeys(("lanes.LANES_16", "lanes.LANES_32"), 18),
+        "scalar.WHOLE": 4.8,
+        "scalar.MERGED": 7.5,
+    },
+    _estimate_fraction_times,
 )
 
 #: Conditions on (n, f).
