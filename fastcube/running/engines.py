@@ -78,10 +78,10 @@ class StudyReference(NamedTuple):
 class WorkUnit:
     """One unit of work: trials ``first .. stop - 1`` of a point.  ``study`` is the study, or a reference for other processes.
 
-    ``swept`` are further values of a swept axis, whose points are counted together with the point.  The first unit of a run
-    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are
-    the points whose set-ups are tried first.  ``kernel`` is the name of the kernel among the study's alternatives at the point;
-    empty for ``study.kernel(point)``.
+    ``swept`` are further values of a swept axis, whose points are counted together with the point.  ``kernel`` is the
+    name of the kernel among the study's alternatives at the point; empty for ``study.kernel(point)``.  The first unit of a run
+    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are the
+    points whose set-ups are tried first, each with the name of its kernel.
     """
 
     study: Study | StudyReference
@@ -90,7 +90,7 @@ class WorkUnit:
     first: int
     stop: int
     again: int = 0
-    others: tuple[tuple[tuple[str, Value], ...], ...] = ()
+    others: tuple[tuple[tuple[tuple[str, Value], ...], str], ...] = ()
     swept: tuple[Value, ...] = ()
     kernel: str = ""
 
@@ -173,16 +173,17 @@ def _load_kernel(study: Study, point: Point, name: str = "") -> Any:
             raise
 
 
-def check_set_ups(study: Study, points: Iterable[Point]) -> None:
+def check_set_ups(study: Study, points: Iterable[tuple[Point, str]]) -> None:
     """Raise the errors of a user's set-up at the given points, before the trials of other points have run for hours.
 
-    The set-up is machine code, so it can be tried only once it is compiled.  The kernel is called for no trials.
+    Each point comes with the name of its kernel, as in a unit.  The set-up is machine code, so it can be tried only once it is
+    compiled.  The kernel is called for no trials.
     """
     slots = study.tally.new_tally()
-    for point in points:
+    for point, name in points:
         if is_builtin_study(study, point):
             continue
-        kernel, where = _load_kernel(study, point), f"set-up of {study.name} at {point_text(point)}"
+        kernel, where = _load_kernel(study, point, name), f"set-up of {study.name} at {point_text(point)}"
         with wrap_study_errors(where):
             try:
                 kernel(np.uint64(0), np.int64(0), np.int64(0), study.parameters(point), slots)
@@ -207,7 +208,7 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
     begin = time.perf_counter()
     kernel = _load_kernel(study, point, item.kernel)
     compiling = time.perf_counter() - begin
-    check_set_ups(study, map(dict, item.others))
+    check_set_ups(study, ((dict(other), name) for other, name in item.others))
     params, many = study.parameters(point, item.swept), 1 + len(item.swept)
     key = np.uint64(study.key(item.seed, point))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,8 @@ _LOG = logging.getLogger("fastcube.driver")
 
 #: Least seconds of a unit whose speed is used: in short ones the call and the scratch arrays take most of the time.
 MEASURED_SECONDS = 0.05
+#: Time between two looks for an upgrade, in times that a look takes: many points take long to look through.
+_LOOK_SHARE = 20
 #: Seconds to start Numba's compiler, which the first compilation of a process takes in addition.
 START_SECONDS = 1.0
 
@@ -91,7 +94,8 @@ class Tiers:
         self._usable = choose_first_kernels(self._alternatives.values(), is_ready)
         begins = dict.fromkeys([*self._only.values(), *self._usable])
         self.first = [kernel for kernel in begins if not is_ready(kernel)]
-        self._tried: set[Kernel] = set()
+        self._candidates = {one.kernel for some in self._alternatives.values() for one in some.values()} - self._usable
+        self._next_look = 0.0
         self._pace: dict[tuple[PointWork, str], float] = {}  # seconds of a trial, measured
         self._trial_scale = self._compile_scale = 1.0  # of this machine, compared with the costs of the tables
 
@@ -119,30 +123,37 @@ class Tiers:
 
     def find_upgrade(self, works: Iterable[PointWork]) -> Upgrade | None:
         """Return the compilation that saves most time in the open works; None if none pays.  It is not offered again."""
-        gains: dict[
-            Kernel, tuple[float, float]
-        ] = {}  # seconds of the remaining trials with the present kernels, and with this
+        begun = time.monotonic()
+        if not self._candidates or begun < self._next_look:
+            return None
+        slow: dict[
+            Kernel, float
+        ] = {}  # CPU seconds of the remaining trials with the present kernels, where another is faster
+        fast: dict[Kernel, float] = {}  # and with that kernel
         places: dict[Kernel, Upgrade] = {}
-        costs: dict[Kernel, float] = {}
         for work in works:
             some, present = self._alternatives.get(work, {}), self.kernel_name(work)
             for name, one in some.items():
-                if one.kernel in self._usable or one.kernel in self._tried:
-                    continue
-                if one.trial_seconds < some[present].trial_seconds:
-                    slow = self._remaining_seconds(work, present)
-                    fast = slow * one.trial_seconds / some[present].trial_seconds
-                    before = gains.get(one.kernel, (0.0, 0.0))
-                    gains[one.kernel] = before[0] + slow, before[1] + fast
+                if one.kernel in self._candidates and work.todo and one.trial_seconds < some[present].trial_seconds:
+                    seconds = self._remaining_seconds(work, present)
+                    slow[one.kernel] = slow.get(one.kernel, 0.0) + seconds
+                    ratio = one.trial_seconds / some[present].trial_seconds
+                    fast[one.kernel] = fast.get(one.kernel, 0.0) + seconds * ratio
                     places.setdefault(one.kernel, Upgrade(one.kernel, work, name))
-                    costs[one.kernel] = one.compile_seconds * self._compile_scale
-        saved = {kernel: self._saved_seconds(*gains[kernel], costs[kernel]) for kernel in gains}
+        saved = {
+            kernel: self._saved_seconds(slow[kernel], fast[kernel], self._compile_seconds(place))
+            for kernel, place in places.items()
+        }
+        self._next_look = time.monotonic() + _LOOK_SHARE * (time.monotonic() - begun)
         best = max(saved, key=lambda kernel: saved[kernel], default=None)
         if best is None or saved[best] <= 0:
             return None
-        self._tried.add(best)
-        _LOG.info("compiling %r beside the trials, to save %.1f s", best, saved[best])
+        self._candidates.remove(best)
+        _LOG.info("compiling %s beside the trials, to save %.1f s", best.label, saved[best])
         return places[best]
+
+    def _compile_seconds(self, place: Upgrade) -> float:
+        return self._alternatives[place.work][place.name].compile_seconds * self._compile_scale
 
     def _remaining_seconds(self, work: PointWork, name: str) -> float:
         """Return the CPU seconds of the work's remaining trials, by the measured speed or by that of the tables."""

@@ -137,7 +137,7 @@ class WorkLoop:
         unit = replace(unit, kernel=self.tiers.kernel_name(work))
         if self.submitted > 1:
             return unit
-        others = tuple(tuple(other.points[0].items()) for other in self.stages.open)
+        others = tuple((tuple(w.points[0].items()), self.tiers.kernel_name(w)) for w in self.stages.open)
         return replace(unit, again=work.stop - first, others=others)
 
     def _begin_upgrade(self) -> None:
@@ -155,7 +155,7 @@ class WorkLoop:
         try:
             future.result()
         except Exception as error:  # of many types: its worker is gone, or its compiler has failed
-            _LOG.warning("%r is not used: %s", upgrade.kernel, error)
+            _LOG.warning("%s is not used: %s", upgrade.kernel.label, error)
             return
         self.tiers.change_over(upgrade.kernel)
 
