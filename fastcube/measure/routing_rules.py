@@ -383,7 +383,8 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
     names = tuple(_name_of(rule) for rule in chosen)
     if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
         raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
-    layout = make_layout(names)
+    reference = _find_reference(compared_with, names)
+    layout = make_layout(names, reference)
     kernel, alternatives = _make_kernel_choosers(chosen, names, reference)
     code: dict[str, str] = {}
     for rule in chosen:

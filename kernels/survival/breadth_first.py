@@ -18,7 +18,7 @@ from ..machine.trials import trials_kernel
 from .layout import COMPARED_EVENTS, SURVIVAL
 
 _COUNTS, _CUBE = SURVIVAL.family("{}", COMPARED_EVENTS), SURVIVAL.family("cube_{}", COMPARED_EVENTS)
-_GAINS, _DIFFERS = SURVIVAL.family("{}_gain", COMPARED_EVENTS), SURVIVAL.family("{}_differs", COMPARED_EVENTS)
+_DIFFS, _DIFFERS = SURVIVAL.family("{}_diff", COMPARED_EVENTS), SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _PAIRS = SURVIVAL.counter("pairs")
 
 #: Marks of a node: not yet reached, reached by the search, faulty.
@@ -135,7 +135,7 @@ def _tally_events(work, ends, own, cube, tally):
         has, cube_has = (own >> i) & 1, (cube >> i) & 1
         tally[_COUNTS[i]] += has
         tally[_CUBE[i]] += cube_has
-        tally[_GAINS[i]] += has - cube_has
+        tally[_DIFFS[i]] += has - cube_has
         tally[_DIFFERS[i]] += has != cube_has
 
 

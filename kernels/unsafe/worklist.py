@@ -47,10 +47,10 @@ def _list_faults(key, t, n, f, work):
             count += 1
     if few < f:  # the sampled nodes are the nonfaulty ones
         count = np.int64(0)
-        for x in range(near.size):
-            near[x] ^= _FAULTY
-            if near[x]:
-                nodes[count] = x
+        for v in range(near.size):
+            near[v] ^= _FAULTY
+            if near[v]:
+                nodes[count] = v
                 count += 1
 
 
@@ -60,7 +60,7 @@ def run_worklist_trial(key, t, params, scratch, tally):
     n, f = np.int64(params[N]), np.int64(params[F])
     near, nodes = scratch.near, scratch.nodes
     _list_faults(key, t, n, f, scratch)
-    begin, stop, rounds, merging = np.int64(0), f, np.int64(0), False
+    begin, stop, rounds, close_pair = np.int64(0), f, np.int64(0), False
     while begin < stop:
         found = stop
         for i in range(begin, stop):
@@ -70,10 +70,10 @@ def run_worklist_trial(key, t, params, scratch, tally):
                 if near[v] == 2:
                     nodes[found] = v
                     found += 1
-                merging |= begin == 0 and near[v] != 1
+                close_pair |= begin == 0 and near[v] != 1
         rounds += found > stop
         begin, stop = stop, found
-    record_trial(tally, n, t, np.uint64(stop - f), rounds, merging, stop == near.size)
+    record_trial(tally, n, t, np.uint64(stop - f), rounds, close_pair, stop == near.size)
     for i in range(stop):
         near[nodes[i]] = 0
         for d in range(n):

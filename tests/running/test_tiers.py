@@ -173,7 +173,7 @@ SHARED = [
     ("routing", {"n": 8, "f": 4, "links": 0, "k": 1}),
     ("survival", {"network": "hypercube", "n": 6, "f": 20, "links": 0}),
     ("survival", {"network": "crossed", "n": 8, "f": 30, "links": 3}),
-    ("rivals", {"n": 9, "f": 6, "links": 0}),
+    ("routing-rules", {"n": 9, "f": 6, "links": 0}),
 ]
 
 
