@@ -40,6 +40,7 @@ from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
 
 if TYPE_CHECKING:
+    from ..kernels.machine.dispatch import Alternative
     from ..kernels.machine.jit import Kernel
     from ..results.results import Results
 
@@ -324,6 +325,9 @@ class Measure:
             self._check_counters(statistic)
         check_names(self.name, [axis.name for axis in self.axes], self.statistics)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.title}>"
+
     @property
     def distribution(self) -> str:
         """The distribution of an installed study, or empty for a study of fastcube or of a user."""
@@ -428,7 +432,7 @@ class Measure:
         return statistic
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Study(PickledByName, Measure):
     """A measurement with its code, as needed to run it, plot it and replay its trials.
 
@@ -437,6 +441,9 @@ class Study(PickledByName, Measure):
     kernel : callable
         Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
         ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
+    alternatives : callable, optional
+        Maps a point to the kernels by name that count it like ``kernel(point)``, with their costs
+        (``KernelTable.alternatives``).  A run begins with one that compiles quickly.
     grids : tuple of Grid
         The first is the default.  Its results go to ``NAME.h5``, those of another grid to ``NAME-GRID.h5``.
     check : callable
@@ -464,6 +471,7 @@ class Study(PickledByName, Measure):
     kernel: Callable[[Point], Kernel]
     grids: tuple[Grid, ...]
     explain: Callable[[Point, int, int], Explanation]
+    alternatives: Callable[[Point], Mapping[str, Alternative]] = lambda point: {}
     check: Callable[[Point], None] = lambda point: None
     sample: Callable[[Point, int, int], Sample] | None = None
     figure: Callable[[Results, Any], None] | None = None

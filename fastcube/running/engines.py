@@ -78,9 +78,10 @@ class StudyReference(NamedTuple):
 class WorkUnit:
     """One unit of work: trials ``first .. stop - 1`` of a point.  ``study`` is the study, or a reference for other processes.
 
-    ``swept`` are further values of a swept axis, whose points are counted together with the point.  The first unit of a run
-    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are
-    the points whose set-ups are tried first.
+    ``swept`` are further values of a swept axis, whose points are counted together with the point.  ``kernel`` is the
+    name of the kernel among the study's alternatives at the point; empty for ``study.kernel(point)``.  The first unit of a run
+    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are the
+    points whose set-ups are tried first, each with the name of its kernel.
     """
 
     study: Study | StudyReference
@@ -89,8 +90,9 @@ class WorkUnit:
     first: int
     stop: int
     again: int = 0
-    others: tuple[tuple[tuple[str, Value], ...], ...] = ()
+    others: tuple[tuple[tuple[tuple[str, Value], ...], str], ...] = ()
     swept: tuple[Value, ...] = ()
+    kernel: str = ""
 
     def points(self) -> list[dict[str, Value]]:
         """Return the points that the unit counts."""
@@ -157,10 +159,13 @@ def _run_trials(run: Callable[[int, int], np.ndarray], first: int, stop: int, wh
             raise
 
 
-def _load_kernel(study: Study, point: Point) -> Any:
-    """Return the compiled kernel of a point.  Raises StudyError with the place in a user's file."""
+def _load_kernel(study: Study, point: Point, name: str = "") -> Any:
+    """Return the compiled kernel of a point, by its name among the alternatives.
+
+    Raises StudyError with the place in a user's file.
+    """
     with wrap_study_errors(f"compiling the trial of {study.name}"):
-        kernel = study.kernel(point)
+        kernel = study.alternatives(point)[name].kernel if name else study.kernel(point)
         try:
             return _compile_kernel(kernel)
         except Exception as error:  # Numba does not report the line of an undefined name
@@ -168,16 +173,17 @@ def _load_kernel(study: Study, point: Point) -> Any:
             raise
 
 
-def check_set_ups(study: Study, points: Iterable[Point]) -> None:
+def check_set_ups(study: Study, points: Iterable[tuple[Point, str]]) -> None:
     """Raise the errors of a user's set-up at the given points, before the trials of other points have run for hours.
 
-    The set-up is machine code, so it can be tried only once it is compiled.  The kernel is called for no trials.
+    Each point comes with the name of its kernel, as in a unit.  The set-up is machine code, so it can be tried only once it is
+    compiled.  The kernel is called for no trials.
     """
     slots = study.tally.new_tally()
-    for point in points:
+    for point, name in points:
         if is_builtin_study(study, point):
             continue
-        kernel, where = _load_kernel(study, point), f"set-up of {study.name} at {point_text(point)}"
+        kernel, where = _load_kernel(study, point, name), f"set-up of {study.name} at {point_text(point)}"
         with wrap_study_errors(where):
             try:
                 kernel(np.uint64(0), np.int64(0), np.int64(0), study.parameters(point), slots)
@@ -185,15 +191,24 @@ def check_set_ups(study: Study, points: Iterable[Point]) -> None:
                 raise ParameterError(f"{where}: {error}") from error
 
 
+def compile_unit(item: WorkUnit) -> None:
+    """Compile the kernel of a unit in this process, and run no trials."""
+    _load_kernel(_resolve_study(item), dict(item.point), item.kernel)
+
+
+def _resolve_study(item: WorkUnit) -> Study:
+    return item.study.resolve() if isinstance(item.study, StudyReference) else item.study
+
+
 def run_unit(item: WorkUnit) -> FinishedUnit:
     """Run one unit in this process.  The result is a pure function of the unit, on any machine."""
-    study = item.study.resolve() if isinstance(item.study, StudyReference) else item.study
+    study = _resolve_study(item)
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
     begin = time.perf_counter()
-    kernel = _load_kernel(study, point)
+    kernel = _load_kernel(study, point, item.kernel)
     compiling = time.perf_counter() - begin
-    check_set_ups(study, map(dict, item.others))
+    check_set_ups(study, ((dict(other), name) for other, name in item.others))
     params, many = study.parameters(point, item.swept), 1 + len(item.swept)
     key = np.uint64(study.key(item.seed, point))
 

@@ -293,6 +293,7 @@ SURVIVAL = _study(
     source="docs/readings/networks.md, N4, N5",
     axes=AXES,
     kernel=lambda point: dispatch.SURVIVAL.kernel(*point.values()),
+    alternatives=lambda point: dispatch.SURVIVAL.alternatives(*point.values()),
     grids=(
         Grid("nodes", NODES, 100_000),
         Grid("nine", make_points(networks_of_size(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),
