@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,9 @@ from .results import Results, identity_of_points
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
 from .untrusted_hdf5 import ArrayLocation, Arrays, is_hdf5, open_subgroup, open_untrusted, read_attribute, read_whole
 from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
+
+#: Most points of one hash value.  Powers of 2^61 have the hash value of 1, and a file may hold many points of such values.
+_MOST_ALIKE = 64
 
 
 def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
@@ -335,6 +339,8 @@ def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
 
 def _parse_keys(columns: list[Any]) -> list[Key]:
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
+    if max(Counter(map(hash, keys)).values(), default=0) > _MOST_ALIKE:
+        raise ValueError("too many of its points have one hash value, which dictionaries search one by one")
     if len(set(keys)) < len(keys):
         raise ValueError("a point occurs twice")
     return keys
