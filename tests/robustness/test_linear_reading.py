@@ -97,9 +97,10 @@ def test_work_grows_no_faster_than_the_file(run, what, command):
 
 
 def heap_heads(number, length):
-    """The heads of heaps of this length, in each of which an entry holds the beginning of the next."""
+    """The heads of heaps of this length, in each of which an entry holds the beginning of the next, and free space."""
     head = untrusted_hdf5._HEAP + length.to_bytes(8, "little")
-    return (head + b"\1" + bytes(7) + (16).to_bytes(8, "little")) * number + bytes(16)
+    free = bytes(8) + (16).to_bytes(8, "little")
+    return (head + b"\1" + bytes(7) + (16).to_bytes(8, "little")) * number + free * 2 * number
 
 
 @pytest.mark.parametrize("length", [2**40, 32 * 64 + 16], ids=["past the end", "inside the file"])
@@ -107,14 +108,14 @@ def test_heaps_that_lie_in_each_other_are_refused(tmp_path, length):
     """Also in a file whose contents are right, of which a walk of each heap to its end would be quadratic."""
     fc.run(TOY, a=1, trials=10, output=tmp_path / "r.h5")
     image = (tmp_path / "r.h5").read_bytes()[: -hdf5.TRAILER_SIZE]
-    image += bytes(-len(image) % 32) + heap_heads(64, length) + heap_heads(64, 48)
-    (tmp_path / "h.h5").write_bytes(add_checksum(image))
+    end = bytes(8) + (10**6).to_bytes(8, "little")
+    (tmp_path / "h.h5").write_bytes(add_checksum(image + bytes(-len(image) % 32) + heap_heads(64, length) + end))
     with pytest.raises(fc.ResultFileError, match="heap"):
         open_results(tmp_path / "h.h5")
 
 
 def test_heaps_are_passed_once():
-    one = heap_heads(1, 48)
+    one = heap_heads(1, 64)
     counts = [count_lines(lambda n=n: untrusted_hdf5._check_heaps(one * n)) for n in (100, 400)]
     assert counts[1] < 5 * counts[0]
 
