@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,8 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import (
+    EngineError,
+    FastcubeError,
     MissingDependencyError,
     ParameterError,
+    SchedulerLostError,
     StudyMismatchError,
     check_range,
     command_line_text,
@@ -221,11 +224,14 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
 class Engine:
     """An executor with the properties that the driver needs.
 
+    Everything that the driver asks of the executor goes through :meth:`ask`, because a client whose scheduler is gone closes
+    itself at any time and then fails in many ways.
+
     Attributes
     ----------
     executor : Executor
-    workers : callable
-        ``workers()`` returns how many units can run at once now, at least 1.
+    count_workers : callable
+        Returns how many units can run at once now, at least 1.
     item_seconds : float
         Least duration of a unit, in seconds.
     dispatch_seconds : float
@@ -236,18 +242,48 @@ class Engine:
         Whether workers are other processes, which get a reference to the study.
     scheduler : str
         Address of a scheduler that may disappear and come back; empty without one.
+    is_closed : callable
+        Whether the connection to the scheduler is lost.
     patience : float
         Time to wait for a lost scheduler, in seconds.
     """
 
     executor: Executor
-    workers: Callable[[], int]
+    count_workers: Callable[[], int]
     item_seconds: float
     dispatch_seconds: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     remote: bool = False
     scheduler: str = ""
+    is_closed: Callable[[], bool] = lambda: False
     patience: float = 0.0
+
+    def ask(self, call: Callable[..., Any], *arguments: Any, of: str = "the run") -> Any:
+        """Return the result of a call to the executor, its client or a future.
+
+        Raises SchedulerLostError for any error if the scheduler is gone, EngineError if the workers ``of`` something are gone,
+        and the errors of trials.
+        """
+        try:
+            return call(*arguments)
+        except FastcubeError:
+            raise
+        except Exception as error:
+            # Dask cancels all units when its scheduler is gone
+            if self.scheduler and (isinstance(error, CancelledError) or self.is_closed()):
+                raise SchedulerLostError(f"the scheduler {self.scheduler} is gone") from error
+            if isinstance(error, self.lost):
+                raise EngineError(f"the workers of {of} are gone ({type(error).__name__})") from error
+            raise
+
+    def workers(self) -> int:
+        """Return how many units can run at once now, at least 1.  Raises as ``ask``."""
+        return int(self.ask(self.count_workers))
+
+    def submit(self, run: Callable[[WorkUnit], FinishedUnit], unit: WorkUnit) -> Future[FinishedUnit]:
+        """Return the future of a unit.  Raises as ``ask``."""
+        future: Future[FinishedUnit] = self.ask(self.executor.submit, run, unit)
+        return future
 
     def length(self) -> float:
         """Return the present duration of a unit in seconds: longer with many workers, to limit the driver to half its time."""
@@ -381,6 +417,7 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
+        address = plain_text(str(client.scheduler_info()["address"]))
     except Exception as error:  # of many types: no answer, another protocol, or not a scheduler's file
         raise ParameterError(f"engine dask: no scheduler at {plain_text(where)} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
@@ -393,14 +430,16 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
             3e-3,
             lost,
             remote=True,
-            scheduler=plain_text(str(client.scheduler_info()["address"])),
+            scheduler=address,
+            is_closed=lambda: client.status != "running",
             # twice the time that Dask tries to connect, 60 s by default
             patience=2 * dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")),
         )
     finally:
         # if the scheduler is slow to close the connection, asyncio would log a TimeoutError after the client is gone
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-        client.close(timeout=2)
+        with contextlib.suppress(Exception):  # of a client whose scheduler is gone
+            client.close(timeout=2)
 
 
 class _DaskThreads:

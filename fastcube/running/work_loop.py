@@ -11,9 +11,9 @@ import contextlib
 import logging
 import queue
 import time
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 
-from ..errors import EngineError, FastcubeError, SchedulerLostError
+from ..errors import EngineError, FastcubeError
 from ..measure.study import point_text
 from ..results.rounding import estimate_text
 from .checkpoints import Checkpoints
@@ -101,11 +101,7 @@ class WorkLoop:
         for work in self.stages.open:
             while free > 0 and work.is_ready(seconds):
                 unit = self._take_unit(work, seconds)
-                try:
-                    future = self.engine.executor.submit(run_unit, unit)
-                except Exception as error:  # of many types: Dask's client has noticed that its scheduler is gone
-                    self._check_scheduler(error)
-                    raise
+                future = self.engine.submit(run_unit, unit)
                 self.running[future] = work, unit.first, unit.stop
                 future.add_done_callback(self.wake.put)
                 free -= 1
@@ -122,11 +118,6 @@ class WorkLoop:
         others = tuple(tuple(other.points[0].items()) for other in self.stages.open)
         return WorkUnit(self.study, self.stages.results.seed, point, first, stop, work.stop - first, others, swept)
 
-    def _check_scheduler(self, error: BaseException) -> None:
-        """Raise SchedulerLostError if the engine has a scheduler: Dask cancels all units when its scheduler is gone."""
-        if self.engine.scheduler:
-            raise SchedulerLostError(f"the scheduler {self.engine.scheduler} is gone") from error
-
     def _record_finished(self, future: Future[FinishedUnit]) -> None:
         """Count a finished unit, once: its future is removed from the running ones."""
         if future not in self.running:
@@ -134,11 +125,9 @@ class WorkLoop:
         work, first, stop = self.running.pop(future)
         trials = f"trials {first}..{stop - 1} of {point_text(work.points[0])}"
         try:
-            done = future.result()
-        except self.engine.lost as error:
-            if isinstance(error, CancelledError):
-                self._check_scheduler(error)
-            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+            done = self.engine.ask(future.result, of=trials)
+        except EngineError:
+            raise
         except FastcubeError as error:
             self._fail(work, first, error)
             return
