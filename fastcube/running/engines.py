@@ -7,6 +7,7 @@ bytes.  Scheduling is the executor's task; the driver only keeps it supplied.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import os
 import socket
@@ -296,16 +297,43 @@ def check_workers(workers: int | None) -> None:
         check_range("workers", workers, 1, 4096)
 
 
+def check_engine(name: str = "threads", workers: int | None = None) -> str:
+    """Return the kind of an engine, as of ``open_engine``, after all checks that need no connection.
+
+    Raises ParameterError for another name, a number of workers out of range or a scheduler file that does not exist,
+    MissingDependencyError if the extra is not installed.
+    """
+    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
+    check_workers(workers)
+    if kind in {"gpu", "cuda"}:
+        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
+    if kind not in {"threads", "mpi", "dask"} or bool(where) != (kind == "dask"):
+        raise ParameterError(
+            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
+        )
+    if kind == "mpi" and importlib.util.find_spec("mpi4py") is None:
+        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'")
+    if kind == "dask" and importlib.util.find_spec("distributed") is None:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
+    if kind == "dask" and "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
+    return kind
+
+
 @contextlib.contextmanager
 def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
     """Open an engine: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
 
-    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError if the
-    extra is not installed.
+    Raises the errors of ``check_engine``, and ParameterError if no scheduler answers or MPI has too few ranks.
     """
-    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
-    check_workers(workers)
-    if kind == "threads" and not where:
+    kind = check_engine(name, workers)
+    if kind == "mpi":
+        with _open_mpi(workers) as found:
+            yield found
+    elif kind == "dask":
+        with _open_dask(name.partition(":")[2], workers) as found:
+            yield found
+    else:
         count = workers or available_cpus()
         # no with block: after a signal the driver leaves running units behind instead of waiting for them
         pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
@@ -313,18 +341,6 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
             yield Engine(pool, lambda: count, 0.2, 1e-4)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    elif kind == "mpi" and not where:
-        with _open_mpi(workers) as found:
-            yield found
-    elif kind == "dask" and where:
-        with _open_dask(where, workers) as found:
-            yield found
-    elif kind in ("gpu", "cuda"):
-        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
-    else:
-        raise ParameterError(
-            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
-        )
 
 
 #: Beginning of the names of worker threads.
@@ -405,13 +421,9 @@ def _open_mpi(workers: int | None) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
-    if "://" not in where and not Path(where).is_file():
-        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
-    try:
-        import dask
-        from distributed import Client, KilledWorker
-    except ImportError:
-        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    import dask
+    from distributed import Client, KilledWorker
+
     # Dask logs tracebacks when its scheduler is gone; the driver reports it on one line
     for name in ("distributed.client", "distributed.core", "distributed.comm", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
