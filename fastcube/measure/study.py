@@ -377,8 +377,10 @@ class Measure:
         """Return a point's values, checked and in the order of the axes.  Raises ParameterError."""
         if not isinstance(values, Mapping):
             raise ParameterError(f"point must be a mapping of axes to values, got {short_repr(values)}")
+        names = {axis.name for axis in self.axes}
         for name in values:
-            self.axis(name)
+            if name not in names:
+                self.axis(name)  # raises
         for axis in self.axes:
             if axis.name not in values:
                 raise ParameterError(
