@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Public name -> module that defines it: ``import fastcube_audit`` is quick, so that ``fastcube --help`` is.
 _HOMES = {
-    **dict.fromkeys(("Cases", "Claim", "ClaimRegistry", "Effort", "Verdict", "Counterexample"), ".claims"),
+    **dict.fromkeys(("Cases", "Claim", "ClaimRegistry", "Counterexample", "Effort", "Verdict"), ".claims"),
     **dict.fromkeys(("PaperClaims",), ".registries"),
     "reproduce": ".report",
 }

@@ -30,7 +30,8 @@ def cube_data(cube: Hypercube, **more: Any) -> dict[str, Any]:
 
 
 def cube_counterexample(
-    words: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any
+    description: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any
 ) -> Counterexample:
     """Return a counterexample on one cube, called ``name`` in the expression; ``more`` joins its data."""
-    return Counterexample.of(words, f"(lambda {name}: {python})(fc.{cube.source()})", cube_data(cube, **more), form)
+    data = cube_data(cube, **more)
+    return Counterexample.of(description, f"{name} = fc.{cube.source()}\n{python}", data, form)

@@ -84,7 +84,7 @@ def verdicts(request):
 
 
 def test_claims_of_ours_are_marked():
-    assert {claim.id for claim in registries.claims("li_peng_chu") if claim.ours} == OURS
+    assert {claim.id for claim in registries.claims("li_peng_chu") if claim.added} == OURS
 
 
 def test_every_claim_is_decided_as_known(verdicts):

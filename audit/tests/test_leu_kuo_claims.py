@@ -48,7 +48,7 @@ OUTCOMES = {
     "always-as-printed": "misprint",
     "always-as-commented": "refuted",
     "always-corrected": "refuted",
-    "corrected-loses-the-unreachable": "holds",
+    "corrected-loses-the-stranded": "holds",
     "m-0-small": "undecided",
     "theorem-7": "refuted",
     "theorem-7-as-printed": "refuted",

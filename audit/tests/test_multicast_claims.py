@@ -52,9 +52,9 @@ OUTCOMES = {
     "theorem-2-unicast": "refuted",
     "theorem-2-graph": "refuted",
     "theorem-2-replication": "refuted",
-    "repair-unicast": "holds",
-    "repair-graph": "holds",
-    "repair-replication": "refuted",
+    "corrected-unicast": "holds",
+    "corrected-graph": "holds",
+    "corrected-replication": "refuted",
 }
 
 
@@ -73,7 +73,7 @@ def test_every_claim_is_decided_as_known(verdicts):
 def test_full_effort_says_the_same_of_more(verdicts):
     full = decide_claims(registries.claims("wang_lin_kuo"), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
-    for name in ("lemma-1", "worst-case", "repair-graph", "table-3-row-4"):
+    for name in ("lemma-1", "worst-case", "corrected-graph", "table-3-row-4"):
         assert full[name].checked != verdicts[name].checked
 
 
@@ -108,7 +108,7 @@ def test_figure_2_as_printed_gives_no_fault_tolerant_pair(verdicts):
 
 @pytest.mark.parametrize(
     ("name", "copies"),
-    [("theorem-2-unicast", 1), ("theorem-2-graph", 1), ("theorem-2-replication", 1), ("repair-replication", 2)],
+    [("theorem-2-unicast", 1), ("theorem-2-graph", 1), ("theorem-2-replication", 1), ("corrected-replication", 2)],
 )
 def test_the_messages_of_theorem_2_stop_in_the_twin_too(verdicts, name, copies):
     data = verdicts[name].counterexample.data
@@ -158,4 +158,4 @@ def test_finite_messages_stop_as_long_ones_do(verdicts):
 def test_statements_name_the_papers_places():
     for claim in registries.claims("wang_lin_kuo"):
         assert claim.where.startswith("section")
-        assert claim.ours == claim.id.startswith(("repair", "fault-overhead-relative", "table-3-pattern"))
+        assert claim.added == claim.id.startswith(("repair", "fault-overhead-relative", "table-3-pattern"))

@@ -306,7 +306,7 @@ def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
     made(tmp_path, claims=())  # so that what is kept next is a verdict
     monkeypatch.setattr(Folder, "write_entry", then_signal(Folder.write_entry, signal.SIGUSR1))
     assert made(tmp_path, claims=("repaired", "last"))[1] == WORK_REMAINS
-    assert "ours" in page(tmp_path).text["toy-three"]
+    assert "added" in page(tmp_path).text["toy-three"]
     assert "3-cubes have 8 nodes" in page(tmp_path).text["toy-three"]
 
 
@@ -417,14 +417,14 @@ def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
 
 
 def test_a_false_statement_of_ours_says_nothing_against_the_paper():
-    holds, theirs, ours = (
+    holds, theirs, added = (
         ClaimOutcome("holds", False, False),
         ClaimOutcome("refuted", False, True),
         ClaimOutcome("refuted", True, False),
     )
-    assert claim_verdicts([holds, ours], printed=True) == ["holds"]
-    assert claim_verdicts([ours, ClaimOutcome("holds", True, False)], printed=True) == ["shown", "holds"]
-    assert claim_verdicts([ours], printed=False) == ["refuted"]
+    assert claim_verdicts([holds, added], printed=True) == ["holds"]
+    assert claim_verdicts([added, ClaimOutcome("holds", True, False)], printed=True) == ["shown", "holds"]
+    assert claim_verdicts([added], printed=False) == ["refuted"]
     assert claim_verdicts([holds, theirs], printed=True) == ["holds"]  # a pedantic claim at the side
     assert claim_verdicts([theirs], printed=True) == ["refuted"]
 

@@ -25,6 +25,7 @@ from . import registry
 from .given_faults import ON_DEMAND
 from .goal import MOST_TRIALS
 from .grid import collect_values
+from .names import FAULT_COLUMNS
 from .study import Point, Sample, Study, Value, join_limited
 
 #: Most trials in one array; each needs some kB of Python objects while the array is made.
@@ -158,13 +159,15 @@ def iter_csv_rows(
     """Yield rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and the other sampled quantities.
 
     Labels in a cell are separated by spaces, the ends of a link by ``-``.  For more than 2^20 nodes with faults sampled on demand
-    the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  Raises as ``iter_samples``.
+    the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  A quantity with the name of an axis, such
+    as the ``destinations`` of ``multicast``, has the column ``sampled_NAME``.  Raises as ``iter_samples``.
     """
     headed = False
     for point in points:
         for trial, drawn in enumerate(iter_samples(study, point, seed, first, trials), first):
             if not headed:
-                yield [*point, "trial", "faulty_nodes", "faulty_links", *drawn.others]
+                others = [f"sampled_{name}" if name in point else name for name in drawn.others]
+                yield [*point, *FAULT_COLUMNS, *others]
                 headed = True
             yield [*map(str, point.values()), str(trial), *_csv_cells(drawn)]
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, is_many, join_alternatives, short_repr, suggest_name
+from ..errors import ParameterError, check_range, count_text, is_many, join_alternatives, short_repr, suggest_name
 from ..kernels.machine.captured_values import unwrap_function
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
 from ..kernels.routing_rules.layout import (
     NAMES,
     PROMISING_RULES,
+    REFERENCE,
     WANDERING_RULES,
     compared_rules,
     fallback_of,
@@ -25,9 +26,10 @@ from ..networks.hypercube import Hypercube
 from .fingerprint import hash_functions
 from .rules_figure import draw_rules
 from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
-from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
+from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited, point_text
 
 if TYPE_CHECKING:
+    from ..kernels.machine.dispatch import Alternative
     from ..kernels.machine.jit import Kernel
 
 #: Largest number of faulty nodes, and of faulty links.
@@ -115,7 +117,7 @@ def rule_statistics(
     return out
 
 
-def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
+def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
     out: list[Statistic] = []
     for name in names:
         own = name not in NAMES
@@ -128,12 +130,11 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         out.append(
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
-    for name in compared_rules(names):
-        what = f"fraction of messages that {name.upper()} delivers minus fraction that LEVELS delivers"
+    for name in compared_rules(names, reference):
+        what = f"fraction of messages that {name.upper()} delivers minus fraction that {reference.upper()} delivers"
         total, differs = f"{name}_diff", f"{name}_differs"
-        out.append(
-            PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
-        )
+        difference = _difference_name(name, reference)
+        out.append(PairedDifference(name=difference, description=what, total=total, nonzero=differs, shown=False))
     reachable = Proportion(
         name="reachable",
         description="fraction of messages with a nonfaulty path to their destination (n <= 12)",
@@ -147,6 +148,46 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         shown=False,
     )
     return *out, reachable, minimal
+
+
+def _difference_name(name: str, reference: str) -> str:
+    """Return the name of the statistic that compares a rule with the reference rule."""
+    return f"{name}_minus_{reference}"
+
+
+def _make_notes(names: Sequence[str], reference: str) -> Callable[[Any], list[str]]:
+    """Return the notes of a table: where each rule is ahead of the reference rule, behind it, or within some distance."""
+
+    def compare_rules(results: Any) -> list[str]:
+        lines = []
+        for name in compared_rules(names, reference):
+            standing: dict[str, list[str]] = {"ahead by": [], "behind by": [], "within": []}
+            for point, tally in results:
+                if tally.trials:
+                    e = results.estimates(point)[_difference_name(name, reference)]
+                    verdict = "ahead by" if e.low > 0 else "behind by" if e.high < 0 else "within"
+                    near, far = sorted((abs(e.low), abs(e.high)))
+                    shown = f"{far:.2g}" if verdict == "within" else f"{near:.2g} to {far:.2g}"
+                    standing[verdict].append(f"{shown} at {point_text(point)}")
+            parts = [f"{what} {_join_points(some)}" for what, some in standing.items() if some]
+            lines += [f"  {name}: {'; '.join(parts)}"] if parts else []
+        heading = (
+            f"fraction delivered minus that of {reference.upper() if reference in NAMES else reference} on the same faults and "
+            "messages, exact 95% intervals:"
+        )
+        return [heading, *lines] if lines else []
+
+    return compare_rules
+
+
+def _join_points(texts: Sequence[str]) -> str:
+    """Join the first texts by commas, with the number of the others."""
+    more = len(texts) - _MOST_COMPARED
+    return ", ".join(texts[:_MOST_COMPARED]) + (f" and at {count_text(more, 'more point')}" if more > 0 else "")
+
+
+#: Largest number of points of one verdict that a note lists.
+_MOST_COMPARED = 4
 
 
 def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
@@ -230,8 +271,28 @@ def _name_of(rule: Any) -> str:
     return own.__name__
 
 
-def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
-    """Return a function that gives the kernel of a table of rules at a point, built on first use.
+def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
+    """Return the name of the reference rule: the chosen one, else LEVELS if it is in the table, else the first rule."""
+    if compared_with is None:
+        return REFERENCE if REFERENCE in names else names[0]
+    reference = _name_of(compared_with) if callable(compared_with) else compared_with
+    if not isinstance(reference, str) or reference not in (*names, *(n.upper() for n in names if n in NAMES)):
+        shown = [name.upper() if name in NAMES else name for name in names]
+        raise ParameterError(
+            f"compared_with must be one of the rules {join_alternatives(shown)}, got {short_repr(compared_with)}"
+            f"{suggest_name(compared_with, shown)}"
+        )
+    return reference if reference in names else reference.lower()
+
+
+#: Name of the kernel of one trial at a time, with which a run begins.
+_SCALAR = "scalar.ROUTING_RULES_SINGLE"
+
+
+def _make_kernel_choosers(
+    rules: Sequence[Any], names: Sequence[str], reference: str
+) -> tuple[Callable[[Point], Kernel], Callable[[Point], dict[str, Alternative]]]:
+    """Return functions that give the kernel of a table of rules at a point, and its alternatives there, built on first use.
 
     Lane kernels run users' rules made by ``fc.blocks.first_path``, and other users' rules next to built-in rules for n <= 32.
     """
@@ -244,33 +305,44 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
         from ..kernels.routing_rules.dispatch import ROUTING_RULES
         from ..kernels.routing_rules.rules import RULES
 
-        if tuple(names) == NAMES:
+        if tuple(names) == NAMES and reference == REFERENCE:
             return ROUTING_RULES.load_kernel(name)
         if name.startswith("whole_cube."):
             from ..kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
-            return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
+            return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own, reference)
         if name.startswith("lanes."):
             from ..kernels.routing_rules.lanes import make_lanes_kernel
 
-            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
+            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own, reference)
         from ..kernels.routing_rules.scalar import make_kernel
 
-        return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
+        return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own, reference)
 
-    def choose_kernel(point: Point) -> Kernel:
+    def choose_name(point: Point) -> str:
         from ..kernels.routing_rules.dispatch import ROUTING_RULES, ROUTING_RULES_DIRECT
 
         fastest = (
             ROUTING_RULES_DIRECT if straight and set(WANDERING_RULES).isdisjoint(names) else ROUTING_RULES
         ).choose_name(*point.values())
         in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
-        return build_kernel(fastest if straight or in_lanes else "scalar.ROUTING_RULES_SINGLE")
+        return fastest if straight or in_lanes else _SCALAR
 
-    return choose_kernel
+    def list_alternatives(point: Point) -> dict[str, Alternative]:
+        from ..kernels.machine.dispatch import Alternative
+        from ..kernels.routing_rules.dispatch import COMPILE_SECONDS, NANOSECONDS
+
+        chosen = dict.fromkeys([choose_name(point), _SCALAR])
+        if len(chosen) == 1:
+            return {}
+        return {
+            name: Alternative(build_kernel(name), COMPILE_SECONDS[name], 1e-9 * NANOSECONDS[name]) for name in chosen
+        }
+
+    return lambda point: build_kernel(choose_name(point)), list_alternatives
 
 
-def routing_rules_study(rules: Sequence[Any]) -> Study:
+def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> Study:
     """Return a study that compares routing rules on the faults and messages of ``routing`` with k = 1, trial by trial.
 
     Parameters
@@ -280,24 +352,30 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
         ``DFS``, ``SIDETRACK``), or your own blocks ``rule(world, status, s, t)``.  A block returns the number of links on the
         message's path, or STUCK, LIVELOCK, LIMIT, LOST or REFUSED (``fc.blocks``: rules of a table).  A block made by
         ``fc.blocks.first_path`` runs only in trials with a fault on ROUTE's path, other blocks in all (``docs/speed.md``).
+    compared_with : str or block, optional
+        The reference rule: the name of one of the rules, or your block.  By default LEVELS if it is one of the rules, else the
+        first rule.
 
     Returns
     -------
     Study
         Statistics of each rule, under its name: fractions delivered, delivered over the Hamming distance, refused and cut off,
-        extra links, and loss compared with the reachable fraction.  Further statistics give the reachable fraction itself and,
-        if LEVELS is one of the rules, the differences of the other rules from LEVELS.
+        extra links, and loss compared with the reachable fraction.  Further statistics give the reachable fraction itself and
+        ``RULE_minus_REFERENCE``, the paired difference of every other rule and the reference rule, with exact intervals.  The
+        notes below a table say where each rule is ahead or behind, or within which distance of the reference rule.
 
     Raises
     ------
     ParameterError
-        If a rule is unknown, not jitted, or has the name of another rule.
+        If a rule is unknown, not jitted, or has the name of another rule, or the reference rule is none of them.
 
     Examples
     --------
     >>> study = fc.routing_rules_study(["LEVELS", "A1"])
     >>> [axis.name for axis in study.axes]
     ['n', 'f', 'links']
+    >>> fc.routing_rules_study(["ROUTE1", "A1"], compared_with="ROUTE1").statistic("a1_minus_route1").interval
+    'exact'
     """
     if not is_many(rules):
         raise ParameterError(f"rules must be a list of rules, got {short_repr(rules)}")
@@ -305,8 +383,9 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
     names = tuple(_name_of(rule) for rule in chosen)
     if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
         raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
-    layout = make_layout(names)
-    kernel = _make_kernel_chooser(chosen, names)
+    reference = _find_reference(compared_with, names)
+    layout = make_layout(names, reference)
+    kernel, alternatives = _make_kernel_choosers(chosen, names, reference)
     code: dict[str, str] = {}
     for rule in chosen:
         if not isinstance(rule, str):
@@ -314,7 +393,8 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
             if fallback_of(rule):
                 code[f"{_name_of(rule)}: first_path"] = "yes"  # without first_path the same function makes other trials
     long = "routing-rules-" + "-".join(names)
-    name = "routing-rules" if names == NAMES else long if len(long) <= 64 else "routing-rules-own"
+    built_in = names == NAMES and reference == REFERENCE
+    name = "routing-rules" if built_in else long if len(long) <= 64 else "routing-rules-own"
     return Study(
         name=name,
         title="Routing rules on the same random faults and messages in Q_n",
@@ -322,15 +402,17 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
         revision=2,
         axes=AXES,
         tally=layout,
-        statistics=_statistics(names),
+        statistics=_statistics(names, reference),
         code=code,
         kernel=kernel,
+        alternatives=alternatives,
         keyed=KEY_SOURCE,
         grids=GRIDS,
         check=check_point,
         explain=_make_explain(chosen, names, layout, kernel),
         sample=sample_trial,
         figure=lambda results, sheet: draw_rules(results, sheet, names),
+        notes=None if built_in else _make_notes(names, reference),
     )
 
 

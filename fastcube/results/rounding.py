@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..measure.estimate import Estimate
+from ..measure.estimate import Estimate, OrderEstimate
 
 #: Most decimals of a column in fixed notation, and the largest number below which a column uses scientific notation.
 _MOST_DECIMALS, _SMALL = 8, 1e-4
@@ -22,8 +22,8 @@ def estimate_text(e: Estimate) -> str:
 
     The form is ``0.01234 ± 0.00056`` if this gives both limits to a tenth of the half-width, else ``0.00150 [0.00110, 0.00250]``
     with enough digits to separate the estimate from its limits.  ``< 3.7e-06`` means that no trial had the event, ``> 0.9963``
-    that all had it.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  Without an interval there is the value alone, and
-    ``-`` if nothing is known.
+    that all had it.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  A quantile is ``14 [12, 17]``, or
+    ``14 [12, inf]`` if its upper limit is infinite.  Without an interval there is the value alone, and ``-`` if nothing is known.
     """
     return estimate_texts([e])[0]
 
@@ -33,12 +33,12 @@ def estimate_texts(estimates: Sequence[Estimate]) -> list[str]:
     numbers = [abs(x) for e in estimates for x in (e.value, e.low, e.high) if 0 < abs(x) < math.inf]
     decimals = [-min(_rounding_exponents(e)) for e in estimates if _has_width(e)]
     scientific = max(decimals, default=0) > _MOST_DECIMALS or 0 < max(numbers, default=0.0) < _SMALL
-    return [_format_estimate(e, scientific) for e in estimates]
+    return [_format_quantile(e) if isinstance(e, OrderEstimate) else _format_estimate(e, scientific) for e in estimates]
 
 
 def _has_width(e: Estimate) -> bool:
     """Whether the estimate has an interval that determines its digits."""
-    return not math.isnan(e.value) and 0 < e.half_width < math.inf
+    return not isinstance(e, OrderEstimate) and not math.isnan(e.value) and 0 < e.half_width < math.inf
 
 
 def _decimal_exponent(x: float) -> int:
@@ -62,6 +62,11 @@ def _rounding_exponents(e: Estimate) -> tuple[int, int, int]:
     return low, min(low, high), high
 
 
+def _format_quantile(e: OrderEstimate) -> str:
+    value, low, high = (f"{x:.{_SIGNIFICANT}g}" for x in (e.value, e.low, e.high))
+    return f"{value} [{low}, {high}]"
+
+
 def _format_estimate(e: Estimate, scientific: bool) -> str:
     if math.isnan(e.value):
         return "-"
@@ -75,11 +80,24 @@ def _format_estimate(e: Estimate, scientific: bool) -> str:
     low, value, high = (_round_text(x, at, scientific) for x, at in zip((e.low, e.value, e.high), places, strict=True))
     width, place = e.half_width, _decimal_exponent(e.half_width) - 1
     about, by = _round_text(e.value, place, scientific), _round_text(width, place, scientific)
-    errors = float(about) - float(by) - e.low, float(about) + float(by) - e.high
-    below_zero = float(about) < float(by) and e.low >= 0  # the printed lower limit would be negative
-    if max(map(abs, errors)) <= _SLACK * width and not below_zero:
+    sides = ((float(about) - float(by), e.low), (float(about) + float(by), e.high))
+    if all(
+        abs(printed - limit) <= _SLACK * width and _has_same_sign(printed, limit, scientific)
+        for printed, limit in sides
+    ):
         return f"{about} ± {by}"
+    low, high = (
+        text
+        if _has_same_sign(float(text), limit, scientific)
+        else _round_text(limit, _decimal_exponent(abs(limit)), scientific)
+        for text, limit in ((low, e.low), (high, e.high))
+    )
     return f"{value} [{low if e.low else '0'}, {high if e.high else '0'}]"
+
+
+def _has_same_sign(printed: float, limit: float, scientific: bool) -> bool:
+    """Whether a printed limit is on the same side of 0 as the limit itself, which its digits might not show."""
+    return (printed > 0) == (limit > 0) and (printed < 0) == (limit < 0)
 
 
 def _round_text(x: float, place: int, scientific: bool) -> str:

@@ -305,8 +305,10 @@ def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
 
 
 def json_safe(value: Any) -> Any:
-    """Return the value for JSON, which has no NaN: None in its place."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """Return the value for JSON, which has no NaN and no infinity: None or the text ``inf`` in their place."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def as_json(results: Results, statistics: Sequence[str] | None = None) -> str:

@@ -14,7 +14,7 @@ from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import dispatch, layout
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import AXES, MAX_FAULTS
-from fastcube.measure.statistics import Mean, Statistic
+from fastcube.measure.statistics import Mean, Statistic, make_quantiles
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Sample, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
@@ -207,6 +207,15 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
             bound=_most_steps,
             shown=shown,
         ),
+        *make_quantiles(
+            f"{name}_steps",
+            f"{title}: number of time units until the last nonfaulty node receives",
+            f"{name}_steps_bins",
+            percents=(50, 95),
+            condition=condition,
+            bound=_most_steps,
+            shown=False,
+        ),
     )
 
 
@@ -214,7 +223,7 @@ BROADCAST = Study(
     name="broadcast",
     title="Broadcasting among random faults in Q_n",
     source="Lee & Hayes 1988, section 4",
-    revision=1,
+    revision=2,
     axes=AXES,
     tally=layout.BROADCAST,
     statistics=(

@@ -16,7 +16,15 @@ from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import CLASSES, SPLIT_ABOVE
 from fastcube.measure.fault_sets import faulty_nodes
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import Bounds, Distribution, Mean, Proportion, SplitMean
+from fastcube.measure.statistics import (
+    Bounds,
+    Distribution,
+    Mean,
+    Proportion,
+    SplitMean,
+    TailProportion,
+    make_quantiles,
+)
 from fastcube.measure.study import (
     Axis,
     Explanation,
@@ -254,8 +262,26 @@ UNSAFE_FRACTION = Study(
             label="rounds",
             condition="rounds_known",
         ),
+        TailProportion(
+            name="rounds_above_2",
+            description="probability of more than two rounds of FIND_UNSAFE",
+            counter="rounds_bins",
+            least=3,
+            condition="rounds_known",
+            shown=False,
+        ),
+        *make_quantiles(
+            "rounds",
+            "rounds of FIND_UNSAFE",
+            "rounds_bins",
+            percents=(50, 95),
+            bound=most_rounds,
+            condition="rounds_known",
+            shown=False,
+        ),
     ),
     kernel=lambda point: dispatch.UNSAFE_FRACTION.kernel(*point.values()),
+    alternatives=lambda point: dispatch.UNSAFE_FRACTION.alternatives(*point.values()),
     grids=(
         Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
         Grid(

@@ -9,7 +9,16 @@ from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
-from fastcube.measure.statistics import Difference, Mean, NormalDifference, NormalMean, Point, Proportion, Ratio
+from fastcube.measure.statistics import (
+    Difference,
+    Mean,
+    NormalDifference,
+    NormalMean,
+    Point,
+    Proportion,
+    Ratio,
+    make_quantiles,
+)
 from fastcube.measure.study import Grid, Notes, Study, point_text
 from fastcube.measure.survival import (
     AXES,
@@ -44,6 +53,10 @@ def _pair_count(point: Point) -> float:
     return max(_nonfaulty_count(point) * (_nonfaulty_count(point) - 1) / 2, 1.0)
 
 
+def _most_links(point: Point) -> float:
+    return max(_nonfaulty_count(point) - 1, 1.0)
+
+
 def _has_pair(point: Point) -> bool:
     return _nonfaulty_count(point) >= 2
 
@@ -62,6 +75,8 @@ STATISTICS = (
     Ratio(name="stretch", description="total distance divided by total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
+    *make_quantiles("path_length", "links from s to t, of pairs with a path", "length_bins", percents=(50, 95),
+                    condition="reached", units="links", defined=_has_pair, bound=_most_links, shown=False),
     *(Proportion(name=f"extra_{g}", description=f"probability of several components, all of more than {g} nodes")
       for g in EXTRA_NODES),
     *(Proportion(name=f"at_least_{r}_components", description=f"probability of at least {r} components")
@@ -105,7 +120,7 @@ SURVIVAL_COMPONENTS = Study(
     name="survival-components",
     title="Components and distances of networks on 2^n nodes under random faults",
     source="docs/readings/networks.md, N4, N5",
-    revision=3,
+    revision=4,
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,

@@ -9,24 +9,23 @@ import numpy as np
 
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import HITTING as TALLY
-from fastcube.kernels.survival.layout import LIFETIME_UNIT
+from fastcube.kernels.survival.layout import LIFETIME_UNIT, failures_per_bin
 from fastcube.measure.statistics import (
     ComplementProportion,
-    Distribution,
     Mean,
     NormalDifference,
     NormalMean,
     Point,
     Proportion,
     Statistic,
+    make_quantiles,
 )
 from fastcube.measure.study import Axis, Explanation, Grid, Sample, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
+from fastcube.measure.survival_curve import FAILING, count_failing
+from fastcube.measure.survival_curve import sample as sample_failures
 from fastcube.networks.family import network, network_families
 from fastcube.results.results import Results
-
-from .curve import FAILING, count_failing
-from .curve import sample as sample_failures
 
 #: Largest n.
 MOST = 14
@@ -43,11 +42,15 @@ def _fails_nodes(point: Point) -> bool:
 def _is_compared(point: Point) -> bool:
     """Whether the hypercube has the same order of failures: nodes fail, or links that have the same names in both."""
     chosen = network_families()[str(point["network"])]
-    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
+    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.is_matched(int(point["n"])))
 
 
 def _failing_count(point: Point) -> float:
     return float(count_failing(point))
+
+
+def _bins_per_failure(point: Point) -> float:
+    return 1 / failures_per_bin(count_failing(point))
 
 
 def _most_lifetime(point: Point) -> float:
@@ -73,10 +76,10 @@ STATISTICS: tuple[Statistic, ...] = (
          squares="disconnected_squares", nonzero="trials", unit=_failing_count),
     Mean(name="isolated_at", description="mean fraction of nodes or links that have failed when a survivor is isolated",
          total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_failing_count),
-    Distribution(name="disconnected_at_distribution", description="first disconnection, in 32nds of the nodes or links",
-                 counter="disconnected_bins", label="disconnected_at_32nds"),
-    Distribution(name="isolated_at_distribution", description="first isolated node, in 32nds of the nodes or links",
-                 counter="isolated_bins", label="isolated_at_32nds"),
+    *make_quantiles("first_disconnection", "number of failures at the first disconnection", "disconnected_bins",
+                    unit=_bins_per_failure, bound=_failing_count),
+    *make_quantiles("first_isolation", "number of failures at which a survivor is first isolated", "isolated_bins",
+                    unit=_bins_per_failure, bound=_failing_count, shown=False),
 )  # a table, row by row # fmt: skip
 
 
@@ -135,7 +138,7 @@ HITTING = Study(
     name="hitting",
     title="When failures first disconnect networks on 2^n nodes, and when they first isolate a node",
     source="docs/readings/networks.md, N6",
-    revision=1,
+    revision=2,
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -12,6 +13,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.documented import load_documented_sampler
 from reference import networks as twin
 from reference import survival as plain
 
@@ -57,11 +59,14 @@ def test_steps_are_the_twins(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_matched_is_what_it_says_and_steps_are_the_same_in_wide_labels(name):
     family = FAMILIES[name]
-    flips = [
-        family.slots(n) == n and all((v ^ family.step(v, d, n)) >> d & 1 for v in range(2**n) for d in range(n))
-        for n in sizes(name, 7)
-    ]
-    assert family.matched == all(flips)
+    for n in sizes(name, 9):
+        flips = family.slots(n) == n and all((v ^ family.step(v, d, n)) >> d & 1 for v in range(2**n) for d in range(n))
+        assert (
+            family.is_matched(n)
+            == flips
+            == load_documented_sampler()["is_matched"](n, family.slots(n), functools.partial(family.step, n=n))
+        )
+    assert family.is_matched(max(n for n in range(50, 63) if family.sizes(n))) == family.flips_bits
     rng = random.Random(5)
     for n in (n for n in range(50, 63) if family.sizes(n)):
         for v, d in [(rng.randrange(2**n), rng.randrange(family.slots(n))) for _ in range(50)]:
@@ -394,6 +399,41 @@ def test_a_fault_of_boards_is_a_fault_of_the_quotient(name, bits):
         assert fc.survival(whole).connected == fc.survival(quotient).connected
 
 
+def weigh_numbers(many, p):
+    """The probabilities of 0 .. many faults at rate p, as fractions."""
+    return [comb(many, k) * p**k * (1 - p) ** (many - k) for k in range(many + 1)]
+
+
+@pytest.mark.parametrize("name", ["hypercube", "crossed", "folded", "exchanged"])
+def test_bounds_at_link_rates_are_those_at_numbers_of_links_weighed(name):
+    """E X and E X - E C(X, 2) at a rate are means of those at each number of faults, with the binomial weights."""
+    p, n = Fraction(1, 8), 3
+    weights = weigh_numbers(FAMILIES[name].links(n), p)
+    cases = [{}] if name == "exchanged" else [{}, {"f": 2}, {"rate": 0.25}]
+    for nodes in cases:
+        found = fc.isolated_node_bounds(name, n, link_rate="12.5%", **nodes).exact
+        parts = [fc.isolated_node_bounds(name, n, links=k, **nodes).exact for k in range(len(weights))]
+        assert found.mean == sum(w * part.mean for w, part in zip(weights, parts, strict=True))
+    if name != "exchanged":
+        found = fc.isolated_node_bounds(name, n, rate=0.125, links=2).exact.mean
+        parts = [fc.isolated_node_bounds(name, n, f=f, links=2).exact.mean for f in range(9)]
+        assert found == sum(w * part for w, part in zip(weigh_numbers(8, p), parts, strict=True))
+
+
+def test_proved_limits_are_rounded_outwards():
+    """So an event that is possible never has the upper limit 0."""
+    tiny = fc.isolated_node_bounds("hypercube", 40, f=50)
+    assert 0 < tiny.exact.high < Fraction(5e-324) == Fraction(tiny.high) and tiny.low == 0
+    assert fc.isolated_node_bounds("hypercube", 40, f=39).high == 0
+    for case in ({"f": 40}, {"links": 102}, {"rate": 0.1}, {"link_rate": "2%"}):
+        ours, cube = (fc.isolated_node_bounds(name, 10, **case) for name in ("folded", "hypercube"))
+        for some in (ours, cube):
+            assert Fraction(some.low) <= some.exact.low <= some.exact.high <= Fraction(some.high)
+        low, high = ours.minus(cube)
+        assert Fraction(low) <= ours.exact.low - cube.exact.high <= ours.exact.high - cube.exact.low <= Fraction(high)
+        assert (low, high) == pytest.approx((ours.low - cube.high, ours.high - cube.low), rel=1e-9)
+
+
 # ---------------------------------------------------------------- a network of one's own, and bad input
 
 
@@ -405,13 +445,13 @@ def ring(v, d, n):
 @pytest.mark.kernels
 def test_a_family_of_ones_own():
     mine = fc.custom_network("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
-    assert not mine.matched and mine.degree(5) == 2 and mine.links(5) == 32
+    assert not mine.is_matched(5) and mine.degree(5) == 2 and mine.links(5) == 32
     net = fc.network(mine, 6, [0, 32])
     assert fc.survival(net).components == [31, 31] and fc.diameter(fc.network(mine, 6)) == 32
     assert fc.network(mine, 12).neighbours(0) == (1, 4095)
     assert fc.exact_survival(mine, 4).nodes == EXACT["torus-16"]["4"]["connected_by_faulty_nodes"]
     again = fc.custom_network("cross", "crossed again", step=block(lambda v, d, n: twisted(v, d)), slots=lambda n: n)
-    assert again.matched and fc.diameter(fc.network(again, 7)) == fc.diameter(fc.network("crossed", 7))
+    assert again.is_matched(7) and fc.diameter(fc.network(again, 7)) == fc.diameter(fc.network("crossed", 7))
 
 
 @block
@@ -443,6 +483,50 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
         fc.network(late, 12)
 
 
+def hashed(v, d, n):
+    """A twist by a hash of the higher bits, whose product wraps at 64 bits when it is compiled."""
+    return v ^ ((2 << d) - 1) if ((v >> (d + 1)) * 0x1E3779B97F4A7C15) % 3 == 1 else v ^ (1 << d)
+
+
+compiled_hash = block(hashed)
+
+#: Replaced by a test; the compiler reads a global as a constant.
+CALLS = [0]
+
+
+def counting(v, d, n):
+    """A step that no compiler takes: it changes a global list of another type."""
+    CALLS.append({})
+    return v ^ 1 << d
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (
+            hashed,
+            r"step of mine must be the same when it is compiled, .* at n=\d+ slot \d of [01]+ leads to [01]+ in Python",
+        ),
+        (lambda v, d, n: v ^ (1 << d) ^ ((2**d) ** (8 * n) % 3 == 0), "the same when it is compiled"),
+        (counting, "step of mine failed: TypingError"),
+    ],
+    ids=["wraps", "power", "fails"],
+)
+def test_a_step_that_compiles_to_another_network_is_one_line(step, message):
+    with pytest.raises(fc.FastcubeError, match=message) as caught:
+        fc.custom_network("mine", "a", step=step, slots=lambda n: n)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_own_networks_neighbours_are_those_of_its_table():
+    """Also above the sizes at which Python and compiled code are compared."""
+    late = fc.custom_network(
+        "late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 11 else compiled_hash(v, d, n), slots=lambda n: n
+    )
+    net, table = fc.network(late, 11), late.table(11)
+    assert all(net.neighbours(v) == tuple(w for w in table[v].tolist() if w != v) for v in range(2**11))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -464,14 +548,22 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
         (lambda: fc.isolated_node_bounds("crossed", 17, f=3), r"n must be in \[1, 16\]"),
         (
             lambda: fc.isolated_node_bounds("crossed", 4),
-            "one of f, rate and links, or f and links, must be given, got none",
+            "one of f and rate, or one of links and link_rate, or one of each must be given, got none",
         ),
         (
-            lambda: fc.isolated_node_bounds("crossed", 4, rate=0.5, links=3),
-            "or f and links, must be given, got rate=0.5",
+            lambda: fc.isolated_node_bounds("crossed", 4, rate=0.5, f=3, link_rate=0.1),
+            "or one of each must be given, got f=3, rate=0.5, link_rate=0.1",
+        ),
+        (
+            lambda: fc.isolated_node_bounds("crossed", 4, links=3, link_rate=0.1),
+            "or one of each must be given, got links=3, link_rate=0.1",
         ),
         (lambda: fc.isolated_node_bounds("crossed", 4, f=17), r"f must be in \[0, 16\]"),
         (lambda: fc.isolated_node_bounds("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
+        (
+            lambda: fc.isolated_node_bounds("crossed", 4, link_rate="2"),
+            r"link_rate must be a number in \[0, 1\], got '2'",
+        ),
         (
             lambda: fc.custom_network("crossed", "a", step=ring, slots=lambda n: n),
             "name must not be a built-in network's",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import comb
 
 import networkx as nx
 import numpy as np
@@ -52,6 +53,7 @@ def reference_counts(name, what, n, order, failed):
     isolated = nx.number_of_isolates(graph)
     largest, second = [*sizes, 0, 0][:2]
     others = sum(size**2 for size in sizes[1:])
+    joined = sum(comb(size, 2) for size in sizes)
     return {
         "connected": len(sizes) == 1,
         "disconnected": len(sizes) > 1,
@@ -64,6 +66,8 @@ def reference_counts(name, what, n, order, failed):
         "second_squares": second**2,
         "others": others,
         "others_squares": others**2,
+        "joined": joined,
+        "joined_squares": joined**2,
     }
 
 
@@ -102,7 +106,7 @@ def check_hitting(name, what, n, first, trials):
         HITTING.read(slots)[0],
         Counter(dict.fromkeys(("isolation_first", "extra_1_first", "never_disconnected", "life_differs"), 0)),
     )
-    bins = {what: [0] * 33 for what in ("disconnected_bins", "isolated_bins")}
+    bins = {what: [0] * 4097 for what in ("disconnected_bins", "isolated_bins")}
     total = difference = 0.0
     compared = name != "hypercube" and (what == "nodes" or name in MATCHED)
     for t in range(first, first + trials):
@@ -116,7 +120,7 @@ def check_hitting(name, what, n, first, trials):
             at = many if moment is None else moment
             expected[f"{what_happens}_at"] += at
             expected[f"{what_happens}_squares"] += at**2
-            bins[f"{what_happens}_bins"][32 * at // many] += 1
+            bins[f"{what_happens}_bins"][at] += 1
         total += lifetime(apart, many)
         if compared:
             other, _ = find_moments("hypercube", what, n, make_order("hypercube", what, n, t))

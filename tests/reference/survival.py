@@ -11,7 +11,7 @@ from . import networks
 
 
 class Survival(NamedTuple):
-    """One trial's outcome (N5); ``st_connected``, ``distance`` and ``intact`` are None where no pair is drawn or joined."""
+    """One trial's outcome (N5); ``st_connected``, ``distance`` and ``intact`` are None where no pair is sampled or joined."""
 
     connected: bool
     no_isolated_node: bool

@@ -1,17 +1,16 @@
-"""The registry of the claims of Leu & Kuo, and helpers that make counterexamples and verdicts."""
+"""The registry of the claims of Leu & Kuo, counterexamples on a cube or tree, and verdicts on examples."""
 
 import functools
 
 from fastcube.algorithms.trees import CommunicationTree
 
+from ... import cubes
 from ...claims import ClaimRegistry, Counterexample, Verdict
-from ...cubes import cube_counterexample
 
 registry = ClaimRegistry("leu_kuo")
 
-
-#: Return an example or counterexample on one cube, called ``cube`` in the expression.
-counterexample = functools.partial(cube_counterexample, name="cube")
+#: Return an example or counterexample on one hypercube, called ``cube`` in the expression.
+cube_counterexample = functools.partial(cubes.cube_counterexample, name="cube")
 
 
 def example_verdict(found: Counterexample, wanted: object, checked: str = "the example itself") -> Verdict:
@@ -19,7 +18,7 @@ def example_verdict(found: Counterexample, wanted: object, checked: str = "the e
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
 
-def tree_counterexample(words: str, tree: CommunicationTree, python: str) -> Counterexample:
-    """Return an example or counterexample on one tree: the value of ``python``, in which ``tree`` is the tree."""
-    made = f"fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
-    return counterexample(words, tree.cube, f"(lambda tree: {python})({made})")
+def tree_counterexample(description: str, tree: CommunicationTree, python: str) -> Counterexample:
+    """Return an example or counterexample on one tree, called ``tree`` in the expression."""
+    line = f"tree = fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
+    return cube_counterexample(description, tree.cube, f"{line}\n{python}")

@@ -110,18 +110,18 @@ def _survivors() -> tuple[Masks, Masks, NDArray[np.bool_]]:
 
 def least_conditional_faults() -> list[int]:
     """Return the fewest faulty nodes that disconnect Q_4 and leave every nonfaulty node 0, 1 or 2 nonfaulty neighbours."""
-    masks, faults, apart = _survivors()
+    masks, faults, is_disconnected = _survivors()
     one, two = np.zeros_like(masks), np.zeros_like(masks)
     for i in range(4):
         two |= one & _across(masks, i)
         one |= _across(masks, i)
-    return [int(faults[apart & (masks & ~enough == 0)].min()) for enough in (masks, one, two)]
+    return [int(faults[is_disconnected & (masks & ~enough == 0)].min()) for enough in (masks, one, two)]
 
 
 def least_faulty_blocks() -> list[int]:
     """Return the fewest connected faulty nodes of Q_4 that leave several components, each of more than h = 0, 1, 2 nodes."""
-    masks, faults, apart = _survivors()
-    chosen = apart & are_connected(masks ^ np.uint32(0xFFFF), 4)
+    masks, faults, is_disconnected = _survivors()
+    chosen = is_disconnected & are_connected(masks ^ np.uint32(0xFFFF), 4)
     smallest = [
         (int(f), min(survival(Hypercube(4, [v for v in range(16) if not mask >> v & 1])).components))
         for mask, f in zip(masks[chosen].tolist(), faults[chosen], strict=True)

@@ -58,8 +58,8 @@ def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
 def example_3_1(effort: Effort) -> Verdict:
     """Count the 2-cubes that contain a fault, for both pairs of dimensions."""
     python = "[[len({v & ~mask for v in cube.faulty_nodes}) for mask in (0b100001, 0b000011)] for cube in [fc.%s]]"
-    words = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
-    found = Counterexample.of(words, python % EXAMPLE.source(), cube_data(EXAMPLE)).with_form("{0[0]} and {0[1]}")
+    description = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
+    found = Counterexample.of(description, python % EXAMPLE.source(), cube_data(EXAMPLE)).with_form("{0[0]} and {0[1]}")
     return example_verdict(effort, found, [[3, 4]], "the example's fault set")
 
 
@@ -67,6 +67,7 @@ def example_3_1(effort: Effort) -> Verdict:
     "lemma-1",
     where="section 3.1, Lemma 1",
     states="Every set of at most n - 1 faulty nodes of Q_n, n >= 2, has a fault-tolerant 2-partition.",
+    method="proved",
     group="partitions",
 )
 def lemma_1(effort: Effort) -> Verdict:
@@ -81,6 +82,7 @@ def lemma_1(effort: Effort) -> Verdict:
         "Figure 2 finds a fault-tolerant 2-partition for every set of at most n - 1 faulty nodes of Q_n, n >= 2 [j mapped "
         "back]."
     ),
+    method="proved",
     group="partitions",
 )
 def figure_2_finds(effort: Effort) -> Verdict:
@@ -115,8 +117,8 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
             )
             if without:
                 python = f"fc.two_partition(fc.{without[0].source()}, exhaustive={which == 0})"
-                shown = Counterexample.of("no 2-partition is found", python, cube_data(without[0]))
-                return Verdict("refuted", f"fault sets up to Q_{n}", shown)
+                found = Counterexample.of("no 2-partition is found", python, cube_data(without[0]))
+                return Verdict("refuted", f"fault sets up to Q_{n}", found)
     return Verdict("holds", f"all sets of at most n - 1 faults of Q_2, ..., Q_{largest}; {PROOF}")
 
 
@@ -128,7 +130,7 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
         "words]."
     ),
     correction="j counts the digits that are left: dimension j + 1 of the cube when j >= i.",
-    slip=(
+    misprint_reason=(
         "In the transcription we have, j numbers a dimension of the shortened words. The comments of the figure's steps say"
         " that j numbers the digits that are left after deleting i."
     ),
@@ -146,9 +148,9 @@ def figure_2_printed(effort: Effort) -> Verdict:
         data = {"n": n, "faulty_nodes": list(faults)}
         if not found and pair[0] == pair[1]:
             found.append(Counterexample.of("the two dimensions are the same", python, data))
-        if pair[0] != pair[1] and (met := find_conflict(faults, 1 << pair[0] | 1 << pair[1])) is not None:
-            words = f"{met[0]:0{n}b} and {met[1]:0{n}b} are in one 2-cube along them"
-            found.append(Counterexample.of(words, python, data))
+        if pair[0] != pair[1] and (conflict := find_conflict(faults, 1 << pair[0] | 1 << pair[1])) is not None:
+            description = f"{conflict[0]:0{n}b} and {conflict[1]:0{n}b} are in one 2-cube along them"
+            found.append(Counterexample.of(description, python, data))
             break
     checked = "fault sets of Q_3 and Q_4 by n and size"
     return Verdict("refuted", checked, found[0], tuple(found[1:])) if found else Verdict("holds", checked)
@@ -164,7 +166,7 @@ def figure_2_complexity(effort: Effort) -> Verdict:
     """Count the steps of Figure 2 for n - 1 faults: node 0 and its neighbours across all but the last two dimensions."""
     sizes = (4, 8, 16, 32, 62)
     faults = "[0, *(1 << i for i in range(n - 2))]"
-    words = Counterexample.of(
+    cut_labels = Counterexample.of(
         "words cut for node 0 and n - 2 of its neighbours, n = 4, 8, 16, 32, 62: (n - 1)^2 in each of the two steps",
         f"[fc.greedy_two_partition(n, {faults})[1] for n in {sizes}]",
         {"n": list(sizes)},
@@ -176,9 +178,9 @@ def figure_2_complexity(effort: Effort) -> Verdict:
     )
     check_agreement(passes.value, [2 * (n - 1) for n in sizes], "passes of both loops, and the most that there can be")
     effort.applied += len(sizes)
-    quadratic = words.value == [2 * (n - 1) ** 2 for n in effort.each(sizes)]
+    is_quadratic = cut_labels.value == [2 * (n - 1) ** 2 for n in effort.each(sizes)]
     checked = "one family of fault sets, n = 4, 8, 16, 32, 62; its loops have n and n - 1 passes at the most"
-    return Verdict("depends", checked, words, (passes,)) if quadratic else Verdict("holds", checked, passes)
+    return Verdict("depends", checked, cut_labels, (passes,)) if is_quadratic else Verdict("holds", checked, passes)
 
 
 def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int, int]]:
@@ -199,6 +201,7 @@ def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int
         _faulty_neighbours,
         full=4,
         quick=3,
+        method="proved",
     ),
     where="section 3.1, Theorem 1",
     states=(
@@ -212,8 +215,8 @@ def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Counterexamp
     if any(b not in net.faults and b ^ bit not in net.faults for b in buddies):
         return None
     python = f"[[fc.{cube.source()}.is_faulty(v) for v in (b, b ^ {bit})] for b in {buddies}]"
-    words = f"whether the buddies of {x:0{cube.n}b} and their neighbours are faulty"
-    return Counterexample.of(words, python, cube_data(cube))
+    description = f"whether the buddies of {x:0{cube.n}b} and their neighbours are faulty"
+    return Counterexample.of(description, python, cube_data(cube))
 
 
 # ---------------------------------------------------------------- labels and supernodes
@@ -231,8 +234,8 @@ def hamilton_path(n: int) -> Counterexample | None:
     """Check that the supernodes in the order of their labels form a path."""
     net = Supercube(n, frozenset(), (0, 1))
     by_label = sorted(range(0, 2**n, 4), key=net.label)
-    numbered = [net.label(v) for v in by_label] == list(range(2 ** (n - 2)))
-    if numbered and all((u ^ v).bit_count() == 1 for u, v in itertools.pairwise(by_label)):
+    is_numbering = [net.label(v) for v in by_label] == list(range(2 ** (n - 2)))
+    if is_numbering and all((u ^ v).bit_count() == 1 for u, v in itertools.pairwise(by_label)):
         return None
     python = f"fc.multicast(fc.Hypercube({n}), 0, range(1, {2**n}), (0, 1), 'hamilton').N"
     return Counterexample.of("the labels are no path", python, {"n": n})
@@ -326,8 +329,9 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Counterexample | None:
     if not used["H"] & used["L"]:
         return None
     u, v = min(used["H"] & used["L"])
+    ends = f"{cube.label(u)} to {cube.label(v)}"
     python = f"fc.multicast(fc.{cube.source()}, {u}, [{v}], {net.partition}).channels"
-    return Counterexample.of(f"a channel of D_H and of D_L: {u} to {v}", python, cube_data(cube))
+    return Counterexample.of(f"a channel of D_H and of D_L: {ends}", python, cube_data(cube))
 
 
 @registry.claim(
@@ -338,7 +342,7 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Counterexample | None:
         "inter-channel is needed, or where both buddies are destinations. Figure 17 has the same two cases]."
     ),
     correction="One message per outgoing inter-channel, carrying the destinations that R sends over it (A7).",
-    slip=(
+    misprint_reason=(
         "In the transcription we have, the case of two channels with one buddy among the destinations is left out. The text"
         " delivers to all destinations, and Figure 14 names the channel of each."
     ),
@@ -354,26 +358,33 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
                     effort.count_if_applicable()
                     sent = split_in_supernode(net, s, wanted)
                     if {d for _, carried in sent for d in carried} != set(wanted):
-                        shown = _figure_16(Hypercube(2, faults), s, wanted)
+                        found = _figure_16(Hypercube(2, faults), s, wanted)
                         check_agreement(
-                            shown.value, [[b, list(carried)] for b, carried in sent], "Figure 16's messages, twice told"
+                            found.value,
+                            [[b, list(carried)] for b, carried in sent],
+                            "Figure 16's messages, by the lines of Python and by the program",
                         )
-                        return Verdict("refuted", "destination sets of Q_2 by size", shown)
+                        return Verdict("refuted", "destination sets of Q_2 by size", found)
     return Verdict("holds", "all sources and destination sets of Q_2, without a fault and with one")
 
 
 def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Counterexample:
     """Return an example of step 2 of Figure 16 as printed, next to R for each single destination, which the library uses (A7)."""
-    python = (
-        f"(lambda R, b: [[R[0], {list(wanted)}]] if len(set(R)) == 1 else [[b[0], [b[0]]], [b[1], [d for d in "
-        f"{list(wanted)} if d != b[0]]]] if len(b) == 2 else [])([fc.multicast(fc.{cube.source()}, {s}, "
-        f"[d]).channels[0][1] for d in {list(wanted)}], [b for b in ({s ^ 1}, {s ^ 2}) if b in {wanted}])"
+    call = f"fc.multicast(fc.{cube.source()}, {s}, [d])"
+    python = "\n".join(
+        [
+            f"D = {list(wanted)}",
+            f"R = [{call}.channels[0][1] for d in D]",
+            f"b = [b for b in ({s ^ 1}, {s ^ 2}) if b in D]",
+            "two = [[b[0], [b[0]]], [b[1], [d for d in D if d != b[0]]]] if len(b) == 2 else []",
+            "[[R[0], D]] if len(set(R)) == 1 else two",
+        ]
     )
-    words = (
+    description = (
         f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, as printed: one where one "
         "inter-channel is needed, two where both buddies are destinations, else none; R alone is the library's"
     )
-    return Counterexample.of(words, python, cube_data(cube) | {"source": s, "destinations": list(wanted)})
+    return Counterexample.of(description, python, cube_data(cube) | {"source": s, "destinations": list(wanted)})
 
 
 # ---------------------------------------------------------------- examples
@@ -389,9 +400,9 @@ def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Counterexamp
 )
 def example_4_3(effort: Effort) -> Verdict:
     """Run the multicast of the figure, and compare N and the orders of supernodes."""
-    cast = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
+    call = f"m = fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
     order = "[list(dict.fromkeys(x >> 2 for u in m.uses if u.kind == k for x in (u.u, u.v))) for k in 'HL']"
-    python = f"(lambda m: [m.N, {order}])({cast})"
+    python = f"{call}\n[m.N, {order}]"
     data = cube_data(FIGURE_18) | {"source": SOURCE_18, "destinations": list(DESTINATIONS_18)}
     found = Counterexample.of(
         "channels of the multicast of Figure 18, and its supernodes upwards and downwards", python, data
@@ -413,8 +424,8 @@ def example_5_3(effort: Effort) -> Verdict:
     """Run the multicast of Figure 18 and one to all other nonfaulty nodes, among the eight faults of the example."""
     wanted = sorted(DESTINATIONS_18)
     others = [v for v in range(32) if not SECTION_5_3.is_faulty(v) and v != SOURCE_18]
-    cast = f"fc.multicast(fc.{SECTION_5_3.source()}, {SOURCE_18:#07b}, wanted, (0, 1))"
-    python = f"[[sorted({cast}.delivered) for wanted in ({wanted}, {others})], list(fc.two_partition(fc.{SECTION_5_3.source()}))]"
+    call = f"fc.multicast(fc.{SECTION_5_3.source()}, {SOURCE_18:#07b}, wanted, (0, 1))"
+    python = f"[[sorted({call}.delivered) for wanted in ({wanted}, {others})], list(fc.two_partition(fc.{SECTION_5_3.source()}))]"
     found = Counterexample.of(
         "destinations reached, those of Figure 18 and all; and Figure 2's pair", python, cube_data(SECTION_5_3)
     )
@@ -451,9 +462,7 @@ def beyond_n_1(cube: Hypercube, net: Supercube, s: int, wanted: set[int]) -> Cou
     cast = multicast(cube, s, wanted, net.partition)
     if cast.delivered == wanted and not any(v in net.faults for _, v in cast.channels):
         return None
-    python = (
-        "(lambda m: [sorted(m.delivered), sorted({v for _, v in m.channels})])"
-        f"(fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition}))"
-    )
-    words = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
-    return Counterexample.of(words, python, cube_data(cube))
+    call = f"m = fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition})"
+    python = f"{call}\n[sorted(m.delivered), sorted({{v for _, v in m.channels}})]"
+    description = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
+    return Counterexample.of(description, python, cube_data(cube))

@@ -1,4 +1,4 @@
-"""The registry of the claims of Wang, Lin & Kuo, and a helper that decides claims by examples."""
+"""The registry of the claims of Wang, Lin & Kuo, and the verdict on a worked example."""
 
 from ...claims import ClaimRegistry, Counterexample, Effort, Verdict
 
