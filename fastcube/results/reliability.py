@@ -275,14 +275,12 @@ def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
     """Return the counters, of all survival studies, of one trial that leaves components of these sizes."""
     largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
     lengths = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
-    lengths["joined"] = sum(math.comb(s, 2) for s in sizes)
+    lengths["connected_pairs"] = sum(math.comb(s, 2) for s in sizes)
     apart, none_alone = len(sizes) > 1, 1 not in sizes
     events = {"connected": len(sizes) == 1, "disconnected": apart, "no_isolated_node": none_alone, "some": bool(sizes)}
-    hidden = apart and none_alone
     return {
         **{name: int(x) for name, x in events.items()},
-        "extra_1": int(hidden),
-        "extra_1": int(hidden),
+        "extra_1": int(apart and none_alone),
         **lengths,
     } | {f"{name}_squares": x * x for name, x in lengths.items()}
 

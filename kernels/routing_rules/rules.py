@@ -251,14 +251,14 @@ def set_known_results(world, by_levels, by_vectors):
 
 
 @block(always=True)
-def _decide_before_routing(world, status, s, t, status, known):
-    """Return a status rule's result if it needs no route; else compute the ``status`` of the ends' subcube, return NOT_KNOWN."""
+def _decide_before_routing(world, status, s, t, kind, known):
+    """Return a status rule's result if it needs no route; else compute one kind for the ends' subcube, return NOT_KNOWN."""
     h, i = popcount(s ^ t), world.facts[SHARED_UNSAFE_SUBCUBE]
     if known != NOT_KNOWN:
         return known
     if i < 0:
         return h
-    if not compute_status(status, world.faults, i, status):
+    if not compute_status(status, world.faults, i, kind):
         return UNKNOWN
     return h if h == 1 and not is_faulty_link(world.faults, s, s ^ t) else NOT_KNOWN
 

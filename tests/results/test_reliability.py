@@ -392,7 +392,7 @@ def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
     drawn = [own.explain({"network": "mine", "failing": what, "n": 4, "failed": 9}, key, t).data for t in range(50)]
     few = own.count({"network": "mine", "failing": what, "n": 4, "failed": 9}, 50, seed=3).counts
     assert few["connected"] == sum(d["connected"] for d in drawn)
-    assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
+    assert few["connected_pairs"] == sum(comb(size, 2) for d in drawn for size in d["components"])
     with pytest.raises(
         fc.ParameterError, match=r"family must be a network of your own, made by fc\.custom_network, got 'folded'"
     ):
