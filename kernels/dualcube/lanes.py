@@ -92,12 +92,11 @@ def _queue_walk(count, key, node, rest, number, way):
 @block(always=True)
 def _write_walks(at, chosen, columns, walks):
     """Write the lanes ``chosen`` of ``columns``, one vector per field of ``Walks``, from index ``at`` on; return their number."""
-    mask = simd.mask(columns[0], chosen)
-    simd.store(walks.keys, at, simd.compress(mask, columns[0]))
-    simd.store(walks.nodes, at, simd.compress(mask, columns[1]))
-    simd.store(walks.rests, at, simd.compress(mask, columns[2]))
-    simd.store(walks.extras, at, simd.compress(mask, columns[3]))
-    simd.store(walks.numbers, at, simd.compress(mask, columns[4]))
+    simd.store_compressed(walks.keys, at, chosen, columns[0])
+    simd.store_compressed(walks.nodes, at, chosen, columns[1])
+    simd.store_compressed(walks.rests, at, chosen, columns[2])
+    simd.store_compressed(walks.extras, at, chosen, columns[3])
+    simd.store_compressed(walks.numbers, at, chosen, columns[4])
     return popcount(chosen)
 
 
