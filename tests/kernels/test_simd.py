@@ -95,11 +95,13 @@ def test_masks_counts_and_bits(width):
         simd.store(out[12], 0, simd.one_hot(a))
         simd.store(out[13], 0, simd.one_hot(simd.iota(a)))
         simd.store(out[14], 0, simd.top_bit(simd.one_hot(simd.iota(a)) - 1))
+        simd.store(out[15], 0, simd.closeness(a))
+        simd.store(out[16], 0, simd.closeness(a & (b & 7)))
         return simd.bits(few)
 
     x, y = vectors(width)
     x[2:5] = width - 1, width, width + 2 ** (width // 2)  # the last shift of ``one_hot``, and two beyond it
-    out = np.zeros((15, x.size), x.dtype)
+    out = np.zeros((17, x.size), x.dtype)
     mask = apply(x, y, out)
     counts = np.array([int(v).bit_count() for v in x])
     few = counts <= bound
@@ -107,6 +109,9 @@ def test_masks_counts_and_bits(width):
     assert np.array_equal(out[0], counts)
     assert [int(v) for v in out[1]] == [1 << max(int(v).bit_length() - 1, 0) for v in x]
     assert [int(v) for v in out[12]] == [1 << int(v) if v < width else 0 for v in x]
+    for values, found in ((x, out[15]), (x & y & x.dtype.type(7), out[16])):
+        ones = np.bitwise_count(values)
+        assert np.array_equal(found == 0, ones == 0) and np.array_equal(found <= 2, ones <= 2)
     assert [int(v) for v in out[13]] == [1 << i if i < width else 0 for i in range(x.size)]
     assert [int(v) for v in out[14]] == [1 << max(min(i, width) - 1, 0) for i in range(x.size)]
     assert np.array_equal(out[2], np.where(few & (x != y), x, y))
