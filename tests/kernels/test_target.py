@@ -1,8 +1,10 @@
 """Instructions are requested only where the processor that numba compiles for has them: LLVM ends the process otherwise."""
 
+import os
 import subprocess
 import sys
 
+import numba
 import pytest
 from helpers.compiled import mark_others_slow
 from helpers.machine_code import has_cpu_feature
@@ -95,6 +97,30 @@ def test_every_target_computes_the_same(tmp_path, names):
     assert len(set(values)) == 1
     assert len(set(tags)) == len(names)
     assert all(folder.endswith(f"-{cpu}") for cpu, folder in map(str.split, tags))
+
+
+#: Studies, kernels and points whose hot loops use the operations that are written for a target.
+COUNTED = [
+    ("unsafe-fraction", "lanes.LANES_16", {"n": 12, "f": 6}),
+    ("routing-rate", "rate.routing_rate", {"n": 20, "rate": 0.2, "k": 1}),
+    ("find-tree", "lanes.find_tree_lanes", {"n": 8, "links": 16, "f": 0}),
+    ("survival-rate", "lanes.SURVIVAL_RATE_NODES", {"network": "hypercube", "n": 6, "rate": 0.3, "link_rate": 0.0}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="levels of processors differ in compiled code only")
+@pytest.mark.parametrize("place", COUNTED, ids=lambda place: place[0])
+def test_every_level_counts_the_same(place):
+    """20,000 trials of a kernel, compiled for this processor and for each level of x86-64 that it has."""
+    code = f"from helpers.points_compared import count_as_json; print(count_as_json(*{place!r}, 20_000))"
+    settings = [{}, *(SETTINGS[level] for level in LEVELS if level in SETTINGS)]
+    environments = [{**os.environ, **CLEAN_ENVIRONMENT, **chosen} for chosen in settings]
+    counts = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own, check=True).stdout
+        for own in environments
+    ]
+    assert counts[0].startswith("[{") and len(set(counts)) == 1
 
 
 @pytest.mark.parametrize("level", list(LEVELS)[1:])
