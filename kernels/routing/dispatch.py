@@ -13,13 +13,13 @@ def expect_close_pairs(n: int, f: int) -> float:
     return f * (f - 1) / 2 * n * (n + 1) / 2 / (1 << n)
 
 
-#: Largest number of faults of Q_0, Q_1, ... for which lanes of trials are the fastest, with AVX-512 or without.  From Q_25 on that
-#: number is the one with ``_CLOSE_IN_LARGE_CUBES`` expected pairs of faults within distance 2.  Measured on an AMD EPYC (Zen 4) in
-#: November 2026, without AVX-512 compiled for AVX2.
+#: Largest number of faults of Q_0, Q_1, ... for which lanes of trials are the fastest, with AVX-512 or without.  Measured on an
+#: AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
 _MOST_IN_LANES = {
     True: (0, 0, 0, 2, 6, 14, 18, 26, 50, 52, 58, 70, 85, 100, 125, 135, 145, 85, 95, 125, 165, 205, 260, 320, 400),
     False: (0, 0, 0, 2, 6, 14, 19, 30, 58, 52, 50, 60, 76, 82, 88, 90, 92, 65, 75, 98, 125, 160, 205, 255, 320),
 }
+#: From Q_25 on: the largest expected number of pairs of faults within distance 2, measured in Q_24.
 _CLOSE_IN_LARGE_CUBES = {True: 1.4, False: 0.9}
 
 
