@@ -28,6 +28,13 @@ def serve_any_point(*values: Any) -> bool:
     return True
 
 
+def has_avx512() -> bool:
+    """Whether kernels are compiled with AVX-512, for constants that were measured with it and without.  Imports numba."""
+    from .target import FEATURES
+
+    return "avx512f" in FEATURES
+
+
 class Alternative(NamedTuple):
     """One of several kernels that count a point alike, with its costs on one core of an AMD Zen 4; only their ratios matter."""
 
