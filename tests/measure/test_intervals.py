@@ -207,7 +207,7 @@ def test_a_sample_mean_above_a_proved_bound_is_moved_to_it():
     """Counters of ``run unsafe-rare --set n=40 --set f=2 --trials 2e5``: 2 C(40, 2) / (2^40 - 1) nodes are unsafe on average."""
     statistic = fc.study("unsafe-rare").statistic("unsafe_nodes")
     seen = {
-        "dimension_2": 190_389,
+        "unsafe_subcube_2": 190_389,
         "unsafe_nodes_2": 380_778,
         "unsafe_nodes_squared_2": 761_556,
         "with_unsafe": 190_389,
