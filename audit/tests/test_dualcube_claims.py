@@ -14,14 +14,9 @@ from reference import dualcube as twin
 from fastcube.networks.dualcube import DualCube
 from fastcube_audit import registries
 from fastcube_audit.papers.li_peng_chu import choices
-from fastcube_audit.papers.li_peng_chu.cases import (
-    STOP_8_4,
-    build_tree_by_halves,
-    hypercube_path,
-    is_k_safe,
-    random_cases,
-    saturated_faults,
-)
+from fastcube_audit.papers.li_peng_chu.binomial_trees import build_tree_by_halves
+from fastcube_audit.papers.li_peng_chu.fault_sets import STOP_8_4, is_k_safe, random_cases, saturated_faults
+from fastcube_audit.papers.li_peng_chu.hypercube_routing import hypercube_path
 
 OUTCOMES = {
     "distance": "holds",

@@ -13,7 +13,7 @@ from reference.routing import Cube
 
 from fastcube_audit import registries
 from fastcube_audit.claims import Effort, Verdict
-from fastcube_audit.papers.lee_hayes.cases import climbing_messages
+from fastcube_audit.papers.lee_hayes.worlds import climbing_messages
 
 OUTCOMES = {
     "theorem-1": "holds",

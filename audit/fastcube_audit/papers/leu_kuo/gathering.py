@@ -177,7 +177,7 @@ def without_faults(g: Gathering) -> Counterexample | None:
 
 @registry.forall(
     "rerouting-slowdown",
-    Runs("arithmetic, as the paper counts; ", algorithm="REROUTE"),
+    Runs("arithmetic, as the paper counts; ", algorithm="REROUTE", method="proved"),
     where="section 3.2",
     states=(
         "By rerouting over three hops Q_n, n >= 2, takes n + 3k steps at the most with k faulty stages, four times n at the "
