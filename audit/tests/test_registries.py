@@ -278,7 +278,7 @@ def test_several_claims_of_a_fact_are_one_entry():
     }
     page = markdown([report, {**other, "id": "same", "correction": report["correction"]}, other])
     assert re.findall("^### (.*)", page, re.MULTILINE) == ["toy `false`: refuted"]
-    assert page.count("**Counterexample.**") == 1
+    assert page.count("**Counterexample:**") == 1
     assert "\n- `same`, refuted, added (section 2). Nor \\[8\\].\n- `other`, refuted" in page
     assert "`other`, refuted, added (section 2). Nor \\[8\\]. **Correct statement.** It is - 9." in page
 
