@@ -70,11 +70,11 @@ class CombinedProgress(Progress):
         self.skipped += 0.0 if made else self.cost[id(piece)]
         self.current, self.share = None, 0.0
 
-    def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
+    def update(self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "") -> None:
         """Show the progress of the driver within one grid."""
         if self.current is not None and not final:
             self.share = done / wanted if wanted else 0.0
-            self.show(f"{self.current.name} {where}")
+            self.show(f"{self.current.name} {compiling or where}")
 
     def count(
         self, done: int, wanted: int, what: str, where: str, final: bool = False, left: float | None = None
