@@ -129,6 +129,15 @@ def _mean_and_variance(total: int, squares: int, trials: int, unit: float) -> tu
     return total * under / (trials * over), variance  # dividing integers rounds only once, like a Fraction
 
 
+def bernstein_width(variance: float, trials: int, span: float, alpha: float = ALPHA) -> float:
+    """Return half the width of the empirical Bernstein interval of ``trials`` >= 2 values in a range of length ``span``.
+
+    It is sqrt(2 V ln(4/alpha) / T) + 7 ln(4/alpha) span / (3 (T - 1)), with V the sample variance or an upper bound of it.
+    """
+    log = math.log(4 / alpha)
+    return math.sqrt(2 * variance * log / trials) + 7 * log * span / (3 * (trials - 1))
+
+
 def bounded_mean(
     total: int,
     squares: int,
@@ -140,16 +149,14 @@ def bounded_mean(
 ) -> Estimate:
     """Estimate the mean of ``trials`` values in [least, most], from the exact sums of value * unit and of its square.
 
-    The interval is mean +- (sqrt(2 V ln(4/alpha) / T) + 7 ln(4/alpha) (most - least) / (3 (T - 1))), cut to
-    [least, most], with V the sample variance.  With fewer than two trials it is [least, most].
+    The interval is the mean +- ``bernstein_width``, cut to [least, most].  With fewer than two trials it is [least, most].
     """
     if trials == 0:
         return UNDEFINED
     if trials == 1:
         return Estimate(float(Fraction(total) / Fraction(unit)), math.nan, least, most)
     mean, variance = _mean_and_variance(total, squares, trials, unit)
-    log = math.log(4 / alpha)
-    width = math.sqrt(2 * variance * log / trials) + 7 * log * (most - least) / (3 * (trials - 1))
+    width = bernstein_width(variance, trials, most - least, alpha)
     return Estimate(mean, math.sqrt(variance / trials), max(least, mean - width), min(most, mean + width))
 
 

@@ -27,6 +27,7 @@ from ..errors import (
     check_range,
     command_line_text,
     is_many,
+    percentage_value,
     short_repr,
     suggest_name,
 )
@@ -147,7 +148,8 @@ class Axis:
         try:
             if isinstance(value, (bool, np.bool_, bytes, bytearray)):
                 raise TypeError
-            number = float(value) + 0.0 if whole is None else whole  # type: ignore[arg-type]  # -0.0 is 0.0
+            given: Any = percentage_value(value) if self.kind is float else value
+            number = float(given) + 0.0 if whole is None else whole  # -0.0 is 0.0
             if self.kind is int and number != int(number):
                 raise ValueError
         except Exception:  # an object of the user's may raise anything
@@ -321,7 +323,7 @@ class Measure:
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
-        check_names(self)
+        check_names(self.name, [axis.name for axis in self.axes], self.statistics)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.title}>"
@@ -375,8 +377,10 @@ class Measure:
         """Return a point's values, checked and in the order of the axes.  Raises ParameterError."""
         if not isinstance(values, Mapping):
             raise ParameterError(f"point must be a mapping of axes to values, got {short_repr(values)}")
+        names = {axis.name for axis in self.axes}
         for name in values:
-            self.axis(name)
+            if name not in names:
+                self.axis(name)  # raises
         for axis in self.axes:
             if axis.name not in values:
                 raise ParameterError(

@@ -211,6 +211,23 @@ def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, in
     return text
 
 
+def check_own_family(family: object) -> tuple[Callable[[int, int, int], int], Callable[[int], int]]:
+    """Return step and slots of a user's network.  Raises ParameterError for anything else."""
+    if not isinstance(family, Family) or family.own is None:
+        raise ParameterError(
+            f"family must be a network of your own, made by fc.custom_network, got {short_repr(family)}"
+        )
+    return family.own, family.slots
+
+
+def largest_drawn(family: Family, least: int = 1) -> int:
+    """Return the largest size from ``least`` to 8 of a user's network, or its least size above."""
+    sizes = [n for n in range(least, MOST_DIMENSIONS + 1) if family.sizes(n)]
+    if not sizes:
+        raise ParameterError(f"family must have a network of n in [{least}, {MOST_DIMENSIONS}], got {family.name}")
+    return max((size for size in sizes if size <= 8), default=sizes[0])
+
+
 def survival_study(family: Family) -> Study:
     """Return ``survival`` for a network of your own: the same axes and statistics, the same faults in the same trial.
 
@@ -233,15 +250,10 @@ def survival_study(family: Family) -> Study:
     >>> [axis.name for axis in study.axes]
     ['network', 'n', 'f', 'links']
     """
-    if not isinstance(family, Family) or family.own is None:
-        raise ParameterError(
-            f"family must be a network of your own, made by fc.custom_network, got {short_repr(family)}"
-        )
+    step, slots = check_own_family(family)
     axes = (Choice("network", NETWORK.description, (family.name,), keyed=False), *AXES[1:])
-    sizes = [n for n in range(1, MOST_DIMENSIONS + 1) if family.sizes(n)]
-    n = max((size for size in sizes if size <= 8), default=sizes[0])
+    n = largest_drawn(family)
     most = sorted({min(f, 2**n) for f in (n, 2 * n, 2**n // 8, 2**n // 4, 3 * 2**n // 8, 2**n // 2)})
-    step, slots = family.own, family.slots
     return Study(
         name=f"survival-{family.name}",
         title=f"Connectivity of {family.title} under random faults, compared with the hypercube",

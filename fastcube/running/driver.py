@@ -21,6 +21,7 @@ from ..errors import (
 from ..kernels.machine.compiling import report_compilations
 from ..measure import registry
 from ..measure.goal import Goal
+from ..measure.grid import find_near_values
 from ..measure.study import Study, Value, point_text
 from ..results.environment import check_numba_settings
 from ..results.output import OutputFile
@@ -101,6 +102,8 @@ def run_study(
             _check_partition(results, goal, str(output))
             ranges = sum(len(tally.ranges) for tally in results.tallies.values())
             check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, ranges + len(points))
+        for line in find_near_values(study.axes, {*results.tallies, *(tuple(point.values()) for point in points)}):
+            report.print_line(f"fastcube: {line}")
         results.goal = goal
         results.grid = study.grid(grid).name
         save = _make_save(file, results, engine_name, begun)

@@ -7,6 +7,7 @@ bytes.  Scheduling is the executor's task; the driver only keeps it supplied.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import os
 import socket
@@ -14,16 +15,19 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..errors import (
+    EngineError,
+    FastcubeError,
     MissingDependencyError,
     ParameterError,
+    SchedulerLostError,
     StudyMismatchError,
     check_range,
     command_line_text,
@@ -42,6 +46,9 @@ from .determinism_check import check_repeats, is_builtin_study
 from .signals import CODES
 
 _LOG = logging.getLogger("fastcube.kernels")
+
+#: What a function of a unit returns.
+Result = TypeVar("Result")
 
 #: For each kernel the thread that writes the log message about it; other threads may have waited for the same kernel.
 _LOGGING_THREADS: dict[str, int] = {}
@@ -241,11 +248,14 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
 class Engine:
     """An executor with the properties that the driver needs.
 
+    Everything that the driver asks of the executor goes through :meth:`ask`, because a client whose scheduler is gone closes
+    itself at any time and then fails in many ways.
+
     Attributes
     ----------
     executor : Executor
-    workers : callable
-        ``workers()`` returns how many units can run at once now, at least 1.
+    count_workers : callable
+        Returns how many units can run at once now, at least 1.
     item_seconds : float
         Least duration of a unit, in seconds.
     dispatch_seconds : float
@@ -256,18 +266,48 @@ class Engine:
         Whether workers are other processes, which get a reference to the study.
     scheduler : str
         Address of a scheduler that may disappear and come back; empty without one.
+    is_closed : callable
+        Whether the connection to the scheduler is lost.
     patience : float
         Time to wait for a lost scheduler, in seconds.
     """
 
     executor: Executor
-    workers: Callable[[], int]
+    count_workers: Callable[[], int]
     item_seconds: float
     dispatch_seconds: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     remote: bool = False
     scheduler: str = ""
+    is_closed: Callable[[], bool] = lambda: False
     patience: float = 0.0
+
+    def ask(self, call: Callable[..., Any], *arguments: Any, of: str = "the run") -> Any:
+        """Return the result of a call to the executor, its client or a future.
+
+        Raises SchedulerLostError for any error if the scheduler is gone, EngineError if the workers ``of`` something are gone,
+        and the errors of trials.
+        """
+        try:
+            return call(*arguments)
+        except FastcubeError:
+            raise
+        except Exception as error:
+            # Dask cancels all units when its scheduler is gone
+            if self.scheduler and (isinstance(error, CancelledError) or self.is_closed()):
+                raise SchedulerLostError(f"the scheduler {self.scheduler} is gone") from error
+            if isinstance(error, self.lost):
+                raise EngineError(f"the workers of {of} are gone ({type(error).__name__})") from error
+            raise
+
+    def workers(self) -> int:
+        """Return how many units can run at once now, at least 1.  Raises as ``ask``."""
+        return int(self.ask(self.count_workers))
+
+    def submit(self, run: Callable[[WorkUnit], Result], unit: WorkUnit) -> Future[Result]:
+        """Return the future of what ``run`` returns for a unit.  Raises as ``ask``."""
+        future: Future[Result] = self.ask(self.executor.submit, run, unit)
+        return future
 
     def length(self) -> float:
         """Return the present duration of a unit in seconds: longer with many workers, to limit the driver to half its time."""
@@ -280,16 +320,43 @@ def check_workers(workers: int | None) -> None:
         check_range("workers", workers, 1, 4096)
 
 
+def check_engine(name: str = "threads", workers: int | None = None) -> str:
+    """Return the kind of an engine, as of ``open_engine``, after all checks that need no connection.
+
+    Raises ParameterError for another name, a number of workers out of range or a scheduler file that does not exist,
+    MissingDependencyError if the extra is not installed.
+    """
+    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
+    check_workers(workers)
+    if kind in {"gpu", "cuda"}:
+        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
+    if kind not in {"threads", "mpi", "dask"} or bool(where) != (kind == "dask"):
+        raise ParameterError(
+            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
+        )
+    if kind == "mpi" and importlib.util.find_spec("mpi4py") is None:
+        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'")
+    if kind == "dask" and importlib.util.find_spec("distributed") is None:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
+    if kind == "dask" and "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
+    return kind
+
+
 @contextlib.contextmanager
 def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
     """Open an engine: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
 
-    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError if the
-    extra is not installed.
+    Raises the errors of ``check_engine``, and ParameterError if no scheduler answers or MPI has too few ranks.
     """
-    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
-    check_workers(workers)
-    if kind == "threads" and not where:
+    kind = check_engine(name, workers)
+    if kind == "mpi":
+        with _open_mpi(workers) as found:
+            yield found
+    elif kind == "dask":
+        with _open_dask(name.partition(":")[2], workers) as found:
+            yield found
+    else:
         count = workers or available_cpus()
         # no with block: after a signal the driver leaves running units behind instead of waiting for them
         pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
@@ -297,18 +364,6 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
             yield Engine(pool, lambda: count, 0.2, 1e-4)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    elif kind == "mpi" and not where:
-        with _open_mpi(workers) as found:
-            yield found
-    elif kind == "dask" and where:
-        with _open_dask(where, workers) as found:
-            yield found
-    elif kind in ("gpu", "cuda"):
-        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
-    else:
-        raise ParameterError(
-            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
-        )
 
 
 #: Beginning of the names of worker threads.
@@ -389,18 +444,15 @@ def _open_mpi(workers: int | None) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
-    if "://" not in where and not Path(where).is_file():
-        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
-    try:
-        import dask
-        from distributed import Client, KilledWorker
-    except ImportError:
-        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    import dask
+    from distributed import Client, KilledWorker
+
     # Dask logs tracebacks when its scheduler is gone; the driver reports it on one line
     for name in ("distributed.client", "distributed.core", "distributed.comm", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
+        address = plain_text(str(client.scheduler_info()["address"]))
     except Exception as error:  # of many types: no answer, another protocol, or not a scheduler's file
         raise ParameterError(f"engine dask: no scheduler at {plain_text(where)} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
@@ -413,14 +465,16 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
             3e-3,
             lost,
             remote=True,
-            scheduler=plain_text(str(client.scheduler_info()["address"])),
+            scheduler=address,
+            is_closed=lambda: client.status != "running",
             # twice the time that Dask tries to connect, 60 s by default
             patience=2 * dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")),
         )
     finally:
         # if the scheduler is slow to close the connection, asyncio would log a TimeoutError after the client is gone
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-        client.close(timeout=2)
+        with contextlib.suppress(Exception):  # of a client whose scheduler is gone
+            client.close(timeout=2)
 
 
 class _DaskThreads:

@@ -12,11 +12,11 @@ import logging
 import queue
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from ..errors import EngineError, FastcubeError, SchedulerLostError
+from ..errors import EngineError, FastcubeError
 from ..kernels.machine.compiling import present_compilation
 from ..measure.study import point_text
 from ..results.rounding import estimate_text
@@ -120,11 +120,7 @@ class WorkLoop:
                 return
 
     def _submit(self, function: Callable[[WorkUnit], Any], unit: WorkUnit) -> Future[Any]:
-        try:
-            future = self.engine.executor.submit(function, unit)
-        except Exception as error:  # of many types: Dask's client has noticed that its scheduler is gone
-            self._check_scheduler(error)
-            raise
+        future = self.engine.submit(function, unit)
         future.add_done_callback(self.wake.put)
         return future
 
@@ -159,11 +155,6 @@ class WorkLoop:
             return
         self.tiers.change_over(upgrade.kernel)
 
-    def _check_scheduler(self, error: BaseException) -> None:
-        """Raise SchedulerLostError if the engine has a scheduler: Dask cancels all units when its scheduler is gone."""
-        if self.engine.scheduler:
-            raise SchedulerLostError(f"the scheduler {self.engine.scheduler} is gone") from error
-
     def _record_finished(self, future: Future[FinishedUnit]) -> None:
         """Count a finished unit, once: its future is removed from the running ones."""
         if future not in self.running:
@@ -171,11 +162,9 @@ class WorkLoop:
         work, first, stop = self.running.pop(future)
         trials = f"trials {first}..{stop - 1} of {point_text(work.points[0])}"
         try:
-            done = future.result()
-        except self.engine.lost as error:
-            if isinstance(error, CancelledError):
-                self._check_scheduler(error)
-            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+            done = self.engine.ask(future.result, of=trials)
+        except EngineError:
+            raise
         except FastcubeError as error:
             self._fail(work, first, error)
             return

@@ -123,3 +123,21 @@ def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) ->
         cache=cache,
         code=getattr(step, "py_func", step),
     )
+
+
+@functools.cache
+def user_curve_kernel(step: Any, slots: Callable[[int], int], what: str) -> Kernel:
+    """Return the kernel of ``survival-curve`` for a user's network whose nodes, or links, fail."""
+    from ..cube.tables import wrap_user_slots, wrap_user_step
+    from ..machine.trials import name_variant
+    from .curve import LINKS_TRIAL, NODES_TRIAL, make_curve_kernel, make_curve_scratch
+
+    many = wrap_user_slots(slots, MOST_DIMENSIONS)
+    name, cache = name_variant(step, many)
+    return make_curve_kernel(  # type: ignore[no-any-return]
+        LINKS_TRIAL if what == "links" else NODES_TRIAL,
+        f"own_{what}_{name}",
+        make_curve_scratch(wrap_user_step(step), many),
+        cache=cache,
+        code=getattr(step, "py_func", step),
+    )

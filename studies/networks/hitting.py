@@ -22,11 +22,10 @@ from fastcube.measure.statistics import (
 )
 from fastcube.measure.study import Axis, Explanation, Grid, Sample, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
+from fastcube.measure.survival_curve import FAILING, count_failing
+from fastcube.measure.survival_curve import sample as sample_failures
 from fastcube.networks.family import network, network_families
 from fastcube.results.results import Results
-
-from .curve import FAILING, count_failing
-from .curve import sample as sample_failures
 
 #: Largest n.
 MOST = 14

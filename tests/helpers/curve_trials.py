@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import comb
 
 import networkx as nx
 import numpy as np
@@ -52,6 +53,7 @@ def reference_counts(name, what, n, order, failed):
     isolated = nx.number_of_isolates(graph)
     largest, second = [*sizes, 0, 0][:2]
     others = sum(size**2 for size in sizes[1:])
+    joined = sum(comb(size, 2) for size in sizes)
     return {
         "connected": len(sizes) == 1,
         "disconnected": len(sizes) > 1,
@@ -64,6 +66,8 @@ def reference_counts(name, what, n, order, failed):
         "second_squares": second**2,
         "others": others,
         "others_squares": others**2,
+        "joined": joined,
+        "joined_squares": joined**2,
     }
 
 

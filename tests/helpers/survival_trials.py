@@ -104,5 +104,5 @@ def check_parts(name, n, f, k, first, trials):
                 out["distance_diff"] += gain
                 out["distance_diff_squares"] += gain**2
                 out["distance_diff_nonzero"] += gain != 0
-    assert found.pop("most_parts") == most
+    assert found.pop("most_components") == most
     check_counts(found, out, f"{name}, n={n}, f={f}, links={k}, trials {first} to {first + trials - 1}")

@@ -24,8 +24,10 @@ from fastcube.measure.statistics import (
     NormalDifference,
     NormalMean,
     Proportion,
+    Quantile,
     Ratio,
     SplitMean,
+    TailProportion,
 )
 from fastcube.results.rounding import estimate_texts
 
@@ -102,7 +104,7 @@ def possible_counts(s, trials, point, bins):
     """Yield counters that a statistic may read after this number of eligible trials."""
     if isinstance(s, Proportion):
         yield from ({s.events: k} for k in {0, 1, trials // 2, trials - 1, trials})
-    elif isinstance(s, Distribution):
+    elif isinstance(s, (Distribution, Quantile, TailProportion)):
         width = bins[s.counter]
         yield from ({s.counter: tuple(trials * (i == j) for i in range(width))} for j in (0, width - 1))
     elif isinstance(s, ClassMean):
@@ -196,7 +198,7 @@ def test_a_sample_mean_above_a_proved_bound_is_moved_to_it():
     """Counters of ``run unsafe-rare --set n=40 --set f=2 --trials 2e5``: 2 C(40, 2) / (2^40 - 1) nodes are unsafe on average."""
     statistic = fc.study("unsafe-rare").statistic("unsafe_nodes")
     seen = {
-        "dimension_2": 190_389,
+        "unsafe_subcube_2": 190_389,
         "unsafe_nodes_2": 380_778,
         "unsafe_nodes_squared_2": 761_556,
         "with_unsafe": 190_389,

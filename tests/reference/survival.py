@@ -11,12 +11,12 @@ from . import networks
 
 
 class Survival(NamedTuple):
-    """One trial's outcome (N5); ``pair``, ``distance`` and ``intact`` are None where no pair is drawn or joined."""
+    """One trial's outcome (N5); ``st_connected``, ``distance`` and ``intact`` are None where no pair is sampled or joined."""
 
     connected: bool
     no_isolated_node: bool
-    hidden: bool
-    pair: bool | None
+    extra_1: bool
+    st_connected: bool | None
     largest: Fraction
     parts: int
     distance: int | None
@@ -50,8 +50,8 @@ def survival(
     return Survival(
         connected=len(found) == 1,
         no_isolated_node=not isolated,
-        hidden=len(found) > 1 and not isolated,
-        pair=None if pair is None else length is not None,
+        extra_1=len(found) > 1 and not isolated,
+        st_connected=None if pair is None else length is not None,
         largest=Fraction(max(map(len, found), default=0), len(alive) or 1),
         parts=len(found),
         distance=length,
