@@ -9,7 +9,7 @@ import numpy as np
 from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import CURVE as TALLY
-from fastcube.measure.statistics import Mean, NormalMean, Point, Proportion, Statistic
+from fastcube.measure.statistics import MIN_SUM_OF_TAIL, Mean, NormalMean, Point, Proportion, Statistic
 from fastcube.measure.study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
 from fastcube.measure.survival import NETWORK
 from fastcube.networks.family import network, network_families
@@ -55,9 +55,11 @@ STATISTICS: tuple[Statistic, ...] = (
     Mean(name="second_component", description="fraction of the survivors in the second largest component",
          total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
          bound=lambda point: 0.5),
-    NormalMean(name="susceptibility", description="sum of squared sizes of components but the largest, divided by the survivors",
+    NormalMean(name="susceptibility",
+               description="sum of squared sizes of components but the largest, divided by the survivors (heavy tail)",
                total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
-               bound=lambda point: _survivor_count(point) / 4),
+               bound=lambda point: _survivor_count(point) / 4,
+               least_sum=lambda point: MIN_SUM_OF_TAIL * _survivor_count(point) / 4),
 )  # a table, row by row # fmt: skip
 
 
