@@ -411,10 +411,10 @@ class AsymptoticStatistic(Number):
 class NormalMean(AsymptoticStatistic):
     """Mean of any quantity: normal interval, asymptotic.
 
-    ``least_sum`` is the sum of the quantity that a run waits for at a point before it stops on the interval: for a heavy tail,
-    MIN_SUM_OF_TAIL times the bound, because early samples lack rare large values.  ``nonzero`` names the counter of the trials in which the quantity is nonzero; without it every trial is an event.  ``bound``
+    ``nonzero`` names the counter of the trials in which the quantity is nonzero; without it every trial is an event.  ``bound``
     is the largest value of the quantity, which is then in [base, bound], or 0 if unknown.  If it is unknown and all trials
-    agree, there is no interval.
+    agree, there is no interval.  ``least_sum`` is the sum of the quantity that a run waits for at a point before it stops on the
+    interval: for a heavy tail, MIN_SUM_OF_TAIL times the bound, because early samples lack rare large values.
     """
 
     total: str
