@@ -205,7 +205,7 @@ def _strata(results: Results, gain: bool) -> list[Stratum]:
     axes = [axis.name for axis in results.study.axes]
     needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
-        raise ParameterError(f"results must be of survival, over f, got {results.study.name}")
+        raise ParameterError(f"results must be of survival-curve, or of survival over f, got {results.study.name}")
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
     found = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:

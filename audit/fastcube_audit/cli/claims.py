@@ -141,8 +141,8 @@ def command(
 ) -> int:
     """Decide the papers' claims by code.  Without PAPER, list the papers with their numbers of claims and the time needed.
 
-    The outcome of a claim: it holds in the stated range, is refuted by a smallest counterexample, is a misprint that the paper
-    itself corrects, depends on the interpretation, is a number that is not reproduced, or is not decided.
+    The outcome of a claim: it holds in the stated range, is refuted by a smallest counterexample, is a misprint in our
+    transcription of the paper, depends on the interpretation, is a number that is not reproduced, or is not decided.
 
     PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim.  Verdicts are cached until a source
     file of the package changes.  A witness, that is a counterexample or an example, is a Python expression in the names of
