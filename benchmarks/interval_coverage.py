@@ -1,6 +1,6 @@
 """How often intervals hold the truth, and how wide they are: prints the table of ``docs/statistics.md``.
 
-Proportions by summing the binomial law; means and ratios over samples from laws whose mean is known, beside the
+Proportions and quantiles by summing the binomial law; means and ratios over samples from laws whose mean is known, beside the
 normal interval of a textbook.  The samples are drawn with a seed, so the table is the same everywhere.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammaln, xlog1py, xlogy
+from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
 
-from fastcube.measure.estimate import bounded_mean, normal_mean, paired_difference, proportion, ratio
+from fastcube.measure.estimate import bounded_mean, normal_mean, paired_difference, proportion, quantile_ranks, ratio
 
 SAMPLES = 4_000
 
@@ -24,6 +24,9 @@ DIFFERENCES = (
     (1e-5, 0.0, 100_000),
     (1e-4, 1e-4, 10_000),
 )
+
+#: Percentages and trials of quantiles.
+QUANTILES = ((50, 100), (95, 100), (95, 10_000), (99, 10_000))
 
 
 def proportion_coverage(p: float, trials: int) -> tuple[float, float, float]:
@@ -66,6 +69,12 @@ def difference_coverage(above: float, below: float, trials: int) -> tuple[float,
     return held / SAMPLES, bernstein / SAMPLES, width / wide
 
 
+def quantile_coverage(percent: int, trials: int, below: float, reached: float) -> float:
+    """Coverage of a quantile, if a value is below it with probability ``below``, and up to it with ``reached``."""
+    low, high = quantile_ranks(trials, percent)
+    return float(1 - (bdtr(low - 1, trials, reached) if low else 0) - bdtrc(high - 1, trials, below))
+
+
 def ratio_coverage(numerators: np.ndarray, denominators: np.ndarray, truth: float) -> float:
     """Coverage of the delta method."""
     held = 0
@@ -102,6 +111,15 @@ def main() -> None:
         held, bernstein, width = difference_coverage(above, below, trials)
         text = f"{above:g} of +1, {below:g} of -1, {trials:,} trials"
         print(f"{text:58}{held:8.2%}{bernstein:9.2%}{width:8.2f}")
+    print(f"\n{'quantile':58}{'no ties':>8}{'10 values':>17}")
+    for percent, trials in QUANTILES:
+        share, tenth = (
+            percent / 100,
+            math.ceil(percent / 10),
+        )  # of ten equally frequent values, the tenth-th is the quantile
+        held = quantile_coverage(percent, trials, share, share)
+        tied = quantile_coverage(percent, trials, (tenth - 1) / 10, tenth / 10)
+        print(f"{f'{percent}% quantile, {trials:,} trials':58}{held:8.2%}{tied:17.2%}")
 
 
 if __name__ == "__main__":

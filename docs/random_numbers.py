@@ -22,7 +22,7 @@ def study_key(study, seed, point):
         point, shared = {**point, "k": 1}, "routing-rate"
     elif study == "routing-rules" or study.startswith("routing-rules-"):
         point, shared = {**point, "k": 1}, "routing"
-    elif study == "hitting":
+    elif study == "hitting" or study.startswith("survival-curve-"):
         shared = "survival-curve"
     elif study.startswith("survival-") and study not in ("survival-rate", "survival-curve"):
         shared = "survival"

@@ -44,6 +44,9 @@ _HOMES = {
     for module, name, public in re.findall(r"^from (\S+) import (\w+) as (\w+)$", _read_stub(), re.M)
 }
 
+if not Path(__file__).with_name("kernels").is_dir():
+    _refuse("this copy of fastcube lacks its symbolic links: use git clone, or pip install")
+
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)
 
 

@@ -65,7 +65,9 @@ from .measure.statistics import NormalDifference as NormalDifference
 from .measure.statistics import NormalMean as NormalMean
 from .measure.statistics import PairedDifference as PairedDifference
 from .measure.statistics import Proportion as Proportion
+from .measure.statistics import Quantile as Quantile
 from .measure.statistics import Ratio as Ratio
+from .measure.statistics import TailProportion as TailProportion
 from .measure.study import Axis as Axis
 from .measure.study import Explanation as Explanation
 from .measure.study import Grid as Grid
@@ -73,6 +75,7 @@ from .measure.study import Sample as Sample
 from .measure.study import Study as Study
 from .measure.study import product_grid as product_grid
 from .measure.survival import survival_study as survival_study
+from .measure.survival_curve import survival_curve_study as survival_curve_study
 from .measure.user_trials import trial as trial
 from .measure.user_trials import trial_study as trial_study
 from .networks.dualcube import DualCube as DualCube
@@ -84,6 +87,7 @@ from .networks.faults import random_faults as random_faults
 from .networks.graphs import from_networkx as from_networkx
 from .networks.hypercube import Hypercube as Hypercube
 from .results.combining import merge as merge
+from .results.lifetime import lifetime as lifetime
 from .results.reading import open_results as open_results
 from .results.reliability import reliability as reliability
 from .results.results import Results as Results

@@ -88,8 +88,11 @@ def test_every_example_is_written_as_a_person_does_or_drawn():
     for paper in papers_with_inventory():
         for name, make in registries.audited_paper(paper).examples.items():
             example = make()
-            assert example.text or any(cube.arrows for cube in example.cubes), (paper.name, name)
-            assert report_page.python_fragments(f"{example.words}: {example.text}") == [], (paper.name, name)
+            assert example.value_text or any(cube.arrows for cube in example.cubes), (paper.name, name)
+            assert report_page.python_fragments(f"{example.description}: {example.value_text}") == [], (
+                paper.name,
+                name,
+            )
 
 
 def test_no_statement_caption_or_description_is_raw():
@@ -99,7 +102,7 @@ def test_no_statement_caption_or_description_is_raw():
         texts += [
             text
             for claim in registries.audited_paper(paper).claims
-            for text in (claim.statement, claim.where, claim.correction, claim.slip)
+            for text in (claim.statement, claim.where, claim.correction, claim.misprint_reason)
         ]
         texts += [s.description for study in map(registry.study, paper.studies) for s in study.statistics]
         assert [(paper.name, text) for text in texts if report_page.python_fragments(str(formula(text)))] == []
@@ -143,13 +146,13 @@ def test_the_weightiest_findings_are_the_facts_that_errata_refutes():
         for paper in papers_with_inventory()
         for claim in registries.audited_paper(paper).claims
     }
-    ours = {
+    added = {
         (paper.name, claim.id)
         for paper in papers_with_inventory()
         for claim in registries.audited_paper(paper).claims
-        if claim.ours
+        if claim.added
     }
     listed = [(f["paper"], f["claim"]) for f in resources.read_json("findings", "fastcube_audit.report")["weightiest"]]
     assert len(listed) == 10
-    assert not ours & set(listed)
+    assert not added & set(listed)
     assert len({(paper, facts[paper, claim]) for paper, claim in listed}) == 10

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Decorated = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _combine_options(*some: Decorated) -> Decorated:
+def combine_options(*some: Decorated) -> Decorated:
+    """Return one decorator that adds several options, in their order."""
+
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(some):
             command = option(command)
@@ -29,7 +31,7 @@ def _combine_options(*some: Decorated) -> Decorated:
 
 
 #: The options that select points; their values are collected as text by axis.
-points = _combine_options(
+points = combine_options(
     click.option(
         "--set",
         "axes",
@@ -59,7 +61,7 @@ def check_output(context: click.Context, option: click.Parameter, value: str | N
 
 
 #: The options of commands that read results.
-file = _combine_options(
+file = combine_options(
     click.option(
         "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
     ),
@@ -89,7 +91,7 @@ where_option = click.option(
 )
 
 #: The targets of a run, which ``status`` takes too.
-targets = _combine_options(
+targets = combine_options(
     click.option("--precision", metavar="W", help="Half-width to reach, of the target's 95% interval."),
     click.option("--relative", metavar="R", help="Half-width to reach as a fraction of the estimate, such as 1%."),
     click.option("--events", metavar="K", help="Number of events to reach: trials in which the target is not zero."),
@@ -102,7 +104,7 @@ targets = _combine_options(
 )
 
 #: The options that determine when a point is done.
-goal = _combine_options(
+goal = combine_options(
     click.option(
         "--trials", metavar="T", help="Number of trials per point, such as 1e6; by default as the grid or target says."
     ),

@@ -1,20 +1,84 @@
-"""The command ``fastcube reliability``."""
+"""The command ``fastcube reliability``, and what ``fastcube lifetime`` shares with it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..errors import ParameterError
 from . import completion, options, print_message
 
 if TYPE_CHECKING:
     from ..measure.estimate import Estimate
+    from ..results.reliability import Reading, Strata
+    from ..results.results import Results
+
+#: The options that name a network in place of a file.
+network = options.combine_options(
+    click.option("--n", type=int, metavar="N", help="Dimension of a network that is given in place of a file."),
+    click.option(
+        "--fail",
+        type=click.Choice(["nodes", "links"]),
+        default="nodes",
+        show_default=True,
+        help="What fails in a network that is given in place of a file.",
+    ),
+)
+
+
+class Source(NamedTuple):
+    """A network, with the results about it or None."""
+
+    name: str
+    what: str
+    n: int
+    results: Results | None
+
+    @property
+    def label(self) -> str:
+        """The network, with what fails if that can be both."""
+        return f"{self.name} {self.what}" if self.what else self.name
+
+
+def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: str | None) -> list[Source]:
+    """Return the networks in a results file, or the network ``given`` if it has an ``n``."""
+    from ..networks.family import find_family, network_families
+    from ..results.reliability import group_by_network
+
+    if n is not None:
+        family = find_family(given)
+        return [Source(family.name, fail, family.check_size(n), None)]
+    if given in network_families():
+        raise ParameterError(f"n must be given for a network, such as {given} --n 4")
+    return [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]
+
+
+def format_estimate(e: Estimate) -> str:
+    """Return the estimate; ten digits of an exact value, whose further digits are errors of the computation."""
+    from ..results.rounding import estimate_text
+
+    return f"{e.value:.10g}" if e.half_width <= 1e-9 * abs(e.value) else estimate_text(e)
+
+
+def echo_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of cells, the first with the names of the columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @click.command("reliability")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option("--rate", required=True, metavar="P,P,...", help="Failure rates: values, or ranges lo:hi:step.")
+@click.option("--stat", default="connected", show_default=True, metavar="STAT", help="Statistic of the survivors.")
+@network
+@click.option(
+    "--plan",
+    metavar="WIDTH",
+    help="Width of an interval: print the run of survival-curve, with few numbers of failures, that reaches it at all rates.",
+)
 @click.option(
     "--plot",
     "figure",
@@ -24,87 +88,106 @@ if TYPE_CHECKING:
     help="File for a figure; by default none.",
 )
 @options.file
-def command(file: str, rate: str, figure: str | None, unchecked: bool, study: str | None) -> None:
-    """Print the probability that a network stays connected at failure rates, using a survival-curve or survival file over all f.
+def command(
+    file: str,
+    rate: str,
+    stat: str,
+    n: int | None,
+    fail: str,
+    plan: str | None,
+    figure: str | None,
+    unchecked: bool,
+    study: str | None,
+) -> None:
+    """Print the probability that a network stays connected, or another statistic, at failure rates.
 
-    Each line has a network, a rate, and the probability with its 95% interval, which for survival-curve holds for any number of
-    trials.  For survival the interval is normal, asymptotic, and the line also has the difference from the hypercube on the same
-    faults.  Numbers of failures that the file lacks make the interval wider.
+    FILE is of survival-curve, or of survival over all f.  In its place a network with --n gives exact probabilities, for n to 5
+    if nodes fail and to 32 links.  Each line has a network, a rate, and the value with its 95% interval, which for
+    survival-curve holds for any number of trials.  For survival the interval is normal, asymptotic, and the line also has the
+    difference from the hypercube on the same faults.  Numbers of failures that the file lacks make the interval wider.  With
+    repair, give the unavailability of a node or link as the rate: the value is then the mean in the long run.
     """
-    from ..measure.grid import parse_values
+    from ..measure.grid import parse_number, parse_values
     from ..measure.study import Axis
-    from ..results.reliability import count_known_faults, crossing, group_by_network, is_curve, reliability
-    from ..results.rounding import estimate_text
+    from ..results.reliability import Curve, Strata, count_known_faults, crossing, plan_run, read_curve
 
     if figure is not None:
         from ..plot import check_target
 
         check_target(figure)
     rates = [float(p) for p in parse_values(Axis("rate", "node failure rate", float, 0, 1), rate)]
-    results = options.read_results(file, unchecked, study)
-    paired = not is_curve(results)
-    rows = [["network", "n", "rate", "connected", *["less the hypercube"] * paired]]
-    some = list(group_by_network(results))
-    counts = [count_known_faults(own) for _, _, own in some]
-    for (name, n, own), (known, every) in zip(some, counts, strict=True):
+    sources = read_sources(file, n, fail, unchecked, study)
+    if plan is not None:
+        for source in sources:
+            click.echo(plan_run(source.name, source.what or fail, source.n, stat, rates, parse_number("plan", plan)))
+        return
+    read: list[tuple[Source, Curve | Strata, Strata | None]] = []
+    for source in sources:
+        if source.results is None:
+            from ..exact.survival import exact_survival
+
+            curve = read_curve(exact_survival(source.name, source.n).probabilities(source.what, stat))
+        else:
+            curve = read_curve(source.results, stat)
+        compared = isinstance(curve, Strata) and source.name != "hypercube" and stat in ("connected", "extra_1")
+        difference = read_curve(source.results, stat, "hypercube") if compared and source.results is not None else None
+        read.append((source, curve, difference if isinstance(difference, Strata) else None))
+    paired = any(difference is not None for *_, difference in read)
+    rows = [["network", "n", "rate", stat, *["less the hypercube"] * paired]]
+    for source, curve, difference in read:
         for p in rates:
-            e = reliability(own, p)
-            text = estimate_text(e) if known == every else _format_reliability(e, 0.0)
-            row = [name, str(n), f"{p:g}", text]
-            if paired and name != "hypercube":
-                row.append(_format_reliability(reliability(own, p, against="hypercube"), -1.0))
-            rows.append(row + [""] * (len(rows[0]) - len(row)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    for (name, n, own), (known, every) in zip(some, counts, strict=True):
+            cells = [_format_reading(one.read(p)) if one else "" for one in (curve, *[difference] * paired)]
+            rows.append([source.label, str(source.n), f"{p:g}", *cells])
+    echo_rows(rows)
+    for source, curve, difference in read:
+        known, every = count_known_faults(curve)
         if known < every:
-            axis = results.study.axes[2 if paired else 3].name
-            what = "faulty nodes" if paired else "failures"
+            advice = f"run it with --set f=0:{every - 1}" if isinstance(curve, Strata) else "--plan prints a run"
+            kind = "faulty nodes" if isinstance(curve, Strata) else "failures"
             print_message(
-                f"{name}, n={n}: {known:,} of {every:,} numbers of {what} are known or in the file, the others only bound "
-                f"the probability (run it with --set {axis}=0:{every - 1})"
+                f"{source.label}, n={source.n}: {known:,} of {every:,} numbers of {kind} are known or in the file, the others "
+                f"only bound the value ({advice})"
             )
-        if paired and name != "hypercube":
-            found = crossing(own)
+        if difference is not None and stat == "connected" and source.results is not None:
+            found = crossing(source.results)
             told = "no crossing is seen at three standard errors"
             if found.rate is not None:
                 told = f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
-            click.echo(f"{name} and hypercube, n={n}: {told}")
+            click.echo(f"{source.name} and hypercube, n={source.n}: {told}")
     if figure is not None:
-        _plot_reliability(some, rates, figure, paired)
+        lines = [(f"{source.label}, n = {source.n}", curve.read, difference) for source, curve, difference in read]
+        _plot_reliability(lines, rates, stat, figure)
         print_message(f"figure in {figure}")
 
 
-def _format_reliability(e: Estimate, least: float) -> str:
+def _format_reading(reading: Reading) -> str:
     """Return the estimate; its limits alone if missing numbers of failures dominate the interval; or "not known"."""
-    from ..results.reliability import has_narrow_interval
-    from ..results.rounding import estimate_text
-
-    if has_narrow_interval(e):
-        return estimate_text(e)
-    limits = f"[{max(e.low, least):.4f}, {min(e.high, 1.0):.4f}]"
-    return "not known" if limits == f"[{least:.4f}, 1.0000]" else limits
+    e = reading.estimate
+    if reading.gap <= e.half_width:
+        return format_estimate(e)
+    limits = f"[{max(e.low, reading.least):.4f}, {min(e.high, reading.most):.4f}]"
+    return "not known" if limits == f"[{reading.least:.4f}, {reading.most:.4f}]" else limits
 
 
-def _plot_reliability(some: list[tuple[str, int, Any]], rates: list[float], figure: str, paired: bool) -> None:
+def _plot_reliability(
+    lines: Sequence[tuple[str, Callable[[float], Reading], Strata | None]], rates: list[float], stat: str, figure: str
+) -> None:
     from ..plot import default_style, save_figure
     from ..plot.sheet import Sheet
-    from ..results.reliability import reliability
 
+    paired = any(difference is not None for *_, difference in lines)
     with default_style():
         sheet = Sheet(None)
         above, *below = sheet.panels(1, 1 + paired)
-        for i, (name, n, own) in enumerate(some):
-            label = f"{name}, n = {n}"
-            above.series(label, [(p, reliability(own, p)) for p in rates], like=i, of=len(some))
-            for panel in below if name != "hypercube" else ():
-                pairs = [(p, reliability(own, p, against="hypercube")) for p in rates]
-                panel.series(label, pairs, like=i, of=len(some))
-        above.set_labels(x="failure rate", y="P(connected)", title="Reliability")
+        for i, (label, read, difference) in enumerate(lines):
+            above.series(label, [(p, read(p).estimate) for p in rates], like=i, of=len(lines))
+            if difference is not None:
+                below[0].series(label, [(p, difference.read(p).estimate) for p in rates], like=i, of=len(lines))
+        name = "P(connected)" if stat == "connected" else stat
+        above.set_labels(x="failure rate", y=name, title="Reliability" if stat == "connected" else None)
         for panel in below:
             panel.set_labels(x="node failure rate", y="less the hypercube", title="Difference on the same faults")
         for panel in (above, *below):
             panel.scale = "linear"
-        sheet.title("Reliability polynomials")
+        sheet.title("Reliability polynomials" if stat == "connected" else "Means over random failures")
         save_figure(sheet.finish(), figure)

@@ -62,7 +62,7 @@ def _trials_to_target(goal: Goal, results: Results, point: dict[str, Value], tal
     estimate = statistic.estimate(tally.counts, tally.trials, point)
     needs = []
     for target in (goal.precision, None if goal.relative is None else goal.relative * estimate.value):
-        if target and estimate.half_width > 0:
+        if target and 0 < estimate.half_width < math.inf:
             needs.append(tally.trials * (estimate.half_width / target) ** 2)
     events = statistic.count_events(tally.counts, tally.trials)
     if goal.events is not None and events:

@@ -80,11 +80,7 @@ class ExactSurvival:
             if self.family.own is None:
                 return read_json("exact-survival")["networks"][self.family.name]  # type: ignore[no-any-return]
             return dict(zip(("nodes", "extra_1"), count_all_node_sets(self.family), strict=True))
-        near = [0] * 2**self.n
-        for u, v in _list_links(self.family, self.n):
-            near[u] |= 1 << v
-            near[v] |= 1 << u
-        number, smallest = _component_counts(near)
+        number, smallest = _component_counts(self._neighbours())
         chosen = {
             "nodes": number == 1,
             **{f"extra_{g}": (number > 1) & (smallest > g) for g in (1, 2, 3)},
@@ -102,6 +98,53 @@ class ExactSurvival:
                 f"of them to be counted, got {len(links)}"
             )
         return _count_spanning(links, 2**self.n)
+
+    def probabilities(self, failing: str, stat: str = "connected") -> list[Fraction]:
+        """Return a probability at each number of failures, for :func:`fastcube.reliability` and :func:`fastcube.lifetime`.
+
+        Parameters
+        ----------
+        failing : str
+            What fails: "nodes" or "links".
+        stat : str
+            "connected" or "disconnected"; "extra_1" for nodes; or "first": no failure so far has disconnected the survivors.
+            This differs from "connected" for nodes, which needs n <= 4.  A set without survivors counts as 0.
+        """
+        known = ["connected", "disconnected", "first", *["extra_1"] * (failing == "nodes")]
+        for name, given, choices in (("failing", failing, ["nodes", "links"]), ("stat", stat, known)):
+            if given not in choices:
+                raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {short_repr(given)}")
+        if failing == "nodes" and stat == "first":
+            return self._first_disconnection()
+        counts = self.links if failing == "links" else [*(self.extra_1 if stat == "extra_1" else self.nodes), 0]
+        many = len(counts) - 1
+        found = [Fraction(count, comb(many, f)) for f, count in enumerate(counts)]
+        return (
+            [1 - p if failing == "links" or f < many else p for f, p in enumerate(found)]
+            if stat == "disconnected"
+            else found
+        )
+
+    def _first_disconnection(self) -> list[Fraction]:
+        """Return the fractions of the orders of failing nodes of which no first part disconnects the survivors."""
+        check_range("n", self.n, 1, _SMALL, "for orders of failing nodes")
+        nodes = 1 << self.n
+        sets = np.arange(1 << nodes)
+        sizes, connected = np.bitwise_count(sets), _component_counts(self._neighbours())[0] == 1
+        ways = np.zeros(1 << nodes, np.int64)  # orders that lead to a set of survivors
+        ways[-1] = 1
+        for size in range(nodes - 1, 0, -1):
+            some = sets[(sizes == size) & connected]
+            ways[some] = sum(np.where(some >> v & 1, 0, ways[some | 1 << v]) for v in range(nodes))
+        return [*(Fraction(int(ways[sizes == nodes - f].sum()), perm(nodes, f)) for f in range(nodes)), Fraction(0)]
+
+    def _neighbours(self) -> list[int]:
+        """Return the neighbours of each node, as bitmasks."""
+        near = [0] * 2**self.n
+        for u, v in _list_links(self.family, self.n):
+            near[u] |= 1 << v
+            near[v] |= 1 << u
+        return near
 
 
 def exact_survival(name: str | Family, n: int) -> ExactSurvival:

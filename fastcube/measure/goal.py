@@ -143,7 +143,7 @@ class Goal:
         width = estimate.half_width
         if self.precision is not None and width <= self.precision:
             return f"precision {self.precision:g}"
-        if self.relative is not None and estimate.value > 0 and width <= self.relative * estimate.value:
+        if self.relative is not None and width <= self.relative * estimate.value:
             return f"relative {100 * self.relative:g}%"
         return None
 

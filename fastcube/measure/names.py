@@ -8,14 +8,11 @@ that a file describes are checked against this one list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from ..errors import ParameterError
-from .statistics import Distribution
-
-if TYPE_CHECKING:
-    from .study import Measure
+from .statistics import Distribution, Statistic
 
 #: The variable with the number of trials at each point, and the groups of a results file.
 TRIALS, RAW, STUDY, PROVENANCE = "trials", "raw", "study", "provenance"
@@ -71,15 +68,15 @@ def bin_dimension(counter: str) -> str:
     return f"bin_{counter}"
 
 
-def list_names(measure: Measure) -> Iterator[tuple[str, str, str]]:
+def list_names(axes: Sequence[str], statistics: Iterable[Statistic]) -> Iterator[tuple[str, str, str]]:
     """Yield each name at the root of a file, in a table or in a call: the place, the name, and what it names there."""
     root = "the results file"
     yield root, TRIALS, "the number of trials"
     for group in (RAW, STUDY, PROVENANCE):
         yield root, group, "a group"
-    for axis in measure.axes:
-        yield root, axis.name, f"axis {axis.name}"
-    for s in measure.statistics:
+    for axis in axes:
+        yield root, axis, f"axis {axis}"
+    for s in statistics:
         for ending, meaning in ENDINGS.values():
             yield root, s.name + ending, meaning.format(f"statistic {s.name}").replace(" of:", " of")
         if isinstance(s, Distribution):
@@ -91,16 +88,14 @@ def list_names(measure: Measure) -> Iterator[tuple[str, str, str]]:
     ):
         for name in names:
             yield place, name, what
-        for axis in measure.axes:
-            yield place, axis.name, f"axis {axis.name}"
+        for axis in axes:
+            yield place, axis, f"axis {axis}"
 
 
-def check_names(measure: Measure) -> None:
-    """Raise ParameterError, with both owners, if a name of a study's own means something else in the same place."""
+def check_names(study: str, axes: Sequence[str], statistics: Iterable[Statistic]) -> None:
+    """Raise ParameterError, with both owners, if a study's own name means something else in the same place."""
     seen: dict[tuple[str, str], Any] = {}
-    for place, name, what in list_names(measure):
+    for place, name, what in list_names(axes, statistics):
         if (place, name) in seen:
-            raise ParameterError(
-                f"{what} of {measure.name} must have another name: in {place} {name} is {seen[place, name]}"
-            )
+            raise ParameterError(f"{what} of {study} must have another name: in {place} {name} is {seen[place, name]}")
         seen[place, name] = what

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ParameterError, as_integer, as_number, check_flag, check_line, short_repr, suggest_name
+from ..errors import (
+    ParameterError,
+    as_integer,
+    as_number,
+    check_flag,
+    check_integer,
+    check_line,
+    is_many,
+    short_repr,
+    suggest_name,
+)
 from ..kernels.tally.layout import Counter
 from .statistics import (
     Difference,
@@ -21,6 +31,7 @@ from .statistics import (
     Ratio,
     ShiftedMean,
     Statistic,
+    make_quantiles,
 )
 
 #: Largest integer output, and number of steps in the range of a float output; squares of both fit into an int64.
@@ -59,8 +70,10 @@ class Output:
         is larger.  Its standard error is that of paired trials.  Its interval holds for any number of trials and is wide
         for few; with ``asymptotic`` it is the normal interval.
     distribution : bool
-        Whether to add the statistic NAME_distribution, the fraction of trials with each value.  This requires a constant bound
-        of at most 4095.
+        Whether to add the statistic NAME_distribution, the fraction of trials with each value.
+    quantiles : sequence of int
+        Percentages in [1, 99].  Each adds a :class:`Quantile`: NAME_median for 50, NAME_q05 for 5.  Like ``distribution`` this
+        requires a constant bound of at most 4095.
 
     Raises
     ------
@@ -78,6 +91,12 @@ class Output:
     asymptotic: bool = False
     compared_with: str | None = None
     distribution: bool = False
+    quantiles: Sequence[int] = ()
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether the trials are counted by the value of the output."""
+        return self.distribution or bool(self.quantiles)
 
     @property
     def is_float(self) -> bool:
@@ -92,6 +111,10 @@ class Output:
         for what in ("condition", "denominator", "compared_with"):
             if getattr(self, what) is not None:
                 check_line(what, getattr(self, what))
+        if not is_many(self.quantiles):
+            raise ParameterError(f"quantiles must be a list of percentages, got {short_repr(self.quantiles)}")
+        percents = tuple(check_integer("quantiles", percent, 1, 99) for percent in self.quantiles)
+        object.__setattr__(self, "quantiles", percents)
         if not callable(self.bound):
             bound = as_integer(self.bound)
             if bound is None:
@@ -105,10 +128,10 @@ class Output:
             raise ParameterError(
                 f"output {self.name} must have compared_with, or a bound above 1, to be asymptotic: a share has an exact interval"
             )
-        if self.distribution and (not isinstance(self.bound, int) or self.bound >= MAX_BINS or self.is_float):
+        if self.is_binned and (not isinstance(self.bound, int) or self.bound >= MAX_BINS or self.is_float):
             raise ParameterError(
-                f"bound must be an integer in [1, {MAX_BINS - 1}] for output {self.name}, whose distribution "
-                f"is asked for, got {short_repr(self.bound)}"
+                f"bound must be an integer in [1, {MAX_BINS - 1}] for output {self.name} with a distribution "
+                f"or quantiles, got {short_repr(self.bound)}"
             )
 
     def _check_range(self) -> None:
@@ -170,7 +193,7 @@ def counters_of(output: Output) -> list[Counter]:
             Counter(f"{name}_minus_squares", f"sum of squares of: {difference}", 2),
             Counter(f"{name}_minus_nonzero", f"trials with a nonzero: {difference}"),
         ]
-    if output.distribution and isinstance(output.bound, int):
+    if output.is_binned and isinstance(output.bound, int):
         out.append(Counter(f"{name}_bins", f"trials by value of: {what}", bins=output.bound + 1))
     return out
 
@@ -189,7 +212,7 @@ def _mean_counters(name: str) -> dict[str, Any]:
 
 
 def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Statistic]:
-    """Yield the further statistics of an output: of ``compared_with`` and of ``distribution``."""
+    """Yield the further statistics of an output: of ``compared_with``, ``distribution`` and ``quantiles``."""
     name, what = output.name, output.description
     if output.compared_with:
         other = next(o for o in outputs if o.name == output.compared_with)
@@ -212,6 +235,10 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
             shown=True,
             condition=_condition_of(output),
         )
+    bound = _bound_function(output)
+    yield from make_quantiles(
+        name, what, f"{name}_bins", output.quantiles, bound=bound, condition=_condition_of(output)
+    )
 
 
 def statistic_of(output: Output) -> Statistic:

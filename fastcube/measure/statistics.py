@@ -7,16 +7,19 @@ the unit of its totals, its bound, its scale).
 from __future__ import annotations
 
 import itertools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ..errors import ParameterError, check_flag, check_integer, check_line, short_repr
+from ..errors import ParameterError, StudyError, check_flag, check_integer, check_line, short_repr
 from .estimate import (
     ALPHA,
+    UNDEFINED,
     Estimate,
+    OrderEstimate,
     TrialClass,
     bounded_mean,
     mean_of_classes,
@@ -24,6 +27,7 @@ from .estimate import (
     normal_mean,
     paired_difference,
     proportion,
+    quantile_bins,
     ratio,
 )
 
@@ -76,6 +80,9 @@ class Statistic(ABC):
     #: The kind of interval: ``exact``, ``bounded`` or ``asymptotic``.
     interval: ClassVar[str]
 
+    #: Least and largest value of integer fields, unless they are 0 and 2^31.
+    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {}
+
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, self._check_field(item.name, str(item.type), getattr(self, item.name)))
@@ -85,7 +92,7 @@ class Statistic(ABC):
         if kind == "bool":
             return check_flag(name, given)
         if kind == "int":
-            return check_integer(f"{name} of a statistic", given, 0, 2**31)
+            return check_integer(f"{name} of a statistic", given, *self.ranges.get(name, (0, 2**31)))
         if kind == "str" or (kind == "str | None" and given is not None):
             return check_line(f"{name} of a statistic", given)
         if kind.startswith("tuple[str"):
@@ -99,9 +106,21 @@ class Statistic(ABC):
     def counters(self) -> tuple[str, ...]:
         """Return the counters without bins that the statistic reads, apart from ``condition``."""
 
+    def bins_needed(self) -> dict[str, int]:
+        """Return the counters with bins that the statistic reads, with the least number of bins that it needs."""
+        return {}
+
     @abstractmethod
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         """Return one estimate, or one for each bin, from the counters of ``trials`` trials."""
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        """Return for counters of the statistic whether they are impossible over ``eligible`` trials, at many points at once.
+
+        All numbers are arrays with one entry per point; a counter with bins is given by its sum.  ``most`` is the largest amount
+        that a trial can add to the total of a :class:`Mean`.
+        """
+        return {}
 
     def trials(self, counts: Counts, trials: int) -> int:
         """Return the number of trials that the statistic is over, out of ``trials``."""
@@ -173,6 +192,9 @@ class Proportion(Number):
     def counters(self) -> tuple[str, ...]:
         return (self.events,)
 
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        return {self.events: (counts[self.events] < 0) | (counts[self.events] > eligible)}
+
     def count_events(self, counts: Counts, trials: int) -> int:
         return int(counts[self.events])
 
@@ -201,6 +223,16 @@ class ComplementProportion(Proportion):
         return proportion(trials - counts[self.events], trials)
 
 
+#: More than the relative rounding error of the product of a unit and a bound.
+_ROUNDING = 1 + 1e-9
+
+
+def _are_sums_impossible(total: Any, squares: Any, eligible: Any, signed: bool) -> Any:
+    """Whether a total and a sum of squares are impossible over ``eligible`` trials; values may be negative if ``signed``."""
+    bad = squares * eligible < total**2
+    return bad if signed else bad | (squares > total**2)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mean(Number):
     """Mean of a quantity in [0, bound(point)]: empirical Bernstein interval.
@@ -216,6 +248,9 @@ class Mean(Number):
     bound: Callable[[Point], float] = _return_one
     interval: ClassVar[str] = "bounded"
 
+    #: Whether the quantity may be negative.
+    signed: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "squares", self.squares or f"{self.total}_squared")
@@ -226,6 +261,11 @@ class Mean(Number):
 
     def count_events(self, counts: Counts, trials: int) -> int:
         return int(counts[self.nonzero])
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        total, squares = (counts[name].astype(object) for name in (self.total, self.squares))
+        bad = _are_sums_impossible(total, squares, eligible, self.signed)
+        return {self.squares: bad if self.signed else bad | (squares > total * most * _ROUNDING)}
 
     def can_occur(self, point: Point) -> bool:
         return super().can_occur(point) and self.bound(point) > 0
@@ -255,6 +295,8 @@ class Difference(Mean):
     ``total`` counts A - B with its sign.
     """
 
+    signed: ClassVar[bool] = True
+
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         bound = self.bound(point)
         return bounded_mean(counts[self.total], counts[self.squares], trials, self.unit(point), bound, -bound)
@@ -274,6 +316,12 @@ class PairedDifference(Difference):
         if isinstance(self.squares, str):
             object.__setattr__(self, "squares", self.squares or self.nonzero)
         super().__post_init__()
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        total, differs = counts[self.total], counts[self.nonzero]
+        bad = (abs(total) > differs) | (differs > eligible) | ((differs + total) % 2 != 0)
+        out = super().find_impossible(counts, eligible, most)
+        return out | {self.nonzero: bad | out.get(self.nonzero, False)}
 
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
         if trials and not self.bound(point):
@@ -333,6 +381,12 @@ class ClassMean(Number):
 
     def count_events(self, counts: Counts, trials: int) -> int:
         return int(counts[self.nonzero])
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        bad = counts[self.reached[0]] > eligible
+        for many, total, squares in self.sums({name: counts[name].astype(object) for name in self.counters()}):
+            bad = bad | (many < 0) | (squares * many < total * total) | (squares > total * total)
+        return {self.name: bad}
 
     def can_occur(self, point: Point) -> bool:
         return super().can_occur(point) and any(most > 0 for _, most, _ in self.classes(point))
@@ -429,11 +483,18 @@ class NormalMean(AsymptoticStatistic):
         enough = squares == 0 or total >= self.least_sum(point) * self.unit(point)
         return enough and super().is_settled(counts, trials, point)
 
+    #: Whether the quantity may be negative whatever its base is.
+    signed: ClassVar[bool] = False
+
     def counters(self) -> tuple[str, ...]:
         return (self.total, self.squares) if self.nonzero is None else (self.total, self.squares, self.nonzero)
 
     def count_events(self, counts: Counts, trials: int) -> int:
         return self.trials(counts, trials) if self.nonzero is None else int(counts[self.nonzero])
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        total, squares = (counts[name].astype(object) for name in (self.total, self.squares))
+        return {self.squares: _are_sums_impossible(total, squares, eligible, self.signed or self.base < 0)}
 
     def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
         total, usual = counts[self.total], self.base * round(self.unit(point))
@@ -457,6 +518,7 @@ class NormalDifference(NormalMean):
 
     nonzero: str
     bound: Callable[[Point], float]
+    signed: ClassVar[bool] = True
 
     def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         differ = int(counts[self.nonzero])
@@ -506,25 +568,123 @@ class Ratio(AsymptoticStatistic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distribution(Statistic):
+class BinnedStatistic(Statistic):
+    """Base of the statistics of a counter with bins: ``counter`` is its name.  Bin i counts the trials with value i."""
+
+    counter: str
+    interval: ClassVar[str] = "exact"
+
+    def counters(self) -> tuple[str, ...]:
+        return ()
+
+    def bins_needed(self) -> dict[str, int]:
+        return {self.counter: 1}
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        return {self.counter: counts[self.counter] > eligible}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution(BinnedStatistic):
     """The distribution of an integer: the fraction of trials with each value, each with its own Clopper-Pearson interval.
 
     ``counter`` names a counter with bins; bin i counts the trials with value i.  ``label`` names the value in rows such as
     ``rounds=3``.  A distribution cannot be a target.
     """
 
-    counter: str
     label: str
     shown: bool = False
-    interval: ClassVar[str] = "exact"
-
-    def counters(self) -> tuple[str, ...]:
-        return ()
 
     def read(self, counts: Counts, trials: int, point: Point) -> list[Estimate]:
         """Return the fraction of trials with each value, from 0 to the last bin."""
         eligible = self.trials(counts, trials)
         return [self._scale_estimate(proportion(events, eligible), point) for events in counts[self.counter]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailProportion(BinnedStatistic, Number):
+    """Fraction of trials (or of those that ``condition`` counts) with the value ``least`` or more: Clopper-Pearson interval.
+
+    ``counter`` names a counter with bins; bin i counts the trials with value i, and the last bin all larger values.  ``least``
+    is in [1, last bin].
+    """
+
+    least: int
+    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"least": (1, 2**31)}
+
+    def bins_needed(self) -> dict[str, int]:
+        return {self.counter: self.least + 1}
+
+    def count_events(self, counts: Counts, trials: int) -> int:
+        return int(sum(counts[self.counter][self.least :]))
+
+    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
+        return self.count_events(counts, trials), Fraction(trials)
+
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        return proportion(self.count_events(counts, trials), trials)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantile(BinnedStatistic, Number):
+    """Least value that at least ``percent`` percent of the trials do not exceed: exact interval between order statistics.
+
+    ``counter`` names a counter with bins, which hold all trials (or all that ``condition`` counts).  Values are integers.  Bin i
+    counts the trials with values in [i, i + 1) / unit(point), and the last bin also all larger values.  So ``unit`` is 1 for bins
+    of one value, and 1/4 for bins of four values.  Estimate and lower limit are the least values of their bins, and the upper
+    limit is the largest value of its bin.  An upper limit in the last bin is ``bound(point)``, the largest possible value, or
+    infinite if no bound is given.  ``percent`` is an integer in [1, 99].
+
+    A run can stop on the width of the interval.  Every trial counts as an event.
+    """
+
+    percent: int = 50
+    unit: Callable[[Point], float] = _return_one
+    bound: Callable[[Point], float] = _return_none
+    ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"percent": (1, 99)}
+
+    def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
+        return {self.counter: counts[self.counter] != eligible}
+
+    def count_events(self, counts: Counts, trials: int) -> int:
+        return self.trials(counts, trials)
+
+    def _values_per_bin(self, point: Point) -> int:
+        unit = self.unit(point)
+        many = round(1 / unit) if unit > 0 else 0
+        if not many or unit != 1 / many:
+            raise StudyError(f"unit of statistic {self.name} must be 1 / the number of values per bin, got {unit:g}")
+        return many
+
+    def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
+        bins = counts[self.counter]
+        at = quantile_bins(bins, self.percent)[0] if trials else 0
+        is_one_value = self._values_per_bin(point) == 1 and (at < len(bins) - 1 or at == self.bound(point))
+        return at, Fraction(bool(trials) and is_one_value)
+
+    def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
+        bins, many, bound = counts[self.counter], self._values_per_bin(point), self.bound(point) or math.inf
+        if not trials:
+            return UNDEFINED
+        at, first, last = quantile_bins(bins, self.percent)
+        high = bound if last == len(bins) - 1 else min(bound, (last + 1) * many - 1)
+        return OrderEstimate(float(at * many), math.nan, float(first * many), float(high))
+
+
+def make_quantiles(
+    name: str, description: str, counter: str, percents: Sequence[int] = (5, 50, 95), **how: Any
+) -> tuple[Quantile, ...]:
+    """Return quantiles of one quantity, named NAME_median, or NAME_q05 for 5 percent; ``how`` are further fields of each."""
+    return tuple(
+        Quantile(
+            name=f"{name}_median" if percent == 50 else f"{name}_q{percent:02}",
+            description=f"{description}: {'median' if percent == 50 else f'{percent}% quantile'}",
+            counter=counter,
+            percent=percent,
+            **how,
+        )
+        for percent in percents
+    )
 
 
 _PROPORTIONS = (Proportion, ComplementProportion)
@@ -541,4 +701,6 @@ _MEANS = (
 )
 
 #: The classes of statistics, by their names in results files.
-KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, Ratio, Distribution)}
+KINDS: dict[str, type[Statistic]] = {
+    kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, Ratio, Distribution, TailProportion, Quantile)
+}

@@ -40,6 +40,7 @@ from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
 
 if TYPE_CHECKING:
+    from ..kernels.machine.dispatch import Alternative
     from ..kernels.machine.jit import Kernel
     from ..results.results import Results
 
@@ -322,7 +323,10 @@ class Measure:
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
-        check_names(self)
+        check_names(self.name, [axis.name for axis in self.axes], self.statistics)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self.title}>"
 
     @property
     def distribution(self) -> str:
@@ -352,7 +356,7 @@ class Measure:
     def _check_counters(self, statistic: Statistic) -> None:
         bins = {c.name: c.bins for c in self.tally.counters}
         plain = (*statistic.counters(), *([] if statistic.condition is None else [statistic.condition]))
-        binned = (statistic.counter,) if isinstance(statistic, Distribution) else ()
+        binned = statistic.bins_needed()
         for name in (*plain, *binned):
             if name not in bins:
                 raise ParameterError(
@@ -364,13 +368,19 @@ class Measure:
                     f"statistic {statistic.name} of {self.name} needs a counter "
                     f"{'with' if name in binned else 'without'} bins, got {name}"
                 )
+            if bins[name] < binned.get(name, 0):
+                raise ParameterError(
+                    f"statistic {statistic.name} of {self.name} needs {binned[name]} bins, got {bins[name]} of {name}"
+                )
 
     def point(self, values: Mapping[str, object]) -> dict[str, Value]:
         """Return a point's values, checked and in the order of the axes.  Raises ParameterError."""
         if not isinstance(values, Mapping):
             raise ParameterError(f"point must be a mapping of axes to values, got {short_repr(values)}")
+        names = {axis.name for axis in self.axes}
         for name in values:
-            self.axis(name)
+            if name not in names:
+                self.axis(name)  # raises
         for axis in self.axes:
             if axis.name not in values:
                 raise ParameterError(
@@ -424,7 +434,7 @@ class Measure:
         return statistic
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Study(PickledByName, Measure):
     """A measurement with its code, as needed to run it, plot it and replay its trials.
 
@@ -433,6 +443,9 @@ class Study(PickledByName, Measure):
     kernel : callable
         Maps a point to the compiled kernel for it: ``kernel(key, first, stop, params, tally)`` with the shape
         ``jit.TRIALS_SIGNATURE``, where ``params`` holds the point's values as float64 in the order of the axes.
+    alternatives : callable, optional
+        Maps a point to the kernels by name that count it like ``kernel(point)``, with their costs
+        (``KernelTable.alternatives``).  A run begins with one that compiles quickly.
     grids : tuple of Grid
         The first is the default.  Its results go to ``NAME.h5``, those of another grid to ``NAME-GRID.h5``.
     check : callable
@@ -460,6 +473,7 @@ class Study(PickledByName, Measure):
     kernel: Callable[[Point], Kernel]
     grids: tuple[Grid, ...]
     explain: Callable[[Point, int, int], Explanation]
+    alternatives: Callable[[Point], Mapping[str, Alternative]] = lambda point: {}
     check: Callable[[Point], None] = lambda point: None
     sample: Callable[[Point, int, int], Sample] | None = None
     figure: Callable[[Results, Any], None] | None = None

@@ -98,12 +98,17 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
             events="connected",
         ),
         Proportion(name="connected", description="probability that the nonfaulty nodes are connected"),
-        Proportion(name="no_isolated", description="probability that no nonfaulty node is isolated"),
+        Proportion(name="no_isolated_node", description="probability that no nonfaulty node is isolated"),
         Proportion(
-            name="extra_1", description="probability of a disconnection without an isolated node", events="extra_1"
+            name="extra_1",
+            description="probability that nonfaulty nodes are disconnected, and none is isolated",
+            events="extra_1",
         ),
         Proportion(
-            name="st_connected", description="probability that t can be reached from s", events="st_connected", **_PAIR
+            name="st_connected",
+            description="probability that a nonfaulty path joins two random nonfaulty nodes s and t",
+            events="st_connected",
+            **_PAIR,
         ),
         difference_statistic("connected", "connected", "connected"),
         difference_statistic("extra_1", "extra_1", "disconnected, no node isolated", shown=False),
@@ -215,6 +220,23 @@ def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, in
     return text
 
 
+def check_own_family(family: object) -> tuple[Callable[[int, int, int], int], Callable[[int], int]]:
+    """Return step and slots of a user's network.  Raises ParameterError for anything else."""
+    if not isinstance(family, Family) or family.own is None:
+        raise ParameterError(
+            f"family must be a network of your own, made by fc.custom_network, got {short_repr(family)}"
+        )
+    return family.own, family.slots
+
+
+def largest_drawn(family: Family, least: int = 1) -> int:
+    """Return the largest size from ``least`` to 8 of a user's network, or its least size above."""
+    sizes = [n for n in range(least, MOST_DIMENSIONS + 1) if family.sizes(n)]
+    if not sizes:
+        raise ParameterError(f"family must have a network of n in [{least}, {MOST_DIMENSIONS}], got {family.name}")
+    return max((size for size in sizes if size <= 8), default=sizes[0])
+
+
 def survival_study(family: Family) -> Study:
     """Return ``survival`` with a network of your own beside the built-in ones: the same axes, statistics and trials.
 
@@ -240,15 +262,10 @@ def survival_study(family: Family) -> Study:
     >>> [axis.name for axis in study.axes]
     ['network', 'n', 'f', 'links']
     """
-    if not isinstance(family, Family) or family.own is None:
-        raise ParameterError(
-            f"family must be a network of your own, made by fc.custom_network, got {short_repr(family)}"
-        )
+    step, slots = check_own_family(family)
     names = (*NETWORK.names, family.name)  # at the end, because kernels get the index of a built-in network
     axes = (Choice("network", NETWORK.description, names, keyed=False), *AXES[1:])
-    sizes = [n for n in range(1, MOST_DIMENSIONS + 1) if family.sizes(n)]
-    n = max((size for size in sizes if size <= 8), default=sizes[0])
-    step, slots = family.own, family.slots
+    n = largest_drawn(family)
     grids = [Grid("nodes", make_points([family.name], n, f=_list_numbers(n, 2**n), links=[0]), 100_000)]
     if family.is_compared(n):
         links = _list_numbers(n, family.links(n))

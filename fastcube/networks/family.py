@@ -28,7 +28,7 @@ from ..kernels.cube.slots import SLOTS, slots_of
 from ..pickling import PickledByName
 from .faults import Labels
 from .hypercube import Hypercube
-from .network import Link, Network, label_text
+from .network import BitNetwork, Link, label_text
 
 #: Largest n at which a user's network is checked on all nodes when it is made.
 LARGEST_CHECKED = 10
@@ -406,30 +406,18 @@ def _check_table(family: Family, n: int) -> None:
             )
 
 
-class CubeNetwork(Network):
+class CubeNetwork(BitNetwork):
     """A network of the cube family with faults, made by ``network``.
 
     Its methods raise ParameterError for a label that is not a node's.
     """
 
     __slots__ = ("_from", "family")
-    parameter = "n"
-    largest = 62
 
     def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self.family = family
         self._from: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
         super().__init__(family.check_size(n), faulty_nodes, faulty_links)
-
-    @property
-    def n(self) -> int:
-        """The dimension: labels have n bits."""
-        return self._size
-
-    @property
-    def bits(self) -> int:
-        """Number of bits of a label: n."""
-        return self._size
 
     @property
     def degree(self) -> int:

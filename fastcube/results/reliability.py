@@ -1,25 +1,44 @@
-"""The reliability polynomial: connectivity at any failure rate, from results over all numbers f of failures.
+"""Statistics at any failure rate, from results over all numbers f of failures; P(connected) is the reliability polynomial.
 
-R(p) = sum_f C(N, f) p^f (1 - p)^(N - f) P(connected | f).  In results of ``survival`` the trials at each f are a stratum.  In
-results of ``survival-curve`` one trial is an order of failures for all f, and R(p) is the mean of the polynomials of the orders.
-If a probability is known (f below the proved connectivity, too few survivors or links), it is used in place of an estimate.
+G(p) = sum_f C(N, f) p^f (1 - p)^(N - f) g(f).  In results of ``survival`` the trials at each f are a stratum.  In
+results of ``survival-curve`` one trial is an order of failures for all f, and G(p) is the mean of the polynomials of the orders.
+If a value is known (f below the proved connectivity, too few survivors or links), it is used in place of an estimate.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_number, percentage_value, short_repr, suggest_name
-from ..measure.estimate import Estimate
+from ..errors import (
+    MissingDependencyError,
+    ParameterError,
+    as_number,
+    is_many,
+    percentage_value,
+    short_repr,
+    suggest_name,
+)
+from ..measure.estimate import ALPHA, Estimate, bernstein_width
+from ..measure.registry import code_of, study, study_of
+from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
+from ..measure.study import Measure
 from ..measure.tally import Tally
-from ..networks.family import network_families
+from ..networks.family import Family, find_family, network_families
 from .results import Results
+
+if TYPE_CHECKING:
+    import xarray
+
+Floats = NDArray[np.float64]
 
 #: The 97.5% quantile of the normal distribution, for two-sided 95% intervals.
 _Z = 1.959963984540054
@@ -31,49 +50,146 @@ _DECISION_Z = 3.0
 _RATES = [i / 400 for i in range(1, 400)]
 
 
-def connectivity(name: str, n: int) -> int:
-    """Return the proved minimum number of faulty nodes that disconnect a network; 0 if none is proved here.
+def connectivity(name: str, n: int, what: str = "nodes") -> int:
+    """Return the proved minimum number of faulty nodes, or links, that disconnect a network; 1 if no other is proved here.
 
     It is the least degree, for networks whose papers prove this and for which all fault sets of n <= 4 confirm it.  Exception: 4
-    for the augmented cube at n = 3.
+    for the nodes of the augmented cube at n = 3.
     """
     family = network_families().get(name)
     if family is None:
-        return 0
+        return 1
     if name == "exchanged":
         return 1 + (n - 1) // 2
-    return 4 if (name, n) == ("augmented", 3) else family.degree(n)
+    return 4 if (name, n, what) == ("augmented", 3, "nodes") else family.degree(n)
 
 
-#: The probability at one f: its mean, the variance of the mean, and its least and largest possible value if it is unknown.
-Stratum = tuple[float, float, float, float]
+def count_components(name: str | Family, what: str, n: int) -> int:
+    """Return the number of nodes, or of links, that can fail."""
+    return 1 << n if what == "nodes" else find_family(name).links(n)
 
 
-def reliability(results: Results, rate: float, *, against: str | None = None) -> Estimate:
-    """Return the probability that the nonfaulty nodes are connected if every node fails with probability ``rate``.
+class Reading(NamedTuple):
+    """A statistic at a failure rate: estimate, width that missing numbers of failures add to its interval, and proved range."""
+
+    estimate: Estimate
+    gap: float
+    least: float
+    most: float
+
+
+class Strata(NamedTuple):
+    """A probability at the numbers of failures 0, 1, ...: its limits, equal if it is known or sampled, and their variance."""
+
+    low: Floats
+    high: Floats
+    variance: Floats
+
+    def read(self, p: float, z: float = _Z) -> Reading:
+        """Return the value of the polynomial at p, with the normal interval."""
+        weights = weigh_failures(len(self.low) - 1, p)
+        low, high = (math.fsum(weights * limit) for limit in (self.low, self.high))
+        error = math.sqrt(math.fsum(weights**2 * self.variance))
+        estimate = Estimate((low + high) / 2, error, low - z * error, high + z * error)
+        return Reading(estimate, high - low, float(self.low.min()), 1.0)
+
+
+class Curve(NamedTuple):
+    """A statistic at the numbers of failures 0, 1, ..., from orders of failures.
+
+    Each order's values are in [least, most], which are equal where the value is proved.  The means over the orders are in
+    [low, high], which are equal where there are results.  ``deviation`` is the standard deviation over the orders.
+    """
+
+    least: Floats
+    most: Floats
+    low: Floats
+    high: Floats
+    deviation: Floats
+    trials: int
+    is_mean: bool  #: whether the values of an order can be other than 0 and 1
+
+    def read(self, p: float) -> Reading:
+        """Return the mean at a failure rate."""
+        weights = weigh_failures(len(self.low) - 1, p)
+        return self.integrate(weights, math.fsum(weights * self.deviation), self.is_mean)
+
+    def integrate(self, weights: Floats, spread: float, is_mean: bool) -> Reading:
+        """Return the mean over orders of a weighted sum of an order's values, with an interval for any number of orders.
+
+        ``spread`` is the standard deviation of the sum, or an upper bound.  For a mean the interval is the common part of two, at
+        half the level each.  One is narrow for rare events, the other for small deviations.
+        """
+        least, most, low, high = (math.fsum(weights * x) for x in self[:4])
+        span, gap = math.fsum(weights * (self.most - self.least)), math.fsum(weights * (self.high - self.low))
+        if not span:
+            return Reading(Estimate(least, 0.0, least, least), 0.0, least, least)
+        both = is_mean and self.trials > 1
+        alpha = ALPHA / 2 if both else ALPHA
+        below, above = (min(max((x - least) / span, 0.0), 1.0) for x in (low, high))
+        limits = (
+            least + span * chernoff_interval(below, self.trials, alpha)[0],
+            least + span * chernoff_interval(above, self.trials, alpha)[1],
+        )
+        if both:
+            width = bernstein_width(spread**2, self.trials, span, alpha)
+            limits = max(limits[0], low - width), min(limits[1], high + width)
+        return Reading(Estimate((low + high) / 2, spread / math.sqrt(self.trials), *limits), gap, least, most)
+
+
+@overload
+def reliability(
+    results: Results | Iterable[float | Fraction], rate: float, *, stat: str = "connected", against: str | None = None
+) -> Estimate: ...
+@overload
+def reliability(
+    results: Results | Iterable[float | Fraction],
+    rate: Iterable[float],
+    *,
+    stat: str = "connected",
+    against: str | None = None,
+) -> xarray.Dataset: ...
+def reliability(
+    results: Results | Iterable[float | Fraction],
+    rate: float | Iterable[float],
+    *,
+    stat: str = "connected",
+    against: str | None = None,
+) -> Estimate | xarray.Dataset:
+    """Return a statistic of a network in which every node, or every link, fails with probability ``rate``.
 
     Parameters
     ----------
-    results : Results
-        Of ``survival-curve``: for one network, one value of what and one n (``results.sel(network=...)``).  Or of
-        ``survival`` or a similar study: over f, for one network at one n without faulty links.
-    rate : float
-        In [0, 1], or text such as ``"2%"``.  For a curve of links it is their failure rate.
+    results : Results or sequence of float
+        Of ``survival-curve``: for one network, one value of failing and one n (``results.sel(network=...)``).  Or of
+        ``survival`` or a similar study: over f, for one network at one n without faulty links.  Or exact values at
+        f = 0, 1, ... up to the number of nodes, or of links.
+    rate : float, or sequence of float
+        In [0, 1], or text such as ``"2%"``.  For a curve of links it is their failure rate.  With repair it is the
+        unavailability of a node or link, the long-run fraction of time in which it does not work.
+    stat : str
+        A statistic that depends on the faults alone: every one of ``survival-curve``, or a probability of ``survival``.  If it
+        is a fraction of the survivors, the result is the mean of the fraction, not a ratio of means.
     against : str, optional
         "hypercube" for the difference from the hypercube, from the trials of ``survival`` on the same faults.
 
     Returns
     -------
-    Estimate
-        From ``survival-curve``: with the Kullback-Leibler interval of a mean in [0, 1], valid for any number of trials, and an
-        upper bound of the standard error.  From ``survival``: with the normal interval, which is asymptotic, and the variance
-        of a stratum taken at (x + 1) / (T + 2).  A number of failures without results counts as 0 in the lower limit, as 1 in
-        the upper (-1 and 1 for a difference), and as their mean in the value.
+    Estimate or xarray.Dataset
+        An estimate at one rate; for several a dataset over ``rate`` with the variables STAT, STAT_stderr, STAT_low, STAT_high.
+
+        From ``survival-curve`` a probability has the Kullback-Leibler interval of a mean in [0, 1].  Another mean has the common
+        part of this interval, for its proved range, and the empirical Bernstein interval.  Both are valid for any number of
+        trials, and the standard error is an upper bound.  From ``survival``: with the normal interval, which is asymptotic,
+        and the variance of a stratum taken at (x + 1) / (T + 2).  A number of failures without results counts by its least
+        possible value in the lower limit, by its largest in the upper, and by their mean in the value.  Without survivors all
+        values are 0, but ``no_isolated`` is 1.
 
     Raises
     ------
     ParameterError
-        If the results are of another kind, or a curve's numbers of failures have different trials.
+        If the results are of another kind, the statistic is not in them or needs more than the faults, or a curve's numbers of
+        failures have different trials.
 
     Examples
     --------
@@ -81,100 +197,171 @@ def reliability(results: Results, rate: float, *, against: str | None = None) ->
     >>> e = fc.reliability(results, 0.5)  # 1 + 4 + 4 + 4 of the 16 fault sets leave Q_2 connected
     >>> e.low < 13 / 16 < e.high
     True
+    >>> fc.reliability([1, 1, 4 / 6, 1, 0], 0.5).value
+    0.8125
     """
-    p = as_number(percentage_value(rate))
-    if p is None or not 0 <= p <= 1:
-        raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}")
+    given = [as_number(percentage_value(p)) for p in (rate if is_many(rate) else [rate])]
+    rates = [float(p) for p in given if p is not None and 0 <= p <= 1]
+    if not rates or len(rates) < len(given):
+        raise ParameterError(f"rate must be a number in [0, 1], or several, got {short_repr(rate)}")
+    curve = read_curve(results, stat, against)
+    estimates = [curve.read(p).estimate for p in rates]
+    return make_rate_dataset(stat, rates, estimates) if is_many(rate) else estimates[0]
+
+
+def read_curve(
+    results: Results | Iterable[float | Fraction], stat: str = "connected", against: str | None = None
+) -> Curve | Strata:
+    """Return a statistic over the numbers of failures; parameters and errors are as in ``reliability``."""
     if against not in (None, "hypercube"):
         raise ParameterError(
             f"against must be hypercube or None, got {short_repr(against)}{suggest_name(against, ['hypercube'])}"
         )
-    if not isinstance(results, Results):
-        raise ParameterError(f"results must be Results, got {short_repr(results)}")
-    if is_curve(results):
+    if isinstance(results, Results):
+        if not is_curve(results):
+            return _read_strata(results, stat, against is not None)
         if against is not None:
             raise ParameterError(
                 "against must be left out for survival-curve, which has no difference to the hypercube"
             )
-        return _evaluate_curve(*_curve_strata(results), float(p))
-    return _evaluate_polynomial(_strata(results, against is not None), float(p))
+        return _read_orders(results, stat)
+    values = [as_number(float(x) if isinstance(x, Fraction) else x) for x in results] if is_many(results) else []
+    if len(values) < 2 or None in values:
+        raise ParameterError(f"results must be Results, or two exact values or more, got {short_repr(results)}")
+    exact = np.array(values, np.float64)
+    return Curve(exact, exact, exact, exact, 0 * exact, 1, True)
 
 
-def _weigh_failures(many: int, p: float) -> NDArray[np.float64]:
+def make_rate_dataset(stat: str, rates: Sequence[float], estimates: Sequence[Estimate]) -> xarray.Dataset:
+    """Return estimates at failure rates as a dataset.  Raises MissingDependencyError without xarray."""
+    try:
+        import xarray
+    except ImportError:
+        raise MissingDependencyError("several rates need xarray: pip install 'fastcube[xarray]'") from None
+    columns = {"": "value", "_stderr": "stderr", "_low": "low", "_high": "high"}
+    data = {stat + end: ("rate", [getattr(e, name) for e in estimates]) for end, name in columns.items()}
+    return xarray.Dataset(data, {"rate": list(rates)})
+
+
+def weigh_failures(many: int, p: float) -> Floats:
     """Return the probabilities that 0 .. ``many`` nodes or links fail."""
     from scipy.special import gammaln, xlog1py, xlogy  # not at the top: takes 0.1 s, and no other command needs it
 
     f = np.arange(many + 1)
     ways = gammaln(many + 1) - gammaln(f + 1) - gammaln(f[::-1] + 1)
-    weights: NDArray[np.float64] = np.exp(ways + xlogy(f, p) + xlog1py(f[::-1], -p))
+    weights: Floats = np.exp(ways + xlogy(f, p) + xlog1py(f[::-1], -p))
     return weights / math.fsum(weights)  # logarithms of large factorials are rounded
 
 
-def _evaluate_polynomial(strata: Sequence[Stratum], p: float, z: float = _Z) -> Estimate:
-    weights = _weigh_failures(len(strata) - 1, p)
-    mean, variance, least, most = np.array(strata).T
-    known, low, high = (math.fsum(weights * share) for share in (mean, least, most))
-    error = math.sqrt(math.fsum(weights**2 * variance))
-    return Estimate(known + (low + high) / 2, error, known + low - z * error, known + high + z * error)
-
-
 def is_curve(results: Results) -> bool:
-    """Whether the results are of survival-curve."""
+    """Whether the results are of survival-curve, or of its counterpart for a network of one's own."""
     return [axis.name for axis in results.study.axes] == ["network", "failing", "n", "failed"]
 
 
-def _curve_strata(results: Results) -> tuple[list[Stratum], int]:
-    """Return the strata, with variance 1 unless the probability is proved, and the number of trials that all of them share."""
+def _find_number(measure: Measure, name: str) -> Number:
+    """Return a statistic that depends on the faults alone.  Raises ParameterError for another."""
+    fitting = {
+        s.name: s
+        for s in (code_of(measure) or measure).statistics
+        if s.condition is None and isinstance(s, (Proportion, Mean, NormalMean)) and not isinstance(s, Difference)
+    }
+    if name not in fitting:
+        some = ", ".join(fitting) or "none"
+        raise ParameterError(f"stat must be one of {some}, got {short_repr(name)}{suggest_name(name, fitting)}")
+    return fitting[name]
+
+
+def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
+    """Return the counters, of all survival studies, of one trial that leaves components of these sizes."""
+    largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
+    lengths = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
+    lengths["joined"] = sum(math.comb(s, 2) for s in sizes)
+    apart, none_alone = len(sizes) > 1, 1 not in sizes
+    events = {"connected": len(sizes) == 1, "disconnected": apart, "no_isolated": none_alone, "some": bool(sizes)}
+    hidden = apart and none_alone
+    return {
+        **{name: int(x) for name, x in events.items()},
+        "extra_1": int(hidden),
+        "hidden": int(hidden),
+        **lengths,
+    } | {f"{name}_squares": x * x for name, x in lengths.items()}
+
+
+def _known_values(
+    statistic: Number, make_point: Any, nodes: int, many: int, sure: int, links: bool
+) -> dict[int, float]:
+    """Return a statistic at the numbers of failures where it is proved.
+
+    Up to ``sure`` failures the survivors are connected.  Of links, too few can be left for a spanning tree.
+    """
+    known = {f: [nodes if links else nodes - f] for f in range(sure)}
+    if links:
+        known[many] = [1] * nodes
+    else:
+        known |= {nodes - 1: [1], nodes: []}
+    values = {f: _counts_of(sizes) for f, sizes in known.items()}
+    if links and {"connected", "disconnected"}.issuperset(statistic.counters()):  # a spanning tree has 2^n - 1 links
+        values |= {f: {"connected": 0, "disconnected": 1} for f in range(many - nodes + 2, many)}
+    if isinstance(statistic, Proportion):
+        return {f: float(statistic.count_events(counts, 1)) for f, counts in values.items()}
+    return {
+        f: statistic.estimate(counts, 1, point).value if statistic.defined(point := make_point(f)) else 0.0
+        for f, counts in values.items()
+    }
+
+
+def _read_orders(results: Results, stat: str) -> Curve:
+    """Return the curve of a statistic in results of survival-curve."""
     done = [(point, tally) for point, tally in results if tally.trials]
     found = sorted({(str(point["network"]), str(point["failing"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:
         some = ", ".join(f"network={name},failing={what},n={n}" for name, what, n in found) or "none"
         raise ParameterError(
-            f"results must be of one network, one value of what (nodes or links) and one n, got {some}: use results.sel"
+            f"results must be of one network, one value of failing (nodes or links) and one n, got {some}: use results.sel"
         )
-    (name, what, n), (first, tally) = found[0], done[0]
+    first, tally = done[0]
     for point, other in done:
         if other.ranges != tally.ranges:
             raise ParameterError(
                 f"results must have the same trials at all numbers of failures, got others at failed={point['failed']} than "
                 f"at failed={first['failed']}: count the missing trials"
             )
-    if what == "nodes":
-        many, sure, vain = 1 << n, connectivity(name, n), 1 << n
-    else:  # a spanning tree has 2^n - 1 links
-        many = network_families()[name].links(n)
-        sure, vain = (
-            1 + (n - 1) // 2 if name == "exchanged" else network_families()[name].degree(n),
-            many - (1 << n) + 2,
-        )
-    known = {int(point["failed"]): other.counts["connected"] / other.trials for point, other in done}
-    strata = []
+    counted, (name, what, n) = {int(point["failed"]): other for point, other in done}, found[0]
+    family: Any = name
+    if name not in network_families() and what == "links":  # only the study's code knows the links of a user's network
+        sample = study_of(results.study).sample
+        assert sample is not None
+        family = sample({**first, "failed": 0}, 0, 0).network.family
+    curve = functools.partial(_make_curve, _find_number(results.study, stat), first)
+    try:
+        return curve(count_components(family, what, n), counted, tally.trials)
+    except KeyError:  # a file has a statistic's bounds only at its own points
+        raise ParameterError(
+            f"results must have all numbers of failures, or the code of {results.study.name}, which bounds {stat} at the others"
+        ) from None
+
+
+def _make_curve(
+    statistic: Number, where: Mapping[str, Value], many: int, counted: Mapping[int, Tally], trials: int
+) -> Curve:
+    """Return the curve of a statistic for the network ``where``, from tallies by numbers of failures."""
+    name, what, n = str(where["network"]), str(where["failing"]), int(where["n"])
+
+    def make_point(f: int) -> dict[str, Value]:
+        return {**where, "failed": f}
+
+    known = _known_values(statistic, make_point, 1 << n, many, connectivity(name, n, what), what == "links")
+    floor, rows = getattr(statistic, "least", 0.0), []
     for f in range(many + 1):
-        if f < sure or f >= vain or (what == "nodes" and f == many - 1):
-            strata.append((float(f < vain), 0.0, 0.0, 0.0))
-        else:
-            strata.append((known.get(f, 0.0), 1.0, 0.0, 0.0 if f in known else 1.0))
-    return strata, tally.trials
-
-
-def _evaluate_curve(strata: Sequence[Stratum], trials: int, p: float) -> Estimate:
-    """Return the value of the polynomial at p: the mean over orders of failures of a quantity in [sure, sure + unknown].
-
-    ``unknown`` is the weight of the numbers of failures whose probability is not proved, so the limits are close at small and
-    at large p.
-    """
-    weights = _weigh_failures(len(strata) - 1, p)
-    mean, sampled, _, most = np.array(strata).T
-    sure, unknown = math.fsum(weights * mean * (1 - sampled)), math.fsum(weights * sampled)
-    if unknown == 0:
-        return Estimate(sure, 0.0, sure, sure)
-    low = min(math.fsum(weights * mean * sampled) / unknown, 1.0)
-    high = min(low + math.fsum(weights * most) / unknown, 1.0)
-    value = (low + high) / 2
-    error = unknown * math.sqrt(value * (1 - value) / trials)
-    limits = chernoff_interval(low, trials)[0], chernoff_interval(high, trials)[1]
-    value, least, greatest = (min(sure + unknown * x, 1.0) for x in (value, *limits))
-    return Estimate(value, error, least, greatest)
+        if f in known:
+            rows.append((*(known[f],) * 4, 0.0))
+            continue
+        bounds = floor, floor + float(getattr(statistic, "bound", lambda _: 1.0)(make_point(f)))
+        e = statistic.estimate(counted[f].counts, trials, make_point(f)) if f in counted else None
+        limits = (e.value, e.value, e.stderr * math.sqrt(trials)) if e else (*bounds, 0.0)
+        rows.append((*bounds, *limits))
+    least, most, low, high, deviation = np.array(rows).T
+    return Curve(least, most, low, high, deviation, trials, not isinstance(statistic, Proportion))
 
 
 def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[float, float]:
@@ -200,8 +387,8 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
     return bound(0.0), bound(1.0)
 
 
-def _strata(results: Results, gain: bool) -> list[Stratum]:
-    """Return the strata for f = 0 .. 2^n."""
+def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
+    """Return the strata for f = 0 .. 2^n of a probability, or of its difference to the hypercube."""
     axes = [axis.name for axis in results.study.axes]
     needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
@@ -213,32 +400,32 @@ def _strata(results: Results, gain: bool) -> list[Stratum]:
         raise ParameterError(
             f"results must be of one network at one n without faulty links, got {some}: use results.sel"
         )
-    name, n = found[0]
-    tallies = {int(point["f"]): tally for point, tally in done}
-    sure = min(connectivity(name, n), n) if gain else connectivity(name, n)
-    return [_stratum(tallies.get(f), f, 1 << n, max(sure, 1), gain) for f in range((1 << n) + 1)]
+    (name, n), (first, _) = found[0], done[0]
+    statistic, tallies = _find_number(results.study, stat), {int(point["f"]): tally for point, tally in done}
+    sure, least = connectivity(name, n), 0.0
+    if paired:
+        differences = {s.name: s for s in results.study.statistics if isinstance(s, PairedDifference)}
+        if f"{stat}_diff" not in differences:
+            raise ParameterError(f"against must be left out for {stat}, which has no difference to the hypercube")
+        difference, sure, least = differences[f"{stat}_diff"], min(sure, n), -1.0
+    known = _known_values(statistic, lambda f: {**first, "f": f}, 1 << n, 1 << n, max(sure, 1), False)
+    rows = []
+    for f in range((1 << n) + 1):
+        if f in known:
+            rows.append((*(0.0 if paired else known[f],) * 2, 0.0))
+        elif f not in tallies:
+            rows.append((least, 1.0, 0.0))
+        else:
+            counts, trials = tallies[f].counts, tallies[f].trials
+            events = counts[difference.nonzero] if paired else statistic.count_events(counts, trials)
+            mean, share = (counts[difference.total] if paired else events) / trials, (events + 1) / (trials + 2)
+            rows.append((mean, mean, max(share - (mean if paired else share) ** 2, 0.0) / trials))
+    return Strata(*np.array(rows).T)
 
 
-def _stratum(tally: Tally | None, f: int, nodes: int, sure: int, gain: bool) -> Stratum:
-    if f < sure or f >= nodes - 1:
-        return 0.0 if gain else float(f < nodes), 0.0, 0.0, 0.0
-    if tally is None:
-        return 0.0, 0.0, -1.0 if gain else 0.0, 1.0
-    trials = tally.trials
-    share = (tally.counts["connected_differs" if gain else "connected"] + 1) / (trials + 2)
-    mean = tally.counts["connected_diff" if gain else "connected"] / trials
-    return mean, max(share - (mean if gain else share) ** 2, 0.0) / trials, 0.0, 0.0
-
-
-def has_narrow_interval(e: Estimate) -> bool:
-    """Whether missing numbers of failures widen the interval less than the trials do."""
-    return e.half_width <= 2 * _Z * e.stderr or e.half_width == 0
-
-
-def count_known_faults(results: Results, against: str | None = None) -> tuple[int, int]:
-    """Return how many numbers of failures have a known or sampled probability, and how many there are."""
-    strata = _curve_strata(results)[0] if is_curve(results) else _strata(results, against is not None)
-    return sum(least == most for _, _, least, most in strata), len(strata)
+def count_known_faults(curve: Curve | Strata) -> tuple[int, int]:
+    """Return how many numbers of failures have a known or sampled value, and how many there are."""
+    return int((curve.low == curve.high).sum()), len(curve.low)
 
 
 @dataclass(frozen=True)
@@ -260,29 +447,54 @@ class Crossing:
 
 def crossing(results: Results) -> Crossing:
     """Return the first crossing of a network and the hypercube in rates .0025 .. .9975; ``results`` as in ``reliability``."""
-    strata = _strata(results, True)
-    estimates = [(p, _evaluate_polynomial(strata, p, _DECISION_Z)) for p in _RATES]
+    strata = _read_strata(results, "connected", True)
+    estimates = [(p, strata.read(p, _DECISION_Z).estimate) for p in _RATES]
     decided = [(p, e.low > 0) for p, e in estimates if e.low > 0 or e.high < 0]
     for (low, ahead), (high, later) in itertools.pairwise(decided):
         if ahead != later:
             a, b = low, high
             for _ in range(60):
                 middle = (a + b) / 2
-                a, b = (middle, b) if (_evaluate_polynomial(strata, middle).value > 0) == ahead else (a, middle)
+                a, b = (middle, b) if (strata.read(middle).estimate.value > 0) == ahead else (a, middle)
             return Crossing((a + b) / 2, low, high)
     return Crossing(None, math.nan, math.nan)
 
 
-def group_by_network(results: Results) -> Iterable[tuple[str, int, Results]]:
-    """Yield name (for a curve with nodes or links), n and results of each network in results over f."""
-    if is_curve(results):
-        for name, what, n in dict.fromkeys(
-            (str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials
-        ):
-            yield f"{name} {what}", n, results.sel(network=name, failing=what, n=n)
+def group_by_network(results: Results) -> Iterator[tuple[str, str, int, Results]]:
+    """Yield name, what fails (empty for ``survival``), n and results of each network in results over f."""
+    axes = [axis.name for axis in results.study.axes]
+    if "failing" in axes:
+        found = dict.fromkeys((str(p["network"]), str(p["failing"]), int(p["n"])) for p, t in results if t.trials)
+        for name, what, n in found:
+            yield name, what, n, results.sel(network=name, failing=what, n=n)
         return
-    found = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
-    if not found:
-        _strata(results, False)
-    for name, n in found:
-        yield name, n, results.sel(network=name, n=n, links=0)
+    pairs = dict.fromkeys((str(p["network"]), int(p["n"])) for p, t in results if t.trials and not p.get("links", 1))
+    if not pairs:
+        _read_strata(results, "connected", False)
+    for name, n in pairs:
+        yield name, "", n, results.sel(network=name, n=n, links=0)
+
+
+def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], width: float) -> str:
+    """Return the run of survival-curve that gives a statistic an interval of at most ``width`` at all rates.
+
+    It leaves out numbers of failures that add at most a tenth of the width.  The number of trials is sufficient for any outcome
+    (Hoeffding 1963), so fewer are often enough.
+    """
+    if not 0 < width < math.inf:
+        raise ParameterError(f"plan must be a positive width, got {width}")
+    where: dict[str, Any] = {"network": name, "failing": what, "n": n}
+    curve = _make_curve(_find_number(study("survival-curve"), stat), where, count_components(name, what, n), {}, 1)
+    wanted, span = np.zeros(len(curve.low), bool), 0.0
+    for p in rates:
+        part = weigh_failures(len(curve.low) - 1, p) * (curve.most - curve.least)
+        order = np.argsort(part)
+        wanted[order[np.cumsum(part[order]) > width / 10]] = True
+        span = max(span, math.fsum(part))
+    trials = math.ceil(2 * math.log(2 / ALPHA * (1 + curve.is_mean)) * (span / (0.9 * width)) ** 2)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], wanted, [0]))))
+    failed = ",".join(f"{a}:{b - 1}" if b - 1 > a else f"{a}" for a, b in edges.reshape(-1, 2).tolist())
+    return (
+        f"fastcube run survival-curve --set network={name} --set failing={what} --set n={n} --set failed={failed or 0} "
+        f"--trials {max(trials, 1)}"
+    )

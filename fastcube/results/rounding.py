@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..measure.estimate import Estimate
+from ..measure.estimate import Estimate, OrderEstimate
 
 #: Most decimals of a column in fixed notation, and the largest number below which a column uses scientific notation.
 _MOST_DECIMALS, _SMALL = 8, 1e-4
@@ -22,8 +22,8 @@ def estimate_text(e: Estimate) -> str:
 
     The form is ``0.01234 ± 0.00056`` if this gives both limits to a tenth of the half-width, else ``0.00150 [0.00110, 0.00250]``
     with enough digits to separate the estimate from its limits.  ``< 3.7e-06`` means that no trial had the event, ``> 0.9963``
-    that all had it.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  Without an interval there is the value alone, and
-    ``-`` if nothing is known.
+    that all had it.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  A quantile is ``14 [12, 17]``, or
+    ``14 [12, inf]`` if its upper limit is infinite.  Without an interval there is the value alone, and ``-`` if nothing is known.
     """
     return estimate_texts([e])[0]
 
@@ -33,12 +33,12 @@ def estimate_texts(estimates: Sequence[Estimate]) -> list[str]:
     numbers = [abs(x) for e in estimates for x in (e.value, e.low, e.high) if 0 < abs(x) < math.inf]
     decimals = [-min(_rounding_exponents(e)) for e in estimates if _has_width(e)]
     scientific = max(decimals, default=0) > _MOST_DECIMALS or 0 < max(numbers, default=0.0) < _SMALL
-    return [_format_estimate(e, scientific) for e in estimates]
+    return [_format_quantile(e) if isinstance(e, OrderEstimate) else _format_estimate(e, scientific) for e in estimates]
 
 
 def _has_width(e: Estimate) -> bool:
     """Whether the estimate has an interval that determines its digits."""
-    return not math.isnan(e.value) and 0 < e.half_width < math.inf
+    return not isinstance(e, OrderEstimate) and not math.isnan(e.value) and 0 < e.half_width < math.inf
 
 
 def _decimal_exponent(x: float) -> int:
@@ -60,6 +60,11 @@ def _rounding_exponents(e: Estimate) -> tuple[int, int, int]:
         for side in (e.value - e.low, e.high - e.value)
     )
     return low, min(low, high), high
+
+
+def _format_quantile(e: OrderEstimate) -> str:
+    value, low, high = (f"{x:.{_SIGNIFICANT}g}" for x in (e.value, e.low, e.high))
+    return f"{value} [{low}, {high}]"
 
 
 def _format_estimate(e: Estimate, scientific: bool) -> str:

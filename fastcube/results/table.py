@@ -120,7 +120,9 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
     lines += unverified_note(results)
     hidden = 0 if asked else sum(not s.shown for s in results.study.statistics)
     if hidden:
-        lines.append(f"{count_text(hidden, 'statistic')} of this study not in the table: fastcube show --format csv has all")
+        lines.append(
+            f"{count_text(hidden, 'statistic')} of this study not in the table: fastcube show --format csv has all"
+        )
     return lines
 
 
@@ -305,8 +307,10 @@ def as_csv(results: Results, statistics: Sequence[str] | None = None) -> str:
 
 
 def json_safe(value: Any) -> Any:
-    """Return the value for JSON, which has no NaN: None in its place."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """Return the value for JSON, which has no NaN and no infinity: None or the text ``inf`` in their place."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def as_json(results: Results, statistics: Sequence[str] | None = None) -> str:

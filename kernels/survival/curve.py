@@ -25,7 +25,7 @@ from .layout import CURVE, CURVE_EVENTS
 _SLOTS = np.int64(CURVE.size)
 _EVENTS = CURVE.family("{}", CURVE_EVENTS)
 _SOME = CURVE.counter("some")
-_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others"))
+_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others", "joined"))
 
 #: Index in ``params`` of the first number of failures.
 _FAILED = 3
@@ -38,8 +38,6 @@ _NO_ISOLATED, _DISCONNECTED, _DISCONNECTED_1_EXTRA = np.uint64(32), np.uint64(1 
 DISCONNECTION, ISOLATED_NODE, _FIRST_EVENTS = range(3)
 
 _6, _63 = np.uint64(6), np.uint64(63)
-
-_tabulate = make_tabulate(named_step)
 
 
 class CurveScratch(NamedTuple):
@@ -54,8 +52,9 @@ class CurveScratch(NamedTuple):
     many: Ints32  #: number of components of each size, without the giant (one of the largest)
     failed: Ints  #: count + 1: the numbers of failures in falling order, and -1
     rows: Ints  #: count entries: row of each number in the tally
-    states: Words  #: (4, count): the trial's events, one field each, then the sizes that ``note_state`` gets
-    sums: Words  #: (10, count): sums over trials, of events, and of each size, its square's low half and high half
+    survivors: Words  #: count entries: number of nodes that survive
+    states: Words  #: (5, count): the trial's events, one field each, the sizes that ``note_state`` gets, and the joined pairs
+    sums: Words  #: (13, count): sums over trials, of events, and of each size, its square's low half and high half
     first: Ints  #: used by ``hitting``: failures at the first DISCONNECTION and at the first ISOLATED_NODE
 
 
@@ -70,35 +69,47 @@ def _list_ends(table, n):
     return ends
 
 
-@scratch
-def curve_scratch_for(params):
-    index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
-    nodes = np.int64(1) << n
-    table = np.empty((nodes, named_slots(index, n)), np.uint16)
-    _tabulate(index, n, table)
-    ends = np.empty((0, 2), np.int32)
-    if what == 1:
-        ends = _list_ends(table, n)
-        table = np.empty((0, 0), np.uint16)
-    count = params.size - _FAILED
-    rows = np.argsort(-params[_FAILED:])
-    failed = np.full(count + 1, -1, np.int64)
-    for i in range(count):
-        failed[i] = np.int64(params[_FAILED + rows[i]])
-    return CurveScratch(
-        table,
-        ends,
-        np.empty(ends.shape[0] if what == 1 else nodes, np.int32),
-        np.empty(16, np.uint64),
-        np.empty(nodes, np.int32),
-        np.zeros((nodes + 63) >> 6, np.uint64),
-        np.zeros(nodes + 1, np.int32),
-        failed,
-        rows,
-        np.zeros((4, count), np.uint64),
-        np.zeros((10, count), np.uint64),
-        np.zeros(_FIRST_EVENTS, np.int64),
-    )
+def make_curve_scratch(step: Any, slots: Any) -> Any:
+    """Return the function ``curve_scratch_for(params)`` for networks given by blocks step(index, v, d, n) and slots(index, n)."""
+    tabulate = make_tabulate(step)
+
+    @scratch
+    def curve_scratch_for(params):
+        index, what, n = np.int64(params[0]), np.int64(params[1]), np.int64(params[2])
+        nodes = np.int64(1) << n
+        table = np.empty((nodes, slots(index, n)), np.uint16)
+        tabulate(index, n, table)
+        ends = np.empty((0, 2), np.int32)
+        if what == 1:
+            ends = _list_ends(table, n)
+            table = np.empty((0, 0), np.uint16)
+        count = params.size - _FAILED
+        rows = np.argsort(-params[_FAILED:])
+        failed = np.full(count + 1, -1, np.int64)
+        survivors = np.empty(count, np.uint64)
+        for i in range(count):
+            failed[i] = np.int64(params[_FAILED + rows[i]])
+            survivors[i] = np.uint64(nodes - failed[i] if what == 0 else nodes)
+        return CurveScratch(
+            table,
+            ends,
+            np.empty(ends.shape[0] if what == 1 else nodes, np.int32),
+            np.empty(16, np.uint64),
+            np.empty(nodes, np.int32),
+            np.zeros((nodes + 63) >> 6, np.uint64),
+            np.zeros(nodes + 1, np.int32),
+            failed,
+            rows,
+            survivors,
+            np.zeros((5, count), np.uint64),
+            np.zeros((13, count), np.uint64),
+            np.zeros(_FIRST_EVENTS, np.int64),
+        )
+
+    return curve_scratch_for
+
+
+curve_scratch_for = make_curve_scratch(named_step, named_slots)
 
 
 @block
@@ -139,7 +150,9 @@ def _add_trial(w):
     count = w.rows.size
     for i in range(count):
         w.sums[0, i] += w.states[0, i]
-    for k in range(1, 4):
+        largest = w.states[1, i] & LOW32
+        w.states[4, i] = (largest * largest + w.states[3, i] - w.survivors[i]) >> ONE
+    for k in range(1, 5):
         for i in range(count):
             x = w.states[k, i] & LOW32
             square = x * x
@@ -164,7 +177,7 @@ def _flush_moments(w, tally, trials):
     """Add the sums of sizes to the tally."""
     for i in range(w.rows.size):
         row = w.rows[i] * _SLOTS
-        for k in range(3):
+        for k in range(len(_SIZES)):
             tally[row + _SIZES[k].total] += np.int64(w.sums[3 * k + 1, i])
             tally[row + _SIZES[k].squares] += np.int64(w.sums[3 * k + 2, i])
             tally[row + _SIZES[k].squares + 1] += np.int64(w.sums[3 * k + 3, i])
@@ -358,10 +371,12 @@ def make_links_trial(note: Any, sizes: bool) -> Any:
     return trial
 
 
-def _curve_kernel(trial: Any, variant: str) -> Any:
-    @kernel(TRIALS_SIGNATURE, variant=variant)
+def make_curve_kernel(trial: Any, variant: str, scratch_for: Any = curve_scratch_for, **cached: Any) -> Any:
+    """Return the kernel that counts a block ``trial(key, t, w)`` in its scratch memory."""
+
+    @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
     def curve(key, first, stop, params, tally):
-        w = curve_scratch_for(params)
+        w = scratch_for(params)
         waiting = 0
         for t in range(first, stop):
             trial(key, t, w)
@@ -376,6 +391,8 @@ def _curve_kernel(trial: Any, variant: str) -> Any:
     return curve
 
 
-CURVE_HYPERCUBE = _curve_kernel(make_nodes_trial(True, note_state), "hypercube")
-CURVE_NODES = _curve_kernel(make_nodes_trial(False, note_state), "nodes")
-CURVE_LINKS = _curve_kernel(make_links_trial(note_state, True), "links")
+NODES_TRIAL, LINKS_TRIAL = make_nodes_trial(False, note_state), make_links_trial(note_state, True)
+
+CURVE_HYPERCUBE = make_curve_kernel(make_nodes_trial(True, note_state), "hypercube")
+CURVE_NODES = make_curve_kernel(NODES_TRIAL, "nodes")
+CURVE_LINKS = make_curve_kernel(LINKS_TRIAL, "links")

@@ -5,7 +5,7 @@ from ..tally.layout import Counter, Layout, Maximum, Moments
 #: Compared events: each has a counter for the network, one for the hypercube, and two for their difference.
 COMPARED_EVENTS = {
     "connected": "the nonfaulty nodes are connected",
-    "no_isolated": "no nonfaulty node is isolated",
+    "no_isolated_node": "no nonfaulty node is isolated",
     "extra_1": "apart although no node is isolated",
     "st_connected": "t can be reached from s",
 }
@@ -25,7 +25,7 @@ SURVIVAL = Layout(
 CURVE_EVENTS = {
     "connected": "the survivors are connected",
     "disconnected": "the survivors are in more than one component",
-    "no_isolated": "no survivor is isolated",
+    "no_isolated_node": "no survivor is isolated",
     "extra_1": "the survivors are disconnected although none is isolated",
 }
 
@@ -34,11 +34,26 @@ CURVE = Layout(
     Moments("largest", "nodes of the largest component", 1, 2, "largest_squares", "some"),
     Moments("second", "nodes of the second largest component", 1, 2, "second_squares"),
     Moments("others", "squared sizes of all components but the largest", 2, 3, "others_squares"),
+    Moments("joined", "pairs of survivors that a path connects", 2, 3, "joined_squares"),
 )
 
-#: Number of bins of each time measured by ``hitting``, and the count of a lifetime of 1.  The bins are 32nds of the number of
-#: components, and one for all components.
-MOMENT_BINS, LIFETIME_UNIT = 33, 2.0**24
+#: Count of a lifetime of 1.
+LIFETIME_UNIT = 2.0**24
+
+#: Largest number of components that ``hitting`` counts in bins of one failure.
+MOST_SINGLE_BINS = 4096
+
+
+def failures_per_bin(components: int) -> int:
+    """Return the width of the bins of ``hitting``: the least power of two with at most MOST_SINGLE_BINS bins and one for the end.
+
+    Bin i counts the failures i * width .. (i + 1) * width - 1.
+    """
+    width = 1
+    while components // width > MOST_SINGLE_BINS:
+        width *= 2
+    return width
+
 
 HITTING = Layout(
     Counter("isolation_first", "trials in which the first disconnection isolates a node"),
@@ -46,11 +61,14 @@ HITTING = Layout(
     Counter("never_disconnected", "trials in which the survivors are never disconnected"),
     Moments("disconnected_at", "failures until the survivors are disconnected", 2, 3, "disconnected_squares", "trials"),
     Moments("isolated_at", "failures until a survivor is isolated", 2, 3, "isolated_squares"),
-    Counter("disconnected_bins", "trials by the moment of the first disconnection", bins=MOMENT_BINS),
-    Counter("isolated_bins", "trials by the moment of the first isolated node", bins=MOMENT_BINS),
+    Counter("disconnected_bins", "trials by the first disconnection, in bins of failures", bins=MOST_SINGLE_BINS + 1),
+    Counter("isolated_bins", "trials by the first isolated node, in bins of failures", bins=MOST_SINGLE_BINS + 1),
     Moments("life", "expected time of the first disconnection, in 2^-24", 2, 3, "life_squares"),
     Moments("life_diff", "the same less the hypercube's on the same order", 1, 3, "life_diff_squares", "life_differs"),
 )
+
+#: Number of bins of the length of a path from s to t; the last bin counts all longer paths too.
+LENGTH_BINS = 64
 
 #: Values of g for which g-extra trials are counted, and least numbers of components that are counted.
 EXTRA_NODES, LEAST_COMPONENTS = (2, 3), (3, 4)
@@ -61,6 +79,9 @@ SURVIVAL_COMPONENTS = Layout(
     Counter("some", "trials with a part"),
     Counter("reached", "trials in which t can be reached from s"),
     Moments("length", "links from s to t in these", squared="length_squares"),
+    Counter(
+        "length_bins", f"these by the links from s to t, {LENGTH_BINS - 1} or more in the last bin", bins=LENGTH_BINS
+    ),
     Moments("intact", "links from s to t without faults in these", squared="intact_squares"),
     Counter("length_intact", "products of the two"),
     Counter("both", "trials in which t can be reached in the network and in the hypercube"),

@@ -17,14 +17,14 @@ from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, add_wide, offer
 from .drawing import propose_links
-from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, SURVIVAL
+from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, LENGTH_BINS, SURVIVAL
 from .layout import SURVIVAL_COMPONENTS as PARTS
 
 _NOT_SEARCHED = np.uint8(255)
 
 _LARGEST, _PARTS, _SOME = PARTS.moments("largest"), PARTS.moments("components"), PARTS.counter("some")
 _REACHED, _LENGTH, _INTACT = PARTS.counter("reached"), PARTS.moments("length"), PARTS.moments("intact")
-_LENGTH_INTACT = PARTS.counter("length_intact")
+_LENGTH_INTACT, _LENGTH_BINS = PARTS.counter("length_intact"), PARTS.counter("length_bins")
 _BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("distance_diff")
 _EXTRA, _PARTS_AT_LEAST = (
     PARTS.family("extra_{}", EXTRA_NODES),
@@ -228,6 +228,7 @@ def _count_parts(t, own, cube, compared, intact, tally):
         return
     tally[_REACHED] += 1
     add_quantity(tally, _LENGTH, own.length)
+    tally[_LENGTH_BINS + min(own.length, LENGTH_BINS - 1)] += 1
     add_quantity(tally, _INTACT, intact)
     tally[_LENGTH_INTACT] += own.length * intact
     if cube.length < 0:

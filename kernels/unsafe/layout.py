@@ -48,10 +48,18 @@ UNSAFE_RARE = Layout(
     Maximum("largest", "dimension of the largest subcube"),
 )
 
+#: Largest n of ``unsafe-critical``.
+MOST_CRITICAL_DIMENSIONS = 30
+
 UNSAFE_CRITICAL = Layout(
     Moments("unsafe_nodes", "unsafe nodes", 1, 2, nonzero="with_unsafe"),
     Counter("all_unsafe", "trials without an active node"),
     Moments("rounds", "rounds of FIND_UNSAFE"),
+    Counter(
+        "rounds_bins",
+        "trials by their rounds of FIND_UNSAFE, at most floor(n^2 / 3)",
+        bins=MOST_CRITICAL_DIMENSIONS**2 // 3 + 1,
+    ),
     Counter("faults", "faulty nodes"),
     Maximum("rounds", "most rounds of FIND_UNSAFE"),
 )

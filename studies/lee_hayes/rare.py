@@ -183,13 +183,13 @@ UNSAFE_RARE = Study(
         _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
         Proportion(
             name="close_pair",
-            description="probability of two faults within distance 2",
+            description="probability that some two faults are within distance 2",
             events="acceptance",
             scale=_scale,
         ),
         CensoredMean(
             name="rounds",
-            description="mean number of rounds of FIND_UNSAFE",
+            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
             total="rounds",
             squares="rounds_squared",
             nonzero="with_unsafe",
@@ -197,10 +197,12 @@ UNSAFE_RARE = Study(
             bound=most_rounds,
             scale=_scale,
         ),
-        _mean("unsafe_fraction", "mean of (nonfaulty unsafe nodes) / 2^n", _scale_of_fraction, False),
+        _mean(
+            "unsafe_fraction", "mean fraction of the 2^n nodes that are nonfaulty but unsafe", _scale_of_fraction, False
+        ),
         Proportion(
             name="all_unsafe",
-            description="probability that Q_n is unsafe (no node is active)",
+            description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe",
             possible=can_span,
             scale=_scale,
             shown=False,
@@ -217,7 +219,11 @@ UNSAFE_RARE = Study(
             )
             for d in DIMENSIONS
         ),
-        Proportion(name="acceptance", description="fraction of the importance-sampled trials that count", shown=False),
+        Proportion(
+            name="acceptance",
+            description="fraction of the importance-sampled (Karp-Luby) trials that are accepted",
+            shown=False,
+        ),
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),

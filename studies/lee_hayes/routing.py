@@ -262,11 +262,11 @@ def ending_proportion(name: str, how: str, words: str, condition: str | None = N
 
 
 def _longer_proportion(name: str) -> Proportion:
-    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest feasible path"
+    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest nonfaulty path"
     return make_proportion(f"{name}_above_shortest", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
 
 
-_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "find no link to go on"
+_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "end where no link leads on"
 _SOME_ACTIVE = "some_active"
 
 ROUTING = Study(
@@ -303,7 +303,7 @@ ROUTING = Study(
             "fraction of all messages that ROUTE3(1) delivers, counting none as delivered where no node is active",
             events="route3_delivered",
         ),
-        make_proportion("some_active", "fraction of fault sets that leave an active node"),
+        make_proportion("some_active", "fraction of fault sets that leave an active node: neither faulty nor unsafe"),
         ending_proportion("route1", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route2", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route1", "stuck", _NO_LINK_TEXT),
@@ -317,7 +317,7 @@ ROUTING = Study(
         length_ratio("route3", length_bound(lambda _: 1)),
         make_proportion(
             "ends_in_one_unsafe_subcube",
-            "fraction of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
+            "fraction of messages, where some node is active, whose source and destination are in one maximal unsafe subcube",
             _SOME_ACTIVE,
         ),
         make_proportion(
@@ -335,11 +335,12 @@ ROUTING = Study(
         _longer_proportion("route3"),
         make_proportion(
             "reachable",
-            "fraction of messages with a feasible path to their destination (n <= 12)",
+            "fraction of messages with a nonfaulty path to their destination (n <= 12)",
             defined=_is_searched,
         ),
     ),
     kernel=lambda point: dispatch.ROUTING.kernel(*point.values()),
+    alternatives=lambda point: dispatch.ROUTING.alternatives(*point.values()),
     grids=(
         Grid("nodes", product_grid(n=range(5, 13), f=range(1, 9), links=[0], k=[1, 2]), 10**6),
         Grid(

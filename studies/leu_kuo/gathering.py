@@ -152,7 +152,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     """
     return NormalMean(
         name=f"slowdown_{name}",
-        description=f"mean of ({description}) / n, among trials with a sink",
+        description=f"mean of {description}, divided by n, among trials with a sink",
         total=f"steps_{name}",
         squares=f"steps_{name}_squared",
         unit=_stage_count,
@@ -163,10 +163,12 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     )
 
 
-_SINK = Proportion(name="sink_exists", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
+_SINK = Proportion(
+    name="sink_exists", description="fraction of trials with a sink: a node without a faulty link", shown=False
+)
 
 _UNREACHABLE_DATA = _data_ratio(
-    "unreachable_data", "nonfaulty links do not join to the sink", "with_unreachable_data", bound=lambda _: 1.0
+    "unreachable_data", "no nonfaulty path joins to the sink", "with_unreachable_data", bound=lambda _: 1.0
 )
 
 
@@ -268,13 +270,16 @@ GATHER = Study(
         _lost_ratio("as_commented"),
         _lost_ratio("as_printed"),
         _lost_ratio("corrected", shown=False),
-        _sink_proportion("deadlocked_as_printed", "FTTC as printed blocks a node for ever"),
-        _sink_proportion("deadlocked_as_commented", "FTTC as commented blocks a node for ever", shown=False),
-        _sink_proportion("deadlocked_corrected", "FTTC corrected blocks a node for ever", shown=False),
+        _sink_proportion("deadlocked_as_printed", "FTTC as printed makes a node wait for ever"),
+        _sink_proportion("deadlocked_as_commented", "FTTC as commented makes a node wait for ever", shown=False),
+        _sink_proportion("deadlocked_corrected", "FTTC corrected makes a node wait for ever", shown=False),
         _UNREACHABLE_DATA,
-        _sink_proportion("avoidable_loss", "FTTC as commented loses more than is cut off from the sink", shown=False),
         _sink_proportion(
-            "blocked_sender_without_helper", "a failing node has no active neighbour to give a partition to"
+            "avoidable_loss", "FTTC as commented loses data that a nonfaulty path joins to the sink", shown=False
+        ),
+        _sink_proportion(
+            "blocked_sender_without_helper",
+            "a blocked sender (faulty link down the tree) has no active neighbour to take its data",
         ),
         _SINK,
     ),
@@ -295,12 +300,16 @@ REROUTING = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.REROUTING,
     statistics=(
-        _slowdown("as_commented", "steps of FTTC as commented"),
-        _slowdown("corrected", "steps of FTTC corrected"),
-        _slowdown("paper", "n + k", 2),
-        _slowdown("reroute", "n + 3k", 4, shown=False),
-        _slowdown("reroute_hops", "n + 2k", 3),
-        _sink_proportion("slowdown_at_least_2", "FTTC as commented takes 2n steps or more", shown=False),
+        _slowdown("as_commented", "the steps of FTTC as commented"),
+        _slowdown("corrected", "the steps of FTTC corrected"),
+        _slowdown("paper", "the paper's n + k steps with k faulty stages", 2),
+        _slowdown("reroute", "REROUTE's n + 3k steps with k faulty stages", 4, shown=False),
+        _slowdown("reroute_hops", "REROUTE's n + 2k links in a row with k faulty stages", 3),
+        _sink_proportion(
+            "slowdown_at_least_2",
+            "FTTC as commented takes 2n steps or more, twice as long as without faults",
+            shown=False,
+        ),
         _complete_proportion("tc"),
         _complete_proportion("reroute"),
         _complete_proportion("as_commented"),

@@ -1,112 +1,16 @@
 """``survival-curve``: survivors after every number of failures, all counted from one order of failures per trial (N6)."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import CURVE as TALLY
-from fastcube.measure.statistics import MIN_SUM_OF_TAIL, Mean, NormalMean, Point, Proportion, Statistic
-from fastcube.measure.study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
-from fastcube.measure.survival import NETWORK
-from fastcube.networks.family import network, network_families
+from fastcube.measure.statistics import Point
+from fastcube.measure.study import Grid, Study, Value
+from fastcube.measure.survival_curve import AXES, STATISTICS, check_point, explain, make_curve, sample
 from fastcube.results.results import Results
-
-#: Largest number of links of a network on 2^16 nodes (the augmented cube).
-_MOST_LINKS = 31 * 2**15
-
-FAILING = Choice("failing", "what fails", ("nodes", "links"), key_name="what")
-
-AXES = (
-    NETWORK,
-    FAILING,
-    Axis("n", "dimension (bits of a label)", int, 2, dispatch.MOST_DIMENSIONS),
-    Axis("failed", "failed nodes or links", int, 0, _MOST_LINKS, swept=True),
-)
-
-
-def count_failing(point: Point) -> int:
-    """Return the number of nodes, or of links, that can fail."""
-    n = int(point["n"])
-    return 2**n if str(point["failing"]) == "nodes" else network_families()[str(point["network"])].links(n)
-
-
-def _check_point(point: Point) -> None:
-    chosen, n = network_families()[str(point["network"])], point["n"]
-    chosen.check_size(n, dispatch.MOST_DIMENSIONS)
-    check_range("failed", point["failed"], 0, count_failing(point), f"for {chosen.name} at n={n}, {point['failing']}")
-
-
-def _survivor_count(point: Point) -> float:
-    failed = int(point["failed"]) if str(point["failing"]) == "nodes" else 0
-    return float(max(2 ** int(point["n"]) - failed, 1))
-
-
-STATISTICS: tuple[Statistic, ...] = (
-    Proportion(name="connected", description="probability that the survivors are connected"),
-    Proportion(name="disconnected", description="probability of more than one component", shown=False),
-    Proportion(name="no_isolated", description="probability that no survivor is isolated"),
-    Proportion(name="extra_1", description="probability of a disconnection without an isolated node"),
-    Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
-         squares="largest_squares", nonzero="some", unit=_survivor_count),
-    Mean(name="second_component", description="fraction of the survivors in the second largest component",
-         total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
-         bound=lambda point: 0.5),
-    NormalMean(name="susceptibility",
-               description="sum of squared sizes of components but the largest, divided by the survivors (heavy tail)",
-               total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
-               bound=lambda point: _survivor_count(point) / 4,
-               least_sum=lambda point: MIN_SUM_OF_TAIL * _survivor_count(point) / 4),
-)  # a table, row by row # fmt: skip
-
-
-def sample(point: Point, key: int, trial: int) -> Sample:
-    """Return the network without the nodes or links that fail first in the trial, and their numbers in this order."""
-    from fastcube.kernels.cube.link_numbers import link_names
-    from fastcube.kernels.draws import philox
-    from fastcube.kernels.survival import replay
-
-    chosen, n = network_families()[str(point["network"])], int(point["n"])
-    purpose = philox.NODE_ORDERS if str(point["failing"]) == "nodes" else philox.LINK_ORDERS
-    order = replay.sample_order(np.uint64(key), trial, count_failing(point), purpose)
-    failed = order[: int(point["failed"])].tolist()
-    if str(point["failing"]) == "nodes":
-        return Sample(network(chosen, n, failed), {"order": failed})
-    names = link_names(chosen.table(n), n)[failed].tolist()
-    return Sample(network(chosen, n, (), [(v, chosen.step(v, d, n)) for v, d in names]), {"order": failed})
-
-
-def explain(point: Point, key: int, trial: int) -> Explanation:
-    """Return the trial at one number of failures, computed by the functions for single instances."""
-    from fastcube.algorithms.survival import survival
-
-    drawn = sample(point, key, trial)
-    net, order = drawn.network, drawn.others["order"]
-    found = survival(net)
-    data = {
-        "faulty_nodes": sorted(net.faulty_nodes),
-        "faulty_links": sorted(map(list, net.faulty_links)),
-        "order": order,
-        "connected": found.connected,
-        "isolated": found.isolated,
-        "components": found.components,
-    }
-    lines = [
-        f"  {len(order)} {point['failing']} failed, the first first: {join_limited(map(str, order))}",
-        f"  the survivors are {'' if found.connected else 'not '}connected, {found.isolated} isolated",
-        f"  sizes of components: {join_limited(map(str, found.components), 12)}",
-    ]
-    return Explanation("\n".join(lines), data)
-
-
-def make_curve(names: Iterable[str], what: str, n: int, failed: Iterable[int]) -> list[dict[str, Value]]:
-    """Return the points of some networks at these numbers of failures."""
-    numbers = list(failed)
-    return [{"network": name, "failing": what, "n": n, "failed": f} for name in names for f in numbers]  # type: ignore[dict-item]
-
 
 _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 
@@ -172,7 +76,7 @@ SURVIVAL_CURVE = Study(
     tally=TALLY,
     statistics=STATISTICS,
     kernel=lambda point: dispatch.CURVE.kernel(*point.values()),
-    check=_check_point,
+    check=check_point,
     sample=sample,
     explain=explain,
     figure=_figure,

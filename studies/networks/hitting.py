@@ -9,24 +9,23 @@ import numpy as np
 
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import HITTING as TALLY
-from fastcube.kernels.survival.layout import LIFETIME_UNIT
+from fastcube.kernels.survival.layout import LIFETIME_UNIT, failures_per_bin
 from fastcube.measure.statistics import (
     ComplementProportion,
-    Distribution,
     Mean,
     NormalDifference,
     NormalMean,
     Point,
     Proportion,
     Statistic,
+    make_quantiles,
 )
 from fastcube.measure.study import Axis, Explanation, Grid, Sample, Study, Value
 from fastcube.measure.survival import NETWORK, networks_of_size
+from fastcube.measure.survival_curve import FAILING, count_failing
+from fastcube.measure.survival_curve import sample as sample_failures
 from fastcube.networks.family import network, network_families
 from fastcube.results.results import Results
-
-from .curve import FAILING, count_failing
-from .curve import sample as sample_failures
 
 #: Largest n.
 MOST = 14
@@ -50,6 +49,10 @@ def _failing_count(point: Point) -> float:
     return float(count_failing(point))
 
 
+def _bins_per_failure(point: Point) -> float:
+    return 1 / failures_per_bin(count_failing(point))
+
+
 def _most_lifetime(point: Point) -> float:
     """Return the expected time until all nodes, or all links, have failed."""
     return float(np.sum(1.0 / np.arange(1, count_failing(point) + 1)))
@@ -63,19 +66,20 @@ STATISTICS: tuple[Statistic, ...] = (
                defined=_fails_nodes),
     Proportion(name="never_disconnected", description="probability of no disconnection until one survivor is left",
                defined=_fails_nodes),
-    NormalMean(name="lifetime", description="expected time of the first disconnection if each node, or link, fails at rate 1",
+    NormalMean(name="lifetime", description="expected time to the first disconnection if each node, or link, fails at rate 1",
                total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
     NormalDifference(name="lifetime_diff", description="lifetime: network minus hypercube, on the same orders of failures",
                      total="life_diff", squares="life_diff_squares", nonzero="life_differs",
                      unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime, defined=_is_compared),
-    Mean(name="disconnected_at", description="mean fraction of nodes or links that fail until the survivors are disconnected",
-         total="disconnected_at", squares="disconnected_squares", nonzero="trials", unit=_failing_count),
-    Mean(name="isolated_at", description="mean fraction of nodes or links that fail until a survivor is isolated",
+    Mean(name="disconnected_at", total="disconnected_at",
+         description="mean fraction of nodes or links that have failed when the survivors are disconnected",
+         squares="disconnected_squares", nonzero="trials", unit=_failing_count),
+    Mean(name="isolated_at", description="mean fraction of nodes or links that have failed when a survivor is isolated",
          total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_failing_count),
-    Distribution(name="disconnected_at_distribution", description="first disconnection, in 32nds of the nodes or links",
-                 counter="disconnected_bins", label="disconnected_at_32nds"),
-    Distribution(name="isolated_at_distribution", description="first isolated node, in 32nds of the nodes or links",
-                 counter="isolated_bins", label="isolated_at_32nds"),
+    *make_quantiles("first_disconnection", "number of failures at the first disconnection", "disconnected_bins",
+                    unit=_bins_per_failure, bound=_failing_count),
+    *make_quantiles("first_isolation", "number of failures at which a survivor is first isolated", "isolated_bins",
+                    unit=_bins_per_failure, bound=_failing_count, shown=False),
 )  # a table, row by row # fmt: skip
 
 
@@ -134,7 +138,7 @@ HITTING = Study(
     name="hitting",
     title="When failures first disconnect networks on 2^n nodes, and when they first isolate a node",
     source="docs/readings/networks.md, N6",
-    revision=1,
+    revision=2,
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,

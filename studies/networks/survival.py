@@ -240,7 +240,7 @@ def bracket_notes(results: Results) -> list[str]:
         low, high = found.low, found.high
         if (low, high) == (0.0, 1.0):
             continue
-        sampled = results.estimates(point)["no_isolated"]
+        sampled = results.estimates(point)["no_isolated_node"]
         narrower = (
             f", narrower than an interval from {tally.trials:,} trials" if high - low < 2 * sampled.half_width else ""
         )
@@ -281,7 +281,7 @@ _study = functools.partial(
     notes=Notes(
         (rank_notes, ("connected", "disconnected", "connected_diff")),
         (pairing_notes, ("connected_diff",)),
-        (bracket_notes, ("no_isolated", "disconnected", "extra_1")),
+        (bracket_notes, ("no_isolated_node", "disconnected", "extra_1")),
     ),
     together=512,
 )
@@ -293,6 +293,7 @@ SURVIVAL = _study(
     source="docs/readings/networks.md, N4, N5",
     axes=AXES,
     kernel=lambda point: dispatch.SURVIVAL.kernel(*point.values()),
+    alternatives=lambda point: dispatch.SURVIVAL.alternatives(*point.values()),
     grids=(
         Grid("nodes", NODES, 100_000),
         Grid("nine", make_points(networks_of_size(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),

@@ -196,20 +196,20 @@ EDST_BROADCAST = Study(
     statistics=(
         NormalMean(
             name="steps",
-            description="mean steps until every nonfaulty node has every packet, on the edge-disjoint trees",
+            description="mean number of steps until every nonfaulty node has every packet, on edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(name="matches_theorem_2", description="fraction of trials with the printed number of steps"),
+        Proportion(name="matches_theorem_2", description="fraction of trials with the number of steps of Theorem 2"),
         NormalMean(
             name="steps_one_tree",
-            description="mean steps on one tree: a binomial tree without a fault, else a shortest-path tree",
+            description="mean number of steps on one tree: binomial without a fault, else of shortest paths",
             total="single",
             squares="single_squared",
         ),
         NormalMean(
             name="lower_bound",
-            description="mean lower bound on the steps of every schedule",
+            description="mean lower bound on the number of steps of every schedule",
             total="lower_bound",
             squares="lower_bound_squared",
         ),

@@ -39,6 +39,8 @@ GOAL = {
 OF_FILE = {"--unchecked": None, "--study": ["toy.py", "broken.py", "no.py"]}
 NEW = ["o.h5", "o.h5", "r.h5", "no/o.h5"]
 
+OF_NETWORK = {"--n": ["3", "4", "0", "99"], "--fail": ["nodes", "links", "both"]}
+
 #: Arguments and options of each command; None where an option takes no value.
 LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "list": ([["toy.py", "unsafe-fraction", "nobody"]], {"--json": None}),
@@ -61,7 +63,11 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "diff": ([FILES, FILES], OF_FILE),
     "merge": ([FILES, FILES], {"-o": NEW}),
     "cite": ([["unsafe-fraction", "toy.py", "nobody"]], {}),
-    "reliability": ([FILES], {"--rate": ["0.1", "0:1:0.5", "2"], "--plot": ["f.gif", "no/f.png"], **OF_FILE}),
+    "reliability": ([[*FILES, "hypercube"]], {"--rate": ["0.1", "0:1:0.5", "2"], "--plot": ["f.gif", "no/f.png"],
+                                              "--stat": ["connected", "extra_1", "nobody"], "--plan": ["0.1", "0", "x"],
+                                              **OF_NETWORK, **OF_FILE}),
+    "lifetime": ([[*FILES, "hypercube"]], {"--law": ["weibull:0.7", "gamma:2", "gamma", "nobody:1"], "--mean": ["5", "0", "x"],
+                                           "--quantile": [".1,.5", "1", "x"], "--at": ["1,2", "-1"], **OF_NETWORK, **OF_FILE}),
     "status": ([FILES], {**GOAL, "--unchecked": None, "--json": None}),
     "replay": ([["toy.py", "r.h5", "nobody"]], {"--point": ["a=1,work=0", "a=1"], "--trial": ["0", "1e3"], "--seed": ["0", "7"],
                                                 "--json": None, **OF_FILE}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import comb
 
 import networkx as nx
 import numpy as np
@@ -52,10 +53,11 @@ def reference_counts(name, what, n, order, failed):
     isolated = nx.number_of_isolates(graph)
     largest, second = [*sizes, 0, 0][:2]
     others = sum(size**2 for size in sizes[1:])
+    joined = sum(comb(size, 2) for size in sizes)
     return {
         "connected": len(sizes) == 1,
         "disconnected": len(sizes) > 1,
-        "no_isolated": isolated == 0,
+        "no_isolated_node": isolated == 0,
         "extra_1": len(sizes) > 1 and isolated == 0,
         "largest": largest,
         "largest_squares": largest**2,
@@ -64,6 +66,8 @@ def reference_counts(name, what, n, order, failed):
         "second_squares": second**2,
         "others": others,
         "others_squares": others**2,
+        "joined": joined,
+        "joined_squares": joined**2,
     }
 
 
@@ -83,7 +87,7 @@ def find_moments(name, what, n, order):
     """The least numbers of failures that disconnect, and that isolate one of several survivors; None where none does."""
     states = [reference_counts(name, what, n, order, f) for f in range(len(order) + 1)]
     apart = next((f for f, state in enumerate(states) if state["disconnected"]), None)
-    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated"]), None)
+    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated_node"]), None)
     return apart, alone
 
 
@@ -102,7 +106,7 @@ def check_hitting(name, what, n, first, trials):
         HITTING.read(slots)[0],
         Counter(dict.fromkeys(("isolation_first", "extra_1_first", "never_disconnected", "life_differs"), 0)),
     )
-    bins = {what: [0] * 33 for what in ("disconnected_bins", "isolated_bins")}
+    bins = {what: [0] * 4097 for what in ("disconnected_bins", "isolated_bins")}
     total = difference = 0.0
     compared = name != "hypercube" and (what == "nodes" or name in MATCHED)
     for t in range(first, first + trials):
@@ -116,7 +120,7 @@ def check_hitting(name, what, n, first, trials):
             at = many if moment is None else moment
             expected[f"{what_happens}_at"] += at
             expected[f"{what_happens}_squares"] += at**2
-            bins[f"{what_happens}_bins"][32 * at // many] += 1
+            bins[f"{what_happens}_bins"][at] += 1
         total += lifetime(apart, many)
         if compared:
             other, _ = find_moments("hypercube", what, n, make_order("hypercube", what, n, t))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 from reference import survival
 from scipy.special import bdtr, bdtrc
@@ -14,6 +12,7 @@ from fastcube.kernels.survival import dispatch as tables
 from fastcube.kernels.survival import replay
 from fastcube.kernels.survival.layout import SURVIVAL
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as PARTS
+from helpers.tallies import check_counts, new_counts
 
 KEY = 0x5EED0123456789AB
 
@@ -62,7 +61,7 @@ def check_parts(name, n, f, k, first, trials):
     found = count_trials(
         tables.SURVIVAL_COMPONENTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS
     )
-    out = Counter(dict.fromkeys((counter.name for counter in PARTS.counters), 0))
+    out = new_counts(PARTS)
     most = (-1, -1)
     for t, (own, cube) in enumerate(reference_outcomes(name, n, drawn), first):
         size = int(own.largest * (2**n - f))
@@ -92,6 +91,7 @@ def check_parts(name, n, f, k, first, trials):
             out["reached"] += 1
             out["length"] += own.distance
             out["length_squares"] += own.distance**2
+            out["length_bins"][min(own.distance, 63)] += 1
             out["intact"] += own.intact
             out["intact_squares"] += own.intact**2
             out["length_intact"] += own.distance * own.intact
@@ -104,5 +104,5 @@ def check_parts(name, n, f, k, first, trials):
                 out["distance_diff"] += gain
                 out["distance_diff_squares"] += gain**2
                 out["distance_diff_nonzero"] += gain != 0
-    assert found.pop("most_parts") == most
-    assert found == dict(out), (n, f, k)
+    assert found.pop("most_components") == most
+    check_counts(found, out, f"{name}, n={n}, f={f}, links={k}, trials {first} to {first + trials - 1}")

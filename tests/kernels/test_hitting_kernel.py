@@ -14,6 +14,8 @@ from reference import survival as plain
 
 import fastcube as fc
 from fastcube.kernels.survival import dispatch
+from fastcube.kernels.survival.layout import MOST_SINGLE_BINS, failures_per_bin
+from fastcube.measure.estimate import quantile_ranks
 
 STUDY = fc.study("hitting")
 
@@ -47,7 +49,7 @@ def test_the_moments_are_those_of_the_curve(name, what, n):
             kernel, name, what, n, range(many + 1), 1, t, STUDY.key(3, {"network": name, "failing": what, "n": n})
         )
         apart = next((f for f, row in enumerate(rows) if row["disconnected"]), many)
-        alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated"]), many)
+        alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated_node"]), many)
         counts = STUDY.count({"network": name, "failing": what, "n": n}, 1, 3, t).counts
         assert (counts["disconnected_at"], counts["isolated_at"]) == (apart, alone)
 
@@ -143,6 +145,34 @@ def test_nodes_beside_all_orders():
             assert agrees(counts[what], trials, p), (name, what)
         assert abs(found["lifetime"].value - float(life)) < 4.9 * found["lifetime"].stderr
     assert round(float(count_orders("hypercube", 2)[-1]), 4) == 1.5833
+
+
+@pytest.mark.parametrize(
+    ("components", "width"),
+    [(1, 1), (4096, 1), (4097, 2), (8192, 2), (8193, 2), (8194, 4), (27 * 2**13, 64)],
+)
+def test_bins_are_of_one_failure_up_to_4096_components(components, width):
+    assert failures_per_bin(components) == width
+    assert components // width <= MOST_SINGLE_BINS
+
+
+@pytest.mark.parametrize(("n", "width"), [(6, 1), (13, 2)])
+def test_quantiles_are_those_of_the_moments(n, width):
+    """Beside the trials one by one; at 8,192 nodes a bin has two failures."""
+    point = STUDY.point({"network": "crossed", "failing": "nodes", "n": n})
+    trials = 60
+    single = [STUDY.count(point, 1, 3, t).counts for t in range(trials)]
+    many = 2**n
+    assert failures_per_bin(many) == width
+    _, found = estimate_of("crossed", "nodes", n, trials, 3)
+    for total, name in (("disconnected_at", "first_disconnection"), ("isolated_at", "first_isolation")):
+        moments = sorted(counts[total] for counts in single)
+        for percent, suffix in ((5, "q05"), (50, "median"), (95, "q95")):
+            e, value = found[f"{name}_{suffix}"], moments[-(-percent * trials // 100) - 1]
+            assert e.value == value - value % width
+            low, high = quantile_ranks(trials, percent)
+            assert e.low == (moments[low - 1] // width * width if low else 0)
+            assert e.high == (min(many, moments[high - 1] // width * width + width - 1) if high <= trials else many)
 
 
 @pytest.mark.kernels

@@ -198,12 +198,12 @@ def test_lanes_leave_rules_that_wander_to_scalar_code():
 class Labels(NamedTuple):
     f: np.int64
     labels: np.ndarray
-    seen: np.ndarray
+    fault_rows: np.ndarray
 
 
 @kernel("uint64(int64, uint16[::1], uint16[::1])", cache=False)
-def known_by_labels(f, labels, seen):
-    return level_known_lanes(Labels(f, labels, seen), 32)
+def known_by_labels(f, labels, fault_rows):
+    return level_known_lanes(Labels(f, labels, fault_rows), 32)
 
 
 def some_preferred_neighbour_has_level(faults, s, t, levels):

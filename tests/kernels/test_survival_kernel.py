@@ -24,8 +24,8 @@ from fastcube.kernels.draws.links import link_set
 from fastcube.kernels.draws.nodes import fault_set
 from fastcube.kernels.survival import dispatch as tables
 from fastcube.kernels.survival import replay
-from fastcube.kernels.survival.lanes import _is_surely_connected
 from fastcube.kernels.survival.layout import COMPARED_EVENTS, SURVIVAL
+from fastcube.kernels.survival.sweeps import is_surely_connected
 
 EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "networks.json").read_text())["networks"]
 
@@ -44,7 +44,7 @@ def expected(name, n, drawn):
     compared = FAMILIES[name].is_compared(n) or not any(len(dead) for _, dead, _ in drawn)
     out = Counter(dict.fromkeys((counter.name for counter in SURVIVAL.counters), 0))
     for own, cube in reference_outcomes(name, n, drawn):
-        out["pairs"] += own.pair is not None
+        out["pairs"] += own.st_connected is not None
         for what in COMPARED_EVENTS:
             a, b = bool(getattr(own, what)), bool(getattr(cube, what))
             out[what] += a
@@ -223,7 +223,7 @@ def test_a_node_or_a_link_apart_is_seen_before_the_flood(apart):
 
     @numba.njit
     def none_apart(alive, n, f):
-        return _is_surely_connected(alive, n, f)
+        return is_surely_connected(alive, n, f)
 
     random = np.random.default_rng(5)
     for f in range(9 if apart == 1 else 16, 3 * 9 - 5):
@@ -331,7 +331,7 @@ def test_few_faults_in_the_hypercube(n, f):
     found = lanes("hypercube", n, f, trials=trials)
     apart = Fraction(nodes * comb(nodes - 1 - n, f - n), comb(nodes, f))
     assert agrees(trials - found["connected"], trials, apart)
-    assert found["no_isolated"] == found["connected"] and found["extra_1"] == 0
+    assert found["no_isolated_node"] == found["connected"] and found["extra_1"] == 0
 
 
 # ---------------------------------------------------------------- parts

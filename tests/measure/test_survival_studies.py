@@ -76,7 +76,7 @@ def test_replay_is_what_was_counted(study, point):
     counts = study.count(point, 40).counts
     data = [one.data for one in told]
     assert counts["connected"] == sum(d["connected"] for d in data)
-    assert counts["no_isolated"] == sum(not d["isolated"] for d in data)
+    assert counts["no_isolated_node"] == sum(not d["isolated"] for d in data)
     assert counts["extra_1"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
     assert counts["pairs"] == sum(d["s"] >= 0 for d in data)
     assert counts["st_connected"] == sum(bool(d["st_connected"]) for d in data)
@@ -151,7 +151,12 @@ def _counted(trials=10**6, **changes):
     tallies = {}
     for name, (point, differs, gain) in changes.items():
         counts = dict.fromkeys((c.name for c in STUDY.tally.counters), 0)
-        counts |= {"connected": trials, "no_isolated": trials, "connected_diff": gain, "connected_differs": differs}
+        counts |= {
+            "connected": trials,
+            "no_isolated_node": trials,
+            "connected_diff": gain,
+            "connected_differs": differs,
+        }
         tallies[name.replace("_", "-"), *point] = Tally(((0, trials),), counts, {})
     return fc.Results(STUDY, 0, tallies)
 

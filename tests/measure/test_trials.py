@@ -469,8 +469,11 @@ def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact
     [
         (
             {"bound": 5000, "distribution": True},
-            "bound must be an integer in [1, 4095] for output a, whose distribution is",
+            "bound must be an integer in [1, 4095] for output a with a distribution or quantiles",
         ),
+        ({"bound": 5000, "quantiles": [50]}, "bound must be an integer in [1, 4095] for output a"),
+        ({"bound": 6, "quantiles": [50, 100]}, "quantiles must be in [1, 99], got 100"),
+        ({"bound": 6, "quantiles": 50}, "quantiles must be a list of percentages, got 50"),
         ({"bound": lambda point: 3, "distribution": True}, "bound must be an integer in [1, 4095] for output a"),
         (
             {"low": 0, "high": 1, "asymptotic": True},

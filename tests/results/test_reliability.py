@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, log
 
 import pytest
+from helpers.curve_trials import make_order, reference_counts
 from reference.survival import probability
 from scipy.special import betaincinv
 
@@ -128,7 +131,10 @@ def test_the_command(run, tmp_path, capsys):
     ("call", "message"),
     [
         (lambda r: fc.reliability(r, 0.1), "results must be of one network at one n"),
-        (lambda r: fc.reliability(r.sel(network="moebius1"), 1.5), r"rate must be a number in \[0, 1\], got 1.5"),
+        (
+            lambda r: fc.reliability(r.sel(network="moebius1"), 1.5),
+            r"rate must be a number in \[0, 1\], or several, got 1.5",
+        ),
         (
             lambda r: fc.reliability(r.sel(network="moebius1"), 0.1, against="crossed"),
             "against must be hypercube or None",
@@ -215,9 +221,177 @@ def test_the_command_reads_a_curve(tmp_path, capsys):
 
 
 def test_limits_that_say_nothing_are_not_printed():
-    from fastcube.cli.reliability import _format_reliability
+    from fastcube.cli.reliability import _format_reading
     from fastcube.measure.estimate import Estimate
+    from fastcube.results.reliability import Reading
 
-    assert _format_reliability(Estimate(0.5, 0.0, 0.0, 1.0), 0.0) == "not known"
-    assert _format_reliability(Estimate(0.0, 0.0, -1.0, 1.0), -1.0) == "not known"
-    assert _format_reliability(Estimate(0.51, 0.0, 0.02, 1.0), 0.0) == "[0.0200, 1.0000]"
+    assert _format_reading(Reading(Estimate(0.5, 0.0, 0.0, 1.0), 1.0, 0.0, 1.0)) == "not known"
+    assert _format_reading(Reading(Estimate(0.0, 0.0, -1.0, 1.0), 2.0, -1.0, 1.0)) == "not known"
+    assert _format_reading(Reading(Estimate(0.51, 0.0, 0.02, 1.0), 0.98, 0.0, 1.0)) == "[0.0200, 1.0000]"
+
+
+# ---------------------------------------------------------------- every statistic
+
+
+def average_over_fault_sets(name, what, n, p):
+    """Every statistic of survival-curve with each component failed with probability p, by all sets and NetworkX; 0 of no node."""
+    components = make_order(name, what, n, 0)
+    total = Counter()
+    for size in range(len(components) + 1):
+        weight = p**size * (1 - p) ** (len(components) - size)
+        for failed in itertools.combinations(components, size):
+            counts = reference_counts(name, what, n, list(failed), size)
+            survivors = max(2**n - (size if what == "nodes" else 0), 1)
+            values = {event: float(counts[event]) for event in ("connected", "disconnected", "no_isolated", "extra_1")}
+            values["largest_component"] = counts["largest"] / survivors
+            values["second_component"] = counts["second"] / survivors
+            values["susceptibility"] = counts["others"] / survivors
+            values["mean_component"] = (counts["others"] + counts["largest_squares"]) / survivors
+            for stat, value in values.items():
+                total[stat] += weight * value
+    return total
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("what", ["nodes", "links"])
+def test_every_statistic_of_a_curve_beside_all_fault_sets(what):
+    """At level 1e-6: the standard error is an upper bound."""
+    results = run_curve(what, 3, trials=40_000)
+    for p in (0.03, 0.25, 0.6, 0.9):
+        truth = average_over_fault_sets("moebius1", what, 3, p)
+        assert truth.keys() == {s.name for s in CURVE.statistics}
+        for stat, value in truth.items():
+            e = fc.reliability(results, p, stat=stat)
+            assert e.low <= value <= e.high and abs(e.value - value) <= 4.9 * e.stderr, (stat, p)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("stat", ["connected", "no_isolated", "extra_1"])
+def test_a_curve_at_a_rate_is_survival_rate(stat):
+    curve = run_curve("nodes", 6, trials=20_000)
+    for p in (0.2, 0.5):
+        other = fc.run("survival-rate", network="moebius1", n=6, rate=p, link_rate=0, trials=20_000).estimate(stat)
+        e = fc.reliability(curve, p, stat=stat)
+        assert abs(e.value - other.value) < 4.9 * (e.stderr**2 + other.stderr**2 + 1e-8) ** 0.5
+
+
+@pytest.mark.kernels
+def test_a_mean_of_small_deviation_has_a_narrow_interval():
+    """The largest component of 256 nodes with links failing half the time: Bernoulli limits alone are .01 wide."""
+    results = run_curve("links", 8, network="hypercube", trials=20_000)
+    e = fc.reliability(results, 0.75, stat="largest_component")
+    bernoulli = chernoff_interval(e.value, 20_000, 0.05)
+    assert e.high - e.low < 0.5 * (bernoulli[1] - bernoulli[0])
+    assert (
+        fc.reliability(results, 0.75, stat="mean_component").low
+        < 172.9
+        < fc.reliability(results, 0.75, stat="mean_component").high
+    )
+
+
+@pytest.mark.kernels
+def test_missing_numbers_widen_a_mean_by_its_range():
+    results = run_curve("nodes", 4)
+    part, p = results.sel(failed=[f for f in range(17) if f != 8]), 0.4
+    hole = comb(16, 8) * p**8 * (1 - p) ** 8 * 7  # mean_component of 8 survivors is in [1, 8]
+    e, whole = (fc.reliability(r, p, stat="mean_component") for r in (part, results))
+    assert e.low <= whole.low and whole.high <= e.high
+    assert e.high - e.low == pytest.approx(hole + whole.high - whole.low, rel=0.1)
+
+
+@pytest.mark.kernels
+def test_several_rates_are_a_dataset():
+    results, rates = run_curve("nodes", 3, trials=1000), [0.1, 0.5]
+    found = fc.reliability(results, rates, stat="susceptibility")
+    for p in rates:
+        e, at = fc.reliability(results, p, stat="susceptibility"), found.sel(rate=p)
+        assert (at["susceptibility"], at["susceptibility_stderr"]) == (e.value, e.stderr)
+        assert (at["susceptibility_low"], at["susceptibility_high"]) == (e.low, e.high)
+
+
+def test_exact_values_have_no_interval():
+    for what in ("nodes", "links"):
+        exact = fc.exact_survival("folded", 3)
+        many = 8 if what == "nodes" else 16
+        e = fc.reliability(exact.probabilities(what), 0.3)
+        assert (
+            e.low == e.high == e.value == pytest.approx(float(probability(getattr(exact, what), many, Fraction(3, 10))))
+        )
+    with pytest.raises(fc.ParameterError, match="stat must be one of connected, disconnected, first, got 'extra_1'"):
+        exact.probabilities("links", "extra_1")
+    with pytest.raises(fc.ParameterError, match="results must be Results, or two exact values or more"):
+        fc.reliability([1], 0.3)
+
+
+@pytest.mark.kernels
+def test_other_statistics_of_survival(run):
+    results, _ = run
+    exact = fc.exact_survival("moebius1", 4)
+    own = results.sel(network="moebius1")
+    e = fc.reliability(own, 0.4, stat="extra_1")
+    truth = fc.reliability(exact.probabilities("nodes", "extra_1"), 0.4).value
+    assert truth == pytest.approx(float(probability(exact.extra_1, 16, Fraction(2, 5))))
+    assert abs(e.value - truth) < 4.9 * e.stderr
+    assert fc.reliability(own, 0.4, stat="extra_1", against="hypercube").stderr > 0
+    for stat in ("st_connected", "connected_diff", "connectd"):
+        with pytest.raises(
+            fc.ParameterError, match="stat must be one of disconnected, connected, no_isolated, extra_1"
+        ):
+            fc.reliability(own, 0.4, stat=stat)
+
+
+def run_command(capsys, *line):
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, line)])
+    assert ended.value.code == 0
+    return capsys.readouterr()
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("stat", "width"), [("connected", 0.1), ("mean_component", 1.5)])
+def test_a_planned_run_has_the_width(stat, width, tmp_path, capsys):
+    where = ["--n", 5, "--fail", "links", "--rate", "0.2,0.5", "--stat", stat]
+    line = run_command(capsys, "reliability", "crossed", *where, "--plan", width).out
+    run_command(capsys, *line.split()[1:], "-o", tmp_path / "planned.h5", "--progress", "none")
+    results = fc.open_results(tmp_path / "planned.h5")
+    assert len(results) < 70  # of 81
+    for p in (0.2, 0.5):
+        e = fc.reliability(results, p, stat=stat)
+        assert e.high - e.low <= width
+
+
+def test_the_command_takes_a_network(capsys):
+    shown = run_command(capsys, "reliability", "hypercube", "--n", 2, "--fail", "links", "--rate", "0.5").out
+    assert shown.splitlines()[1].split() == ["hypercube", "links", "2", "0.5", "0.3125"]
+    with pytest.raises(SystemExit):
+        main(["reliability", "hypercube", "--rate", "0.5"])
+    assert "n must be given for a network, such as hypercube --n 4" in capsys.readouterr().err
+
+
+def folded_step(v, d, n):
+    return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("what", ["nodes", "links"])
+def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
+    """The folded hypercube as a user writes it: the nodes fail in the order of the built-in one, the links in another."""
+    mine = fc.custom_network("mine", "folded again", step=folded_step, slots=lambda n: n + 1, sizes=lambda n: n >= 3)
+    own = fc.survival_curve_study(mine)
+    many = 16 if what == "nodes" else 40
+    results = fc.run(own, failing=what, n=4, failed=range(many + 1), trials=5000, seed=3, output=tmp_path / "mine.h5")
+    named = fc.run(CURVE, network="folded", failing=what, n=4, failed=range(many + 1), trials=5000, seed=3)
+    for stat in (s.name for s in CURVE.statistics):
+        e, other = (fc.reliability(r, 0.4, stat=stat) for r in (results, named))
+        assert (e.value == pytest.approx(other.value)) or what == "links"
+        assert abs(e.value - other.value) <= 4.9 * (e.stderr + other.stderr)
+        assert fc.reliability(fc.open_results(tmp_path / "mine.h5"), 0.4, stat=stat) == e
+    key = own.key(3, own.point({"network": "mine", "failing": what, "n": 4, "failed": 9}))
+    drawn = [own.explain({"network": "mine", "failing": what, "n": 4, "failed": 9}, key, t).data for t in range(50)]
+    few = own.count({"network": "mine", "failing": what, "n": 4, "failed": 9}, 50, seed=3).counts
+    assert few["connected"] == sum(d["connected"] for d in drawn)
+    assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
+    with pytest.raises(
+        fc.ParameterError, match=r"family must be a network of your own, made by fc\.custom_network, got 'folded'"
+    ):
+        fc.survival_curve_study("folded")

@@ -8,7 +8,7 @@ import re
 import pytest
 from helpers.printed_estimates import NUMBER, check_printed
 
-from fastcube.measure.estimate import UNDEFINED, Estimate, proportion
+from fastcube.measure.estimate import UNDEFINED, Estimate, OrderEstimate, proportion
 from fastcube.results.rounding import estimate_text, estimate_texts
 
 
@@ -38,6 +38,11 @@ from fastcube.results.rounding import estimate_text, estimate_texts
         (Estimate(6.8e-8, 3e-8, 6.5e-8, 4.9e-7), "6.8e-08 [6.5e-08, 4.9e-07]"),
         (Estimate(0.0161, 0.008, 0.0004, 0.0318), "0.016 [0.0004, 0.032]"),
         (Estimate(0.0159, 0.008, -0.0001, 0.0319), "0.016 [-0.0001, 0.032]"),
+        (OrderEstimate(14.0, math.nan, 12.0, 17.0), "14 [12, 17]"),
+        (OrderEstimate(12.0, math.nan, 12.0, math.inf), "12 [12, inf]"),
+        (OrderEstimate(0.0, math.nan, 0.0, 3.0), "0 [0, 3]"),  # no event that no trial had
+        (OrderEstimate(1.0, math.nan, 0.0, 1.0), "1 [0, 1]"),
+        (OrderEstimate(1_234_567.0, math.nan, 1_234_567.0, 1_234_567.0), "1234567 [1234567, 1234567]"),
     ],
 )
 def test_estimates_as_text(estimate, text):

@@ -162,6 +162,7 @@ CALLS = {
     "study": (fc.study, {"name": "routing", "path": None}),
     "study_names": (fc.study_names, {}),
     "survival_study": (fc.survival_study, {"family": MINE}),
+    "survival_curve_study": (fc.survival_curve_study, {"family": MINE}),
     "custom_network": (fc.custom_network, {"name": "mine", "title": "a network", "step": lambda v, d, n: v ^ (1 << d),
                                            "slots": lambda n: n, "sizes": lambda n: n > 1},
                        {"name": {"digit"}, "title": TEXTS, "step": CALLABLE, "slots": CALLABLE, "sizes": {"None"} | CALLABLE}),
@@ -247,6 +248,8 @@ CALLS = {
     "Ratio": (fc.Ratio, {**ABOUT, "numerator": "a", "denominator": "b", "squares": ("c", "d", "e"), "nonzero": "f"},
               OF_STATISTICS),
     "Distribution": (fc.Distribution, {**ABOUT, "counter": "c", "label": "value"}, OF_STATISTICS),
+    "TailProportion": (fc.TailProportion, {**ABOUT, "counter": "c", "least": 2}, OF_STATISTICS),
+    "Quantile": (fc.Quantile, {**ABOUT, "counter": "c", "percent": 50, "unit": flat, "bound": flat}, OF_STATISTICS),
     "Results": (fc.Results, {"study": TOY, "seed": 0}),
     "Sample": (fc.Sample, {"network": CUBE, "others": {}}, {"others": {"dict"}}),
     "fault_sets": (sets,
@@ -465,9 +468,9 @@ def positional(method):
     return lambda **given: method(*given.values())
 
 
-#: Public names that are not called with values to be checked: a module, what packages declare, what takes anything; and one
-#: that needs a study's file, in ``test_reliability``.
-NOT_HERE = {"blocks", "FaultSet", "Paper", "RandomFaults", "product_grid", "reliability"}
+#: Public names that are not called with values to be checked: a module, what packages declare, what takes anything; and those
+#: that need a study's results, in ``test_reliability`` and ``test_lifetime``.
+NOT_HERE = {"blocks", "FaultSet", "Paper", "RandomFaults", "product_grid", "reliability", "lifetime"}
 
 
 def test_every_public_name_is_tried():

@@ -6,11 +6,11 @@ import pytest
 
 import fastcube as fc
 from fastcube.measure.goal import Goal
+from fastcube.measure.survival_curve import make_curve
 from fastcube.results.combining import merge
 from fastcube.running.driver import run_study
 from fastcube.running.planning import measured_seconds
 from fastcube.running.signals import FINISHED, WORK_REMAINS
-from fastcube.studies.networks.curve import make_curve
 
 STUDY = fc.study("survival-curve")
 POINTS = make_curve(["crossed", "moebius1"], "nodes", 4, range(17))
