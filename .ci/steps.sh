@@ -217,6 +217,13 @@ site_in_a_browser() {
 
 dualcube_beside_its_reference() { .venv/bin/python benchmarks/dualcube_twin.py; }
 
+# A report, which requires nothing: points at which another kernel is faster than the chosen one, with this processor's vectors
+# and without AVX-512.
+slow_choices_of_kernels() {
+  .venv/bin/python benchmarks/dispatch.py
+  NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES="" .venv/bin/python benchmarks/dispatch.py
+}
+
 tests_from_the_sdist() {
   mkdir "$place/sdist"
   tar -xzf "$place"/dist/fastcube-[0-9]*.tar.gz -C "$place/sdist" --strip-components=1

@@ -324,7 +324,7 @@ class Claim:
     decider : callable
         Takes an ``Effort`` and returns a ``Verdict``.
     added : bool
-        Whether the statement, or its subject, is fastcube's own: a repair, a case of a vague remark, an algorithm that the
+        Whether the statement, or its subject, is fastcube's own: a correction, a case of a vague remark, an algorithm that the
         paper does not give.  Such claims are counted separately.
     correction : str
         The true statement, if the claim is refuted; empty if unknown.

@@ -172,7 +172,7 @@ def _verdict(report: Report) -> str:
 SENTENCES = {
     "holds": "The statement holds in the checked range.",
     "refuted": "The statement is false: a counterexample contradicts it.",
-    "misprint": "As printed in our transcription the statement is false, and the paper means another one.",
+    "misprint": "As printed in our transcription the statement is false.",
     "depends": "The statement is false under one interpretation of its words and true under another.",
     "unreproduced": "The printed number differs from the measured one by more than chance explains.",
     "undecided": "No case decides the statement.",
@@ -188,17 +188,16 @@ def shown_cases(report: Report) -> list[tuple[str, dict[str, Any]]]:
 def entry_paragraphs(claims: Sequence[Report]) -> Iterator[str]:
     """Yield the paragraphs of one fact: its first claim with a counterexample, then its further claims."""
     first, *others = claims
-    yield _paragraph(f"**{outcome_text(first).capitalize()}.** {SENTENCES[first['outcome']]}")
+    reason = f" {escape_markdown(first['misprint_reason'])}" if first["outcome"] == "misprint" else ""
+    yield _paragraph(f"**{outcome_text(first).capitalize()}.** {SENTENCES[first['outcome']]}{reason}")
     name = "" if first["id"] == first["fact"] else f"`{first['id']}`, "
     yield _paragraph(f"**Statement** ({name}{escape_markdown(first['where'])}). {escape_markdown(first['statement'])}")
-    if first["outcome"] == "misprint":
-        yield _paragraph(f"**Misprint.** {escape_markdown(first['misprint_reason'])}")
     if first["correction"]:
         yield _paragraph(f"**Correct statement.** {escape_markdown(first['correction'])}")
     for label, case in shown_cases(first):
-        yield _paragraph(f"**{label}.** {escape_markdown(case['description'])}")
+        yield _paragraph(f"**{label}:** {escape_markdown(case['description'])}")
         yield "\n".join(["```py", *fold_python(case["python"], WIDTH - 20), f"# gives {case['value']!r}", "```"])
-    yield _paragraph(f"**Checked.** {escape_markdown(checked_text(first))}")
+    yield _paragraph(f"**Checked:** {escape_markdown(checked_text(first))}")
     if others:
         yield "\n".join(_further_claim(report, first) for report in others)
 

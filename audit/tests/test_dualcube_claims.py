@@ -14,14 +14,9 @@ from reference import dualcube as twin
 from fastcube.networks.dualcube import DualCube
 from fastcube_audit import registries
 from fastcube_audit.papers.li_peng_chu import choices
-from fastcube_audit.papers.li_peng_chu.cases import (
-    STOP_8_4,
-    build_tree_by_halves,
-    hypercube_path,
-    is_k_safe,
-    random_cases,
-    saturated_faults,
-)
+from fastcube_audit.papers.li_peng_chu.binomial_trees import build_tree_by_halves
+from fastcube_audit.papers.li_peng_chu.fault_sets import STOP_8_4, is_k_safe, sample_cases, saturated_faults
+from fastcube_audit.papers.li_peng_chu.hypercube_routing import hypercube_path
 
 OUTCOMES = {
     "distance": "holds",
@@ -356,7 +351,7 @@ def inside(net, u, v):
 
 def test_hunted_cases_keep_the_conditions():
     for m, k, always in ((4, 2, ()), (8, 4, STOP_8_4)):
-        for dual, t in random_cases(m, k, 1, 5, always):
+        for dual, t in sample_cases(m, k, 1, 5, always):
             assert set(always) <= dual.faulty_nodes
             assert dual.is_safe(k)
             assert len(dual.faulty_nodes) < 2**k * (m - k + 1)

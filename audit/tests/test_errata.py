@@ -11,7 +11,7 @@ import pytest
 from fastcube import resources
 from fastcube.measure.inventory import inventory, papers
 from fastcube_audit import registries, verdicts
-from fastcube_audit.claims import OUTCOMES, Effort
+from fastcube_audit.claims import METHODS, OUTCOMES, Effort
 from fastcube_audit.deciding import decide_claims
 from fastcube_audit.verdicts import APPENDIX, SENTENCES, escape_markdown, markdown, misprints, shown_cases
 
@@ -65,7 +65,7 @@ def test_pages_have_the_texts_of_claims(pages):
             )
             assert (
                 not report["misprint_reason"]
-                or f"**Misprint.** {flat(escape_markdown(report['misprint_reason']))}" in page
+                or f"{SENTENCES['misprint']} {flat(escape_markdown(report['misprint_reason']))}" in page
             )
     for paper in papers():
         assert flat(misprints(inventory(paper))) in pages[paper]
@@ -84,12 +84,14 @@ def test_every_fact_has_a_heading_one_entry_and_one_row(pages):
 def test_an_entry_begins_with_its_verdict_and_has_lines_without_lambda():
     for report in first_claims().values():
         first, statement, *rest = verdicts.entry_paragraphs([report])
-        assert flat(first) == f"**{verdicts.outcome_text(report).capitalize()}.** {SENTENCES[report['outcome']]}"
+        assert flat(first).startswith(
+            f"**{verdicts.outcome_text(report).capitalize()}.** {SENTENCES[report['outcome']]}"
+        )
         assert statement.startswith("**Statement** (")
         code = [paragraph for paragraph in rest if paragraph.startswith("```py")]
         assert len(code) == len(shown_cases(report))
         assert not any("lambda" in paragraph for paragraph in code), report["id"]
-        assert rest[-1].startswith("**Checked.**")
+        assert rest[-1].startswith("**Checked:**")
 
 
 def test_captions_count_and_name_the_faults(pages):
@@ -123,11 +125,15 @@ def test_the_readme_counts_the_verdicts():
     count = {outcome: sum(report["outcome"] == outcome for report in stated) for outcome in OUTCOMES}
     by_definition = sum(report["definition"] and report["outcome"] == "holds" for report in stated)
     facts = len({(report["paper"], report["fact"]) for report in stated if report["outcome"] == "refuted"})
+    holding = [report for report in stated if report["outcome"] == "holds" and not report["definition"]]
+    by = {method: sum(report["method"] == method for report in holding) for method in METHODS}
+    assert sum(by.values()) == count["holds"] - by_definition
     assert (
         f"Of {len(stated)} claims of these five papers {count['holds'] - by_definition} hold in the ranges named and "
         f"{by_definition} by definition; {count['refuted']} are refuted, which is {facts} facts; {count['misprint']} are "
         f"misprints in our transcription, {count['depends']} depend on the interpretation, {count['unreproduced']} numbers "
-        f"are not reproduced, {count['undecided']} claims are not decided."
+        f"are not reproduced, {count['undecided']} claims are not decided. Of those that hold in a range, {by['exhaustive']} "
+        f"were checked exhaustively and {by['random']} at random, and {by['proved']} are proved; each verdict says which."
     ) in readme
 
 
@@ -152,10 +158,28 @@ QUICK = {
 }
 
 
+#: Words by which the range of a claim that holds says that it is proved, or that cases were sampled at random.
+PROVED = re.compile(r"^proved|(for|by) (all|every|any) n\b|theorem|union bound|no more than half|arithmetic")
+SAMPLED = re.compile(r"random|drawn|crowded|trials|Monte Carlo|[\d,]+ sets of \d+ of")
+
+
+def check_method(report):
+    """Check that the text of a range agrees with the method of its claim."""
+    if report["outcome"] == "holds":
+        is_proved, is_sampled = (bool(words.search(report["checked"])) for words in (PROVED, SAMPLED))
+        method = report["method"]
+        assert (is_proved, is_sampled) in {
+            "proved": {(True, False), (True, True)},
+            "random": {(False, True)},
+            "exhaustive": {(False, False)},
+        }[method], (report["id"], method, report["checked"])
+
+
 def check_kept(decided):
     """Compare reports of claims with their kept verdicts."""
     known = {(kept["paper"], kept["id"]): kept for kept in REPORTS}
     for report in decided:
+        check_method(report)
         kept = known[report["paper"], report["id"]]
         assert report["outcome"] == kept["outcome"], report["id"]
         assert report["outcome"] not in SHOWN or report["correction"] == kept["correction"], report["id"]

@@ -13,7 +13,7 @@ from reference.routing import Cube
 
 from fastcube_audit import registries
 from fastcube_audit.claims import Effort, Verdict
-from fastcube_audit.papers.lee_hayes.cases import climbing_messages
+from fastcube_audit.papers.lee_hayes.worlds import sample_climbing_messages
 
 OUTCOMES = {
     "theorem-1": "holds",
@@ -130,7 +130,7 @@ def test_climbed_cases_keep_the_conditions_and_come_again():
     runs = [
         [
             (world.cube.n, world.cube.faulty_nodes, s, t)
-            for world, s, t in climbing_messages(Effort(quick=True), few, lambda *_: 0)
+            for world, s, t in sample_climbing_messages(Effort(quick=True), few, lambda *_: 0)
         ]
         for _ in range(2)
     ]
@@ -143,6 +143,6 @@ def test_climbed_cases_keep_the_conditions_and_come_again():
 def test_climbs_go_toward_the_bound():
     """Climbs that gain the bits of all faults hold more of them than climbs that gain nothing."""
     bits = lambda world, s, t: sum(x.bit_count() for x in world.cube.faulty_nodes)  # noqa: E731
-    met = list(climbing_messages(Effort(), lambda world: True, bits))
-    level = list(climbing_messages(Effort(), lambda world: True, lambda world, s, t: 0))
+    met = list(sample_climbing_messages(Effort(), lambda world: True, bits))
+    level = list(sample_climbing_messages(Effort(), lambda world: True, lambda world, s, t: 0))
     assert sum(bits(*case) for case in met) / len(met) > 1.2 * sum(bits(*case) for case in level) / len(level)

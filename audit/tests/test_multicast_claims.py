@@ -158,4 +158,4 @@ def test_finite_messages_stop_as_long_ones_do(verdicts):
 def test_statements_name_the_papers_places():
     for claim in registries.claims("wang_lin_kuo"):
         assert claim.where.startswith("section")
-        assert claim.added == claim.id.startswith(("repair", "fault-overhead-relative", "table-3-pattern"))
+        assert claim.added == claim.id.startswith(("corrected", "fault-overhead-relative", "table-3-pattern"))

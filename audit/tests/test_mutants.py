@@ -385,7 +385,7 @@ LI_PENG_CHU = [
         "no tree grows past its root",
         both(
             swap("li_peng_chu.hypercube_routing.complete_tree", by=lambda *_, **__: None),
-            swap("li_peng_chu.choices.trees", by=lambda *_, **__: iter(())),
+            swap("li_peng_chu.choices.enumerate_trees", by=lambda *_, **__: iter(())),
         ),
         ("hypercube-algorithm",),
     ),
@@ -436,7 +436,7 @@ SUI_WANG_LEE = [
     Mutant(
         SW,
         "trees are taller at distance n",
-        swap("sui_wang_lee.trees.shapes", by=taller),
+        swap("sui_wang_lee.trees.light_tree_heights", by=taller),
         ("lemma-5-last", "lemma-5-optimal", "theorem-2"),
     ),
     Mutant(

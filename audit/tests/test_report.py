@@ -135,7 +135,7 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
     assert text["toy-sizes"].startswith("section 2")
     assert "python import fastcube as fc print(2 ** fc.Hypercube(3).n) prints 8" in text["toy-three"]
     assert "refuted" in text["toy-sizes"]
-    assert "instead Q n has 2 n nodes." in text["toy-sizes"]
+    assert "correct statement Q n has 2 n nodes." in text["toy-sizes"]
     assert "counterexample a cube of another size" in text["toy-sizes"]
     assert "python import fastcube as fc print(2 ** fc.Hypercube(2).n)" in text["toy-sizes"]
     assert "prints 4" in text["toy-sizes"]
@@ -503,8 +503,8 @@ def test_counterexamples_are_drawn_or_written_as_ternary_strings():
     small = render_counterexample({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
     assert small["drawings"][0]["inside"] == [[1, "1"], [2, "1"]]
     large = render_counterexample({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
-    assert large["lines"][:2] == ["faulty nodes: 0000000, 0000011", "faulty links: 0010*00"]
-    assert large["lines"][2].startswith("unsafe subcubes: ")
+    assert large["lines"][:2] == ["faulty nodes 0000000, 0000011", "faulty link 0010*00"]
+    assert large["lines"][2].startswith("unsafe subcube ")
     assert render_counterexample({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
     drawn = duals.render_counterexample(
         {"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1, "paths": [[0, 16, 20]]}
@@ -515,7 +515,7 @@ def test_counterexamples_are_drawn_or_written_as_ternary_strings():
     ][0]
     assert (cluster["n"], len(cluster["inside"])) == (6, 8)
     assert duals.render_counterexample({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {
-        "lines": ["faulty nodes: 0000001"]
+        "lines": ["faulty node 0000001"]
     }
     assert duals.render_counterexample({"n": 3, "faulty_nodes": [1]}) == {}
     assert link_text(0, 4, 3) == "*00"

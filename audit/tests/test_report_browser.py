@@ -206,7 +206,7 @@ def test_a_line_is_copied_as_it_is_printed(browser, address):
         button = page.locator("button.copy").first
         button.focus()
         page.keyboard.press("Enter")
-        page.locator("#told", has_text="Copied").wait_for(state="attached")
+        page.locator("#copied", has_text="Copied").wait_for(state="attached")
         code = button.locator("xpath=preceding-sibling::code").text_content()
         assert page.evaluate("navigator.clipboard.readText()") == code
 

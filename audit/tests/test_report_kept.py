@@ -58,13 +58,13 @@ KEPT = {
     "claims/toy-false.json": {
         "sources": "s", "paper": "toy", "id": "false", "statement": "s", "where": "here", "added": False, "misprint_reason": "",
         "outcome": "refuted", "effort": "quick", "checked": "Q_1",
-        "fact": "cubes", "definition": False, "applied": 3, "correction": "", "counterexamples": [
-            {"words": "w", "python": "1", "value": [4], "text": "4", "reported": {"drawings": [{
+        "fact": "cubes", "definition": False, "method": "exhaustive", "applied": 3, "correction": "", "counterexamples": [
+            {"description": "w", "python": "1", "value": [4], "value_text": "4", "drawing": {"drawings": [{
                 "n": 2, "faulty_nodes": [1], "faulty_links": [[0, 1]], "inside": [[2, "1"]], "arrows": [[0, 2, "a"]],
                 "unsafe": True}]}},
-            {"words": "w", "python": "1", "value": 4, "text": "4", "reported": {"dual": {
+            {"description": "w", "python": "1", "value": 4, "value_text": "4", "drawing": {"dual": {
                 "m": 1, "faulty_nodes": [7], "inside": [[0, "s"]], "paths": [[0, 1]]}}},
-            {"words": "w", "python": "1", "value": 4, "text": "4", "reported": {"lines": ["faulty nodes: 00000"]}}],
+            {"description": "w", "python": "1", "value": 4, "value_text": "4", "drawing": {"lines": ["faulty nodes: 00000"]}}],
     },
     "examples/toy-three.json": {"sources": "s", "gave": "8", "same": True, "failed": ""},
 }  # a table, row by row # fmt: skip

@@ -27,11 +27,11 @@ def test_every_python_line_runs_as_it_stands_and_prints_what_is_told(folder):
 def test_every_counterexample_is_written_or_drawn(folder):
     held = [json.loads(path.read_text()) for path in (folder / "claims").glob("*.json")]
     lost = [
-        (report["id"], counterexample["words"])
+        (report["id"], counterexample["description"])
         for report in held
         for counterexample in report["counterexamples"]
-        if not counterexample["text"]
-        and not any(cube["arrows"] for cube in counterexample["reported"].get("drawings", ()))
+        if not counterexample["value_text"]
+        and not any(cube["arrows"] for cube in counterexample["drawing"].get("drawings", ()))
     ]
     assert held
     assert lost == []

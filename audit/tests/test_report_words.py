@@ -88,8 +88,11 @@ def test_every_example_is_written_as_a_person_does_or_drawn():
     for paper in papers_with_inventory():
         for name, make in registries.audited_paper(paper).examples.items():
             example = make()
-            assert example.text or any(cube.arrows for cube in example.cubes), (paper.name, name)
-            assert report_page.python_fragments(f"{example.words}: {example.text}") == [], (paper.name, name)
+            assert example.value_text or any(cube.arrows for cube in example.cubes), (paper.name, name)
+            assert report_page.python_fragments(f"{example.description}: {example.value_text}") == [], (
+                paper.name,
+                name,
+            )
 
 
 def test_no_statement_caption_or_description_is_raw():

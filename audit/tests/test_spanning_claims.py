@@ -83,18 +83,18 @@ def test_heights(verdicts):
 
 def test_every_base_that_fits_what_is_printed():
     """50 bases, of which 25 satisfy Lemma 6, the sentence on tall trees and Theorem 2 (reading S12)."""
-    assert [len(bases.bases(d)) for d in (1, 2, 3)] == [5, 2, 5]
-    other = bases.bases(2)[1]
+    assert [len(bases.list_bases(d)) for d in (1, 2, 3)] == [5, 2, 5]
+    other = bases.list_bases(2)[1]
     assert other == ((1, -1, 3, 1, 5, 1, -2, 5), (2, 3, -1, 2, 0, 7, -2, 3))
     assert [twin.height(list(tree)) for tree in bases.reroot_trees(other)] == [3, 4]
     for d in (1, 2, 3):
-        assert bases.S7[d] in bases.bases(d)
-        for pair in bases.bases(d):
+        assert bases.S7[d] in bases.list_bases(d)
+        for pair in bases.list_bases(d):
             arcs = [arc for tree in pair for arc in twin.arcs(list(tree))]
             assert len(arcs) == len(set(arcs)) == 12
     for n in (3, 4, 5):
         for d in range(1, n + 1):
-            made = bases.algorithm_a(n, d, bases.base_of(n, d, bases.S7))
+            made = bases.algorithm_a(n, d, bases.find_base(n, d, bases.S7))
             assert [list(tree) for tree in made] == twin.edge_disjoint_spanning_trees(
                 n, 0, bases.faulty_node(n, d), pivots=True
             )
@@ -175,9 +175,9 @@ def test_smallest_fault_sets(verdicts, claim):
 
 def test_fault_sets_are_all_of_them_up_to_symmetry():
     """Sets with a fixed node, or a fixed link: as many of all sets as the node, or link, is in."""
-    count = {kind.name: len(list(edmonds.fault_sets(3, kind, 3))) for kind in (edmonds.NODES, edmonds.LINKS)}
+    count = {kind.name: len(list(edmonds.enumerate_fault_sets(3, kind, 3))) for kind in (edmonds.NODES, edmonds.LINKS)}
     assert count == {"nodes": 21, "links": 55}
-    assert len(list(edmonds.fault_sets(2, edmonds.MIXED, 2))) == 4
+    assert len(list(edmonds.enumerate_fault_sets(2, edmonds.MIXED, 2))) == 4
 
 
 # ---------------------------------------------------------------- the rivals of the benchmarks

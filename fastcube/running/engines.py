@@ -54,6 +54,10 @@ Result = TypeVar("Result")
 _LOGGING_THREADS: dict[str, int] = {}
 
 
+#: Time to compile a kernel, for messages: measured for all kernels of tables with several.
+COMPILE_TIME = "1 to 20 s of CPU each on an AMD Zen 4"
+
+
 class StudyReference(NamedTuple):
     """The data by which another process finds a study, and checks that its study is the same."""
 
@@ -278,14 +282,14 @@ class Engine:
     is_closed: Callable[[], bool] = lambda: False
     patience: float = 0.0
 
-    def ask(self, call: Callable[..., Any], *arguments: Any, of: str = "the run") -> Any:
+    def call(self, function: Callable[..., Any], *arguments: Any, of: str = "the run") -> Any:
         """Return the result of a call to the executor, its client or a future.
 
         Raises SchedulerLostError for any error if the scheduler is gone, EngineError if the workers ``of`` something are gone,
         and the errors of trials.
         """
         try:
-            return call(*arguments)
+            return function(*arguments)
         except FastcubeError:
             raise
         except Exception as error:
@@ -297,12 +301,12 @@ class Engine:
             raise
 
     def workers(self) -> int:
-        """Return how many units can run at once now, at least 1.  Raises as ``ask``."""
-        return int(self.ask(self.count_workers))
+        """Return how many units can run at once now, at least 1.  Raises as ``call``."""
+        return int(self.call(self.count_workers))
 
     def submit(self, run: Callable[[WorkUnit], Result], unit: WorkUnit) -> Future[Result]:
-        """Return the future of what ``run`` returns for a unit.  Raises as ``ask``."""
-        future: Future[Result] = self.ask(self.executor.submit, run, unit)
+        """Return the future of what ``run`` returns for a unit.  Raises as ``call``."""
+        future: Future[Result] = self.call(self.executor.submit, run, unit)
         return future
 
     def length(self) -> float:

@@ -162,7 +162,7 @@ class WorkLoop:
         work, first, stop = self.running.pop(future)
         trials = f"trials {first}..{stop - 1} of {point_text(work.points[0])}"
         try:
-            done = self.engine.ask(future.result, of=trials)
+            done = self.engine.call(future.result, of=trials)
         except EngineError:
             raise
         except FastcubeError as error:

@@ -43,9 +43,8 @@ def _filter_subcubes(d, x, control, lo, hi):
         base, free = simd.load(d.base, at), simd.load(d.free, at)
         outside = fixed_offsets(base, free, x) & simd.splat_like(base, ~control)
         keep = simd.bits(outside == (base - base)) & first_lanes(hi - at)
-        chosen = simd.mask(base, keep)
-        simd.store(d.base, end, simd.compress(chosen, base))
-        simd.store(d.free, end, simd.compress(chosen, free))
+        simd.store_compressed(d.base, end, keep, base)
+        simd.store_compressed(d.free, end, keep, free)
         end += popcount(keep)
     return end
 

@@ -96,9 +96,8 @@ def _absorb_near(x, free, bases, frees, settled, count):
             i = at + lowest(rest)
             free |= frees[i] | (bases[i] ^ x)
             rest &= rest - ONE
-        keep = simd.mask(base, ~near)
-        simd.store(bases, out, simd.compress(keep, base))
-        simd.store(frees, out, simd.compress(keep, mask))
+        simd.store_compressed(bases, out, ~near, base)
+        simd.store_compressed(frees, out, ~near, mask)
         out += valid - popcount(near)
     return free, left, out
 

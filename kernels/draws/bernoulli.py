@@ -271,11 +271,11 @@ def digit_state(key, t, head, tail, n, state, scratch):
                 undecided = _extract_trial_words(undecided, base, n, scratch)
             simd.store(state, v << 3, faulty)
             if tail != np.uint64(0):
-                some = undecided != simd.splat(bits.ZERO)
+                some = simd.bits(undecided != simd.splat(bits.ZERO))
                 index = simd.splat(np.uint64(v << 3)) + simd.iota(undecided)
-                simd.store(scratch, size, simd.compress(some, undecided))
-                simd.store(scratch, where + size, simd.compress(some, index))
-                size += bits.popcount(simd.bits(some))
+                simd.store_compressed(scratch, size, some, undecided)
+                simd.store_compressed(scratch, where + size, some, index)
+                size += bits.popcount(some)
         count = np.int64(0)
         for i in range(size):
             rest = scratch[i]

@@ -112,10 +112,10 @@ def make_pair_scan(start: np.uint64, update: Any) -> Any:
 
 @block
 def _update_distance(near, x, y):
-    return simd.minimum(near, simd.popcount(x ^ y))
+    return simd.minimum(near, simd.closeness(x ^ y))
 
 
-#: Smallest distance between two of the f faults, lane by lane.
+#: Smallest distance between two of the f faults, lane by lane, as far as ``simd.closeness`` tells distances apart.
 smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 
 

@@ -136,20 +136,18 @@ def _find_valid_pair(first, at, n, lazy, pairs):
 @block(always=True)
 def _append_pairs(n, valid, status, s, t, trial, pairs):
     """Append the lanes ``valid`` to the pairs; return the new number."""
-    mask = simd.mask(status, valid)
-    simd.store(pairs.keys, n, simd.compress(mask, status))
-    simd.store(pairs.sources, n, simd.compress(mask, s))
-    simd.store(pairs.targets, n, simd.compress(mask, t))
-    simd.store(pairs.trials, n, simd.compress(mask, trial))
+    simd.store_compressed(pairs.keys, n, valid, status)
+    simd.store_compressed(pairs.sources, n, valid, s)
+    simd.store_compressed(pairs.targets, n, valid, t)
+    simd.store_compressed(pairs.trials, n, valid, trial)
     return n + popcount(valid)
 
 
 @block(always=True)
 def _queue_trials(count, bad, status, trial, pairs):
     """Append the lanes ``bad`` to the waiting trials; return the new number."""
-    mask = simd.mask(status, bad)
-    simd.store(pairs.waiting_keys, count, simd.compress(mask, status))
-    simd.store(pairs.waiting_trials, count, simd.compress(mask, trial))
+    simd.store_compressed(pairs.waiting_keys, count, bad, status)
+    simd.store_compressed(pairs.waiting_trials, count, bad, trial)
     return count + popcount(bad)
 
 

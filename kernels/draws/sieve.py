@@ -112,7 +112,7 @@ def append_lanes(queue, lanes, rows, chosen, source, at, step):
     filled = queue.filled[0]  # loaded once, because the compiler assumes that every store might change it
     for k in range(rows):
         row = simd.load(source, at + k * step)
-        simd.store(queue.cells, 2 * lanes * k + filled, simd.compress(simd.mask(row, chosen), row))
+        simd.store_compressed(queue.cells, 2 * lanes * k + filled, chosen, row)
 
 
 @block
@@ -121,13 +121,19 @@ def append_row(queue, lanes, k, row):
     simd.store(queue.cells, 2 * lanes * k + queue.filled[0], row)
 
 
+@block
+def append_compressed(queue, lanes, k, chosen, row):
+    """Write the chosen lanes of a vector, compacted, after the filled columns of row ``k``."""
+    simd.store_compressed(queue.cells, 2 * lanes * k + queue.filled[0], chosen, row)
+
+
 @block(always=True)
 def append_trials(queue, samples, trials, chosen, lanes):
     """Append the chosen trials of a vector to a queue: their labels, their lanes and the digits of their group."""
     append_lanes(queue, lanes, samples.count, chosen, samples.labels, trials.at, lanes)
     kind = simd.load(samples.labels, trials.at)
     row = queue.rows - 1 - group_index_rows(lanes)
-    append_row(queue, lanes, row, simd.compress(simd.mask(kind, chosen), simd.iota(kind)))
+    append_compressed(queue, lanes, row, chosen, simd.iota(kind))
     group = (trials.start - queue.origin) // lanes + (trials.start & (trials.parts - 1))
     for i in range(group_index_rows(lanes)):
         append_row(queue, lanes, row + 1 + i, simd.splat_like(kind, np.uint64(group >> (512 // lanes * i))))

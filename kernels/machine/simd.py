@@ -22,8 +22,19 @@ widens narrow lanes when they are combined with a ``np.int64``, and compiled cod
 A vector has 64 lanes of ``uint8``, 32 of ``uint16``, 16 of ``uint32`` or 8 of ``uint64``; a mask has one bit per lane.  Kernels
 use them as local variables; ``load`` and ``store`` move them from and to contiguous arrays.  The body of each operation defines
 it in NumPy, on arrays with one item per lane, and runs when ``NUMBA_DISABLE_JIT`` is set.  Compiled, the operation is the LLVM
-instruction given with it.  LLVM keeps vectors in registers and splits them on machines with narrower registers, so this module
-names no processor.
+instruction given with it, and LLVM splits vectors on machines with narrower registers.  Where LLVM's form of an operation would
+be long, the operation is written for the target:
+
+    ==========================  =============================  ===================================  ===========================
+    operation                   AVX-512                        AVX2; SSSE3                          NEON
+    ==========================  =============================  ===================================  ===========================
+    store_compressed            vpcompress; for 8 and 16 bits  a table of orders for vpermd,        a table of orders for tbl
+                                without VBMI2 as AVX2          pshufb for 8 and 16 bits; pshufb
+    top_bit, 16 to 64 bits      vplzcnt                        smearing the top bit                 clz, for 64 bits smearing
+    one_hot, 16 bits            vpsllvw                        pshufb looks up both bytes           ushl
+    mask                        kmov                           LLVM's                               each lane tests its bit
+    majority, bit_or3           vpternlog                      and, or                              and, orr
+    ==========================  =============================  ===================================  ===========================
 
 Loops that LLVM vectorises would not do: integer promotion makes Numba widen narrow lanes, loops over arrays that might overlap
 stay scalar, and compaction cannot be written as a loop.
@@ -33,11 +44,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
 
 from .target import FEATURES
@@ -52,6 +64,12 @@ from .vectors import (
     operation,
     same_type,
 )
+
+#: Lane widths for which the target counts leading zeros in a few instructions; LLVM's other forms take twice as long as smearing.
+_COUNTS_LEADING_ZEROS = {8, 16, 32, 64} if "avx512cd" in FEATURES else {8, 16, 32} if "neon" in FEATURES else {8}
+
+#: With SSSE3: the instruction that looks up each byte of a register in a table of 16, and the register's bytes.
+_BYTE_LOOKUP = ("llvm.x86.avx2.pshuf.b", 32) if "avx2" in FEATURES else ("llvm.x86.ssse3.pshuf.b.128", 16)
 
 
 def _emit_not(b: Any, x: Any) -> Any:
@@ -278,8 +296,27 @@ def mul32(x: Any, y: Any) -> Any:
 
 
 def _emit_one_hot(b: Any, t: Any, x: Any) -> Any:
-    one, width, zero = (ir.Constant(x.type, [c] * x.type.count) for c in (1, t[0].bits, 0))
-    return b.select(b.icmp_unsigned("<", x, width), b.shl(one, x), zero)
+    def every(c: int) -> Any:
+        return ir.Constant(x.type, [c] * x.type.count)
+
+    if t[0].bits == 16 and "ssse3" in FEATURES and "avx512bw" not in FEATURES:
+        # Look up both bytes: of x for the low byte, of x ^ 8 for the high byte.  From 16 on bit 7 is set, which gives 0.
+        x = call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, x, every(16))
+        index = b.add(b.xor(b.mul(x, every(0x0101)), every(0x0800)), every(0x7070))
+        return _look_up_bytes(b, [1 << i for i in range(8)] + [0] * 8, index)
+    return b.select(b.icmp_unsigned("<", x, every(t[0].bits)), b.shl(every(1), x), every(0))
+
+
+def _look_up_bytes(b: Any, table: list[int], index: Any) -> Any:
+    """Return the byte ``table[i & 15]`` for each byte i of a vector, and 0 where bit 7 of i is set."""
+    name, count = _BYTE_LOOKUP
+    kind = ir.VectorType(ir.IntType(8), count)
+    known = ir.Constant(kind, table * (count // 16))
+    index_bytes = b.bitcast(index, llvm_type(Vector(8)))
+    parts = [
+        call_llvm(b, name, kind, known, _take_lanes(b, index_bytes, first, count)) for first in range(0, 64, count)
+    ]
+    return b.bitcast(_emit_join(b, None, *parts), index.type)
 
 
 @operation(same_type, _emit_one_hot)
@@ -308,6 +345,25 @@ def popcount(x: Any) -> Any:
     return np.bitwise_count(x).astype(x.dtype)
 
 
+def _emit_closeness(b: Any, t: Any, x: Any) -> Any:
+    if t[0].bits < 32 or "avx512vpopcntdq" in FEATURES or "neon" in FEATURES:
+        return call_llvm(b, f"llvm.ctpop.{intrinsic_suffix(t[0])}", x.type, x)
+    one, minus = (ir.Constant(x.type, [c] * t[0].lanes) for c in (1, -1))
+    some = call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, x, one)
+    for _ in range(2):  # clear the two lowest set bits; a bit that is left counts at least 4
+        x = b.and_(x, b.add(x, minus))
+    return b.or_(x, some)
+
+
+@operation(same_type, _emit_closeness)
+def closeness(x: Any) -> Any:
+    """Return 0 in lanes without a set bit, 1 or 2 in lanes with one or two, and a larger number in the others.
+
+    It is the number of set bits where the target counts them at once, and else a third less work for 32 bits.
+    """
+    return np.bitwise_count(x).astype(x.dtype)
+
+
 @operation(same_type, lambda b, t, x: call_llvm(b, f"llvm.bitreverse.{intrinsic_suffix(t[0])}", x.type, x))
 def reverse(x: Any) -> Any:
     """Return the bits of each lane in reverse order (one instruction on x86 for 8)."""
@@ -316,13 +372,18 @@ def reverse(x: Any) -> Any:
 
 
 def _emit_top(b: Any, t: Any, x: Any) -> Any:
-    kind = x.type
-    zeros = call_llvm(b, f"llvm.ctlz.{intrinsic_suffix(t[0])}", kind, x, ir.IntType(1)(0))
-    last = ir.Constant(kind, [t[0].bits - 1] * t[0].lanes)
-    zeros = call_llvm(
-        b, f"llvm.umin.{intrinsic_suffix(t[0])}", kind, zeros, last
-    )  # a shift by the width would be undefined
-    return b.lshr(ir.Constant(kind, [1 << (t[0].bits - 1)] * t[0].lanes), zeros)
+    def every(c: int) -> Any:
+        return ir.Constant(x.type, [c] * t[0].lanes)
+
+    if t[0].bits in _COUNTS_LEADING_ZEROS:
+        zeros = call_llvm(b, f"llvm.ctlz.{intrinsic_suffix(t[0])}", x.type, x, ir.IntType(1)(0))
+        # Take the minimum, because a shift by the width would be undefined.
+        zeros = call_llvm(b, f"llvm.umin.{intrinsic_suffix(t[0])}", x.type, zeros, every(t[0].bits - 1))
+        return b.lshr(every(1 << (t[0].bits - 1)), zeros)
+    x = b.or_(x, b.zext(b.icmp_unsigned("==", x, every(0)), x.type))
+    for k in range(t[0].bits.bit_length() - 1):
+        x = b.or_(x, b.lshr(x, every(1 << k)))
+    return b.xor(x, b.lshr(x, every(1)))
 
 
 @operation(same_type, _emit_top)
@@ -365,9 +426,16 @@ def bits(mask: Any) -> Any:
 
 
 def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
-    lanes = t[0].lanes
-    value = value if lanes == 64 else b.trunc(value, ir.IntType(lanes))
-    return b.bitcast(value, ir.VectorType(ir.IntType(1), lanes))
+    lanes, width = t[0].lanes, t[0].bits
+    if "neon" not in FEATURES:
+        value = value if lanes == 64 else b.trunc(value, ir.IntType(lanes))
+        return b.bitcast(value, ir.VectorType(ir.IntType(1), lanes))
+    # NEON has no masks of bits, and LLVM would move them lane by lane: each lane takes the part of the value with its bit.
+    words = b.bitcast(value, ir.VectorType(ir.IntType(width), 64 // width))
+    index = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [i // width for i in range(lanes)])
+    words = b.shuffle_vector(words, ir.Constant(words.type, ir.Undefined), index)
+    bit = ir.Constant(words.type, [1 << i % width for i in range(lanes)])
+    return b.icmp_unsigned("!=", b.and_(words, bit), ir.Constant(words.type, [0] * lanes))
 
 
 @operation(
@@ -410,23 +478,100 @@ def union(x: Any) -> Any:
     return np.bitwise_or.reduce(x)
 
 
-def _emit_compress(b: Any, t: Any, m: Any, x: Any) -> Any:
-    return call_llvm(
-        b,
-        f"llvm.experimental.vector.compress.{intrinsic_suffix(t[1])}",
-        x.type,
-        x,
-        m,
-        ir.Constant(x.type, ir.Undefined),
+class _Permutation(NamedTuple):
+    """An instruction that moves the items of a register by a vector of indices."""
+
+    lanes: int  #: lanes of the vector that one instruction moves
+    item: int  #: bits of an item, 8 or 32
+    name: str  #: LLVM's name
+
+
+def _choose_permutation(bits: int) -> _Permutation | None:
+    """Return the instruction that moves lanes of ``bits`` bits together, or None if LLVM's own form is to be used."""
+    if ("avx512f" if bits >= 32 else "avx512vbmi2") in FEATURES:
+        return None
+    if "avx2" in FEATURES and bits >= 32:
+        return _Permutation(256 // bits, 32, "llvm.x86.avx2.permd")
+    # At most eight lanes: the table has a row for each set of lanes.
+    if "ssse3" in FEATURES:
+        return _Permutation(min(128 // bits, 8), 8, "llvm.x86.ssse3.pshuf.b.128")
+    return _Permutation(min(128 // bits, 8), 8, "llvm.aarch64.neon.tbl1.v16i8") if "neon" in FEATURES else None
+
+
+def _order_table(b: Any, lanes: int, items: int) -> Any:
+    """Return the address of a table of bytes.
+
+    Row m lists the lanes that are set in m, each as the indices of its ``items`` items, and zeros up to ``lanes * items``.
+    """
+    rows = bytearray()
+    for m in range(1 << lanes):
+        row = [items * i + j for i in range(lanes) if m >> i & 1 for j in range(items)]
+        rows += bytes(row).ljust(lanes * items, b"\0")
+    name = f"lane_orders_{lanes}_{items}"
+    table = b.module.globals.get(name)
+    if table is None:
+        table = cgutils.global_constant(b, name, ir.Constant(ir.ArrayType(ir.IntType(8), len(rows)), rows))
+    return b.bitcast(table, ir.IntType(8).as_pointer())
+
+
+def _emit_compressed_part(b: Any, how: _Permutation, part: Any, chosen: Any) -> Any:
+    """Return a vector of ``how.lanes`` lanes, those of the integer ``chosen`` moved to the front."""
+    items = part.type.element.width // how.item
+    size, word = how.lanes * items, ir.IntType(64)
+    row = b.gep(_order_table(b, how.lanes, items), [b.mul(chosen, word(size))])
+    order = b.load(b.bitcast(row, ir.VectorType(ir.IntType(8), size).as_pointer()))
+    order.align = 1
+    register = ir.VectorType(ir.IntType(how.item), 8 if how.item == 32 else 16)
+    if how.item == 32:
+        order = b.zext(order, register)
+    order, whole = (_resize(b, x, x.type.count * register.count // size) for x in (order, part))
+    moved = b.bitcast(call_llvm(b, how.name, register, b.bitcast(whole, register), order), whole.type)
+    return _resize(b, moved, part.type.count)
+
+
+def _take_lanes(b: Any, x: Any, first: int, count: int) -> Any:
+    index = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, first + count)))
+    return b.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), index)
+
+
+def _resize(b: Any, x: Any, count: int) -> Any:
+    """Return a vector of ``count`` lanes that begins with the lanes of ``x``, or with some of them."""
+    if count == x.type.count:
+        return x
+    index = [min(i, x.type.count) for i in range(count)]
+    return b.shuffle_vector(
+        x, ir.Constant(x.type, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), count), index)
     )
 
 
+def _emit_store_compressed(b: Any, t: Any, array: Any, offset: Any, chosen: Any, x: Any) -> None:
+    how = _choose_permutation(t[3].bits)
+    if how is None:
+        mask, rest = _emit_mask(b, (t[3],), x, chosen), ir.Constant(x.type, ir.Undefined)
+        name = f"llvm.experimental.vector.compress.{intrinsic_suffix(t[3])}"
+        return _emit_store(b, (t[0], t[1], t[3]), array, offset, call_llvm(b, name, x.type, x, mask, rest))
+    word = ir.IntType(64)
+    for first in range(0, t[3].lanes, how.lanes):
+        own = b.and_(b.lshr(chosen, word(first)), word((1 << how.lanes) - 1))
+        part = _emit_compressed_part(b, how, _take_lanes(b, x, first, how.lanes), own)
+        b.store(part, b.bitcast(b.gep(array, [offset]), part.type.as_pointer())).align = 1
+        offset = b.add(offset, call_llvm(b, "llvm.ctpop.i64", word, own))
+    return None
+
+
 @operation(
-    lambda m, x: x if isinstance(m, Mask) and isinstance(x, Vector) and m.lanes == x.lanes else None, _emit_compress
+    lambda array, offset, chosen, x: (
+        types.void if isinstance(x, Vector) and _array_vector_type(array) == x and chosen == types.uint64 else None
+    ),
+    _emit_store_compressed,
 )
-def compress(m: Any, x: Any) -> Any:
-    """Move the lanes of the mask together to the front; the lanes behind them are unspecified."""
-    return np.concatenate([x[m], x[~m]])
+def store_compressed(array: Any, offset: Any, chosen: Any, x: Any) -> None:
+    """Write the lanes whose bits are set in ``chosen``, a ``uint64``, to ``array[offset]`` and on; no bounds check.
+
+    The other items of ``array[offset : offset + lanes]`` get unspecified values.
+    """
+    m = mask(x, chosen)
+    array[int(offset) : int(offset) + x.size] = np.concatenate([x[m], x[~m]])
 
 
 def _emit_low_halves(b: Any, t: Any, x: Any, y: Any) -> Any:

@@ -19,16 +19,29 @@ CPU_NAME, _FEATURE_TEXT = read_target()
 #: Features that AVX-512 requires: if one of them is switched off, LLVM drops AVX-512, whatever the text says about it.
 _BASES_OF_AVX512 = {"sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c"}
 
+_V2 = {"sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt"}
+_V3 = _V2 | {"avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt"}
 
-def parse_features(text: str) -> frozenset[str]:
-    """Return the features that LLVM's text ``+a,-b,...`` switches on."""
-    switched = {word[1:]: word[0] == "+" for word in text.split(",") if word}
-    narrow = not all(switched.get(name, True) for name in _BASES_OF_AVX512)
+#: Features that kernels ask for, of the processors that stand for levels of x86-64.  Numba's text does not repeat what LLVM knows
+#: by the name, so with another name in ``NUMBA_CPU_NAME`` only the features of ``NUMBA_CPU_FEATURES`` are used.
+_LEVELS = {
+    "x86-64-v2": _V2,
+    "x86-64-v3": _V3,
+    "x86-64-v4": _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+
+
+def parse_features(text: str, name: str = "") -> frozenset[str]:
+    """Return the features that LLVM's text ``+a,-b,...`` switches on, for a processor of this name."""
+    switched = dict.fromkeys(_LEVELS.get(name, ()), True) | {
+        word[1:]: word[0] == "+" for word in text.split(",") if word
+    }
+    narrow = not all(switched.get(base, True) for base in _BASES_OF_AVX512)
     return frozenset(name for name, on in switched.items() if on and not (narrow and name.startswith("avx512")))
 
 
 #: Features of the processor that numba compiles for, by LLVM's names.
-FEATURES = parse_features(_FEATURE_TEXT)
+FEATURES = parse_features(_FEATURE_TEXT, CPU_NAME)
 
 #: Features that do not change the machine code of a kernel: instructions of the operating system, for random numbers, hashes
 #: and ciphers, for transactions and for caches, which LLVM uses only where a program names them.  Nodes of one model differ

@@ -1,4 +1,4 @@
-"""Routing trials under few faulty nodes, n = 7 .. 62, with one trial per vector lane.
+"""Routing trials under few faulty nodes, n = 3 .. 62, with one trial per vector lane.
 
 Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
 (LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.

@@ -78,12 +78,11 @@ def batch_for(k):
 def _append_walks(at, chosen, key, node, rest, ask, number, batch):
     """Write the chosen lanes to the messages under way; return their new number."""
     way = batch.way
-    mask = simd.mask(key, chosen)
-    simd.store(way[0], at, simd.compress(mask, key))
-    simd.store(way[1], at, simd.compress(mask, node))
-    simd.store(way[2], at, simd.compress(mask, rest))
-    simd.store(way[3], at, simd.compress(mask, ask))
-    simd.store(way[4], at, simd.compress(mask, number))
+    simd.store_compressed(way[0], at, chosen, key)
+    simd.store_compressed(way[1], at, chosen, node)
+    simd.store_compressed(way[2], at, chosen, rest)
+    simd.store_compressed(way[3], at, chosen, ask)
+    simd.store_compressed(way[4], at, chosen, number)
     return at + popcount(chosen)
 
 
@@ -142,9 +141,8 @@ def walk_batch(drawn, limit, deep, batch):
                 number = simd.select(simd.mask(number, stopped), number | told_bit, number)
                 out = stopped if deep else stopped & simd.bits(ask == zero)
                 if out:
-                    mask = simd.mask(rest, out)
-                    simd.store(batch.ended[0], ended, simd.compress(mask, rest))
-                    simd.store(batch.ended[1], ended, simd.compress(mask, number))
+                    simd.store_compressed(batch.ended[0], ended, out, rest)
+                    simd.store_compressed(batch.ended[1], ended, out, number)
                     ended += popcount(out)
                     far &= ~out
             kept = _append_walks(kept, far, key, node, rest, ask, number, batch)

@@ -306,10 +306,10 @@ def _draw_dense(key, group, sampling, digits, tails, rows):
 @block(always=True)
 def _append_undecided(words, places, count, waiting):
     """Append the words that are not zero, with their indices in the rows, to the waiting words; return their number."""
-    some = words != 0
-    simd.store(waiting, count, simd.compress(some, words))
-    simd.store(waiting, _PLACES + count, simd.compress(some, places))
-    return count + popcount(simd.bits(some))
+    some = simd.bits(words != 0)
+    simd.store_compressed(waiting, count, some, words)
+    simd.store_compressed(waiting, _PLACES + count, some, places)
+    return count + popcount(some)
 
 
 @block

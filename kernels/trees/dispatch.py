@@ -22,7 +22,7 @@ def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
     ends_a_cell = 2 * links / min(64, 2**n)
     if not _is_lane_point(MOST_IN_LANES, n, links, f) or ends_a_cell > 0.37 * n:
         return "scalar.FIND_TREE_DENSE"
-    return "lanes.FIND_TREE_LANES_5" if links < 32 else "lanes.FIND_TREE_LANES_8"
+    return "lanes.find_tree_lanes"
 
 
 FIND_TREE = KernelTable(
@@ -30,8 +30,7 @@ FIND_TREE = KernelTable(
     {
         "scalar.FIND_TREE_DENSE": lambda n, links, f: n <= 16,
         "scalar.FIND_TREE_SPARSE": _is_sparse,
-        "lanes.FIND_TREE_LANES_5": lambda n, links, f: _is_lane_point(31, n, links, f),
-        "lanes.FIND_TREE_LANES_8": lambda n, links, f: _is_lane_point(MOST_IN_LANES, n, links, f),
+        "lanes.find_tree_lanes": lambda n, links, f: _is_lane_point(MOST_IN_LANES, n, links, f),
     },
     _choose_find_tree_kernel,
 )

@@ -1,7 +1,7 @@
 """FIND_TREE under few faulty links, 4 <= n <= 12, with one trial per vector lane, 32 at a time.
 
-Entry points: ``FIND_TREE_LANES_5`` and ``_8``, whose work is ``find_tree_lanes`` inside ``_make_kernel``.  They sample with the
-study's key the positions of a trial's sequence of links (LINKS and DIMENSIONS).
+Entry point: ``find_tree_lanes``.  It samples with the study's key the positions of a trial's sequence of links (LINKS and
+DIMENSIONS).
 
 1. *Links*: row i holds a link of each trial; rows are sampled until every trial has its number of distinct links.  A skipped,
    repeated or surplus position is a dead entry of its lane: lower end 0xFFFF and no dimension, which never counts.  (Elsewhere
@@ -21,7 +21,7 @@ is field g of word i.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..draws.lanes import valid_lanes
 from ..draws.links import decode_link_lanes
 from ..machine import bits, simd
 from ..machine.array_types import Words, Words16
-from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
 from .scalar import CLEAN_COUNTERS, count_dense, count_tree, set_up
 
@@ -242,82 +242,70 @@ def _prefer_zero_bits(least, plane, zero):
     return simd.select(rest == zero, least, rest)
 
 
-def _make_plane_blocks(planes: int) -> tuple[Any, Any]:
-    """Return the blocks that add to COST from plane 2 on, and that find where COST is least; COST has 5 or 8 planes."""
-
-    @block(always=True)
-    def add_ripple(high, w):
-        """Return the planes 2 .. 7 of COST after adding ``w`` to plane 2."""
-        c2, c3, c4, c5, c6, c7 = high
-        c2, w = _half_adder(c2, w)
-        c3, w = _half_adder(c3, w)
-        c4, w = _half_adder(c4, w)
-        if planes > 5:
-            c5, w = _half_adder(c5, w)
-            c6, w = _half_adder(c6, w)
-            c7, w = _half_adder(c7, w)
-        return c2, c3, c4, c5, c6, c7
-
-    @block(always=True)
-    def find_cheapest(rest, c0, c1, high, zero):
-        """Return the dimensions of ``rest`` with the least COST, found from the highest plane down."""
-        least = rest
-        if planes > 5:
-            least = _prefer_zero_bits(least, high[5], zero)
-            least = _prefer_zero_bits(least, high[4], zero)
-            least = _prefer_zero_bits(least, high[3], zero)
-        least = _prefer_zero_bits(least, high[2], zero)
-        least = _prefer_zero_bits(least, high[1], zero)
-        least = _prefer_zero_bits(least, high[0], zero)
-        least = _prefer_zero_bits(least, c1, zero)
-        return _prefer_zero_bits(least, c0, zero)
-
-    return add_ripple, find_cheapest
+@block(always=True)
+def _add_ripple(high, w):
+    """Return the planes 2 .. 7 of COST after adding ``w`` to plane 2."""
+    c2, c3, c4, c5, c6, c7 = high
+    c2, w = _half_adder(c2, w)
+    c3, w = _half_adder(c3, w)
+    c4, w = _half_adder(c4, w)
+    c5, w = _half_adder(c5, w)
+    c6, w = _half_adder(c6, w)
+    c7, w = _half_adder(c7, w)
+    return c2, c3, c4, c5, c6, c7
 
 
-def make_order_finder(planes: int) -> Any:
-    """Return the block that finds the orders of 32 trials with ``planes`` planes of COST."""
-    ripple, cheapest = _make_plane_blocks(planes)
+@block(always=True)
+def _find_cheapest(rest, c0, c1, high, zero):
+    """Return the dimensions of ``rest`` with the least COST, found from the highest plane down."""
+    least = rest
+    least = _prefer_zero_bits(least, high[5], zero)
+    least = _prefer_zero_bits(least, high[4], zero)
+    least = _prefer_zero_bits(least, high[3], zero)
+    least = _prefer_zero_bits(least, high[2], zero)
+    least = _prefer_zero_bits(least, high[1], zero)
+    least = _prefer_zero_bits(least, high[0], zero)
+    least = _prefer_zero_bits(least, c1, zero)
+    return _prefer_zero_bits(least, c0, zero)
 
-    @block
-    def find_orders(n, count, rows):
-        """Run FIND_TREE in all lanes, and write the numbers of faulty links of the trees to ``faults``.
 
-        In each iteration COST is the sum of the rows' targets, with planes c0, c1 and ``high``.  Four rows are added at a time.
-        """
-        zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
-        one = simd.splat_like(zero, _ONE)
-        rest = simd.splat_like(zero, (_ONE << np.uint64(n)) - _ONE)
-        used = zero
-        faults = zero
-        for _ in range(n):
-            c0 = c1 = zero
-            high = (zero, zero, zero, zero, zero, zero)
-            row = np.int64(0)
-            while row + 4 <= count:
-                a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
-                b, faults = _target_of_row(rows, (row + 1) * LANE_COUNT, used, zero, one, faults)
-                c, faults = _target_of_row(rows, (row + 2) * LANE_COUNT, used, zero, one, faults)
-                d, faults = _target_of_row(rows, (row + 3) * LANE_COUNT, used, zero, one, faults)
-                c0, u = _full_adder(c0, a, b)
-                c0, v = _full_adder(c0, c, d)
-                c1, w = _full_adder(c1, u, v)
-                high = ripple(high, w)
-                row += 4
-            while row < count:
-                a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
-                c0, u = _half_adder(c0, a)
-                c1, w = _half_adder(c1, u)
-                high = ripple(high, w)
-                row += 1
-            least = cheapest(rest, c0, c1, high, zero)
-            used = least & (zero - least)  # ties: the lowest dimension (R5)
-            rest = rest & ~used
-        for last in range(count):  # links of the dimension d_0, used last
-            _, faults = _target_of_row(rows, last * LANE_COUNT, used, zero, one, faults)
-        simd.store(rows.faults, 0, faults)
+@block
+def find_orders(n, count, rows):
+    """Run FIND_TREE in all lanes, and write the numbers of faulty links of the trees to ``faults``.
 
-    return find_orders
+    In each iteration COST is the sum of the rows' targets, with planes c0, c1 and ``high``.  Four rows are added at a time.
+    """
+    zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
+    one = simd.splat_like(zero, _ONE)
+    rest = simd.splat_like(zero, (_ONE << np.uint64(n)) - _ONE)
+    used = zero
+    faults = zero
+    for _ in range(n):
+        c0 = c1 = zero
+        high = (zero, zero, zero, zero, zero, zero)
+        row = np.int64(0)
+        while row + 4 <= count:
+            a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
+            b, faults = _target_of_row(rows, (row + 1) * LANE_COUNT, used, zero, one, faults)
+            c, faults = _target_of_row(rows, (row + 2) * LANE_COUNT, used, zero, one, faults)
+            d, faults = _target_of_row(rows, (row + 3) * LANE_COUNT, used, zero, one, faults)
+            c0, u = _full_adder(c0, a, b)
+            c0, v = _full_adder(c0, c, d)
+            c1, w = _full_adder(c1, u, v)
+            high = _add_ripple(high, w)
+            row += 4
+        while row < count:
+            a, faults = _target_of_row(rows, row * LANE_COUNT, used, zero, one, faults)
+            c0, u = _half_adder(c0, a)
+            c1, w = _half_adder(c1, u)
+            high = _add_ripple(high, w)
+            row += 1
+        least = _find_cheapest(rest, c0, c1, high, zero)
+        used = least & (zero - least)  # ties: the lowest dimension (R5)
+        rest = rest & ~used
+    for last in range(count):  # links of the dimension d_0, used last
+        _, faults = _target_of_row(rows, last * LANE_COUNT, used, zero, one, faults)
+    simd.store(rows.faults, 0, faults)
 
 
 # ---------------------------------------------------------------- trials
@@ -332,42 +320,6 @@ def translate_links(sinks, count, rows):
         dead = bit == (bit - bit)
         moved = (low ^ sinks) & ~bit
         simd.store(rows.low, row * LANE_COUNT, simd.select(dead, low, moved))
-
-
-def _make_kernel(planes: int) -> Kernel:
-    orders = make_order_finder(planes)
-
-    @kernel(TRIALS_SIGNATURE, variant=f"{planes}")
-    def find_tree_lanes(key, first, stop, params, tally):
-        """Run FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
-
-        For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated links, 45 L for the cells if n
-        links may isolate a node, and 14 n L for the order.
-        """
-        n, links, _ = read_point(params)
-        rows = link_rows_for(links)
-        alone = set_up(params)
-        origin = first - first % LANE_COUNT
-        for start in range(origin, stop, LANE_COUNT):
-            count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
-            sinks, none = find_sinks(n, count, rows)
-            left |= none
-            crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO
-            translate_links(sinks, count, rows)
-            orders(n, count, rows)
-            live = valid_lanes(start, 1, LANE_COUNT, first, stop)
-            faults = simd.load(rows.faults, 0)
-            faulty = simd.bits(faults != (faults - faults))
-            left = (left | (crowded & faulty)) & live
-            _count_lanes(start, live & ~left, faulty, rows, tally)
-            while left:
-                t = start + bits.lowest(left)
-                dead_links = draw_dead_links(key, t, n, links, np.int64(0), alone.dead)
-                count_dense(n, t, dead_links, alone, tally)
-                clear_dead_links(dead_links, alone.dead)
-                left &= left - _ONE
-
-    return find_tree_lanes
 
 
 @block
@@ -387,13 +339,39 @@ def _count_lanes(start, live, faulty, rows, tally):
         rest &= rest - _ONE
 
 
-#: Kernels for up to 31 links and for up to ``dispatch.MOST_IN_LANES``.
-FIND_TREE_LANES_5 = _make_kernel(5)
-FIND_TREE_LANES_8 = _make_kernel(8)
+@kernel(TRIALS_SIGNATURE)
+def find_tree_lanes(key, first, stop, params, tally):
+    """Run FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
+
+    For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated links, 45 L for the cells if n
+    links may isolate a node, and 14 n L for the order.
+    """
+    n, links, _ = read_point(params)
+    rows = link_rows_for(links)
+    alone = set_up(params)
+    origin = first - first % LANE_COUNT
+    for start in range(origin, stop, LANE_COUNT):
+        count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
+        sinks, none = find_sinks(n, count, rows)
+        left |= none
+        crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO
+        translate_links(sinks, count, rows)
+        find_orders(n, count, rows)
+        live = valid_lanes(start, 1, LANE_COUNT, first, stop)
+        faults = simd.load(rows.faults, 0)
+        faulty = simd.bits(faults != (faults - faults))
+        left = (left | (crowded & faulty)) & live
+        _count_lanes(start, live & ~left, faulty, rows, tally)
+        while left:
+            t = start + bits.lowest(left)
+            dead_links = draw_dead_links(key, t, n, links, np.int64(0), alone.dead)
+            count_dense(n, t, dead_links, alone, tally)
+            clear_dead_links(dead_links, alone.dead)
+            left &= left - _ONE
+
 
 #: Points (n, links, f) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.
 EDGES = {
     "n links can isolate a node": ((4, 3, 0), (4, 4, 0), (5, 4, 0), (5, 5, 0), (8, 7, 0), (8, 8, 0)),
-    "five planes count up to 31 links": ((6, 31, 0), (6, 32, 0), (12, 31, 0), (12, 32, 0)),
     "128 links are the most in lanes": ((10, 127, 0), (10, 128, 0)),
 }

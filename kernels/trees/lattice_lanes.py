@@ -16,7 +16,7 @@ from ..draws.lanes import valid_lanes
 from ..machine import bits, simd
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
-from .lanes import draw_links, find_sinks, link_rows_for, make_order_finder, max_rows, translate_links
+from .lanes import draw_links, find_orders, find_sinks, link_rows_for, max_rows, translate_links
 from .lattice import (
     FAULT_FREE_TOP_DOWN,
     count_filled_lanes,
@@ -32,8 +32,6 @@ _ZERO = np.uint64(0)
 
 #: Number of trials that a lattice solves together, one byte each: a trial has up to MOST_IN_LANES dead links.
 _LATTICE_LANES = 64
-
-_find_orders = make_order_finder(5)
 
 
 @block
@@ -112,7 +110,7 @@ def optimal_tree_lanes(key, first, stop, params, tally):
         simd.store(sinks, 0, found)
         simd.store(crossed, 0, _find_top_down_trees(n, count, rows, kept))
         translate_links(found, count, rows)
-        _find_orders(n, count, rows)
+        find_orders(n, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
         left = (left | none) & live
         live &= ~left

@@ -67,14 +67,15 @@ def _count_hits(workspace, count, used):
         alive = (bit & mask) == zero
         at_sink = low == zero
         target = simd.select(at_sink, bit, low)
-        hit = alive & (simd.popcount(target) == one)
+        hit = simd.bits(alive & (simd.popcount(target) == one))
         place = simd.popcount(target - one)
         place = simd.select(at_sink, place + inside, place)
-        simd.store(workspace.hits, hits, simd.compress(hit, place))
-        hits += bits.popcount(simd.bits(hit))
-        simd.store(workspace.low, left, simd.compress(alive, low))
-        simd.store(workspace.bit, left, simd.compress(alive, bit))
-        left += bits.popcount(simd.bits(alive))
+        simd.store_compressed(workspace.hits, hits, hit, place)
+        hits += bits.popcount(hit)
+        kept = simd.bits(alive)
+        simd.store_compressed(workspace.low, left, kept, low)
+        simd.store_compressed(workspace.bit, left, kept, bit)
+        left += bits.popcount(kept)
     return left, hits
 
 
@@ -175,9 +176,8 @@ def _drop_other_half(workspace, count, dimension, upper):
     for at in range(0, count, LANE_COUNT):
         low = simd.load(workspace.low, at)
         bit = simd.load(workspace.bit, at)
-        keep = (bit != mask) & ((low & mask) == side)
-        keep = keep & (bit != whole)
-        simd.store(workspace.low, left, simd.compress(keep, low))
-        simd.store(workspace.bit, left, simd.compress(keep, bit))
-        left += bits.popcount(simd.bits(keep))
+        keep = simd.bits((bit != mask) & ((low & mask) == side) & (bit != whole))
+        simd.store_compressed(workspace.low, left, keep, low)
+        simd.store_compressed(workspace.bit, left, keep, bit)
+        left += bits.popcount(keep)
     return left

@@ -121,9 +121,8 @@ def run_cubes(work, queue, dims, lanes, tally):
 def append_hard_columns(second, lanes, f, hard, queue, free, label):
     """Append the hard columns of the queue, with their subcube, to a second queue."""
     sieve.append_lanes(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
-    chosen = simd.mask(free, hard)
-    sieve.append_row(second, lanes, f, simd.compress(chosen, free))
-    sieve.append_row(second, lanes, f + 1, simd.compress(chosen, label))
+    sieve.append_compressed(second, lanes, f, hard, free)
+    sieve.append_compressed(second, lanes, f + 1, hard, label)
     for k in range(f, f + 3):
-        sieve.append_row(second, lanes, k + 2, simd.compress(chosen, simd.load(queue.cells, 2 * lanes * k)))
+        sieve.append_compressed(second, lanes, k + 2, hard, simd.load(queue.cells, 2 * lanes * k))
     second.filled[0] += bits.popcount(hard)

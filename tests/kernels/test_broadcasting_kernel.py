@@ -29,7 +29,8 @@ from fastcube.kernels.draws.faults import draw, faults_for, is_closed, unsafe_su
 from fastcube.kernels.machine.bits import ONE
 from fastcube.kernels.machine.jit import kernel
 from fastcube.measure import registry
-from fastcube.measure.statistics import Mean, Proportion
+from fastcube.measure.estimate import quantile_bins
+from fastcube.measure.statistics import Mean, Proportion, Quantile
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many trials need compiled code")
 
@@ -268,6 +269,9 @@ def test_monte_carlo_agrees_with_exact_values(n, f):
             error = statistic.bound(point) * math.sqrt(math.log(2 / LEVEL) / (2 * among))
             mean = tally.counts[statistic.total] / among / statistic.unit(point)
             assert abs(mean - float(wanted)) <= error, statistic.name
+        elif isinstance(statistic, Quantile) and among:
+            _, low, high = quantile_bins(tally.counts[statistic.counter], statistic.percent, LEVEL)
+            assert low <= wanted <= high, statistic.name
 
 
 # ---------------------------------------------------------------- what is refused

@@ -49,7 +49,7 @@ FURTHER_POINTS = (
     ("broadcast", (4, 2, 1), "scalar.BROADCAST_SINGLE", 40),  # one faulty link, and faults for registers
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
-    ("find-tree", (4, 4, 0), "lanes.FIND_TREE_LANES_5", 8000),
+    ("find-tree", (4, 4, 0), "lanes.find_tree_lanes", 8000),
     ("gather", (3, 1, 0), "scalar.GATHER_SINGLE", 60),
     ("gather", (3, 5, 0), "scalar.GATHER_SINGLE", 400),
     ("gather", (4, 14, 1), "scalar.GATHER_SINGLE", 400),

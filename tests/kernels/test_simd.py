@@ -3,12 +3,12 @@
 import inspect
 import re
 
-import llvmlite.binding
 import numpy as np
 import pytest
 
 from fastcube.kernels.machine import bits, neighbours, simd
 from fastcube.kernels.machine.jit import block, kernel
+from fastcube.kernels.machine.target import FEATURES
 
 RNG = np.random.default_rng(7)
 WIDTHS = [8, 16, 32, 64]
@@ -70,7 +70,7 @@ def test_only_literals_stand_for_all_lanes():
 
 
 @pytest.mark.parametrize("width", OTHERS_MARKED)
-def test_masks_counts_and_compression(width):
+def test_masks_counts_and_bits(width):
     """One kernel a width, so that compiling stays short."""
     bound = width // 2
 
@@ -79,7 +79,7 @@ def test_masks_counts_and_compression(width):
         a, b = simd.load(x, 0), simd.load(y, 0)
         few = simd.popcount(a) <= simd.splat_like(a, bound)
         simd.store(out[0], 0, simd.popcount(a))
-        simd.store(out[1], 0, simd.compress(few, a))
+        simd.store(out[1], 0, simd.top_bit(a))
         simd.store(out[2], 0, simd.select(few & (a != b), a, b))
         simd.store(out[3], 0, simd.select(few | (a == b), a, b))
         simd.store(out[4], 0, simd.select(few & ~(a == b), a, b))
@@ -92,16 +92,28 @@ def test_masks_counts_and_compression(width):
         simd.store(out[9], 0, simd.reverse(a))
         simd.store(out[10], 0, simd.minimum(a, b))
         simd.store(out[11], 0, simd.maximum(a, b))
+        simd.store(out[12], 0, simd.one_hot(a))
+        simd.store(out[13], 0, simd.one_hot(simd.iota(a)))
+        simd.store(out[14], 0, simd.top_bit(simd.one_hot(simd.iota(a)) - 1))
+        simd.store(out[15], 0, simd.closeness(a))
+        simd.store(out[16], 0, simd.closeness(a & (b & 7)))
         return simd.bits(few)
 
     x, y = vectors(width)
-    out = np.zeros((12, x.size), x.dtype)
+    x[2:5] = width - 1, width, width + 2 ** (width // 2)  # the last shift of ``one_hot``, and two beyond it
+    out = np.zeros((17, x.size), x.dtype)
     mask = apply(x, y, out)
     counts = np.array([int(v).bit_count() for v in x])
     few = counts <= bound
     assert int(mask) == sum(1 << i for i, on in enumerate(few) if on)
     assert np.array_equal(out[0], counts)
-    assert np.array_equal(out[1][: few.sum()], x[few])
+    assert [int(v) for v in out[1]] == [1 << max(int(v).bit_length() - 1, 0) for v in x]
+    assert [int(v) for v in out[12]] == [1 << int(v) if v < width else 0 for v in x]
+    for values, found in ((x, out[15]), (x & y & x.dtype.type(7), out[16])):
+        ones = np.bitwise_count(values)
+        assert np.array_equal(found == 0, ones == 0) and np.array_equal(found <= 2, ones <= 2)
+    assert [int(v) for v in out[13]] == [1 << i if i < width else 0 for i in range(x.size)]
+    assert [int(v) for v in out[14]] == [1 << max(min(i, width) - 1, 0) for i in range(x.size)]
     assert np.array_equal(out[2], np.where(few & (x != y), x, y))
     assert np.array_equal(out[3], np.where(few | (x == y), x, y))
     assert np.array_equal(out[4], np.where(few & ~(x == y), x, y))
@@ -111,6 +123,34 @@ def test_masks_counts_and_compression(width):
     assert np.array_equal(out[8], x >> (y & np.array(7, x.dtype)))
     assert np.array_equal(out[10], np.minimum(x, y)) and np.array_equal(out[11], np.maximum(x, y))
     assert [int(v) for v in out[9]] == [int(f"{v:0{width}b}"[::-1], 2) for v in x]
+
+
+@pytest.mark.parametrize("width", OTHERS_MARKED)
+def test_chosen_lanes_are_stored_together(width):
+    """Every set of lanes, or of eight lanes in turn with random others; nothing beyond the vector's own range is written."""
+    lanes, before = 512 // width, 3
+
+    @kernel(f"void(uint{width}[::1], uint64[::1], uint{width}[:, ::1])", variant=f"stored{width}", cache=False)
+    def apply(x, chosen, out):
+        a = simd.load(x, 0)
+        for i in range(chosen.size):
+            simd.store_compressed(out[i], before, chosen[i], a)
+
+    eight = np.arange(256, dtype=np.uint64)
+    if lanes <= 16:
+        sets = np.arange(1 << lanes, dtype=np.uint64)
+    else:
+        others = RNG.integers(0, 2**64, (lanes // 8, 256), dtype=np.uint64)
+        at = np.arange(0, lanes, 8, dtype=np.uint64)[:, None]
+        sets = (others & ~(np.uint64(255) << at) | eight << at).ravel()
+    (x,) = vectors(width, 1)
+    out = np.full((sets.size, before + lanes + 2), 7, x.dtype)
+    apply(x, sets, out)
+    assert (out[:, :before] == 7).all() and (out[:, before + lanes :] == 7).all()
+    is_chosen = sets[:, None] >> np.arange(lanes, dtype=np.uint64) & np.uint64(1) == 1
+    order = np.argsort(~is_chosen, axis=1, kind="stable")
+    is_front = np.arange(lanes) < is_chosen.sum(axis=1, keepdims=True)
+    assert np.array_equal(out[:, before : before + lanes][is_front], x[order][is_front])
 
 
 def test_views_and_products():
@@ -205,15 +245,13 @@ def test_portable_extract():
         assert int(apply(np.uint64(x), np.uint64(m))) == sum((x >> p & 1) << i for i, p in enumerate(places))
 
 
-@pytest.mark.skipif(
-    not llvmlite.binding.get_host_cpu_features().get("avx512bitalg"), reason="the CPU has no AVX-512 BITALG"
-)
+@pytest.mark.skipif("avx512bitalg" not in FEATURES, reason="the target has no AVX-512 BITALG")
 def test_lanes_are_single_instructions():
     @kernel("uint64(uint16[::1], uint16[::1])", cache=False)
     def apply(x, out):
         a = simd.load(x, 0)
         few = simd.popcount(a) <= 2
-        simd.store(out, 0, simd.compress(few, a))
+        simd.store_compressed(out, 0, simd.bits(few), a)
         return simd.bits(few)
 
     assembly = next(iter(apply.compiled.inspect_asm().values()))

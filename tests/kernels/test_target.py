@@ -1,10 +1,13 @@
 """Instructions are requested only where the processor that numba compiles for has them: LLVM ends the process otherwise."""
 
+import os
 import subprocess
 import sys
 
+import numba
 import pytest
 from helpers.compiled import mark_others_slow
+from helpers.machine_code import has_cpu_feature
 from helpers.processes import CLEAN_ENVIRONMENT
 
 from fastcube.kernels.machine.target import parse_features
@@ -35,11 +38,30 @@ def apply(x, out):
     simd.store(out, 0, simd.bit_or3(simd.majority(a, b, neighbours.neighbour5(a)), b, neighbours.neighbour2(b)))
     return bits.extract(x[1], x[2])
 
+def make_lanes(width):
+    @kernel(f"void(uint{width}[::1], uint64, uint{width}[::1])", variant=f"lanes{width}", cache=False)
+    def apply_to_lanes(x, chosen, out):
+        a = simd.load(x, 0)
+        lanes = simd.lanes_of(a)
+        simd.store(out, 0, simd.top_bit(a))
+        simd.store(out, lanes, simd.one_hot(a & (2 * simd.lanes_of(a) - 1)))
+        simd.store(out, 2 * lanes, simd.select(simd.mask(a, chosen), a, simd.iota(a)))
+        simd.store_compressed(out, 3 * lanes, chosen, a)
+
+    return apply_to_lanes
+
 x = np.arange(1, 9, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 out = np.zeros(8, np.uint64)
 name, text = cpu_target.target_context.codegen().magic_tuple()[1:]
-assert target.FEATURES == target.parse_features(text)
-print(int(apply(x, out)), out.tolist())
+assert target.FEATURES == target.parse_features(text, name)
+results = [int(apply(x, out)), out.tolist()]
+for width in (8, 16, 32, 64):
+    lanes = x.view(f"u{width // 8}")
+    out = np.zeros(4 * lanes.size, lanes.dtype)
+    make_lanes(width)(lanes, x[4], out)
+    chosen = sum(int(x[4]) >> i & 1 for i in range(lanes.size))
+    results += out[: 3 * lanes.size + chosen].tolist()
+print(results)
 print(name, cache.cache_folder().name)
 """
 SETTINGS = {
@@ -48,6 +70,13 @@ SETTINGS = {
     "generic": {"NUMBA_CPU_NAME": "generic"},
     "features without the base of AVX-512": {"NUMBA_CPU_FEATURES": "+avx512f,+gfni,-avx"},
     "nocona": {},
+}
+#: The last feature of each level of x86-64; a processor without it cannot run the level's code.
+LEVELS = {"x86-64": "sse2", "x86-64-v2": "sse4.2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
+SETTINGS |= {
+    level: {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
+    for level, feature in LEVELS.items()
+    if has_cpu_feature(feature)
 }
 
 
@@ -68,6 +97,37 @@ def test_every_target_computes_the_same(tmp_path, names):
     assert len(set(values)) == 1
     assert len(set(tags)) == len(names)
     assert all(folder.endswith(f"-{cpu}") for cpu, folder in map(str.split, tags))
+
+
+#: Studies, kernels and points whose hot loops use the operations that are written for a target.
+COUNTED = [
+    ("unsafe-fraction", "lanes.LANES_16", {"n": 12, "f": 6}),
+    ("routing-rate", "rate.routing_rate", {"n": 20, "rate": 0.2, "k": 1}),
+    ("find-tree", "lanes.find_tree_lanes", {"n": 8, "links": 16, "f": 0}),
+    ("survival-rate", "lanes.SURVIVAL_RATE_NODES", {"network": "hypercube", "n": 6, "rate": 0.3, "link_rate": 0.0}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="levels of processors differ in compiled code only")
+@pytest.mark.parametrize("place", COUNTED, ids=lambda place: place[0])
+def test_every_level_counts_the_same(place):
+    """20,000 trials of a kernel, compiled for this processor and for each level of x86-64 that it has."""
+    code = f"from helpers.points_compared import count_as_json; print(count_as_json(*{place!r}, 20_000))"
+    settings = [{}, *(SETTINGS[level] for level in LEVELS if level in SETTINGS)]
+    environments = [{**os.environ, **CLEAN_ENVIRONMENT, **chosen} for chosen in settings]
+    counts = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own, check=True).stdout
+        for own in environments
+    ]
+    assert counts[0].startswith("[{") and len(set(counts)) == 1
+
+
+@pytest.mark.parametrize("level", list(LEVELS)[1:])
+def test_a_level_has_its_features_by_name(level):
+    assert LEVELS[level] in parse_features("", level) and LEVELS[level] not in parse_features("", "x86-64")
+    assert LEVELS[level] not in parse_features(f"-{LEVELS[level]}", level)
+    assert parse_features("+gfni", level) == parse_features("", level) | {"gfni"}
 
 
 @pytest.mark.parametrize("base", ["avx", "avx2", "sse4.2", "fma"])

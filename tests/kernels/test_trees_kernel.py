@@ -19,7 +19,7 @@ from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.trees import dispatch
 from fastcube.kernels.trees import lanes as trees_lanes
 from fastcube.kernels.trees.dispatch import MOST_IN_LANES
-from fastcube.kernels.trees.lanes import FIND_TREE_LANES_5, FIND_TREE_LANES_8
+from fastcube.kernels.trees.lanes import find_tree_lanes
 from fastcube.kernels.trees.lattice import OPTIMAL_TREE_8, OPTIMAL_TREE_16, OPTIMAL_TREE_SETS
 from fastcube.kernels.trees.lattice_lanes import optimal_tree_lanes
 from fastcube.kernels.trees.layout import FIND_TREE, OPTIMAL_TREE
@@ -270,18 +270,17 @@ def test_bad_exact_values():
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("lanes", [FIND_TREE_LANES_5, pytest.param(FIND_TREE_LANES_8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n", range(4, 13))
-def test_lanes_are_the_plain_path(n, lanes):
+def test_lanes_are_the_plain_path(n):
     """Every trial the same, first and last vectors cut anywhere, with few links and with more than the lanes are chosen for."""
     for links in {1, 2, n - 1, n, 2 * n, 31, 32, 64, 128, 2 ** (n - 1), n * 2 ** (n - 1) // 3}:
-        if links > min(MOST_IN_LANES if lanes is FIND_TREE_LANES_8 else 31, n * 2 ** (n - 1)):
+        if links > min(MOST_IN_LANES, n * 2 ** (n - 1)):
             continue
         params = np.array([n, links, 0], np.float64)
         for first, stop in ((0, 160), (37, 41), (1001, 1061)):
             plain, found = FIND_TREE.new_tally(), FIND_TREE.new_tally()
             FIND_TREE_DENSE.compiled(np.uint64(links), first, stop, params, plain)
-            lanes.compiled(np.uint64(links), first, stop, params, found)
+            find_tree_lanes.compiled(np.uint64(links), first, stop, params, found)
             assert np.array_equal(plain, found), (n, links, first, stop)
 
 
@@ -359,13 +358,13 @@ def test_half_of_the_nodes_and_one_more():
 @pytest.mark.kernels
 def test_lanes_against_the_twin():
     for n, links in ((4, 6), (5, 8), (6, 12), (7, 12)):
-        assert dispatch.FIND_TREE.kernel(n, links, 0) is FIND_TREE_LANES_5
-        check_trials(FIND_TREE_LANES_5, FIND_TREE, n, links, 0, 40)
+        assert dispatch.FIND_TREE.kernel(n, links, 0) is find_tree_lanes
+        check_trials(find_tree_lanes, FIND_TREE, n, links, 0, 40)
 
 
 def test_where_lanes_serve():
     """Neither faulty nodes nor crowded cubes."""
-    assert dispatch.FIND_TREE.kernel(12, 64, 0) is FIND_TREE_LANES_8
+    assert dispatch.FIND_TREE.kernel(12, 64, 0) is find_tree_lanes
     assert dispatch.FIND_TREE.kernel(12, 64, 1) is dispatch.FIND_TREE.kernel(12, 2048, 0) is FIND_TREE_DENSE
 
 
@@ -373,6 +372,6 @@ def test_where_lanes_serve():
 @pytest.mark.skipif(not has_cpu_feature("avx512bitalg"), reason="this CPU counts no bits in vectors")
 def test_lanes_are_vectors_in_the_machine_code():
     """Generator, repeated links, sinks, dimensions and the carry-save adders of COST, each over 512 bits."""
-    text = assembly_text(FIND_TREE_LANES_5)
+    text = assembly_text(find_tree_lanes)
     for instruction in ("vpmuludq", "vpminuw", "vpsllvw", "vpopcntw", "vpternlogq", "vptestmw"):
         assert re.search(rf"{instruction}\s.*%zmm", text), instruction

@@ -66,7 +66,7 @@ def test_other_values_that_are_advised_are_possible():
     ],
 )
 def test_values(axis, text, values):
-    assert grid.grid.parse_values(axis, text) == values
+    assert grid.parse_values(axis, text) == values
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_values(axis, text, values):
 )
 def test_bad_values_name_the_axis_the_range_and_the_value(axis, text, message):
     with pytest.raises(fc.ParameterError, match=message) as caught:
-        grid.grid.parse_values(axis, text)
+        grid.parse_values(axis, text)
     assert "\n" not in str(caught.value)
 
 

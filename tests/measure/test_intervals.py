@@ -16,10 +16,10 @@ import fastcube as fc
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.statistics import (
     KINDS,
+    BinnedStatistic,
     CensoredMean,
     ClassMean,
     Difference,
-    Distribution,
     Mean,
     NormalDifference,
     NormalMean,
@@ -27,7 +27,6 @@ from fastcube.measure.statistics import (
     Quantile,
     Ratio,
     SplitMean,
-    TailProportion,
 )
 from fastcube.results.rounding import estimate_texts
 
@@ -100,13 +99,23 @@ def ratio_counts(s, trials, point):
         }
 
 
+def bin_counts(s, trials, point, bins):
+    """All trials in the first, a middle or the last possible bin, one trial in the last, and half in the first and the last."""
+    last = bins - 1
+    if isinstance(s, Quantile) and s.bound(point):
+        last = min(last, math.floor(s.bound(point) * s.unit(point)))
+    for at in {0, last // 2, last}:
+        yield {s.counter: tuple(trials * (i == at) for i in range(bins))}
+    for many in {1, trials // 2}:
+        yield {s.counter: tuple((trials - many) * (i == 0) + many * (i == last) for i in range(bins))}
+
+
 def possible_counts(s, trials, point, bins):
     """Yield counters that a statistic may read after this number of eligible trials."""
     if isinstance(s, Proportion):
         yield from ({s.events: k} for k in {0, 1, trials // 2, trials - 1, trials})
-    elif isinstance(s, (Distribution, Quantile, TailProportion)):
-        width = bins[s.counter]
-        yield from ({s.counter: tuple(trials * (i == j) for i in range(width))} for j in (0, width - 1))
+    elif isinstance(s, BinnedStatistic):
+        yield from bin_counts(s, trials, point, bins[s.counter])
     elif isinstance(s, ClassMean):
         yield from class_counts(s, trials, point)
     elif isinstance(s, Ratio):

@@ -58,7 +58,7 @@ def describe_drawing(drawing: Drawing) -> str:
         inside = [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]
         if set(drawing.grey) == set(drawing.inside):
             unsafe = list_text("unsafe node", inside, _MOST_NODE_LABELS)
-            parts.append(f"{unsafe} (with the step that marks {'each' if len(inside) > 1 else 'it'})")
+            parts.append(f"{unsafe}, {'each ' * (len(inside) > 1)}with the step that marks it")
         else:
             parts.append(_limited_list("in the nodes", inside, _MOST_NODE_LABELS))
     if drawing.arrows:

@@ -13,7 +13,7 @@ from fastcube_audit.papers.sui_wang_lee import trees as sw
 LH, LK, LP, SW, WL, UC = ("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo", "routing_rules")
 
 
-_SHAPES = sw.shapes
+_SHAPES = sw.light_tree_heights
 
 
 def clear_caches() -> None:

@@ -66,7 +66,7 @@ def _count_broadcasts_1(effort: Effort) -> small_cubes.CountedRange:
     def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
         return counts["broadcast1_complete"] == counts["broadcast1_trials"]
 
-    text, suspects = small_cubes.broadcasts(effort, is_sound, "broadcast1_trials")
+    text, suspects = small_cubes.count_broadcasts(effort, is_sound, "broadcast1_trials")
     return text and f"{text}, where it was counted that all are reached, not in which unit", suspects
 
 
@@ -74,7 +74,7 @@ def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
     def is_sound(n: int, counts: Mapping[str, int], most: Mapping[str, int]) -> bool:
         return counts["broadcast2_complete"] == counts["broadcast2_trials"] and most["broadcast2_steps"] <= n + 1
 
-    return small_cubes.broadcasts(effort, is_sound, "broadcast2_trials")
+    return small_cubes.count_broadcasts(effort, is_sound, "broadcast2_trials")
 
 
 @registry.forall(

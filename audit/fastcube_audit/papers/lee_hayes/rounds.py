@@ -181,6 +181,7 @@ def rounds_not_tight_odd(effort: Effort) -> Verdict:
         "more steps are n^2/4 + n - 9/4."
     ),
     definition=True,
+    method="proved",
 )
 def rounds_recursion(effort: Effort) -> Verdict:
     """Run the recursion; both sides have degree two, so three values are enough for each parity."""
@@ -198,6 +199,7 @@ def rounds_recursion(effort: Effort) -> Verdict:
     "n-cubed",
     where="appendix",
     states="FIND_UNSAFE takes O(n^3) units of communication, n >= 2 [n units per step, n^3 / 3 until all are marked].",
+    method="proved",
     group="rounds",
 )
 def n_cubed(effort: Effort) -> Verdict:

@@ -14,7 +14,7 @@ from . import small_cubes
 from .registry import registry
 from .routing import MESSAGES, ROUTE_FORM, message_counterexample, outcome_text, route_expression
 from .searches import Attained, Search
-from .worlds import SAFE, World, worlds_of_two_squares
+from .worlds import SAFE, World, enumerate_two_squares
 
 #: Messages in cubes with an active node.
 IN_SAFE_CUBES = replace(MESSAGES, within=SAFE)
@@ -83,7 +83,7 @@ _claim_optimal_between(
     "of different maximal unsafe subcubes.",
     lambda a, b: a is not None and b is not None and a != b,
     by_active=True,
-    messages=replace(IN_SAFE_CUBES, more=lambda effort: (_TWO_SQUARES, worlds_of_two_squares())),
+    messages=replace(IN_SAFE_CUBES, more=lambda effort: (_TWO_SQUARES, enumerate_two_squares())),
 )
 
 
@@ -93,7 +93,7 @@ def _is_within_two(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -
 
 @registry.forall(
     "theorem-4",
-    replace(IN_SAFE_CUBES, more=lambda effort: small_cubes.messages(effort, _is_within_two, "some_active")),
+    replace(IN_SAFE_CUBES, more=lambda effort: small_cubes.count_messages(effort, _is_within_two, "some_active")),
     where="section 3.2, Theorem 4",
     states=(
         "Where Q_n is not unsafe, n >= 1, ROUTE3(1) delivers every message over at most two links more than a shortest feasible "

@@ -112,7 +112,7 @@ def _search_rule(
     return replace(
         MESSAGES,
         objective=excess_links(name, k),
-        more=lambda effort: small_cubes.messages(effort, is_sound, "reachable", classes, condition),
+        more=lambda effort: small_cubes.count_messages(effort, is_sound, "reachable", classes, condition),
     )
 
 
@@ -149,9 +149,7 @@ def _promised_corollary_1_printed(world: World, s: int, t: int) -> Iterator[int]
         "for every message that has one."
     ),
     correction="As far as checked, it holds with at most k faulty nodes within distance k, as it is argued (corollary-1).",
-    misprint_reason=(
-        "In the transcription we have; Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2."
-    ),
+    misprint_reason=("Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2."),
 )
 def corollary_1_printed(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE1(k) takes a shortest feasible path, k = 1, 2."""

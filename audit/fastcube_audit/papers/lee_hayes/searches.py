@@ -9,10 +9,10 @@ from .worlds import (
     Objective,
     World,
     checked_range,
-    climbing_messages,
-    crowded_messages,
+    enumerate_worlds,
+    sample_climbing_messages,
+    sample_crowded_messages,
     searched_range,
-    worlds,
 )
 
 #: Check of a case: the counterexample, or None.
@@ -63,13 +63,15 @@ class Search:
         """Return the verdict: refuted by the first counterexample that ``check`` finds."""
         text, more = self.more(effort)
         where = checked_range(effort, self.links, self.kind) + text
-        for world in effort.each(itertools.chain(worlds(effort, self.links), more)):
+        for world in effort.each(itertools.chain(enumerate_worlds(effort, self.links), more)):
             for s, t in self.ends(world):
                 if (found := self.check_case(effort, check, world, s, t)) is not None:
                     return Verdict("refuted", f"{self.order}; {where}", found)
         if not self.links:
             before = effort.applied
-            sampled = itertools.chain(crowded_messages(effort), climbing_messages(effort, self.within, self.objective))
+            sampled = itertools.chain(
+                sample_crowded_messages(effort), sample_climbing_messages(effort, self.within, self.objective)
+            )
             for case in effort.each(sampled, "random search"):
                 if (found := self.check_case(effort, check, *case)) is not None:
                     return Verdict("refuted", f"holds for {where}; searched at random above", found)
@@ -92,7 +94,7 @@ class Attained:
 
     def decide(self, effort: Effort, check: Check) -> Verdict:
         """Return "holds" with the first example that ``check`` finds, or "undecided" if there is none."""
-        for world in effort.each(worlds(effort)):
+        for world in effort.each(enumerate_worlds(effort)):
             for s, t in self.search.ends(world):
                 if (found := self.search.check_case(effort, check, world, s, t)) is not None:
                     return Verdict("holds", f"the first {self.order}", found)

@@ -37,7 +37,7 @@ class MessageClass(NamedTuple):
 _RANGE_TEXT = ", and, by counting, of Q_5 with at most 6 faults and of Q_6 with at most 4"
 
 
-def messages(
+def count_messages(
     effort: Effort,
     is_sound: CountCheck,
     applied: str,
@@ -52,7 +52,7 @@ def messages(
     return text and text + condition, worlds
 
 
-def broadcasts(effort: Effort, is_sound: CountCheck, applied: str) -> CountedRange:
+def count_broadcasts(effort: Effort, is_sound: CountCheck, applied: str) -> CountedRange:
     """With full effort, count all broadcasts by the three algorithms."""
     from fastcube.kernels.broadcasting.layout import BROADCAST
     from fastcube.kernels.broadcasting.scalar import BROADCAST_SETS

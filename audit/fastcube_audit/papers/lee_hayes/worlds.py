@@ -1,8 +1,8 @@
 """Fault sets and messages for claims about routing or broadcasting: all small cases, and larger ones by randomised search.
 
 Translations map every message to a message from node 0, but the order of the dimensions matters.  Above the small cubes there are
-two searches: ``crowded_messages`` places faults at random near the ends, and ``climbing_messages`` moves greedily toward the
-claim's bound.
+two searches: ``sample_crowded_messages`` places faults at random near the ends, and ``sample_climbing_messages`` moves greedily
+toward the claim's bound.
 """
 
 import itertools
@@ -103,7 +103,7 @@ class World:
 SAFE = attrgetter("is_safe")
 
 
-def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
+def enumerate_worlds(effort: Effort, links: bool = False) -> Iterator[World]:
     """Yield fault sets without node 0, in the order of n and of their size."""
     for n, (nodes, most) in _sizes(effort, links).items():
         for k, f in itertools.product(range(min(most, 1), most + 1), range(nodes + 1)):
@@ -114,7 +114,7 @@ def _sizes(effort: Effort, links: bool) -> dict[int, tuple[int, int]]:
     return effort.by_effort(_LINKS_FULL, _LINKS_QUICK) if links else effort.by_effort(_FULL, _QUICK)
 
 
-def worlds_of_two_squares() -> Iterator[World]:
+def enumerate_two_squares() -> Iterator[World]:
     """Yield fault sets of Q_5 and Q_6 with two unsafe squares at distance three or more, node 0 an unsafe node of one."""
     for n in (5, 6):
         pairs = list(itertools.combinations([1 << i for i in range(n)], 2))
@@ -128,7 +128,7 @@ def worlds_of_two_squares() -> Iterator[World]:
 
 
 def checked_range(effort: Effort, links: bool = False, what: str = "messages") -> str:
-    """Return the description of the cases of ``worlds``."""
+    """Return the description of the cases of ``enumerate_worlds``."""
     return f"all {what} of " + ", ".join(
         f"Q_{n} with at most {most} faulty link{'s' * (most > 1)} and {nodes} faulty nodes"
         if links
@@ -137,7 +137,7 @@ def checked_range(effort: Effort, links: bool = False, what: str = "messages") -
     )
 
 
-def crowded_messages(effort: Effort) -> Iterator[tuple[World, int, int]]:
+def sample_crowded_messages(effort: Effort) -> Iterator[tuple[World, int, int]]:
     """Yield messages of Q_5, ..., Q_8 with random faults near both ends and between them."""
     rng = random.Random(1988)
     for _ in range(effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)):
@@ -174,13 +174,13 @@ def _mutate_case(case: tuple[World, int, int], rng: random.Random) -> tuple[Worl
     return World(Hypercube(world.cube.n, {*faults, there} - {gone})), s, t
 
 
-def climbing_messages(
+def sample_climbing_messages(
     effort: Effort, applies: Callable[[World], bool], toward: Objective
 ) -> Iterator[tuple[World, int, int]]:
     """Yield the messages on greedy climbs from random cases, in worlds to which the claim ``applies``."""
     climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     rng = random.Random(1989)
-    starts = (case for case in crowded_messages(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
+    starts = (case for case in sample_crowded_messages(effort) if applies(case[0]) and case[0].cube.faulty_nodes)
     for start in itertools.islice(starts, climbs):
         case, height = start, toward(*start)
         for _ in range(moves):
@@ -194,7 +194,7 @@ def climbing_messages(
 
 
 def searched_range(effort: Effort, what: str) -> str:
-    """Return the description of the cases of ``crowded_messages`` and ``climbing_messages``."""
+    """Return the description of the cases of ``sample_crowded_messages`` and ``sample_climbing_messages``."""
     climbs, moves = effort.by_effort(_CLIMBS_FULL, _CLIMBS_QUICK)
     return (
         f"searched on {effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "

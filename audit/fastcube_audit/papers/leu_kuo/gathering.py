@@ -18,7 +18,7 @@ from ...claims import Counterexample, Effort, Method, Verdict
 from ...cubes import enumerate_cubes
 from .asynchronous import simulate_run
 from .registry import cube_counterexample, registry
-from .trees import LinkSets, random_cubes
+from .trees import LinkSets, sample_cubes
 
 #: Link sets in the order in which a smallest counterexample is searched.
 SIZES = [(n, k) for n in (2, 3) for k in range(2 ** (n - 1) + 1)] + [(4, k) for k in range(5)]
@@ -67,7 +67,7 @@ def _small_runs(
     small = ((n, k) for n, most in ((2, 4), (3, effort.by_effort(full=12, quick=4))) for k in range(most + 1))
     cases = itertools.chain(
         (cube for n, k in small for cube in effort.each(enumerate_cubes(n, links=k), f"Q_{n}")),
-        (cube for n in (4, 5) for cube in random_cubes(effort, n, effort.by_effort(400, 60), seed=n)),
+        (cube for n in (4, 5) for cube in sample_cubes(effort, n, effort.by_effort(400, 60), seed=n)),
     )
     for g in (gather_on_tree(cube, algorithm, variant) for cube in cases):
         if g is not None and effort.count_if_applicable(applies(g)):
@@ -177,7 +177,7 @@ def without_faults(g: Gathering) -> Counterexample | None:
 
 @registry.forall(
     "rerouting-slowdown",
-    Runs("arithmetic, as the paper counts; ", algorithm="REROUTE"),
+    Runs("arithmetic, as the paper counts; ", algorithm="REROUTE", method="proved"),
     where="section 3.2",
     states=(
         "By rerouting over three hops Q_n, n >= 2, takes n + 3k steps at the most with k faulty stages, four times n at the "

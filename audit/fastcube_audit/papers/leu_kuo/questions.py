@@ -12,7 +12,7 @@ from fastcube.studies.leu_kuo import enumeration
 
 from ...claims import Effort, Verdict, check_agreement
 from .registry import cube_counterexample, registry
-from .trees import LinkSets, cube_check, find_first_cube, random_cubes
+from .trees import LinkSets, cube_check, find_first_cube, sample_cubes
 
 #: Link sets in the order in which the smallest counterexample is searched.
 SMALL_CASES = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
@@ -141,7 +141,7 @@ def largest_gap(effort: Effort) -> Verdict:
     worst[4] = max(_exact_gap(4, k) for k in range(effort.by_effort(full=7, quick=5)))
     down, ratio = dict.fromkeys(range(2, 7), 0), Fraction(1)
     for n in range(2, 7):
-        for cube in random_cubes(effort, n, effort.by_effort(full=1500, quick=60), seed=n):
+        for cube in sample_cubes(effort, n, effort.by_effort(full=1500, quick=60), seed=n):
             trees = find_tree(cube), find_tree(cube, "TOP_DOWN"), optimal_tree(cube)
             found, crossed, best = (0 if tree is None else len(tree.faulty_links) for tree in trees)
             if trees[0] is not None:

@@ -64,7 +64,7 @@ def cube_check(
     return check
 
 
-def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
+def sample_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
     """Yield ``count`` copies of Q_n with 2 to 2^(n-1) random faulty links."""
     rng = random.Random(seed)
     every = links_of(n)
@@ -274,7 +274,7 @@ def example_2(effort: Effort) -> Verdict:
     where="equation (7)",
     states="COST(j) adds FAULT(neib(u, j))[k] over u in USED_N and k in USED_D.",
     correction="k runs over the dimensions that are not in USED_D.",
-    misprint_reason="In the transcription we have; the text beneath it, Figure 11's caption and Example 2 take the complement.",
+    misprint_reason="The text beneath it, Figure 11's caption and Example 2 take the complement.",
 )
 def equation_7(effort: Effort) -> Verdict:
     """Evaluate the printed formula in the second step of Example 2, with USED_N = {000, 010} and USED_D = {1}."""

@@ -12,7 +12,7 @@ from fastcube.networks.network import descending_bits
 from .hypercube_routing import reachable_distances
 
 
-def trees(
+def enumerate_trees(
     dual: DualCube, root: int, k: int, within: frozenset[int] | None = None, dims: int | None = None
 ) -> Iterator[frozenset[int]]:
     """Yield the nodes of every fault-free T_k(root) in its cluster or along ``dims``; with ``within``, only extensions of it."""
@@ -20,7 +20,7 @@ def trees(
         yield frozenset([root])
         return
     dims = dual.cluster_dims(root) if dims is None else dims
-    for smaller in trees(dual, root, k - 1, dims=dims) if within is None else (within,):
+    for smaller in enumerate_trees(dual, root, k - 1, dims=dims) if within is None else (within,):
         possible = [
             [u ^ d for d in descending_bits(dims & ~(u ^ root)) if not dual.is_faulty(u ^ d)] for u in sorted(smaller)
         ]
@@ -32,9 +32,9 @@ def trees(
 def exit_nodes(dual: DualCube, s: int, k: int) -> set[int]:
     """Return the nodes of the other class that Algorithm 1 can reach from s over a cross edge."""
     out: set[int] = set()
-    for tree in trees(dual, s, k - 1):
+    for tree in enumerate_trees(dual, s, k - 1):
         first = {dual.cross(u) for u in tree if not dual.is_faulty(dual.cross(u))}
-        for larger in () if first else trees(dual, s, k, tree):
+        for larger in () if first else enumerate_trees(dual, s, k, tree):
             first |= {dual.cross(x) for x in _nonfaulty_boundary(dual, larger) if not dual.is_faulty(dual.cross(x))}
         out |= first
     return out
@@ -43,20 +43,20 @@ def exit_nodes(dual: DualCube, s: int, k: int) -> set[int]:
 def entry_nodes(dual: DualCube, s: int, t: int, k: int) -> set[int]:
     """Return the nodes of the cluster of t that Algorithm 2 can reach from s."""
     out: set[int] = set()
-    for tree in trees(dual, s, k - 1):
+    for tree in enumerate_trees(dual, s, k - 1):
         leaving = [u for u in tree if not dual.is_faulty(dual.cross(u))]
         for u in leaving:
             if has_edge(dual, u, t, k):
                 out.add(_counterpart(dual, u, t))
                 continue
-            for far in trees(dual, dual.cross(u), k - 1):
+            for far in enumerate_trees(dual, dual.cross(u), k - 1):
                 ends = (dual.cross(w) for w in _nonfaulty_boundary(dual, far))
                 out |= {
                     _counterpart(dual, u2, t)
                     for u2 in ends
                     if not dual.same_cluster(u2, t) and has_edge(dual, u2, t, k)
                 }
-        for larger in () if leaving else trees(dual, s, k, tree):
+        for larger in () if leaving else enumerate_trees(dual, s, k, tree):
             out |= {_counterpart(dual, x, t) for x in _nonfaulty_boundary(dual, larger) if has_edge(dual, x, t, k)}
     return out
 
@@ -105,7 +105,7 @@ def is_crossing_possible(dual: DualCube, s: int, t: int, k: int, dims: int) -> b
 def _nodes_across(dual: DualCube, s: int, k: int, dims: int, d: int) -> set[int]:
     """Return the nodes of the other half of the cube, cut along d, that some T_k(s) reaches, perhaps over its neighbour."""
     out: set[int] = set()
-    for tree in trees(dual, s, k, dims=dims):
+    for tree in enumerate_trees(dual, s, k, dims=dims):
         here = {x for x in tree if (x ^ s) & d == 0}
         first = (tree - here) | {x ^ d for x in here if not dual.is_faulty(x ^ d)}
         beside = {u ^ e for u in here for e in descending_bits(dims ^ d)} - tree

@@ -28,7 +28,7 @@ def fault_limit(m: int, k: int) -> int:
     return (m - k + 1) << k
 
 
-def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
+def enumerate_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
     """Yield all k-safe DC(m) with node 0 nonfaulty, smallest fault sets first; ``most`` replaces the paper's bound on faults."""
     for size in range(fault_limit(m, k) if most is None else most + 1):
         for faults in itertools.combinations(range(1, 2 ** (2 * m + 1)), size):
@@ -37,7 +37,7 @@ def all_cases(m: int, k: int, most: int | None = None) -> Iterator[DualCube]:
                 yield dual
 
 
-def random_cases(m: int, k: int, seed: int, cases: int = RANDOM_CASES, always: Collection[int] = ()) -> Iterator[Case]:
+def sample_cases(m: int, k: int, seed: int, cases: int = RANDOM_CASES, always: Collection[int] = ()) -> Iterator[Case]:
     """Yield random pairs of a k-safe DC(m) and a nonfaulty node t, with faults close to 0 and t, mostly as many as allowed.
 
     The faults ``always``, which must leave DC(m) k-safe, are in every case.

@@ -54,7 +54,7 @@ def hypercube_path(faults: Container[int], s: int, t: int, k: int, dims: int, hi
     if k == 0:
         return shortest_path(faults, s, t, dims)
     cut = max(descending_bits((s ^ t) & dims))
-    inside = [v for v in nodes_along(s, dims) if v in faults]
+    inside = [v for v in subcube_nodes(s, dims) if v in faults]
     beside_t = sum((v ^ t) & cut == 0 for v in inside)
     if beside_t > len(inside) - beside_t:
         path = hypercube_path(faults, t, s, k, dims, highest)
@@ -87,7 +87,7 @@ def path_from_root(parents: dict[int, int], v: int) -> list[int]:
     return path[::-1]
 
 
-def nodes_along(root: int, dims: int) -> list[int]:
+def subcube_nodes(root: int, dims: int) -> list[int]:
     """Return the nodes of the cube that contains ``root`` and has the dimensions ``dims``."""
     nodes = [root]
     for d in descending_bits(dims):

@@ -12,7 +12,7 @@ from fastcube.networks.dualcube import DualCube
 
 from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .binomial_trees import build_tree_by_halves, complete_tree, smallest_faults_where
-from .choices import trees
+from .choices import enumerate_trees
 from .fault_sets import STOP_8_4, is_k_safe, saturated_faults
 from .hypercube_routing import reachable_distances
 from .registry import dual_counterexample, registry
@@ -126,7 +126,7 @@ def tree_exists(n: int, k: int, faults: frozenset[int]) -> Counterexample | None
     if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
         return None
     cube = DualCube(n, faults)
-    other = next(trees(cube, 0, k), None)
+    other = next(enumerate_trees(cube, 0, k), None)
     check_agreement(other, None, f"trees by halves, and some tree, with k = {k} and faults {sorted(faults)}")
     description = f"k = {k}: no choice of children grows a tree"
     return dual_counterexample(description, cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k)

@@ -20,12 +20,12 @@ from .fault_sets import (
     RANDOM_CASES,
     STOP_8_4,
     STOP_10_4,
-    all_cases,
+    enumerate_cases,
     fault_limit,
     nonfaulty_others,
-    random_cases,
+    sample_cases,
 )
-from .hypercube_routing import check_route, nodes_along, reachable_distances
+from .hypercube_routing import check_route, reachable_distances, subcube_nodes
 from .registry import dual_counterexample, registry
 
 SMALL = [(1, 0), (2, 0), (2, 1)]
@@ -44,14 +44,14 @@ _RANGE_TEXT = (
 def _random_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
     """Yield random cases as (k, dual-cube, t), ``count`` of each size."""
     for m, k, always in [*((m, k, ()) for m, k in RANDOM_SIZES), (8, 4, STOP_8_4)]:
-        for dual, t in random_cases(m, k, 1, count, always):
+        for dual, t in sample_cases(m, k, 1, count, always):
             yield k, dual, t
 
 
 def _small_cases() -> Iterator[tuple[int, DualCube]]:
     """Yield all small cases as (k, dual-cube)."""
     for m, k in SMALL:
-        for dual in all_cases(m, k):
+        for dual in enumerate_cases(m, k):
             yield k, dual
 
 
@@ -145,7 +145,7 @@ def _other_cluster_cases(count: int) -> Iterator[tuple[int, DualCube, int]]:
 def _virtual_edges_between(dual: DualCube, t: int) -> Iterator[tuple[int, int]]:
     """Yield all virtual edges between the clusters of 0 and of t."""
     inside = dual.cluster_dims(0)
-    return ((u, u | (t & ~inside)) for u in nodes_along(0, inside))
+    return ((u, u | (t & ~inside)) for u in subcube_nodes(0, inside))
 
 
 @registry.forall(
@@ -237,7 +237,7 @@ def _printed_results(quick: bool) -> dict[tuple[int, int], _PrintedResults]:
     found = {}
     for m, k in SMALL:
         results = found[m, k] = _PrintedResults(few_targets=quick and m > 1)
-        for dual in all_cases(m, k):
+        for dual in enumerate_cases(m, k):
             _route_all(dual, k, results)
     return found
 
@@ -377,7 +377,7 @@ def _corrected_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
                 yield k, dual, t
     for m, k in RANDOM_SIZES:
         for dual, t in effort.each(
-            random_cases(m, k, 2, effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)),
+            sample_cases(m, k, 2, effort.by_effort(RANDOM_CASES, RANDOM_CASES // 10)),
             f"random search in DC({m}), k = {k}",
         ):
             yield k, dual, t

@@ -17,7 +17,7 @@ Ints = NDArray[np.int8]
 _ROWS = 1 << 16
 
 
-def fault_sets(n: int, most: int) -> Iterator[tuple[int, Bools]]:
+def enumerate_fault_sets(n: int, most: int) -> Iterator[tuple[int, Bools]]:
     """Yield (f, faulty): all sets of f faulty nodes without node 0, f = 0 .. most in order, in arrays of rows (sets, 2^n)."""
     for f in range(most + 1):
         sets = itertools.combinations(range(1, 2**n), f)

@@ -219,7 +219,7 @@ def sidetrack_rates(effort: Effort) -> Verdict:
 def sidetrack_arrives(effort: Effort) -> Verdict:
     """Find the nodes that its possible hops reach from node 0, in the order of n and f."""
     for n in range(2, 5):
-        for f, faulty in exhaustive.fault_sets(n, 2**n - 2 if n < 4 else 6):
+        for f, faulty in exhaustive.enumerate_fault_sets(n, 2**n - 2 if n < 4 else 6):
             effort.step(f"Q_{n}, f={f}")
             effort.applied += len(faulty)
             possible = exhaustive.path_lengths(n, faulty) < 127

@@ -68,7 +68,7 @@ class FaultSets:
         """Return the verdict: refuted by the first fault set in which ``violations`` finds a node."""
         for n in range(1, 6):
             largest = largest_fault_count(effort, n)
-            for f, faulty in exhaustive.fault_sets(n, min(largest, self.most(n)) if self.most else largest):
+            for f, faulty in exhaustive.enumerate_fault_sets(n, min(largest, self.most(n)) if self.most else largest):
                 effort.step(f"Q_{n}, f={f}")
                 effort.applied += int(self.applies(n, f, faulty).sum()) if self.applies else len(faulty)
                 found = violations(n, f, faulty)

@@ -26,7 +26,7 @@ def faulty_node(n: int, d: int) -> int:
     return (1 << n) - (1 << n - d)
 
 
-def depth(tree: Tree, v: int) -> int:
+def node_depth(tree: Tree, v: int) -> int:
     """Return the number of links from the root to node ``v``; greater than the number of nodes if the parents form a cycle."""
     links = 0
     while tree[v] >= 0 and links <= len(tree):
@@ -35,15 +35,15 @@ def depth(tree: Tree, v: int) -> int:
     return links
 
 
-def depths(tree: Tree) -> list[int] | None:
+def node_depths(tree: Tree) -> list[int] | None:
     """Return the depth of each node of a tree, in the order of labels, or None if the parents form a cycle."""
-    out = [depth(tree, v) for v, parent in enumerate(tree) if parent != -2]
+    out = [node_depth(tree, v) for v, parent in enumerate(tree) if parent != -2]
     return None if max(out) > len(tree) else out
 
 
-def height(tree: Tree) -> int:
+def height_of(tree: Tree) -> int:
     """Return the greatest depth in a tree."""
-    return max(depths(tree) or [len(tree)])
+    return max(node_depths(tree) or [len(tree)])
 
 
 def reroot_trees(trees: Trees) -> Trees:
@@ -56,7 +56,7 @@ def reroot_trees(trees: Trees) -> Trees:
     return tuple(out)
 
 
-def arcs(tree: Tree) -> set[tuple[int, int]]:
+def arcs_of(tree: Tree) -> set[tuple[int, int]]:
     """Return the directed links (parent, child) of a tree."""
     return {(parent, v) for v, parent in enumerate(tree) if parent >= 0}
 
@@ -70,16 +70,16 @@ def _spanning(root: int, fault: int) -> Iterator[Tree]:
         tree[root], tree[0] = -1, root
         for v, parent in zip(others, parents, strict=True):
             tree[v] = parent
-        if depths(tuple(tree)) is not None:
+        if node_depths(tuple(tree)) is not None:
             yield tuple(tree)
 
 
 @functools.cache
-def bases(d: int) -> tuple[Trees, ...]:
+def list_bases(d: int) -> tuple[Trees, ...]:
     """Return all bases for distance d, in lexicographic order."""
     wanted = (2 if d == 2 else 3, 3)
-    first, second = ([t for t in _spanning(1 << i, faulty_node(3, d)) if height(t) == wanted[i]] for i in (0, 1))
-    return tuple((one, other) for one in first for other in second if not arcs(one) & arcs(other))
+    first, second = ([t for t in _spanning(1 << i, faulty_node(3, d)) if height_of(t) == wanted[i]] for i in (0, 1))
+    return tuple((one, other) for one in first for other in second if not arcs_of(one) & arcs_of(other))
 
 
 def pivoted_tree(n: int, i: int) -> Tree:
@@ -119,20 +119,20 @@ def _join_trees(low: Tree, high: Tree, at: int, half: int) -> Tree:
     return (*low, *above)
 
 
-def base_of(n: int, d: int, choice: dict[int, Trees]) -> Trees | None:
+def find_base(n: int, d: int, choice: dict[int, Trees]) -> Trees | None:
     """Return the base in ``choice`` from which the trees of Q'_n at distance d come, or None if the recursion ends in case B."""
     return choice.get(d - (n - 3))
 
 
 def tree_heights(n: int, d: int, choice: dict[int, Trees]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the heights of the light trees with their pivots as roots, and with the source as root."""
-    trees = algorithm_a(n, d, base_of(n, d, choice))
-    return tuple(map(height, trees)), tuple(map(height, reroot_trees(trees)))
+    trees = algorithm_a(n, d, find_base(n, d, choice))
+    return tuple(map(height_of, trees)), tuple(map(height_of, reroot_trees(trees)))
 
 
 def enumerate_bases() -> Iterator[dict[int, Trees]]:
     """Yield every choice of bases of Q'_3, one for each d."""
-    return ({1: a, 2: b, 3: c} for a, b, c in itertools.product(*(bases(d) for d in (1, 2, 3))))
+    return ({1: a, 2: b, 3: c} for a, b, c in itertools.product(*(list_bases(d) for d in (1, 2, 3))))
 
 
 def heights_python(trees: str) -> str:

@@ -13,7 +13,14 @@ from fastcube.studies.sui_wang_lee.packets import printed_steps
 from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .registry import registry
 from .schedules import search_schedule
-from .trees import cases, cube_at, cube_data_at, decide_over_bases, heights_counterexample, largest_dimension
+from .trees import (
+    cube_at,
+    cube_data_at,
+    decide_over_bases,
+    enumerate_light_trees,
+    heights_counterexample,
+    largest_dimension,
+)
 
 
 def steps_on_trees(heights: tuple[int, ...], packets: int) -> int:
@@ -38,7 +45,7 @@ def theorem_2(effort: Effort) -> Verdict:
 
     With n - 1 packets more, steps and formula both grow by one.
     """
-    for n, d, _, heights in cases(effort):
+    for n, d, _, heights in enumerate_light_trees(effort):
         cube = cube_at(n, d)
         for packets in (1, n):
             check_agreement(
@@ -56,7 +63,7 @@ def theorem_2(effort: Effort) -> Verdict:
         return over_bases
     by_s7 = [
         (n, d, m)
-        for n, d, _, heights in cases(effort)
+        for n, d, _, heights in enumerate_light_trees(effort)
         for m in range(1, 4 * n + 1)
         if steps_on_trees(heights, m) != printed_steps(n, d, m)
     ]

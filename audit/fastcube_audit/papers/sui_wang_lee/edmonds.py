@@ -41,7 +41,9 @@ class Kind:
 NODES, LINKS, MIXED = Kind("nodes", True, False), Kind("links", False, True), Kind("nodes and links", True, True)
 
 
-def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
+def enumerate_fault_sets(
+    n: int, kind: Kind, size: int
+) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]:
     """Yield all fault sets of a size up to symmetry: with node 0 if nodes are faulty, else with its link of dimension 0."""
     if not kind.nodes:
         first, *others = links_of(n)
@@ -55,7 +57,9 @@ def fault_sets(n: int, kind: Kind, size: int) -> Iterator[tuple[tuple[int, ...],
                 yield (0, *nodes), chosen
 
 
-def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]) -> NDArray[np.int64]:
+def connectivities_and_degrees(
+    n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], ...]]]
+) -> NDArray[np.int64]:
     """Return lambda and delta of fault sets that all have the same numbers of nodes and links, as an array (sets, 2)."""
     from fastcube.kernels.spanning.connectivity import edge_connectivities
 
@@ -82,10 +86,10 @@ def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None,
     """Return the two fault sets of ``first_fault_sets``, and the number of sets tried."""
     found: list[Hypercube | None] = [None, None]
     tried = 0
-    for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
+    for _, group in itertools.groupby(enumerate_fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
         while None in found and (chunk := list(itertools.islice(group, _CHUNK))):
             tried += len(chunk)
-            trees, degree = pairs(n, chunk).T
+            trees, degree = connectivities_and_degrees(n, chunk).T
             for least in (0, 1):
                 short = np.flatnonzero((trees < degree) & (trees >= least))
                 if short.size and found[least] is None:

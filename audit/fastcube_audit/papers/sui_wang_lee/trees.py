@@ -30,16 +30,16 @@ from .bases import (
     S7,
     Trees,
     algorithm_a,
-    arcs,
+    arcs_of,
     arcs_python,
-    base_of,
-    bases,
-    depth,
-    depths,
     enumerate_bases,
     faulty_node,
-    height,
+    find_base,
+    height_of,
     heights_python,
+    list_bases,
+    node_depth,
+    node_depths,
     reroot_trees,
     tree_heights,
 )
@@ -60,7 +60,7 @@ class NoLightTreesError(DisagreementError):
 
 
 @functools.cache
-def shapes(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
+def light_tree_heights(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return for each d the heights of the light trees, with pivots and with the source as roots.
 
     All sources and faulty nodes are covered.  The trees around source 0 must be those that the library lists.  Raises
@@ -96,19 +96,21 @@ def shapes(n: int) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:
 def _light_tree_heights(n: int, f: int, pivoted: bool) -> list[int]:
     """Return the heights of the light trees around source 0, after a check that they span the cube and are edge-disjoint."""
     trees = [tuple(tree) for tree in light_trees(Hypercube(n, [f]), 0, pivoted=pivoted).tolist()]
-    links = [arc for tree in trees for arc in arcs(tree)]
+    links = [arc for tree in trees for arc in arcs_of(tree)]
     roots = {v for tree in trees for v, parent in enumerate(tree) if parent == -1}
-    spans = all(tree[f] == -2 and len(arcs(tree)) == 2**n - 2 and depths(tree) for tree in trees)
+    spans = all(tree[f] == -2 and len(arcs_of(tree)) == 2**n - 2 and node_depths(tree) for tree in trees)
     placed = roots < {1 << i for i in range(n)} and len(roots) == n - 1 if pivoted else roots == {0}
     if not (spans and placed and len(set(links)) == len(links)):
         raise NoLightTreesError(n, 0, f, pivoted)
-    return [height(tree) for tree in trees]
+    return [height_of(tree) for tree in trees]
 
 
-def cases(effort: Effort, least: int = 3) -> Iterator[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:
+def enumerate_light_trees(
+    effort: Effort, least: int = 3
+) -> Iterator[tuple[int, int, tuple[int, ...], tuple[int, ...]]]:
     """Yield n, d, the heights with pivots as roots, and with the source as root, for n up to ``largest_dimension``."""
     for n in range(least, largest_dimension(effort) + 1):
-        for d, (pivots, heights) in effort.each(shapes(n).items(), f"Q'_{n}"):
+        for d, (pivots, heights) in effort.each(light_tree_heights(n).items(), f"Q'_{n}"):
             yield n, d, pivots, heights
 
 
@@ -216,11 +218,11 @@ def lemma_2(effort: Effort) -> Verdict:
 def lemma_3(effort: Effort) -> Verdict:
     """Build the trees for all sources and faulty nodes of Q_3, and count the pairs of trees that have the printed heights."""
     try:
-        shapes(3)
+        light_tree_heights(3)
     except NoLightTreesError as error:
         return Verdict("refuted", "sources and faulty nodes of Q_3", error.counterexample)
     effort.applied += 8 * 7
-    pairs = ", ".join(f"{len(bases(d))} at distance {d}" for d in (1, 2, 3))
+    pairs = ", ".join(f"{len(list_bases(d))} at distance {d}" for d in (1, 2, 3))
     return Verdict(
         "holds", f"every source and every faulty node of Q_3; pairs with the heights that are printed: {pairs}"
     )
@@ -239,7 +241,9 @@ def lemma_4(effort: Effort) -> Verdict:
     """Build the trees for all sources and faulty nodes; the trees with the source as root must be edge-disjoint as well."""
     try:
         check_agreement(
-            [n for n, _, pivots, _ in cases(effort, 2) if len(pivots) != n - 1], [], "n without n - 1 light trees"
+            [n for n, _, pivots, _ in enumerate_light_trees(effort, 2) if len(pivots) != n - 1],
+            [],
+            "n without n - 1 light trees",
         )
     except NoLightTreesError as error:
         return Verdict("refuted", checked_range(effort, 2), error.counterexample)
@@ -253,7 +257,7 @@ def _canonical(least: int, most: int) -> Iterator[tuple[int, int, Trees]]:
         for d in range(1, n + 1):
             trees = tuple(map(tuple, light_trees(cube_at(n, d), 0, pivoted=True).tolist()))
             if n <= 5:
-                base = base_of(n, d, S7)
+                base = find_base(n, d, S7)
                 check_agreement(
                     trees, algorithm_a(n, d, base), f"the light trees of Q'_{n} at distance {d}, and Algorithm A's"
                 )
@@ -278,7 +282,7 @@ def _canonical_cases(least: int) -> Cases:
 )
 def link_partition(n: int, d: int, trees: Trees) -> Counterexample | None:
     """Check which tree uses each link of the sets L2, L3 and L4, for source 0."""
-    top, owner = 1 << (n - 1), {arc: i for i, tree in enumerate(trees) for arc in arcs(tree)}
+    top, owner = 1 << (n - 1), {arc: i for i, tree in enumerate(trees) for arc in arcs_of(tree)}
     below = n - 2 if d > 1 else n - 1  # number of trees that step 3 of case A, or step 4 of case B, joins
     wanted = {(1 << i, top | 1 << i): i for i in range(below)}
     if d > 1:
@@ -309,8 +313,8 @@ def deepest_node(n: int, d: int, trees: Trees) -> Counterexample | None:
     for i, tree in enumerate(trees):
         far = 2**n - 1 ^ 1 << i
         if tree[far] != -2:
-            links = depth(tree, far)
-            if links < height(tree):
+            links = node_depth(tree, far)
+            if links < height_of(tree):
                 description = f"heights of the light trees; {far:0{n}b} is {links} links down in T_{i}"
                 return heights_counterexample(description, n, d, True)
     return None
@@ -365,7 +369,7 @@ class Heights:
     def decide(self, effort: Effort, check: HeightsCheck) -> Verdict:
         """Return the verdict: refuted by the first counterexample in the order of n and d."""
         text = checked_range(effort, self.least)
-        for n, d, pivots, _ in cases(effort, self.least):
+        for n, d, pivots, _ in enumerate_light_trees(effort, self.least):
             found = check(n, d, pivots) if effort.count_if_applicable(self.applies(d)) else None
             if found is not None:
                 return Verdict("refuted", f"in the order of n and d: {text}", found)
@@ -461,7 +465,7 @@ def decide_over_bases(effort: Effort, is_right: Callable[[int, int, tuple[int, .
     n, d, choice = failed[0]
 
     def heights_over_base(base: dict[int, Trees], name: str) -> Counterexample:
-        trees = [list(tree) for tree in reroot_trees(algorithm_a(n, d, base_of(n, d, base)))]
+        trees = [list(tree) for tree in reroot_trees(algorithm_a(n, d, find_base(n, d, base)))]
         description = f"heights of the trees rooted at s of Q'_{n}, H(f,s) = {d}, from {name}"
         return Counterexample.of(description, heights_python(str(trees)), cube_data_at(n, d, trees=trees))
 

@@ -1,0 +1,160 @@
+"""Where a study's table chooses a kernel although another one is faster: ``python benchmarks/dispatch.py [STUDY ...]``.
+
+Every kernel that serves a point counts the same trials in turns with the others, at points of the study's grids and on both sides
+of each change from one kernel to another.  A line is printed where the chosen kernel takes more than ``LIMIT`` times the CPU time
+per trial of the fastest; no line means that the tables fit this processor.  ``--all`` prints every point.  Routes in a dual-cube
+change from lanes to one route at a time within one kernel, so the rates just below and above the change are compared instead.
+
+Processors differ: ``NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= python benchmarks/dispatch.py`` measures without AVX-512.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fastcube as fc
+from fastcube.kernels.dualcube.lanes import is_faster_in_lanes
+from fastcube.kernels.machine.target import CPU_NAME, FEATURES
+from fastcube.results.provenance import cpu_name
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from helpers.study_table import STUDIES
+
+Point = dict[str, Any]
+
+#: A choice is reported when it takes this many times as long as the fastest kernel.
+LIMIT = 1.15
+
+#: CPU seconds of one measurement, rounds in turns, and further rounds where the first ones show a difference.
+SECONDS, ROUNDS, FURTHER = 0.02, 3, 8
+
+#: Most points of one grid.
+MOST_POINTS = 12
+
+
+class Runner:
+    """A kernel at a point, compiled, with the number of trials of one measurement and the least CPU seconds per trial so far."""
+
+    def __init__(self, study: fc.Study, kernel: Any, point: Point) -> None:
+        self._study, self._kernel = study, kernel.compiled
+        self._key, self._params = np.uint64(study.key(1, point)), study.parameters(point)
+        self.trials = 8
+        self.measure()  # touches the memory for the first time
+        while self.measure() < SECONDS / 2 and self.trials < 1 << 24:
+            self.trials *= 4
+
+    def measure(self) -> float:
+        """Count the trials once, and return the CPU seconds that they took."""
+        slots = self._study.tally.new_tally()
+        begin = time.thread_time()
+        self._kernel(self._key, 0, self.trials, self._params, slots)
+        took = time.thread_time() - begin
+        self.seconds = min(getattr(self, "seconds", took), took / self.trials)
+        return took
+
+
+def time_kernels(name: str, point: Point) -> dict[str, float]:
+    """Return the CPU seconds per trial of each kernel that serves a point."""
+    row, study = STUDIES[name], fc.study(name)
+    runners = {kernel: Runner(study, row.table.load_kernel(kernel), point) for kernel in row.find_serving(point)}
+    for i in range(ROUNDS + FURTHER):
+        seconds = {kernel: runner.seconds for kernel, runner in runners.items()}
+        if i >= ROUNDS and seconds[choose(name, point)] < 1.1 * min(seconds.values()):
+            break
+        for runner in runners.values():
+            if runner.seconds < 4 * min(seconds.values()) or runner is runners[choose(name, point)]:
+                runner.measure()
+    return {kernel: runner.seconds for kernel, runner in runners.items()}
+
+
+def choose(name: str, point: Point) -> str:
+    """Return the kernel that the study uses at a point."""
+    return STUDIES[name].table.choose_name(*point.values())
+
+
+def grid_points(name: str) -> Iterator[Point]:
+    """Yield some points of each grid, evenly spread, that several kernels serve."""
+    for grid in fc.study(name).grids:
+        points = [point for point in grid.points if len(STUDIES[name].find_serving(point)) > 1]
+        for i in range(min(MOST_POINTS, len(points))):
+            yield points[i * len(points) // min(MOST_POINTS, len(points))]
+
+
+def edge_points(name: str) -> Iterator[Point]:
+    """Yield both sides of the changes between two kernels, at the smallest, a middle and the largest n where they occur."""
+    table, sweep = STUDIES[name].table, STUDIES[name].sweep
+    for others in sweep.others if sweep else ():
+        points = sweep.find_points(name, others)
+        changes: dict[tuple[str, str], list[tuple[Point, Point]]] = {}
+        for (n, i), point in points.items():
+            beyond = points.get((n, i + 1), point)
+            one, other = choose(name, point), choose(name, beyond)
+            if one != other and table.is_served(other, *point.values()) and table.is_served(one, *beyond.values()):
+                changes.setdefault((one, other), []).append((point, beyond))
+        for pairs in changes.values():
+            for at in sorted({0, len(pairs) // 2, len(pairs) - 1}):
+                yield from pairs[at]
+
+
+def report_study(name: str, every: bool) -> int:
+    """Print the points of a study where the choice is slow; return their number."""
+    slow, seen = 0, []
+    for point in itertools.chain(grid_points(name), edge_points(name)):
+        if point in seen:
+            continue
+        seen.append(point)
+        seconds, chosen = time_kernels(name, point), choose(name, point)
+        behind = seconds[chosen] / min(seconds.values())
+        slow += behind > LIMIT
+        if every or behind > LIMIT:
+            times = ", ".join(f"{kernel} {1e9 * s:.3g} ns" for kernel, s in seconds.items())
+            print(f"{name} {tuple(point.values())}: {behind:.2f} with {chosen}; {times}", flush=True)
+    print(f"{name}: {slow} of {len(seen)} points", flush=True)
+    return slow
+
+
+def report_dualcube(every: bool) -> int:
+    """Print the m where routes in a dual-cube change from lanes to one at a time at a wrong rate; return their number."""
+    study, kernel = fc.study("dualcube-routing"), STUDIES["dualcube-routing"].table.load_kernel("scalar.ROUTES")
+    is_in_lanes, slow = getattr(is_faster_in_lanes, "py_func", is_faster_in_lanes), 0
+    sizes = (7, 8, 9, 10, 12, 16)
+    for m in sizes:
+        last = max(i for i in range(1000) if is_in_lanes(m, i / 1000))
+        below, above = (Runner(study, kernel, study.point({"m": m, "rate": i / 1000})) for i in (last, last + 1))
+        for _ in range(ROUNDS + FURTHER):
+            below.measure(), above.measure()
+        jump = below.seconds / above.seconds
+        slow += not 1 / LIMIT < jump < LIMIT
+        if every or not 1 / LIMIT < jump < LIMIT:
+            print(f"dualcube-routing ({m}, {last / 1000}): lanes take {jump:.2f} times as long as one route at a time")
+    print(f"dualcube-routing: {slow} of {len(sizes)} changes", flush=True)
+    return slow
+
+
+def main() -> None:
+    """Print the report of the studies named, or of all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [name for name, row in STUDIES.items() if row.sweep and len(row.table.names) > 1]
+    parser.add_argument(
+        "studies", nargs="*", choices=[[], *names], metavar="STUDY", help="names of studies (default: all)"
+    )
+    parser.add_argument("--all", action="store_true", help="print every point")
+    arguments = parser.parse_args()
+    vectors = next((kind for kind in ("avx512f", "avx2", "ssse3", "neon") if kind in FEATURES), "128 bits")
+    print(f"{cpu_name()}, compiled for {CPU_NAME}, {vectors}")
+    slow = 0
+    for name in arguments.studies or names:
+        slow += report_dualcube(arguments.all) if name == "dualcube-routing" else report_study(name, arguments.all)
+    print(f"{slow} slow choices")
+
+
+if __name__ == "__main__":
+    main()
