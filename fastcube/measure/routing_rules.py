@@ -198,24 +198,25 @@ def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], 
     return {"outcome": "failed"}, f"  {name}: not delivered"
 
 
-def _name_of(rule: Any) -> str:
-    """Return a rule's name.  The rule must be the name of a built-in rule or a jitted function of four arguments."""
+def rule_name(rule: Any, needed: str = "rules must be jitted functions or names") -> str:
+    """Return a rule's name.  The rule must be the name of a built-in rule or a jitted function of four arguments.
+
+    ``needed`` begins the message about anything else.
+    """
     if isinstance(rule, str):
         if rule.lower() not in NAMES or rule != rule.upper():
             known = [name.upper() for name in NAMES]
             hint = suggest_name(rule, known)
-            raise ParameterError(
-                f"rules must be jitted functions or names among {join_alternatives(known)}, got {short_repr(rule)}{hint}"
-            )
+            raise ParameterError(f"{needed} among {join_alternatives(known)}, got {short_repr(rule)}{hint}")
         return rule.lower()
     rule = fallback_of(rule) or rule
     own = getattr(rule, "py_func", rule)
     if not inspect.isfunction(own):
-        raise ParameterError(f"rules must be jitted functions or names, got {short_repr(rule)}")
+        raise ParameterError(f"{needed}, got {short_repr(rule)}")
     from ..kernels.machine.jit import is_jit_disabled
 
     if own is rule and not is_jit_disabled():
-        raise ParameterError(f"rules must be jitted functions: write @fc.blocks.block above {own.__name__}")
+        raise ParameterError(f"{needed}: write @fc.blocks.block above {own.__name__}")
     takes = list(inspect.signature(own).parameters)
     if len(takes) != 4:
         raise ParameterError(f"{own.__name__} must take (world, words, s, t), got ({', '.join(takes)})")
@@ -298,7 +299,7 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
     if not is_many(rules):
         raise ParameterError(f"rules must be a list of rules, got {short_repr(rules)}")
     chosen = tuple(rules)
-    names = tuple(_name_of(rule) for rule in chosen)
+    names = tuple(rule_name(rule) for rule in chosen)
     if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
         raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
     layout = make_layout(names)
@@ -308,7 +309,8 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
         if not isinstance(rule, str):
             code |= hash_functions(rule)
             if fallback_of(rule):
-                code[f"{_name_of(rule)}: first_path"] = "yes"  # without first_path the same function makes other trials
+                # without first_path the same function makes other trials
+                code[f"{rule_name(rule)}: first_path"] = "yes"
     long = "routing-rules-" + "-".join(names)
     name = "routing-rules" if names == NAMES else long if len(long) <= 64 else "routing-rules-own"
     return Study(
