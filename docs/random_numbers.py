@@ -97,9 +97,20 @@ def link_set(key, t, n, links):
     return list(found)[:links]  # pairs (lower end, dimension)
 
 
+def is_matched(n, slots, step):
+    return slots == n and all((x ^ step(x, d)) >> d & 1 for d in range(n) for x in range(2**n))
+
+
+def link_names(n, slots, step):  # the number of a link is the place of its name
+    if is_matched(n, slots, step):
+        return [(x, d) for d in range(n) for x in range(2**n) if not x >> d & 1]
+    return [(x, d) for d in range(slots) for x in range(2**n) if x < step(x, d)]
+
+
 def network_link_set(key, t, n, links, slots, step):
-    names = [(x, d) for d in range(slots) for x in range(2**n) if x < step(x, d)]
-    found, count = {}, 64
+    if is_matched(n, slots, step):
+        return link_set(key, t, n, links)
+    names, found, count = link_names(n, slots, step), {}, 64
     while len(found) < links:
         nodes, field = fields(key, t, n, count, 3, 16) % 2**n, fields(key, t, n, count, 5, 16)
         if 2 * len(names) == slots * 2**n:

@@ -300,11 +300,13 @@ def _gathering() -> str:
                 "optimum",
             )
         ]
-        cells += [gather[f"complete_{name}"] for name in ("literal", "comment", "repaired")]
+        cells += [gather[f"complete_{name}"] for name in ("as_printed", "as_commented", "corrected")]
         rows.append([str(n), str(links), *(f"{float(Fraction(x)):.4g}" for x in cells)])
     head = ["n", "faulty links", "P(a sink exists)", "P(tree of FIND_TREE has no faulty link)", "P(some tree has none)"]
     head += ["P(tree of TOP_DOWN has none)", "mean faulty links, FIND_TREE", "mean faulty links, best tree"]
-    return _markdown([*head, *(f"P(all data arrives), `{x}`" for x in ("literal", "comment", "repaired"))], rows)
+    return _markdown(
+        [*head, *(f"P(all data arrives), `{x}`" for x in ("as_printed", "as_commented", "corrected"))], rows
+    )
 
 
 def _scaling() -> str:

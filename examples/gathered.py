@@ -40,17 +40,17 @@ def report(
     merge: Callable[[Any, Any], Any],
     right: Callable[[Any], bool],
 ) -> None:
-    """Gather in every variant, print what comes of it, and exit 1 if ``repaired`` is wrong though nothing was stranded."""
+    """Gather in every variant, print what comes of it, and exit 1 if ``corrected`` is wrong though nothing was stranded."""
     tree = fc.find_tree(cube)
     if tree is None:
         print("every node has a faulty link: no sink")
         return
     print(f"{len(cube.faulty_links)} faulty links, {len(cube.faulty_nodes)} faulty nodes, {len(data)} nodes with data")
     print(f"FIND_TREE: {tree}, {len(tree.faulty_links)} faulty links in the tree")
-    for variant in ("literal", "comment", "repaired"):
+    for variant in ("as_printed", "as_commented", "corrected"):
         g = fc.gather(cube, tree, variant=variant, data=data, split=split, merge=merge)
         answer = "right" if g.result is not None and right(g.result) else "wrong"
         ended = f"{len(g.blocked)} nodes wait for ever" if g.deadlocked else f"{g.lost} of {g.expected} pieces lost"
-        print(f"{variant:9s} {g.steps_sync} steps, slowdown {g.steps_sync / cube.n:.2f}: {answer} answer, {ended}")
-        if variant == "repaired" and answer == "wrong" and g.unreachable_data == 0:
+        print(f"{variant:12s} {g.steps_sync} steps, slowdown {g.steps_sync / cube.n:.2f}: {answer} answer, {ended}")
+        if variant == "corrected" and answer == "wrong" and g.unreachable_data == 0:
             sys.exit(1)

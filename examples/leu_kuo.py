@@ -29,7 +29,7 @@ trees.plot()
 # %%
 # What arrives
 # ------------
-# FTTC in three variants: Figure 13 of the paper by the letter, by the comments printed beside it, and repaired.
+# FTTC in three variants: Figure 13 of the paper by the letter, by the comments printed beside it, and corrected.
 
 gathered = fc.run("gather", output="gather.h5")
 gathered.plot()
@@ -39,7 +39,7 @@ gathered.plot()
 
 cube = fc.Hypercube(4, faulty_links=[(0b1011, 0b1010), (0b1011, 0b1001)])
 tree = fc.CommunicationTree(cube, sink=0, order=(0, 1, 2, 3))
-for variant in ("literal", "comment", "repaired"):
+for variant in ("as_printed", "as_commented", "corrected"):
     g = fc.gather(cube, tree, variant=variant)
     print(f"{variant:9}lost {g.lost} of {g.expected} units, waiting for ever: {[cube.label(v) for v in g.blocked]}")
 

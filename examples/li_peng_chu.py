@@ -47,9 +47,9 @@ print(
 # What does not hold
 # ------------------
 # The printed algorithm of Theorem 1 fails with a single faulty node of DC(1), although a path of four links exists;
-# repaired it delivers.
+# corrected it delivers.
 
 dual = fc.DualCube(1, faulty_nodes=[0b000])
 print("shortest path:", fc.distance(dual, 0b001, 0b010), "links")
-for variant in ("literal", "repaired"):
+for variant in ("as_printed", "corrected"):
     print(variant, fc.route(dual, 0b001, 0b010, algorithm="OFFLINE", k=0, variant=variant))

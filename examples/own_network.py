@@ -39,7 +39,7 @@ def step(v, d, n):
 
 
 OVERLAY = fc.custom_network("overlay", "a twisted overlay", step=step, slots=lambda n: n)
-print(OVERLAY.matched, [fc.diameter(fc.network(OVERLAY, n)) for n in range(2, 9)])
+print(OVERLAY.is_matched(8), [fc.diameter(fc.network(OVERLAY, n)) for n in range(2, 9)])
 
 # %%
 # One fault set

@@ -94,8 +94,9 @@ def drunken(world, words, s, t):
 # %%
 # The table
 # ---------
-# Trial t has the faults and the message of trial t of study ``routing``. Each rule routes all messages. If LEVELS is one of the
-# rules, the study also has the paired difference of each other rule and LEVELS.
+# Trial t has the faults and the message of trial t of study ``routing``. Each rule routes all messages. The study also has the
+# paired difference of each other rule and LEVELS, such as ``careful_minus_levels``. ``compared_with="A1"`` compares all rules
+# with A1 instead.
 
 STUDY = fc.routing_rules_study([careful, drunken, "ROUTE3", "LEVELS", "A1"])
 

@@ -104,8 +104,8 @@ def case(verdict, number=0):
     return data["m"], set(data["faulty_nodes"]), data.get("t"), data["k"]
 
 
-def offline(m, faults, k, repaired=False):
-    return twin.Offline(m, faults.__contains__, k, repaired)
+def offline(m, faults, k, corrected=False):
+    return twin.Offline(m, faults.__contains__, k, corrected)
 
 
 def more_faults(net, s, t):
@@ -149,7 +149,7 @@ def test_the_printed_algorithms_fail_whatever_is_chosen(verdicts):
     net = offline(m, faults, k)
     with pytest.raises(twin.NothingFoundError):
         net.algorithm1(net.word(0))
-    assert len(offline(m, faults, k, repaired=True).algorithm1(net.word(0))) - 1 <= k + 2  # Lemma 1's path exists
+    assert len(offline(m, faults, k, corrected=True).algorithm1(net.word(0))) - 1 <= k + 2  # Lemma 1's path exists
     m, faults, t, k = case(verdicts["algorithm-2"])
     net = offline(m, faults, k)
     ends = net.word(0), net.word(t)
@@ -159,7 +159,7 @@ def test_the_printed_algorithms_fail_whatever_is_chosen(verdicts):
 
 
 def test_the_choices_are_at_least_those_of_the_reading():
-    """Wherever the literal reading routes, some choice does; and it leads where the reading leads."""
+    """Wherever the reading as printed routes, some choice does; and it leads where the reading leads."""
     rng = random.Random(3)
     for _ in range(60):
         faults = set(rng.sample(range(1, 32), rng.randrange(4)))
@@ -175,7 +175,7 @@ def test_the_printed_algorithms_fail_at_one_fault(verdicts):
         m, faults, t, k = case(verdicts[name], 1)
         assert (m, k, faults) == (1, 0, {1})
         assert offline(m, faults, k).route(0, t) is None
-        assert offline(m, faults, k, repaired=True).route(0, t) is not None
+        assert offline(m, faults, k, corrected=True).route(0, t) is not None
     # without faults they find every path, so one fault is the fewest
     assert all(offline(1, set(), 0).route(0, t) is not None for t in range(1, 8))
 
@@ -245,7 +245,7 @@ def test_trees(verdicts):
 def test_the_repaired_algorithm_fails_in_dc_10(verdicts):
     m, faults, t, k = case(verdicts["theorem-1-repaired"])
     assert (m, k) == (10, 5)
-    assert offline(m, faults, k, repaired=True).route(0, t) is None
+    assert offline(m, faults, k, corrected=True).route(0, t) is None
 
 
 # ---------------------------------------------------------------- what docs/proofs.md proves, tried

@@ -92,16 +92,16 @@ def run(verdict, variant, algorithm="FTTC"):
 
 
 def test_the_twin_sees_what_the_witnesses_show(verdicts):
-    assert run(verdicts["theorem-6-literal"], "literal").deadlocked
-    for variant in ("literal", "comment", "repaired"):
+    assert run(verdicts["theorem-6-literal"], "as_printed").deadlocked
+    for variant in ("as_printed", "as_commented", "corrected"):
         for name in (f"always-{variant}", f"theorem-7-{variant}"):
             found = run(verdicts[name], variant)
             assert found.lost > 0, name
         assert run(verdicts[f"always-{variant}"], variant).expected == 8
-    assert run(verdicts["rerouting-delivers"], "comment", "REROUTE").lost > 0
-    slow = run(verdicts["theorem-5-detours"], "comment")
+    assert run(verdicts["rerouting-delivers"], "as_commented", "REROUTE").lost > 0
+    slow = run(verdicts["theorem-5-detours"], "as_commented")
     assert slow.steps_sync >= 2 * slow.n
-    holders = run(verdicts["computation-slowdown"], "comment").expected
+    holders = run(verdicts["computation-slowdown"], "as_commented").expected
     assert holders == 4
 
 

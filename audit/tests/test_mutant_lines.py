@@ -92,7 +92,7 @@ LINES = [
          "for j in range(i + 2, self.n) if not fault[v] >> d[j] & 1]\n        if",
          ("theorem-6-comment", "theorem-6-repaired", "repaired-loses-the-stranded")),
     Line(LK, "helpers wait by the letter", "gathering_run",
-         'if self.variant == "literal" or not fault[v] >> d[j] & 1]', "]",
+         'if self.variant == "as_printed" or not fault[v] >> d[j] & 1]', "]",
          ("theorem-6-comment", "theorem-6-repaired", "example-3", "repaired-loses-the-stranded")),
     Line(LK, "links of faulty nodes are alive", "trees",
          "lows.append(nodes & ~bit)\n        bits.append(np.full_like(nodes, bit))",
@@ -291,7 +291,7 @@ def test_every_paper_has_six_changed_lines_at_least():
 
 def trees() -> tuple[Any, Any]:
     """T_2(0) in DC(2) beside a fault, by the library and by the twin."""
-    net = dualcube.Offline(2, {2}.__contains__, 2, repaired=False)
+    net = dualcube.Offline(2, {2}.__contains__, 2, corrected=False)
     root = net.word(0)
     tree = net.tree(root, 2, dualcube.dims_of(root))
     return fc.DualCube(2, [2]).binomial_tree(0, 2), tree and [int(u, 2) for u in tree]

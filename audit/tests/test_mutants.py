@@ -244,14 +244,16 @@ LEU_KUO = [
         swap(*_FINDS, by=sink_0),
         ("last-stage", "theorem-5", "beyond-theorem-3"),
     ),
-    Mutant(LK, "FTTC follows the letter", swap(_GATHER, by=fttc("literal")), ("theorem-6-comment", "asynchronous")),
+    Mutant(LK, "FTTC follows the letter", swap(_GATHER, by=fttc("as_printed")), ("theorem-6-comment", "asynchronous")),
     Mutant(
         LK,
         "FTTC is TC",
         swap(_GATHER, by=fttc(algorithm="TC")),
         ("asynchronous", "repaired-loses-the-stranded", "theorem-5"),
     ),
-    Mutant(LK, "FTTC follows the letter in examples", shown_too("gather", fttc("literal")), ("example-3", "example-4")),
+    Mutant(
+        LK, "FTTC follows the letter in examples", shown_too("gather", fttc("as_printed")), ("example-3", "example-4")
+    ),
     Mutant(LK, "FIND_TREE takes the dearest dimension", shown_too("find_tree", dearest), ("example-2",)),
     Mutant(
         LK,

@@ -92,13 +92,13 @@ def route_practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
     return PracticalRoute("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
 
 
-@ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("literal", "repaired")})
-def route_offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "repaired") -> Route:
+@ROUTING.register(DualCube, "OFFLINE", options={"k": None, "variant": ("as_printed", "corrected")})
+def route_offline(dual: DualCube, s: int, t: int, k: int = 0, variant: str = "corrected") -> Route:
     """Run Algorithm 3 between nonfaulty nodes (interpretations B2-B6).  On failure ``reason`` names the step that failed."""
     check_range("m", dual.m, 1, LARGEST_OFFLINE, "for algorithm OFFLINE, which searches whole clusters of 2^m nodes")
     k = check_integer("k", k, 0, dual.m // 2, f"for m={dual.m}")
     try:
-        path = _OfflineRouter(dual, k, variant == "repaired").route(s, t)
+        path = _OfflineRouter(dual, k, variant == "corrected").route(s, t)
     except _NoPathError as stop:
         return Route("failed", [], str(stop))
     return Route("delivered", erase_loops(path))
@@ -125,12 +125,12 @@ _Tree = dict[int, list[int]]
 class _OfflineRouter:
     """Algorithms 1-3 on one dual-cube.  A subcube is a node and a mask of dimensions; ``kk`` is max(k - 1, 0) (B3)."""
 
-    def __init__(self, dual: DualCube, k: int, repaired: bool) -> None:
+    def __init__(self, dual: DualCube, k: int, corrected: bool) -> None:
         self.dual = dual
         self.k = k
         self.kk = max(k - 1, 0)
         self.limit = 2**self.kk * (dual.m - self.kk)
-        self.repaired = repaired
+        self.corrected = corrected
         self.faults = dual.faulty_nodes
 
     def count(self, node: int, dims: int) -> int:
@@ -170,8 +170,8 @@ class _OfflineRouter:
                         yield [*path, x]
 
     def paths_around(self, tree: _Tree, dims: int) -> Iterator[list[int]]:
-        """Yield paths to N(T), and in the repaired variant before them the paths to the tree's own nodes."""
-        if self.repaired:
+        """Yield paths to N(T), and in the corrected variant before them the paths to the tree's own nodes."""
+        if self.corrected:
             yield from tree.values()
         yield from self.boundary_paths(tree, dims)
 
@@ -244,7 +244,7 @@ class _OfflineRouter:
         small = self.tree_for("Algorithm 2", s, self.k - 1, dims)
         yield from small.values()
         tree = self.tree(s, self.k, dims)
-        if self.repaired:
+        if self.corrected:
             yield from tree.values()
             yield from self.boundary_paths(small, dims)
             yield from self.boundary_paths(tree, dims)
@@ -268,7 +268,7 @@ class _OfflineRouter:
                 yield back
 
     def other_class_paths(self, head: list[int]) -> Iterator[list[int]]:
-        """Yield the last candidates of the repaired variant: into the other class, back, and one link further."""
+        """Yield the last candidates of the corrected variant: into the other class, back, and one link further."""
         out = self.first_exit([head])
         for back in self.return_paths(out[-1]) if out is not None else ():
             for d in descending_bits(self.dual.cluster_dims(back[-1])):
@@ -315,7 +315,7 @@ class _OfflineRouter:
         if s == t:
             return [s]
         if self.dual.class_of(s) != self.dual.class_of(t):
-            if self.repaired and self.count_cluster(t) >= self.limit:
+            if self.corrected and self.count_cluster(t) >= self.limit:
                 return self.route_between_classes(t, s)[::-1]
             return self.route_between_classes(s, t)
         if not self.dual.same_cluster(s, t):

@@ -22,7 +22,7 @@ from .trees import CommunicationTree
 LARGEST = 16
 LARGEST_BY_ORIGIN = 10
 
-VARIANTS = ("literal", "comment", "repaired")
+VARIANTS = ("as_printed", "as_commented", "corrected")
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def gather(
     algorithm : str, optional
         ``FTTC`` (default; Figure 13), ``TC`` (no tolerance, Figure 6) or ``REROUTE`` (three-hop detours, R12).
     variant : str, optional
-        For FTTC only: ``literal``, ``comment`` (default) or ``repaired`` (R9).
+        For FTTC only: ``as_printed``, ``as_commented`` (default) or ``corrected`` (R9).
     data : mapping of label to piece
         The piece of each node that holds data, for exactly these nodes.
     split : callable
@@ -176,7 +176,7 @@ def gather(
 
 
 @GATHERING.register(Hypercube, "FTTC", options={"variant": VARIANTS}, default=True)
-def gather_fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "comment") -> GatheringRun:
+def gather_fttc(cube: Hypercube, tree: CommunicationTree, variant: str = "as_commented") -> GatheringRun:
     """Run FTTC, Figure 13, in one of three variants (R9)."""
     return GatheringRun(cube, tree, "FTTC", variant)
 

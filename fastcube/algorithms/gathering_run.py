@@ -76,11 +76,11 @@ class GatheringRun:
             found = any(not (fault[v] >> k | fault[v ^ 1 << k] >> d[i] | fault[passive] >> k) & 1 for k in around)
             return Plan(i, v, (), passive, 3) if found else Plan(i, v, (), -1, 0)
         partners = [v ^ 1 << d[j] for j in range(i + 1, self.n) if not fault[v] >> d[j] & 1]
-        if self.variant == "repaired":
+        if self.variant == "corrected":
             partners = [w for w in partners if not fault[w] >> d[i] & 1]
         if partners:
             return Plan(i, v, tuple(partners), -1, 0)
-        for target in (passive, self.tree.sink) if self.variant == "repaired" else (passive,):
+        for target in (passive, self.tree.sink) if self.variant == "corrected" else (passive,):
             apart = self.cube.is_faulty(v) or self.cube.is_faulty(target)
             hops = None if apart else distance(self.cube, v, target)
             if hops is not None:
@@ -92,7 +92,9 @@ class GatheringRun:
         d, fault = self.tree.order, self.fault
         if self.algorithm != "FTTC":
             return []
-        asking = [v ^ 1 << d[j] for j in range(i + 1, self.n) if self.variant == "literal" or not fault[v] >> d[j] & 1]
+        asking = [
+            v ^ 1 << d[j] for j in range(i + 1, self.n) if self.variant == "as_printed" or not fault[v] >> d[j] & 1
+        ]
         return [w for w in asking if fault[w] >> d[i] & 1]
 
     def is_receiving(self, i: int, passive: int) -> bool:
@@ -101,7 +103,7 @@ class GatheringRun:
         if not self.fault[passive] >> d & 1:
             return True
         plan = self.plans.get((i, passive ^ 1 << d))
-        return plan is not None and plan.target == passive and self.variant != "literal"
+        return plan is not None and plan.target == passive and self.variant != "as_printed"
 
     def steps(self) -> int:
         longest = [1] * self.n
@@ -183,7 +185,7 @@ class PieceFlow:
             self.late.append(piece)
             self.sends.append(Send(plan.node, plan.target, 1, None))
         else:
-            self._send(plan.node, passive, piece, 1, IGNORED if run.variant == "literal" else BLOCKED, mail)
+            self._send(plan.node, passive, piece, 1, IGNORED if run.variant == "as_printed" else BLOCKED, mail)
 
     def _send(
         self, v: int, to: int, piece: Any, share: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]

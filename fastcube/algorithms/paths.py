@@ -57,7 +57,7 @@ def route(network: Network, s: int, t: int, algorithm: str | None = None, **opti
     **options
         ROUTE1 and ROUTE2: ``k`` in [1, n] (default 1), the distance up to which a node knows faults.  ROUTE3: ``k`` = 1.
         SIDETRACK: ``seed`` (default 0), an integer or a pair (key, trial) for the random choices.
-        OFFLINE: ``k`` in [0, m/2] (default 0) and ``variant``, ``literal`` or ``repaired`` (default).
+        OFFLINE: ``k`` in [0, m/2] (default 0) and ``variant``, ``as_printed`` or ``corrected`` (default).
 
     Returns
     -------

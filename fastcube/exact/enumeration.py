@@ -76,7 +76,7 @@ def exact_gather(n: int, links: int = 0, f: int = 0) -> Exact:
 
     Examples
     --------
-    >>> fc.exact_gather(2, links=1)["complete_comment"]  # a tree of three links can avoid the faulty link
+    >>> fc.exact_gather(2, links=1)["complete_as_commented"]  # a tree of three links can avoid the faulty link
     Fraction(1, 1)
     """
     point = {"n": n, "links": links, "f": f}

@@ -36,7 +36,7 @@ class ExactSurvival:
         ``nodes[f]`` counts sets of f faulty nodes, f = 0 .. 2^n - 1 (for f = 2^n no node is left).
     extra_1, extra_2, extra_3 : list of int
         Numbers of sets that disconnect it into components of more than 1, 2 or 3 nodes each; the last two for n <= 4.
-    components_3, components_4 : list of int
+    at_least_3_components, at_least_4_components : list of int
         Numbers of sets that leave at least 3 or 4 components; n <= 4.
     links : list of int
         ``links[k]`` counts sets of k faulty links.  Raises ParameterError for a network of more than 32 links.
@@ -62,12 +62,12 @@ class ExactSurvival:
         return self._small_counts("extra_3")
 
     @property
-    def components_3(self) -> list[int]:
-        return self._small_counts("components_3")
+    def at_least_3_components(self) -> list[int]:
+        return self._small_counts("at_least_3_components")
 
     @property
-    def components_4(self) -> list[int]:
-        return self._small_counts("components_4")
+    def at_least_4_components(self) -> list[int]:
+        return self._small_counts("at_least_4_components")
 
     def _small_counts(self, name: str) -> list[int]:
         check_range("n", self.n, 1, _SMALL, f"for {name}")
@@ -83,7 +83,7 @@ class ExactSurvival:
         chosen = {
             "nodes": number == 1,
             **{f"extra_{g}": (number > 1) & (smallest > g) for g in (1, 2, 3)},
-            **{f"components_{r}": number >= r for r in (3, 4)},
+            **{f"at_least_{r}_components": number >= r for r in (3, 4)},
         }
         faults = {name: 2**self.n - np.bitwise_count(np.flatnonzero(some)) for name, some in chosen.items()}
         return {name: np.bincount(f, minlength=2**self.n).tolist() for name, f in faults.items()}

@@ -24,12 +24,20 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its standard error and a 95% interval; all four are NaN if there are no trials to estimate from."""
+    """A number with its standard error and a 95% interval; all four are NaN if there are no trials to estimate from.
+
+    The interval holds the number: a limit that rounding puts on the wrong side of the number is moved to it.
+    """
 
     value: float
     stderr: float
     low: float
     high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.value <= self.high:  # min and max return their first argument if it is NaN
+            object.__setattr__(self, "low", min(self.low, self.value))
+            object.__setattr__(self, "high", max(self.high, self.value))
 
     @property
     def half_width(self) -> float:
@@ -184,7 +192,7 @@ def mean_of_classes(classes: Sequence[TrialClass], trials: int, unit: float = 1.
     The limits are sums over the classes.  For each class three bounds are combined: the empirical Bernstein interval with the
     bound of the class, the Clopper-Pearson interval of its probability times least and most, and the proved bound.
     All intervals hold together at level 1 - alpha, which they share equally.  The classes that get intervals are chosen
-    by the proved bounds, never by the data.
+    by the proved bounds, never by the data.  A sample mean above the proved bounds is moved to the upper limit.
     """
     if trials == 0:
         return UNDEFINED
@@ -196,12 +204,12 @@ def mean_of_classes(classes: Sequence[TrialClass], trials: int, unit: float = 1.
         if look:
             mean = bounded_mean(c.total, c.squares, trials, unit, c.most, alpha=own)
             share = proportion(c.trials, trials, own)
-            low += max(mean.low, share.low * c.least)
+            low += min(max(mean.low, share.low * c.least), c.proved)
             high += min(mean.high, share.high * c.most, c.proved)
         else:
             high += c.proved
     whole = normal_mean(total, squares, trials, unit)
-    return Estimate(whole.value, whole.stderr, low, high)
+    return Estimate(min(whole.value, high), whole.stderr, low, high)
 
 
 def _constant_limits(value: float, trials: int, least: float, most: float, alpha: float) -> tuple[float, float]:

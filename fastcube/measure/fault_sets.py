@@ -22,8 +22,10 @@ from ..errors import (
 )
 from ..networks.faults import RandomFaults
 from . import registry
+from .given_faults import ON_DEMAND
 from .goal import MOST_TRIALS
 from .grid import collect_values
+from .names import FAULT_COLUMNS
 from .study import Point, Sample, Study, Value, join_limited
 
 #: Most trials in one array; each needs some kB of Python objects while the array is made.
@@ -157,19 +159,21 @@ def iter_csv_rows(
     """Yield rows of CSV, the header first: the axes, trial, faulty_nodes, faulty_links, and the other sampled quantities.
 
     Labels in a cell are separated by spaces, the ends of a link by ``-``.  For more than 2^20 nodes with faults sampled on demand
-    the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  Raises as ``iter_samples``.
+    the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  A quantity with the name of an axis, such
+    as the ``destinations`` of ``multicast``, has the column ``sampled_NAME``.  Raises as ``iter_samples``.
     """
     headed = False
     for point in points:
         for trial, drawn in enumerate(iter_samples(study, point, seed, first, trials), first):
             if not headed:
-                yield [*point, "trial", "faulty_nodes", "faulty_links", *drawn.others]
+                others = [f"sampled_{name}" if name in point else name for name in drawn.others]
+                yield [*point, *FAULT_COLUMNS, *others]
                 headed = True
             yield [*map(str, point.values()), str(trial), *_csv_cells(drawn)]
 
 
 def _csv_cells(drawn: Sample) -> list[str]:
-    lazy = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
+    on_demand = isinstance(drawn.network.faulty_nodes, RandomFaults) and 2**drawn.network.bits > MAX_LISTED
     links = " ".join(f"{u}-{v}" for u, v in sorted(drawn.network.faulty_links))
     others = (" ".join(map(str, v)) if isinstance(v, list) else str(v) for v in drawn.others.values())
-    return ["on demand" if lazy else " ".join(map(str, faulty_nodes(drawn))), links, *others]
+    return [ON_DEMAND if on_demand else " ".join(map(str, faulty_nodes(drawn))), links, *others]

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from ..errors import ParameterError, as_integer, check_path, check_range, join_alternatives, short_repr
+from ..errors import (
+    ParameterError,
+    as_integer,
+    check_path,
+    check_range,
+    command_line_text,
+    join_alternatives,
+    short_repr,
+    suggest_name,
+)
 from ..networks.dualcube import DualCube
 from ..networks.family import LARGEST_TABLED, network
 from ..networks.hypercube import Hypercube
@@ -20,8 +30,21 @@ _LONGEST_CELL = 2**27
 _LONGEST_LINE = 2**28
 #: Largest size in bytes of the text from a pipe that ``fastcube evaluate`` holds in memory.
 _MOST_PIPED = 2**28
+#: Cell of faulty nodes that are sampled on demand, and too many to be listed.
+ON_DEMAND = "on demand"
 #: Most digits of an integer: Python refuses to read more than 4,300.
 _MOST_DIGITS = 100
+#: Number of characters at which spreadsheets cut a cell.
+_CUT_CELL = 32_767
+
+#: The columns that are read.  ``f`` and ``links`` must agree with the lists that they count.
+_COLUMNS = ("n", "m", "network", "trial", "faulty_nodes", "faulty_links", "f", "links", "s", "t")
+
+#: Other words for source and destination, which ``evaluate`` suggests to rename where it needs ``s`` and ``t``.
+_OTHER_ENDS = {"source": "s", "src": "s", "sender": "s", "destination": "t", "target": "t", "dst": "t", "receiver": "t"}
+
+#: The beginning of a name, without case, blanks, - and _, that says that a column holds faults.
+_FAULTS = re.compile(r"faulty|faults?$|failed.|broken.")
 
 
 class FaultSet(NamedTuple):
@@ -39,7 +62,8 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     ----------
     path : str or Path
         The first line names the columns.  Required are ``n`` (for a dual-cube ``m``) and ``faulty_nodes`` or ``faulty_links``.
-        Optional are ``network`` and ``trial``.  Labels in a cell are separated by spaces, the ends of a link by ``-``.
+        Optional are ``network`` and ``trial``, and ``f`` and ``links``, the numbers of faulty nodes and links.  Labels in a cell
+        are separated by spaces, the ends of a link by ``-``.  They are decimal numbers, or begin with ``0b`` or ``0x``.
 
     Returns
     -------
@@ -49,7 +73,9 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     Raises
     ------
     ParameterError
-        With the line of the file, if a row is not a fault set.
+        With the line of the file, if a row is not a fault set: a label that looks like bits, ``f`` or ``links`` unlike the number
+        of labels in the list, or a trial that occurs twice with equal other columns.  Also for a column whose name is nearly
+        that of a column that is read.
 
     Examples
     --------
@@ -106,6 +132,7 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
             raise ParameterError(
                 f"{path} must name each column once, got {short_repr(','.join(reader.fieldnames or ()))}"
             )
+        _check_columns(path, columns)
         if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
             raise ParameterError(
                 f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
@@ -113,9 +140,12 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
             )
         if columns >= {"n", "m"}:
             raise ParameterError(f"{path} must have one of the columns n and m, got both")
+        seen: set[int] = set()
         for number, row in enumerate(reader):
             try:
                 given = _parse_row(row, number)
+                if "trial" in columns:
+                    _check_trial(given, row, seen)
                 if check is not None:
                     check(given)
             except ParameterError as error:
@@ -123,6 +153,26 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
             yield given
     except (csv.Error, UnicodeDecodeError) as error:
         raise ParameterError(f"{path} must be CSV in UTF-8: {error}") from None
+
+
+def _check_columns(path: Path, columns: set[str]) -> None:
+    """Raise ParameterError for a column whose name is nearly that of a column that is read, which would be overlooked."""
+    for name in sorted(columns.difference(_COLUMNS)):
+        folded = re.sub(r"[\s_-]", "", name).lower()
+        near = [known for known in _COLUMNS if folded == known.replace("_", "")]
+        hint = f"; did you mean {near[0]}?" if near else suggest_name(name, [k for k in _COLUMNS if len(k) > 4])
+        if hint or _FAULTS.match(folded):
+            if _FAULTS.match(folded) and not hint:
+                hint = "; did you mean faulty_nodes or faulty_links?"
+            raise ParameterError(f"{path} must not have the column {command_line_text(name)}, which is not read{hint}")
+
+
+def _check_trial(given: FaultSet, row: dict[str, str], seen: set[int]) -> None:
+    """Raise ParameterError if the file has had this trial with equal other columns, apart from its faults and ends."""
+    about = tuple(text for name, text in row.items() if name not in {"faulty_nodes", "faulty_links", "s", "t"})
+    if (mark := hash(about)) in seen:
+        raise ParameterError(f"trial must be different in each row of one point, got {given.trial} twice")
+    seen.add(mark)
 
 
 def _parse_integer(name: str, text: object) -> int:
@@ -133,11 +183,42 @@ def _parse_integer(name: str, text: object) -> int:
     return value
 
 
+def _parse_label(name: str, text: str, bits: int) -> int:
+    """Return a label in decimal digits, or as ``0b...`` or ``0x...``.  Raises ParameterError for digits that look like bits."""
+    digits = text.strip()
+    if re.fullmatch(r"0[bB][01]{1,100}|0[xX][0-9a-fA-F]{1,100}", digits):
+        return int(digits, 0)
+    label = _parse_integer(name, text)
+    if len(digits) > 1 and (digits[0] == "0" or (len(digits) == bits and set(digits) <= set("01"))):
+        hint = f", or 0b{digits} for bits" if set(digits) <= set("01") else ""
+        raise ParameterError(f"{name} must be decimal labels without leading zeros{hint}, got {short_repr(digits)}")
+    return label
+
+
+def _check_count(column: str, row: dict[str, str], name: str, many: int) -> None:
+    """Raise ParameterError unless the column ``column``, if there is one, is the number of entries of the list ``name``."""
+    if column in row and name in row:
+        stated = _parse_integer(column, row[column])
+        if stated != many:
+            raise ParameterError(f"{column} must be the number of {name}, which is {many}, got {stated}")
+    elif len(row.get(name, "")) == _CUT_CELL:
+        raise ParameterError(
+            f"{name} must be whole, but has the {_CUT_CELL:,} characters at which spreadsheets cut a cell: "
+            f"add the column {column} with the number of {name}"
+        )
+
+
 def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     if None in row or None in row.values():
         raise ParameterError("a row must have as many cells as the header")
     left = dict(row)
-    nodes = [_parse_integer("faulty_nodes", text) for text in left.pop("faulty_nodes", "").split()]
+    size = "m" if "m" in left else "n"
+    dimension = _parse_integer(size, left[size])
+    bits = 2 * dimension + 1 if size == "m" else dimension
+    cell = left.pop("faulty_nodes", "")
+    if cell == ON_DEMAND:
+        raise ParameterError(f"faulty_nodes must be labels, got {ON_DEMAND!r}: they are too many to be listed")
+    nodes = [_parse_label("faulty_nodes", text, bits) for text in cell.split()]
     seen: set[int] = set()
     for node in nodes:
         if node in seen:
@@ -146,27 +227,35 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     links: dict[frozenset[int], tuple[int, int]] = {}
     for text in left.pop("faulty_links", "").split():
         u, _, v = text.partition("-")
-        link = _parse_integer("faulty_links", u), _parse_integer("faulty_links", v)
+        link = _parse_label("faulty_links", u, bits), _parse_label("faulty_links", v, bits)
         if frozenset(link) in links:
             raise ParameterError(f"faulty_links must be different links, got {link[0]}-{link[1]} twice")
         links[frozenset(link)] = link
+    _check_count("f", row, "faulty_nodes", len(nodes))
+    _check_count("links", row, "faulty_links", len(links))
     trial = _parse_integer("trial", left.pop("trial", str(number)))
-    if "m" in left:
+    if size == "m":
         if links:
             raise ParameterError("faulty_links must be empty for a dual-cube")
-        return FaultSet(trial, DualCube(_parse_integer("m", left["m"]), nodes), left)
+        if left.get("network"):
+            raise ParameterError(f"network must be empty for m, a dual-cube, got {short_repr(left['network'])}")
+        return FaultSet(trial, DualCube(dimension, nodes), left)
     name = left.get("network", "hypercube")
-    return FaultSet(trial, network(name, _parse_integer("n", left["n"]), nodes, links.values()), left)
+    return FaultSet(trial, network(name, dimension, nodes, links.values()), left)
 
 
 def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
     """Return the labels in the columns ``s`` and ``t``; None if a column is missing or holds -1."""
     from ..algorithms.registry import check_end
 
+    for name, end in _OTHER_ENDS.items():
+        if name in given.others and end not in given.others:
+            raise ParameterError(f"{end} must be a column, got {name} in its place: rename it")
     texts = {name: given.others.get(name, "-1") for name in ("s", "t")}
     if "-1" in texts.values():
         return None
-    s, t = (check_end(given.network, name, _parse_integer(name, text)) for name, text in texts.items())
+    bits = given.network.bits
+    s, t = (check_end(given.network, name, _parse_label(name, text, bits)) for name, text in texts.items())
     return s, t
 
 
@@ -207,6 +296,23 @@ def _evaluate_trees(given: FaultSet) -> tuple[object, ...]:
     return int(found is not None), "" if found is None else found.sink
 
 
+def _check_message(given: FaultSet) -> None:
+    _require_cube(given)
+    _check_ends(given)
+
+
+def _check_dual_message(given: FaultSet) -> None:
+    if not isinstance(given.network, DualCube):
+        raise ParameterError("m must be a column for this study, of dual-cubes")
+    _check_ends(given)
+
+
+def _check_ends(given: FaultSet) -> None:
+    _parse_ends(given)
+    if not {"s", "t"} <= given.others.keys():
+        raise ParameterError("s and t must be columns for this study, of one message")
+
+
 class Evaluation(NamedTuple):
     """An evaluation of given fault sets by the algorithm of a study."""
 
@@ -215,6 +321,29 @@ class Evaluation(NamedTuple):
     columns: tuple[str, ...]  #: the names of the values that ``evaluate`` returns
 
 
+def _make_routing(check: Callable[[FaultSet], object], *rules: str) -> Evaluation:
+    """Return the evaluation of one message by some rules: for each rule its outcome, and the links of a delivered message."""
+
+    def evaluate(given: FaultSet) -> tuple[object, ...]:
+        from ..algorithms.paths import route
+
+        if (ends := _parse_ends(given)) is None:
+            return ("",) * (2 * len(rules))
+        out: list[object] = []
+        for rule in rules:
+            options = {"seed": given.trial} if rule == "SIDETRACK" else {}
+            if rule in {"ROUTE1", "ROUTE2"} and "k" in given.others:
+                options["k"] = _parse_integer("k", given.others["k"])
+            found = route(given.network, *ends, rule, **options)
+            out += [found.outcome, "" if found.length is None else found.length]
+        return tuple(out)
+
+    return Evaluation(check, evaluate, tuple(name + end for name in map(str.lower, rules) for end in ("", "_links")))
+
+
+#: Routing rules that need the status of neighbours only, and rules that need the whole cube.
+_NEAR_RULES, _WHOLE_RULES = ("ROUTE", "ROUTE1", "A1", "DFS", "SIDETRACK"), ("ROUTE3", "LEVELS", "VECTORS")
+
 #: The studies that can evaluate given fault sets.
 EVALUATIONS = {
     "survival": Evaluation(
@@ -222,6 +351,11 @@ EVALUATIONS = {
     ),
     "unsafe-fraction": Evaluation(_require_cube, _evaluate_unsafe, ("unsafe", "unsafe_fraction", "rounds")),
     "find-tree": Evaluation(_require_cube, _evaluate_trees, ("tree", "sink")),
+    "routing": _make_routing(_check_message, "ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"),
+    "routing-rate": _make_routing(_check_message, "ROUTE", "ROUTE1", "ROUTE2"),
+    "routing-rules": _make_routing(_check_message, *_NEAR_RULES, *_WHOLE_RULES),
+    "routing-rules-rate": _make_routing(_check_message, *_NEAR_RULES),
+    "dualcube-routing": _make_routing(_check_dual_message, "PRACTICAL", "OFFLINE"),
 }
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, is_many, join_alternatives, short_repr, suggest_name
+from ..errors import ParameterError, check_range, count_text, is_many, join_alternatives, short_repr, suggest_name
 from ..kernels.machine.captured_values import unwrap_function
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
 from ..kernels.routing_rules.layout import (
     NAMES,
     PROMISING_RULES,
+    REFERENCE,
     WANDERING_RULES,
     compared_rules,
     fallback_of,
@@ -25,7 +26,7 @@ from ..networks.hypercube import Hypercube
 from .fingerprint import hash_functions
 from .rules_figure import draw_rules
 from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
-from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
+from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited, point_text
 
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
@@ -91,14 +92,18 @@ def rule_statistics(
     rule = name.upper()
     out: list[Statistic] = [
         Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
-        Proportion(name=f"{name}_at_hamming", description=f"fraction of messages that {rule} delivers over the Hamming distance",
+        Proportion(name=f"{name}_at_hamming",
+                   description=f"fraction of messages that {rule} delivers in as many links as the Hamming distance",
                    condition=condition, shown=False),
         NormalMean(name=f"{name}_extra_links",
-                  description=f"mean links beyond the Hamming distance, of messages that {rule} delivers",
+                  description=f"mean number of links beyond the Hamming distance, over messages that {rule} delivers",
                   total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_above_hamming",
                   condition=f"{name}_delivered", shown=False),
     ]  # a table, row by row # fmt: skip
-    for asked, what, does in ((refuses, "refused", "refuses"), (cut, "limit", "stops at its limit of hops")):
+    for asked, what, does in (
+        (refuses, "refused", "refuses"),
+        (cut, "limit", "cuts off at its largest number of hops"),
+    ):
         if asked:
             out.append(
                 Proportion(
@@ -111,7 +116,7 @@ def rule_statistics(
     return out
 
 
-def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
+def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
     out: list[Statistic] = []
     for name in names:
         own = name not in NAMES
@@ -119,17 +124,16 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
             name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
         )
     for name in names:
-        what = f"fraction reachable minus fraction that {name.upper()} delivers (n <= 12)"
+        what = f"fraction of messages with a nonfaulty path minus fraction that {name.upper()} delivers (n <= 12)"
         loss = f"{name}_loss"
         out.append(
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
-    for name in compared_rules(names):
-        what = f"fraction that {name.upper()} delivers minus fraction that LEVELS delivers"
-        total, differs = f"{name}_gain", f"{name}_apart"
-        out.append(
-            PairedDifference(name=f"{name}_minus_levels", description=what, total=total, nonzero=differs, shown=False)
-        )
+    for name in compared_rules(names, reference):
+        what = f"fraction of messages that {name.upper()} delivers minus fraction that {reference.upper()} delivers"
+        total, differs = f"{name}_diff", f"{name}_differs"
+        difference = _difference_name(name, reference)
+        out.append(PairedDifference(name=difference, description=what, total=total, nonzero=differs, shown=False))
     reachable = Proportion(
         name="reachable",
         description="fraction of messages with a nonfaulty path to their destination (n <= 12)",
@@ -143,6 +147,46 @@ def _statistics(names: Sequence[str]) -> tuple[Statistic, ...]:
         shown=False,
     )
     return *out, reachable, minimal
+
+
+def _difference_name(name: str, reference: str) -> str:
+    """Return the name of the statistic that compares a rule with the reference rule."""
+    return f"{name}_minus_{reference}"
+
+
+def _make_notes(names: Sequence[str], reference: str) -> Callable[[Any], list[str]]:
+    """Return the notes of a table: where each rule is ahead of the reference rule, behind it, or within some distance."""
+
+    def compare_rules(results: Any) -> list[str]:
+        lines = []
+        for name in compared_rules(names, reference):
+            standing: dict[str, list[str]] = {"ahead by": [], "behind by": [], "within": []}
+            for point, tally in results:
+                if tally.trials:
+                    e = results.estimates(point)[_difference_name(name, reference)]
+                    verdict = "ahead by" if e.low > 0 else "behind by" if e.high < 0 else "within"
+                    near, far = sorted((abs(e.low), abs(e.high)))
+                    shown = f"{far:.2g}" if verdict == "within" else f"{near:.2g} to {far:.2g}"
+                    standing[verdict].append(f"{shown} at {point_text(point)}")
+            parts = [f"{what} {_join_points(some)}" for what, some in standing.items() if some]
+            lines += [f"  {name}: {'; '.join(parts)}"] if parts else []
+        heading = (
+            f"fraction delivered minus that of {reference.upper() if reference in NAMES else reference} on the same faults and "
+            "messages, exact 95% intervals:"
+        )
+        return [heading, *lines] if lines else []
+
+    return compare_rules
+
+
+def _join_points(texts: Sequence[str]) -> str:
+    """Join the first texts by commas, with the number of the others."""
+    more = len(texts) - _MOST_COMPARED
+    return ", ".join(texts[:_MOST_COMPARED]) + (f" and at {count_text(more, 'more point')}" if more > 0 else "")
+
+
+#: Largest number of points of one verdict that a note lists.
+_MOST_COMPARED = 4
 
 
 def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:
@@ -227,7 +271,21 @@ def rule_name(rule: Any, needed: str = "rules must be jitted functions or names"
     return own.__name__
 
 
-def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable[[Point], Kernel]:
+def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
+    """Return the name of the reference rule: the chosen one, else LEVELS if it is in the table, else the first rule."""
+    if compared_with is None:
+        return REFERENCE if REFERENCE in names else names[0]
+    reference = _name_of(compared_with) if callable(compared_with) else compared_with
+    if not isinstance(reference, str) or reference not in (*names, *(n.upper() for n in names if n in NAMES)):
+        shown = [name.upper() if name in NAMES else name for name in names]
+        raise ParameterError(
+            f"compared_with must be one of the rules {join_alternatives(shown)}, got {short_repr(compared_with)}"
+            f"{suggest_name(compared_with, shown)}"
+        )
+    return reference if reference in names else reference.lower()
+
+
+def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str], reference: str) -> Callable[[Point], Kernel]:
     """Return a function that gives the kernel of a table of rules at a point, built on first use.
 
     Lane kernels run users' rules made by ``fc.blocks.first_path``, and other users' rules next to built-in rules for n <= 32.
@@ -241,19 +299,19 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
         from ..kernels.routing_rules.dispatch import ROUTING_RULES
         from ..kernels.routing_rules.rules import RULES
 
-        if tuple(names) == NAMES:
+        if tuple(names) == NAMES and reference == REFERENCE:
             return ROUTING_RULES.load_kernel(name)
         if name.startswith("whole_cube."):
             from ..kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
-            return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
+            return make_whole_cube_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own, reference)
         if name.startswith("lanes."):
             from ..kernels.routing_rules.lanes import make_lanes_kernel
 
-            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own)
+            return make_lanes_kernel(int(name.rpartition("_")[2]), tuple(names), mine, own, reference)
         from ..kernels.routing_rules.scalar import make_kernel
 
-        return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own)
+        return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own, reference)
 
     def choose_kernel(point: Point) -> Kernel:
         from ..kernels.routing_rules.dispatch import ROUTING_RULES, ROUTING_RULES_DIRECT
@@ -267,7 +325,7 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str]) -> Callable
     return choose_kernel
 
 
-def routing_rules_study(rules: Sequence[Any]) -> Study:
+def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> Study:
     """Return a study that compares routing rules on the faults and messages of ``routing`` with k = 1, trial by trial.
 
     Parameters
@@ -277,24 +335,30 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
         ``DFS``, ``SIDETRACK``), or your own blocks ``rule(world, words, s, t)``.  A block returns the number of links on the
         message's path, or STUCK, LIVELOCK, LIMIT, LOST or REFUSED (``fc.blocks``: rules of a table).  A block made by
         ``fc.blocks.first_path`` runs only in trials with a fault on ROUTE's path, other blocks in all (``docs/speed.md``).
+    compared_with : str or block, optional
+        The reference rule: the name of one of the rules, or your block.  By default LEVELS if it is one of the rules, else the
+        first rule.
 
     Returns
     -------
     Study
         Statistics of each rule, under its name: fractions delivered, delivered over the Hamming distance, refused and cut off,
-        extra links, and loss compared with the reachable fraction.  Further statistics give the reachable fraction itself and,
-        if LEVELS is one of the rules, the differences of the other rules from LEVELS.
+        extra links, and loss compared with the reachable fraction.  Further statistics give the reachable fraction itself and
+        ``RULE_minus_REFERENCE``, the paired difference of every other rule and the reference rule, with exact intervals.  The
+        notes below a table say where each rule is ahead or behind, or within which distance of the reference rule.
 
     Raises
     ------
     ParameterError
-        If a rule is unknown, not jitted, or has the name of another rule.
+        If a rule is unknown, not jitted, or has the name of another rule, or the reference rule is none of them.
 
     Examples
     --------
     >>> study = fc.routing_rules_study(["LEVELS", "A1"])
     >>> [axis.name for axis in study.axes]
     ['n', 'f', 'links']
+    >>> fc.routing_rules_study(["ROUTE1", "A1"], compared_with="ROUTE1").statistic("a1_minus_route1").interval
+    'exact'
     """
     if not is_many(rules):
         raise ParameterError(f"rules must be a list of rules, got {short_repr(rules)}")
@@ -302,8 +366,9 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
     names = tuple(rule_name(rule) for rule in chosen)
     if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
         raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
-    layout = make_layout(names)
-    kernel = _make_kernel_chooser(chosen, names)
+    reference = _find_reference(compared_with, names)
+    layout = make_layout(names, reference)
+    kernel = _make_kernel_chooser(chosen, names, reference)
     code: dict[str, str] = {}
     for rule in chosen:
         if not isinstance(rule, str):
@@ -312,7 +377,8 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
                 # without first_path the same function makes other trials
                 code[f"{rule_name(rule)}: first_path"] = "yes"
     long = "routing-rules-" + "-".join(names)
-    name = "routing-rules" if names == NAMES else long if len(long) <= 64 else "routing-rules-own"
+    built_in = names == NAMES and reference == REFERENCE
+    name = "routing-rules" if built_in else long if len(long) <= 64 else "routing-rules-own"
     return Study(
         name=name,
         title="Routing rules on the same random faults and messages in Q_n",
@@ -320,7 +386,7 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
         revision=2,
         axes=AXES,
         tally=layout,
-        statistics=_statistics(names),
+        statistics=_statistics(names, reference),
         code=code,
         kernel=kernel,
         keyed=KEY_SOURCE,
@@ -329,6 +395,7 @@ def routing_rules_study(rules: Sequence[Any]) -> Study:
         explain=_make_explain(chosen, names, layout, kernel),
         sample=sample_trial,
         figure=lambda results, sheet: draw_rules(results, sheet, names),
+        notes=None if built_in else _make_notes(names, reference),
     )
 
 

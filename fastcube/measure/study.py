@@ -34,6 +34,7 @@ from ..kernels.tally.layout import Layout
 from ..networks.network import Network
 from ..pickling import PickledByName
 from .choice import Choice
+from .names import FAULT_COLUMNS, check_names
 from .statistics import Distribution, Number, Point, Statistic, Value
 from .tally import Tally
 
@@ -200,6 +201,9 @@ class Sample:
         if not isinstance(self.network, Network) or not isinstance(self.others, Mapping):
             given = f"{short_repr(self.network)} and {short_repr(self.others)}"
             raise ParameterError(f"network and others must be a network and a mapping, got {given}")
+        for name in FAULT_COLUMNS:
+            if name in self.others:
+                raise ParameterError(f"others must have no name of another column of fault sets, got {name}")
 
 
 class Notes:
@@ -316,6 +320,7 @@ class Measure:
             raise ParameterError(f"the first statistic of {self.name} must be a number, got a distribution")
         for statistic in self.statistics:
             self._check_counters(statistic)
+        check_names(self.name, [axis.name for axis in self.axes], self.statistics)
 
     @property
     def distribution(self) -> str:

@@ -75,7 +75,7 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
         return PairedDifference(
             name=f"{name}_diff",
             description=f"{description}: network minus hypercube, on the same faults",
-            total=f"{counter}_gain",
+            total=f"{counter}_diff",
             nonzero=f"{counter}_differs",
             bound=is_not_hypercube,
             **{"defined": functools.partial(is_compared, family=family), **more},
@@ -89,14 +89,21 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
             events="connected",
         ),
         Proportion(name="connected", description="probability that the nonfaulty nodes are connected"),
-        Proportion(name="no_isolated", description="probability that no nonfaulty node is isolated"),
+        Proportion(name="no_isolated_node", description="probability that no nonfaulty node is isolated"),
         Proportion(
-            name="extra_1", description="probability of a disconnection without an isolated node", events="hidden"
+            name="extra_1",
+            description="probability that nonfaulty nodes are disconnected, and none is isolated",
+            events="extra_1",
         ),
-        Proportion(name="st_connected", description="probability that t can be reached from s", events="pair", **_PAIR),
+        Proportion(
+            name="st_connected",
+            description="probability that a nonfaulty path joins two random nonfaulty nodes s and t",
+            events="st_connected",
+            **_PAIR,
+        ),
         difference_statistic("connected", "connected", "connected"),
-        difference_statistic("extra_1", "hidden", "disconnected, no node isolated", shown=False),
-        difference_statistic("st_connected", "pair", "t reached from s", shown=False, **pair),
+        difference_statistic("extra_1", "extra_1", "disconnected, no node isolated", shown=False),
+        difference_statistic("st_connected", "st_connected", "t reached from s", shown=False, **pair),
     )
 
 
@@ -121,7 +128,9 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
 
 def networks_of_size(n: int, matched: bool = False) -> list[str]:
     """Return the names of the networks of dimension n."""
-    return [name for name, family in network_families().items() if family.sizes(n) and (family.matched or not matched)]
+    return [
+        name for name, family in network_families().items() if family.sizes(n) and (family.is_matched(n) or not matched)
+    ]
 
 
 def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[Any, list[list[int]], Any]:
@@ -189,7 +198,7 @@ def _network_summary(net: Any, ends: dict[str, int]) -> dict[str, Any]:
     found = survival(net)
     told = {"connected": found.connected, "isolated": found.isolated, "components": found.components}
     far = distance(net, ends["s"], ends["t"]) if ends["s"] >= 0 else None
-    return {**told, "distance": far, "pair": None if ends["s"] < 0 else far is not None}
+    return {**told, "distance": far, "st_connected": None if ends["s"] < 0 else far is not None}
 
 
 def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> str:

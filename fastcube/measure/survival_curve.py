@@ -52,12 +52,12 @@ def _has_survivors(point: Point) -> bool:
 
 STATISTICS: tuple[Statistic, ...] = (
     Proportion(name="connected", description="probability that the survivors are connected"),
-    Proportion(name="disconnected", description="probability of more than one component", shown=False),
-    Proportion(name="no_isolated", description="probability that no survivor is isolated"),
-    Proportion(name="extra_1", description="probability of a disconnection without an isolated node"),
+    Proportion(name="disconnected", description="probability that the survivors are in several components", shown=False),
+    Proportion(name="no_isolated_node", description="probability that no survivor is isolated"),
+    Proportion(name="extra_1", description="probability that the survivors are disconnected, and none is isolated"),
     Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
          squares="largest_squares", nonzero="some", unit=_survivor_count),
-    Mean(name="second_component", description="fraction of the survivors in the second largest component",
+    Mean(name="second_largest_component", description="fraction of the survivors in the second largest component",
          total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
          bound=lambda point: 0.5),
     ShiftedMean(name="mean_component", description="expected size of the component of a random survivor", total="joined",

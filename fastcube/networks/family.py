@@ -28,7 +28,7 @@ from ..kernels.cube.slots import SLOTS, slots_of
 from ..pickling import PickledByName
 from .faults import Labels
 from .hypercube import Hypercube
-from .network import Link, Network, label_text
+from .network import BitNetwork, Link, label_text
 
 #: Largest n at which a user's network is checked on all nodes when it is made.
 LARGEST_CHECKED = 10
@@ -57,9 +57,8 @@ class Family(PickledByName):
         Number of slots at n.
     sizes : callable
         Whether there is such a network on 2^n nodes.
-    matched : bool
-        Whether slot d always flips bit d (N3).  Then each link has one end v with bit d clear, and its name is (v, d).  All such
-        networks have the same names, so they can fail on the same links.
+    flips_bits : bool
+        Whether the network is matched at every size: see :meth:`is_matched`.
     contains_hypercube : bool
         Whether slots 0 .. n - 1 are those of the hypercube.  Faulty links in these slots are then links of both networks.
     most_links : callable, optional
@@ -75,7 +74,7 @@ class Family(PickledByName):
     source: str
     slots: Callable[[int], int]
     sizes: Callable[[int], bool] = _is_any_size
-    matched: bool = False
+    flips_bits: bool = False
     contains_hypercube: bool = False
     most_links: Callable[[int], int] | None = field(default=None, repr=False)
     count_links: Callable[[int], int] | None = field(default=None, repr=False)
@@ -104,12 +103,38 @@ class Family(PickledByName):
     def is_compared(self, n: int) -> bool:
         """Whether faulty links are also links of the hypercube (N3), so that both networks can fail on the same links."""
         n = self.check_size(n)
-        if self.own is None and (self.matched or self.contains_hypercube or n > 2):
-            return self.matched or self.contains_hypercube
-        table, d = self.table(n)[:, :n], np.arange(n)
-        flipped = table ^ np.arange(len(table), dtype=np.int32)[:, None]
-        flips_bit = table.shape[1] == n and bool((flipped >> d & 1).all())
-        return flips_bit and (self.slots(n) == n or bool((flipped == 1 << d).all()))
+        if self._is_named_size(n):
+            return self.flips_bits or self.contains_hypercube
+        flipped = self._flipped_bits(n)
+        same = flipped[:, :n] == 1 << np.arange(n)
+        return self.is_matched(n) or (same.shape[1] == n and bool(same.all()))
+
+    def is_matched(self, n: int) -> bool:
+        """Whether the network is matched at n: it has n slots, and slot d flips bit d of every label (N3).
+
+        Then each link has one end v with bit d clear, and its name is (v, d).  All matched networks have the same names, so they
+        can fail on the same links.  The table at n decides; n <= 20 for a network of your own.
+
+        Examples
+        --------
+        >>> fc.network_families()["crossed"].is_matched(5)
+        True
+        >>> [fc.network_families()["balanced"].is_matched(n) for n in (2, 4)]
+        [True, False]
+        """
+        n = self.check_size(n)
+        if self._is_named_size(n):
+            return self.flips_bits
+        return self.slots(n) == n and bool((self._flipped_bits(n) >> np.arange(n) & 1).all())
+
+    def _is_named_size(self, n: int) -> bool:
+        """Whether the properties of a built-in network hold at n; at n <= 2 several networks coincide."""
+        return self.own is None and n > 2
+
+    def _flipped_bits(self, n: int) -> NDArray[np.int32]:
+        """Return the bits in which each node differs from its neighbours, in the shape of the table."""
+        table = self.table(n)
+        return table ^ np.arange(len(table), dtype=np.int32)[:, None]
 
     def _links_of(self, n: int) -> NDArray[np.int64]:
         table = self.table(self.check_size(n, LARGEST_TABLED))
@@ -123,10 +148,12 @@ class Family(PickledByName):
 
     @functools.cached_property
     def step(self) -> Callable[[int, int, int], int]:
-        """The function ``step(v, d, n)`` in plain Python."""
+        """The function ``step(v, d, n)``: in plain Python, or for a user's network as it is compiled for all counts."""
         from ..kernels.cube.steps import STEPS
 
-        step = STEPS[self.index] if self.own is None else self.own
+        if self.own is not None:
+            return lambda v, d, n: int(_apply_compiled(self, [v], [d], n)[0])
+        step = STEPS[self.index]
         plain: Callable[[int, int, int], int] = getattr(step, "py_func", step)
         return plain
 
@@ -150,16 +177,40 @@ class Family(PickledByName):
 def _table(family: Family, n: int) -> NDArray[np.int32]:
     from ..kernels.cube.tables import TABLE
 
-    kernel = TABLE if family.own is None else _user_kernel(family)
-    table: NDArray[np.int32] = kernel(family.index, n, family.slots(n))
-    return table
+    if family.own is None:
+        named: NDArray[np.int32] = TABLE(family.index, n, family.slots(n))
+        return named
+    out = np.empty((1 << n, family.slots(n)), np.int32)
+    for d, (v, w, back) in enumerate(_iter_slots(family, n)):
+        out[:, d] = np.where(back == v, w, v)
+    return out
+
+
+def _iter_slots(family: Family, n: int) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """Yield for each slot of a user's network all nodes, their other ends, and the other ends of these (-1 if not of a node)."""
+    nodes = np.arange(1 << n)
+    for d in range(family.slots(n)):
+        slots = np.full(1 << n, d)
+        ends = _apply_compiled(family, nodes, slots, n)
+        is_node = (ends >= 0) & (ends < 1 << n)
+        back = _apply_compiled(family, np.where(is_node, ends, nodes), slots, n)
+        yield nodes, ends, np.where(is_node, back, -1)
+
+
+def _apply_compiled(family: Family, nodes: Any, slots: Any, n: int) -> NDArray[np.int64]:
+    """Return the other ends of slots of nodes by a user's compiled step.  Raises StudyError if it cannot be compiled."""
+    with wrap_study_errors(f"step of {family.name}"):
+        ends: NDArray[np.int64] = _user_kernel(family)(
+            np.ascontiguousarray(nodes, np.int64), np.ascontiguousarray(slots, np.int64), n
+        )
+    return ends
 
 
 @functools.cache
 def _user_kernel(family: Family) -> Any:
-    from ..kernels.cube.tables import user_table_kernel
+    from ..kernels.cube.tables import user_step_kernel
 
-    return user_table_kernel(family.own)
+    return user_step_kernel(family.own)
 
 
 def _make_family(
@@ -172,17 +223,17 @@ _HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
 
 #: The fifteen networks of N2.  Each has one entry here, one in ``kernels/cube/slots.py`` and a step in ``kernels/cube/steps.py``.
 _FAMILIES = (
-    _make_family("hypercube", "hypercube", "tradition", matched=True),
+    _make_family("hypercube", "hypercube", "tradition", flips_bits=True),
     _make_family("folded", "folded hypercube", "El-Amawy & Latifi 1991", _sizes_from(2), contains_hypercube=True),
     _make_family(
         "enhanced-2", "enhanced hypercube, k = 2", "Tzeng & Wei 1991", _sizes_from(3), contains_hypercube=True
     ),
-    _make_family("crossed", "crossed cube", "Efe 1992", matched=True),
-    _make_family("locally-twisted", "locally twisted cube", "Yang, Evans & Megson 2005", matched=True),
-    _make_family("moebius0", "0-Moebius cube", "Cull & Larson 1995", matched=True),
-    _make_family("moebius1", "1-Moebius cube", "Cull & Larson 1995", matched=True),
+    _make_family("crossed", "crossed cube", "Efe 1992", flips_bits=True),
+    _make_family("locally-twisted", "locally twisted cube", "Yang, Evans & Megson 2005", flips_bits=True),
+    _make_family("moebius0", "0-Moebius cube", "Cull & Larson 1995", flips_bits=True),
+    _make_family("moebius1", "1-Moebius cube", "Cull & Larson 1995", flips_bits=True),
     _make_family(
-        "twisted", "twisted cube", "Hilbers, Koopman & van de Snepscheut 1987", _sizes_from(1, 2, 1), matched=True
+        "twisted", "twisted cube", "Hilbers, Koopman & van de Snepscheut 1987", _sizes_from(1, 2, 1), flips_bits=True
     ),
     _make_family("augmented", "augmented cube", "Choudum & Sunitha 2002", _sizes_from(2), contains_hypercube=True),
     _make_family(
@@ -279,14 +330,27 @@ def custom_network(
         raise ParameterError(
             f"sizes of {name} must hold for some n in [1, {LARGEST_CHECKED}], on which its step is checked"
         )
-    matched = True
+    made = Family(name, check_line("title", title), "a user's own", slots, sizes, own=step)
     for n in few:
         with wrap_study_errors(f"slots of {name}"):
             many = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
         rows = [[_apply_step(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
         _check_step(name, rows, n)
-        matched &= many == n and all((v ^ w) >> d & 1 for v, row in enumerate(rows) for d, w in enumerate(row))
-    return Family(name, check_line("title", title), "a user's own", slots, sizes, matched, own=step)
+        _check_compiled(made, rows, n)
+    return made
+
+
+def _check_compiled(family: Family, rows: list[list[int]], n: int) -> None:
+    """Raise ParameterError unless the compiled step, which counts, gives the rows that the step gave in plain Python."""
+    nodes, slots = np.indices((len(rows), len(rows[0]))).reshape(2, -1)
+    compiled, plain = _apply_compiled(family, nodes, slots, n), np.array(rows, np.int64).ravel()
+    if (differ := np.flatnonzero(compiled != plain)).size:
+        at = differ[0]
+        raise ParameterError(
+            f"step of {family.name} must be the same when it is compiled, where integers have 64 bits and wrap, but "
+            f"at n={n} slot {slots[at]} of {label_text(int(nodes[at]), n)} leads to "
+            f"{label_text(int(plain[at]), n)} in Python and to {compiled[at]} compiled"
+        )
 
 
 def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
@@ -331,41 +395,29 @@ def _check_step(name: str, rows: list[list[int]], n: int) -> None:
 @functools.lru_cache(maxsize=64)
 def _check_table(family: Family, n: int) -> None:
     """Check that slots are matchings, at a size that was not checked when the family was made."""
-    from ..kernels.cube.tables import user_step_check_kernel
+    check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
+    for d, (v, w, back) in enumerate(_iter_slots(family, n)):
+        if (bad := np.flatnonzero(back != v)).size:
+            at = bad[0]
+            there = f"from there to {back[at]}" if back[at] >= 0 else f"labels end at {(1 << n) - 1}"
+            raise ParameterError(
+                f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
+                f"from {v[at]} to {w[at]} and {there}"
+            )
 
-    slots = check_integer("slots", family.slots(n), 1, 62, f"for {family.name} at n={n}")
-    v, d, w, back = user_step_check_kernel(family.own)(n, slots)
-    if v >= 0:
-        raise ParameterError(
-            f"step of {family.name} must be a matching in every slot, but at n={n} slot {d} leads "
-            f"from {v} to {w} and from there to {back}"
-        )
 
-
-class CubeNetwork(Network):
+class CubeNetwork(BitNetwork):
     """A network of the cube family with faults, made by ``network``.
 
     Its methods raise ParameterError for a label that is not a node's.
     """
 
     __slots__ = ("_from", "family")
-    parameter = "n"
-    largest = 62
 
     def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self.family = family
         self._from: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
         super().__init__(family.check_size(n), faulty_nodes, faulty_links)
-
-    @property
-    def n(self) -> int:
-        """The dimension: labels have n bits."""
-        return self._size
-
-    @property
-    def bits(self) -> int:
-        """Number of bits of a label: n."""
-        return self._size
 
     @property
     def degree(self) -> int:

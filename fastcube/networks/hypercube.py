@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ..errors import ParameterError, check_integer, short_repr
 from .faults import Labels
-from .network import Link, Network
+from .network import BitNetwork, Link
 
 
-class Hypercube(Network):
+class Hypercube(BitNetwork):
     """The n-cube Q_n with nodes 0 to 2^n - 1, and a link between labels that differ in one bit.
 
     Its methods raise ParameterError for a label that is not a node's.
@@ -32,21 +32,9 @@ class Hypercube(Network):
     """
 
     __slots__ = ()
-    parameter = "n"
-    largest = 62
 
     def __init__(self, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         super().__init__(n, faulty_nodes, faulty_links)
-
-    @property
-    def n(self) -> int:
-        """The dimension."""
-        return self._size
-
-    @property
-    def bits(self) -> int:
-        """Number of bits of a label: n."""
-        return self._size
 
     @property
     def degree(self) -> int:

@@ -209,6 +209,24 @@ class Network(ABC):
         return graph
 
 
+class BitNetwork(Network):
+    """A network on all 2^n labels of n bits."""
+
+    __slots__ = ()
+    parameter = "n"
+    largest = 62
+
+    @property
+    def n(self) -> int:
+        """The dimension: labels have n bits."""
+        return self._size
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of a label: n."""
+        return self._size
+
+
 def require_listed_faults(network: Network, why: str = "here") -> frozenset[int]:
     """Return the faulty nodes.  Raises ParameterError, with the reason, if they are sampled on demand."""
     if isinstance(network.faulty_nodes, RandomFaults):

@@ -5,13 +5,65 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ..measure.estimate import Estimate
+from .panel import has_no_events, is_drawable, is_limit
+
+if TYPE_CHECKING:
+    from .panel import Panel
 
 #: Data that span this factor get a logarithmic axis.
 DECADES = 100.0
 
+#: Fraction of the axis that is left free below limits, for arrows: on a screen, and on the low panels of a paper.
+_SCREEN_SPACE, _PAPER_SPACE = 0.1, 0.18
+
+#: Factors on a logarithmic scale: a statement farther from all data is not drawn, and a curve farther below them is cut.
+_MAX_STATEMENT_FACTOR, _MAX_CURVE_FACTOR = 10.0, 1e3
+
 #: Largest number of ticks placed one by one, assumed length of a round number in characters, and most values of ticks.
 _TICKS, _ROUNDED, _MANY = 14, 5, 60
+
+
+def choose_log(panel: Panel, shared: list[Estimate]) -> bool:
+    """Return whether the vertical axis is logarithmic, given the estimates of all panels that share it."""
+    log = panel.scale == "log" or (panel.scale == "auto" and _is_spanning_decades(shared))
+    return log and any(e.value > 0 for e in shared)
+
+
+def find_limits(panel: Panel) -> tuple[float, float] | None:
+    """Return limits of the vertical axis around everything plotted, or None if there is nothing."""
+    if not (estimates := panel.estimates):
+        return None
+    values = [v for e in estimates if is_drawable(e, panel.log) for v in (e.value, e.low, e.high)]
+    stated = [v for statement in panel.statements for v in statement.y]
+    known = [v for _, y in panel.known for v in y]
+    seen = [e.value for e in estimates if e.value > 0 or not panel.log]
+    ends = [e.high if has_no_events(e) else e.low for e in estimates if panel.log and is_limit(e)]
+    if panel.log:
+        values = [v for v in values if v > min(seen) / 10] + ends
+        stated = [v for v in stated if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
+        known = [v for v in known if v > min(seen) / _MAX_CURVE_FACTOR]
+    elif panel.is_empty:  # without any event, the upper limits determine the scale
+        stated = [v for v in stated + known if v < max(values) * _MAX_STATEMENT_FACTOR]
+        known = []
+    values += stated + known + [panel.fixed_limits[end] for end in ("bottom", "top") if end in panel.fixed_limits]
+    widest = max((e.high - e.low for e in estimates if e.high < math.inf), default=0.0)
+    if not panel.log and max(seen) - min(seen) < widest and not panel.statements:
+        far = 2 * min(values)  # a closer view would only show intervals
+        values += [0.0] if far >= 0 else [far, 2 * max(values)]
+    space = _SCREEN_SPACE if panel.letters >= 10 else _PAPER_SPACE
+    return axis_limits(values, panel.log, space if ends else 0.04)
+
+
+def _is_spanning_decades(estimates: list[Estimate]) -> bool:
+    """Whether values, and limits of points without events, are positive and span two decades, except values known to be 0."""
+    unknown = [e for e in estimates if (e.low, e.high) != (0, 0)]
+    if not unknown or any(e.low < 0 or (e.value <= 0 and not has_no_events(e)) for e in unknown):
+        return False
+    values = [e.value for e in unknown if e.value > 0]
+    return bool(values) and max(values) >= DECADES * min(values)
 
 
 def axis_limits(values: Iterable[float], log: bool, below: float) -> tuple[float, float]:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, as_number, check_flag, is_many, short_repr
 from .caption import caption_text, shared_facts
+from .drawing import draw_panel, write_labels
 from .grouping import group_lines
 from .panel import Panel
+from .placing import choose_log, find_limits
 from .style import SMALLEST
 from .words import mathtext, visible_length, wrap_mathtext
 
@@ -228,7 +230,7 @@ class Sheet:
             if self._log:
                 panel.axes.set_yscale("log")
             panel.log = panel.axes.get_yscale() == "log"
-            panel.draw(None)
+            draw_panel(panel, None)
             if self._own_title:
                 panel.axes.set_title(mathtext(panel.title if self._own_title is True else self._own_title))
             if self._legend:
@@ -261,17 +263,17 @@ class Sheet:
         """Choose the kind of scale, which panels with the same vertical axis share."""
         for group in self._group_by_axis():
             asked = next((panel for panel in group if panel.scale != "auto"), group[0])
-            log = asked.choose_log([e for panel in group for e in panel.estimates])
+            log = choose_log(asked, [e for panel in group for e in panel.estimates])
             for panel in group:
                 panel.log = log
 
     def _draw_panels(self) -> None:
         """Draw the panels; panels with the same vertical axis share the limits."""
         for group in self._group_by_axis():
-            limits = [found for panel in group if (found := panel.find_limits()) is not None]
+            limits = [found for panel in group if (found := find_limits(panel)) is not None]
             shared = (min(low for low, _ in limits), max(high for _, high in limits)) if limits else None
             for panel in group:
-                panel.draw(shared if panel.estimates else None)
+                draw_panel(panel, shared if panel.estimates else None)
 
     def _write_titles(self) -> None:
         """Write the title; on paper, titles of several panels begin with (a), (b), ..."""
@@ -308,7 +310,7 @@ class Sheet:
         self.figure.set_size_inches(wide, most)
         self.figure.draw_without_rendering()
         for panel in self._panels:
-            panel.write()
+            write_labels(panel)
 
     def _boxes(self, tight: bool = False) -> list[Any]:
         """Return the boxes of the panels in pixels, if ``tight`` with their labels, titles and legends."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import MissingDependencyError
+from ..measure.names import table_columns
 from .results import Results
 from .writing import raw_of, root_of
 
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
 
 
 def columns_of(results: Results) -> dict[str, type]:
-    """Return the columns of ``Results.table``, in order, each with its type: str, int (int64) or float (float64)."""
-    axes = {axis.name: axis.kind for axis in results.study.axes}
-    counts = dict.fromkeys(("trials", "eligible"), int)
-    numbers = dict.fromkeys(("estimate", "stderr", "low", "high"), float)
-    return {"study": str, **axes, "statistic": str, **counts, **numbers, "interval": str}
+    """Return the columns of ``Results.table``, in order, each with its type."""
+    return table_columns({axis.name: axis.kind for axis in results.study.axes})
 
 
 def make_dataframe(results: Results) -> pandas.DataFrame:

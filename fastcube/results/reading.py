@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from ..errors import (
     check_flag,
     check_path,
     check_text,
+    join_alternatives,
     plain_text,
 )
 from ..measure import registry
 from ..measure.goal import MOST_TRIALS, Goal
+from ..measure.names import PROVENANCE, RAW, STUDY, axis_dataset
 from ..measure.schema import (
     Key,
     RecordedMeasure,
@@ -43,6 +46,9 @@ from .results import Results, identity_of_points
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
 from .untrusted_hdf5 import ArrayLocation, Arrays, is_hdf5, open_subgroup, open_untrusted, read_attribute, read_whole
 from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
+
+#: The name of an axis' dataset in the group ``raw``, by the major versions of the format that are read.
+_AXIS_DATASETS: dict[int, Callable[[str], str]] = {2: str, FORMAT_VERSION[0]: axis_dataset}
 
 
 def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
@@ -123,16 +129,15 @@ class Reader:
             except ResultFileError:
                 raise
             except Exception as error:
-                minor = int(read_attribute(file, "format_version", (2,))[1])
-                if minor <= FORMAT_VERSION[1]:
+                theirs, mine = (".".join(map(str, version)) for version in (_format_version(file), FORMAT_VERSION))
+                if _format_version(file) <= FORMAT_VERSION:
                     raise
-                mine = ".".join(map(str, FORMAT_VERSION))
                 raise FormatTooNewError(
-                    f"{path} has format {FORMAT_VERSION[0]}.{minor}, this fastcube reads {mine}: {plain_text(str(error))}"
+                    f"{path} has format {theirs}, this fastcube reads {mine}: {plain_text(str(error))}"
                 ) from error
 
     def _read(self, path: Path, file: Any, image: bytes) -> FileContents:
-        group, known = open_subgroup(file, "raw"), self._known
+        group, known = open_subgroup(file, RAW), self._known
         ranges = Arrays(group, image).read_stored("ranges", "i", 2, MOST_NUMBERS)
         if known is not None:
             with contextlib.suppress(Exception):  # another layout or damage: the full reading below decides
@@ -152,15 +157,22 @@ def _check_format(path: Path, file: Any) -> None:
     """Raise an error of ``open_results`` for a file that this version does not read."""
     if _read_text(file, "filetype") != FILE_TYPE:
         raise ResultFileError(f"{path} is not a fastcube results file")
+    major, minor = _format_version(file)
+    if major not in _AXIS_DATASETS:
+        error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
+        known = join_alternatives(f"{version}.x" for version in _AXIS_DATASETS)
+        raise error(f"{path} has format {major}.{minor}, this fastcube reads {known}")
+    if (theirs := _read_text(file, "generator")) != GENERATOR:
+        raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
+
+
+def _format_version(file: Any) -> tuple[int, int]:
+    """Return the major and the minor version of a file's format."""
     version = np.asarray(read_attribute(file, "format_version", (2,)))
     if version.dtype.kind not in "iu":
         raise ValueError("its format is no pair of whole numbers")
     major, minor = version.tolist()
-    if major != FORMAT_VERSION[0]:
-        error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
-        raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
-    if (theirs := _read_text(file, "generator")) != GENERATOR:
-        raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
+    return major, minor
 
 
 def _read_text(file: Any, name: str, most: int = 10_000) -> str:
@@ -208,14 +220,14 @@ class _FileHeader:
         """Whether a file has the same description, statistics' numbers and points, which the digest does not cover."""
         return (
             self.numbers is not None  # equal checksums mean equal numbers
-            and (self.numbers, self.text) == (_read_checksum(raw), _read_group_text(file, "study"))
-            and self.points == _column_bytes(_parse_axis_columns(raw, self.axes))
+            and (self.numbers, self.text) == (_read_checksum(raw), _read_group_text(file, STUDY))
+            and self.points == _column_bytes(_parse_axis_columns(file, raw, self.axes))
             and ranges <= self.ranges
         )
 
     def part(self, file: Any, raw: Arrays, ranges: Any) -> FileContents | None:
         """Return the contents of a file with this header, or None if they do not have the stated digest."""
-        history = _parse_json(_read_group_text(file, "provenance"), "json", list)
+        history = _parse_json(_read_group_text(file, PROVENANCE), "json", list)
         if not all(isinstance(entry, dict) for entry in history):
             raise ValueError("the provenance is no list of runs")
         goal = Goal.from_json(_read_text(file, "goal", MOST_TEXT))
@@ -237,7 +249,7 @@ def _read_checksum(raw: Arrays) -> str | None:
 
 def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
     """Return the checked header of a file, which is everything except the counts.  Raises ValueError."""
-    text, numbers = _read_group_text(file, "study"), _read_checksum(raw)
+    text, numbers = _read_group_text(file, STUDY), _read_checksum(raw)
     data = _parse_description(text)
     code = _parse_json(_read_text(file, "code", MOST_TEXT), "code", dict).items()
     head = {
@@ -246,7 +258,7 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
         "revision": _read_integer(file, "revision", -(2**63), 2**63 - 1),
         "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in code},
     }
-    columns = _parse_axis_columns(raw, data["axes"])
+    columns = _parse_axis_columns(file, raw, data["axes"])
     keys = _parse_keys(columns)
     check_size(parse_measure(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
     rows = {s["name"]: _parse_numbers(raw, s, len(keys)) for s in data["statistics"]}
@@ -313,12 +325,12 @@ def _use_local_study(
     return parse_measure(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
-def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
+def _parse_axis_columns(file: Any, raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
     """Return the values of each axis at each point, in the axis' type; names must be in the file's own list."""
-    out = []
+    out, dataset_of = [], _AXIS_DATASETS[_format_version(file)[0]]
     for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
-        column = raw.read_stored(axis["name"], kind, 1, MOST_NUMBERS // len(axes))
+        column = raw.read_stored(dataset_of(axis["name"]), kind, 1, MOST_NUMBERS // len(axes))
         if kind == "O":
             words = [word.decode() if isinstance(word, bytes) else word for word in column]
             if not set(words) <= set(axis["names"]):

@@ -382,9 +382,9 @@ def chernoff_interval(mean: float, trials: int, level: float = 0.05) -> tuple[fl
 def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
     """Return the strata for f = 0 .. 2^n of a probability, or of its difference to the hypercube."""
     axes = [axis.name for axis in results.study.axes]
-    needed = {"connected", "connected_gain", "connected_differs"}
+    needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
-        raise ParameterError(f"results must be of survival, over f, got {results.study.name}")
+        raise ParameterError(f"results must be of survival-curve, or of survival over f, got {results.study.name}")
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
     found = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:

@@ -80,11 +80,24 @@ def _format_estimate(e: Estimate, scientific: bool) -> str:
     low, value, high = (_round_text(x, at, scientific) for x, at in zip((e.low, e.value, e.high), places, strict=True))
     width, place = e.half_width, _decimal_exponent(e.half_width) - 1
     about, by = _round_text(e.value, place, scientific), _round_text(width, place, scientific)
-    errors = float(about) - float(by) - e.low, float(about) + float(by) - e.high
-    below_zero = float(about) < float(by) and e.low >= 0  # the printed lower limit would be negative
-    if max(map(abs, errors)) <= _SLACK * width and not below_zero:
+    sides = ((float(about) - float(by), e.low), (float(about) + float(by), e.high))
+    if all(
+        abs(printed - limit) <= _SLACK * width and _has_same_sign(printed, limit, scientific)
+        for printed, limit in sides
+    ):
         return f"{about} ± {by}"
+    low, high = (
+        text
+        if _has_same_sign(float(text), limit, scientific)
+        else _round_text(limit, _decimal_exponent(abs(limit)), scientific)
+        for text, limit in ((low, e.low), (high, e.high))
+    )
     return f"{value} [{low if e.low else '0'}, {high if e.high else '0'}]"
+
+
+def _has_same_sign(printed: float, limit: float, scientific: bool) -> bool:
+    """Whether a printed limit is on the same side of 0 as the limit itself, which its digits might not show."""
+    return (printed > 0) == (limit > 0) and (printed < 0) == (limit < 0)
 
 
 def _round_text(x: float, place: int, scientific: bool) -> str:

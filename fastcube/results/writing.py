@@ -17,6 +17,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import ResultFileError, StudyError
+from ..measure.names import (
+    ENDINGS,
+    PROVENANCE,
+    RAW,
+    STUDY,
+    TRIALS,
+    axis_dataset,
+    bin_dimension,
+    value_dimension,
+)
 from ..measure.schema import NUMBERS, describe_measure, numbers_of, width_of
 from ..measure.statistics import Distribution
 from ..measure.study import GENERATOR, Axis, Choice
@@ -28,11 +38,9 @@ from .size import LIMB_BITS, MOST_TEXT, limbs_of
 
 FILE_TYPE = "fastcube-results"
 #: Readers refuse another major version.  The minor version is raised when fields are added.
-FORMAT_VERSION = (2, 1)
+FORMAT_VERSION = (3, 0)
 
-_SUFFIXES = ("", "_stderr", "_low", "_high")
-_NUMBERS = tuple(operator.attrgetter(name) for name in ("value", "stderr", "low", "high"))
-_DESCRIPTION_FORMATS = ("{}", "standard error of: {}", "lower 95% limit of: {}", "upper 95% limit of: {}")
+_NUMBERS = tuple(operator.attrgetter(name) for name in ENDINGS)
 
 
 def write_results(results: Results, path: str | Path) -> None:
@@ -44,9 +52,9 @@ def write_results(results: Results, path: str | Path) -> None:
     description = json.dumps(describe_measure(results.study, results.tallies))
     groups = {
         "/": root_of(results),
-        "raw": raw_of(results),
-        **write_text("study", description, "axes, counters, statistics, as JSON"),
-        **write_text("provenance", _history_json(results.history), "runs and merges, as JSON"),
+        RAW: raw_of(results),
+        **write_text(STUDY, description, "axes, counters, statistics, as JSON"),
+        **write_text(PROVENANCE, _history_json(results.history), "runs and merges, as JSON"),
     }
     write_file(Path(path), groups)
 
@@ -118,18 +126,18 @@ def root_of(results: Results) -> Group:
                 estimates = results.read(s, point)
                 for column, number in zip(columns[s.name], _NUMBERS, strict=True):
                     column[at] = [number(e) for e in estimates] if bins[s.name] else number(estimates[0])
-    variables: dict[str, Variable] = {"trials": (over, trials, _unitless_attributes("trials counted"))}
+    variables: dict[str, Variable] = {TRIALS: (over, trials, _unitless_attributes("trials counted"))}
     for s in study.statistics:
         dimensions = over
         if bins[s.name]:
-            value = f"{s.name}_value"
+            value = value_dimension(s.name)
             dimensions = (*over, value)
             coordinates[value] = (
                 (value,),
                 np.arange(bins[s.name]),
                 _unitless_attributes(f"value that {s.name} is the fraction of"),
             )
-        for suffix, meaning, column in zip(_SUFFIXES, _DESCRIPTION_FORMATS, columns[s.name], strict=True):
+        for (suffix, meaning), column in zip(ENDINGS.values(), columns[s.name], strict=True):
             about = {"units": s.units, "description": meaning.format(s.description)}
             variables[s.name + suffix] = dimensions, column, about
     return Group(attributes, {}, coordinates, variables)
@@ -161,13 +169,15 @@ def raw_of(results: Results) -> Group:
         raw.variables[name] = dimensions, values, _unitless_attributes(what)
 
     for i, axis in enumerate(study.axes):
-        add_variable(axis.name, np.array([key[i] for key in keys], column_type(axis)), "", axis.description)
+        add_variable(
+            axis_dataset(axis.name), np.array([key[i] for key in keys], column_type(axis)), "", axis.description
+        )
     what = "trials done: index of the point, first trial, trial after the last"
     add_variable("ranges", columns.ranges, "bounds", what, first="range")
     for counter in study.tally.counters:
         name, values, what = "count_" + counter.name, columns.counts[counter.name], counter.description
         if counter.bins:
-            add_variable(name, values, f"{counter.name}_bin", f"{what}: trials with each value from 0 on")
+            add_variable(name, values, bin_dimension(counter.name), f"{what}: trials with each value from 0 on")
             continue
         values = split_limbs(values, limbs_of(counter.digits))
         limbs = values.shape[1]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..measure.goal import Goal
+from ..measure.statistics import Quantile
 from ..measure.study import Study, Value
 from ..measure.tally import Tally
 from ..results.hdf5 import MIN_COMPRESSED_SIZE
@@ -73,8 +74,11 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
 
     Arrays that are stored compressed count with their full size.
     """
-    nothing = replace(Tally.empty(study.tally), ranges=((0, goal.trials or 1),))
-    results = Results(study, 0, {tuple(p.values()): nothing for p in points}, goal, [provenance()], grid)
+    trials, empty = goal.trials or 1, Tally.empty(study.tally)
+    # the bins that quantiles read hold all trials
+    filled = {s.counter: (trials, *empty.counts[s.counter][1:]) for s in study.statistics if isinstance(s, Quantile)}
+    blank = replace(empty, ranges=((0, trials),), counts=empty.counts | filled)
+    results = Results(study, 0, {tuple(p.values()): blank for p in points}, goal, [provenance()], grid)
     groups = root_of(results), raw_of(results)
     arrays = [np.asarray(v[1]) for group in groups for v in (*group.coordinates.values(), *group.variables.values())]
     with tempfile.TemporaryDirectory() as folder:

@@ -34,6 +34,7 @@ from .scalar import BroadcastScratch, finish_trial, run_trial, set_up
 _SOME_ACTIVE, _MOST = BROADCAST.counter("some_active"), BROADCAST.maximum("broadcast2_steps")
 _TRIALS, _COMPLETE = BROADCAST.counter("broadcast_trials"), BROADCAST.counter("broadcast_complete")
 _REACHED, _STEPS = BROADCAST.moments("broadcast_reached"), BROADCAST.moments("broadcast_steps")
+_STEPS_BINS = BROADCAST.counter("broadcast_steps_bins")
 
 
 @block
@@ -45,6 +46,7 @@ def _record_silenced(tally, count, n, moments):
     tally[_TRIALS] += count
     tally[_STEPS.total] += count * n
     tally[_STEPS.squares] += count * n * n
+    tally[_STEPS_BINS + n] += count
     total = simd.total(simd.load(moments, 0))
     sums.add_power(tally, _REACHED.total, count, n)
     sums.subtract_wide(tally, _REACHED.total, total)
@@ -57,6 +59,7 @@ def _make_complete_recorder(name: str) -> Any:
     """Return the block ``record_complete(tally, count, n, work)``: ``count`` broadcasts of ``name`` reach all nodes in unit n."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached, steps = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
+    bins = BROADCAST.counter(f"{name}_steps_bins")
 
     @block
     def record_complete(tally, count, n, work):
@@ -64,6 +67,7 @@ def _make_complete_recorder(name: str) -> Any:
         tally[complete] += count
         tally[steps.total] += count * n
         tally[steps.squares] += count * n * n
+        tally[bins + n] += count
         sums.add_digits(tally, reached.total, work.nonfaulty, count)
         sums.add_digits(tally, reached.squares, work.nonfaulty_squared, count)
 

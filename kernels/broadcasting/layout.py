@@ -6,6 +6,8 @@ from ..tally.layout import Counter, Layout, Maximum, Moments
 N, F, LINKS = range(3)
 #: Index of the first element of the fault set, after the axes, in the parameters of BROADCAST_SETS.
 FIRST_NUMBER = 3
+#: Largest n.
+MOST_DIMENSIONS = 62
 
 
 def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
@@ -14,6 +16,7 @@ def _broadcast_counters(name: str, title: str) -> tuple[Counter | Moments, ...]:
         Counter(f"{name}_complete", f"{title} broadcasts that reach every nonfaulty node"),
         Moments(f"{name}_reached", "nonfaulty nodes that they reach", 2, 4),
         Moments(f"{name}_steps", "their last time units in which a nonfaulty node receives"),
+        Counter(f"{name}_steps_bins", f"{title} broadcasts by this time unit, at most n + 1", bins=MOST_DIMENSIONS + 2),
     )
 
 

@@ -41,12 +41,14 @@ def make_recorder(name: str) -> Any:
     """Return the block ``record_broadcast(tally, reached, nonfaulty, steps)``, which tallies one broadcast of ``name``."""
     trials, complete = BROADCAST.counter(f"{name}_trials"), BROADCAST.counter(f"{name}_complete")
     reached_, steps_ = BROADCAST.moments(f"{name}_reached"), BROADCAST.moments(f"{name}_steps")
+    bins = BROADCAST.counter(f"{name}_steps_bins")
 
     @block
     def record_broadcast(tally, reached, nonfaulty, steps):
         tally[trials] += 1
         tally[complete] += reached == nonfaulty
         add_quantity(tally, steps_, steps)
+        tally[bins + steps] += 1
         add_quantity(tally, reached_, reached)
 
     return record_broadcast

@@ -74,7 +74,7 @@ def wrap_user_step(step: Any) -> Any:
 
     @block
     def call_user_step(index, v, d, n):
-        return np.int64(own(v, d, n))
+        return np.int64(own(np.int64(v), np.int64(d), np.int64(n)))
 
     return call_user_step
 
@@ -90,28 +90,20 @@ def wrap_user_slots(slots: Callable[[int], int], most: int) -> Any:
     return count_user_slots
 
 
-def user_table_kernel(step: Any) -> Kernel:
-    """Return the ``table_kernel`` of a user's step."""
-    name, cache = name_variant(step)
-    return table_kernel(wrap_user_step(step), name, cache, getattr(step, "py_func", step))
-
-
-def user_step_check_kernel(step: Any) -> Kernel:
-    """Return the kernel that finds (v, d, w, x) such that slot d leads from v to w and from w to x, not v; else (-1, 0, 0, 0)."""
+def user_step_kernel(step: Any) -> Kernel:
+    """Return the kernel that applies a user's step to arrays of nodes and slots: the step as all counting kernels compile it."""
     name, cache = name_variant(step)
     indexed = wrap_user_step(step)
 
-    @kernel("UniTuple(int64, 4)(int64, int64)", variant=name, cache=cache, code=getattr(step, "py_func", step))
-    def find_asymmetric_link(n, slots):
-        for v in range(np.int64(1) << n):
-            for d in range(slots):
-                w = indexed(np.int64(0), v, np.int64(d), n)
-                x = indexed(np.int64(0), w, np.int64(d), n)
-                if w < 0 or w >> n != 0 or x != v:
-                    return np.int64(v), np.int64(d), w, x
-        return np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
+    @kernel("int64[::1](int64[::1], int64[::1], int64)", variant=name, cache=cache, code=getattr(step, "py_func", step))
+    def apply_step(nodes, slots, n):
+        """Return the other ends of these slots of these nodes, unchecked."""
+        out = np.empty(nodes.size, np.int64)
+        for i in range(nodes.size):
+            out[i] = indexed(np.int64(0), nodes[i], slots[i], n)
+        return out
 
-    return find_asymmetric_link
+    return apply_step
 
 
 @block

@@ -201,10 +201,10 @@ def _is_arriving(n, y, origin, flow):
 
 
 @block
-def partition_receivers(n, y, half, repaired, flow):
+def partition_receivers(n, y, half, corrected, flow):
     """Return the mask of the active neighbours to which a failing node gives parts of its data (R9)."""
     able = ~flow.fault[y] & (half - 1)
-    if repaired:
+    if corrected:
         rest = able
         while rest:
             b = rest & -rest
@@ -228,8 +228,8 @@ def run_traditional(n, reroute, flow):
 
 
 @block
-def run_fttc(n, repaired, flow):
-    """Run FTTC ``comment`` or ``repaired``; return arriving data, steps, and failing nodes without a partner (R9, R11)."""
+def run_fttc(n, corrected, flow):
+    """Run FTTC ``as_commented`` or ``corrected``; return arriving data, steps, and failing nodes without a partner (R9, R11)."""
     late = np.int64(0)
     steps = np.int64(0)
     alone = np.int64(0)
@@ -238,12 +238,12 @@ def run_fttc(n, repaired, flow):
         longest = np.int64(1)
         for e in range(flow.begin[i], flow.begin[i + 1]):
             y = flow.failing[e]
-            partners = partition_receivers(n, y, half, repaired, flow)
+            partners = partition_receivers(n, y, half, corrected, flow)
             if partners == 0:
                 alone += 1
                 length = path_length(n, y, y ^ half, half, flow)
                 if length < 0:
-                    if repaired:
+                    if corrected:
                         length = path_length(n, y, np.int64(0), half, flow)
                         if length >= 0:
                             late += flow.held[y]
@@ -265,7 +265,7 @@ def run_fttc(n, repaired, flow):
 
 @block
 def run_literal(n, flow):
-    """Run FTTC ``literal``; return the data that arrives, and whether a node waits for ever (R9, R14, R17)."""
+    """Run FTTC ``as_printed``; return the data that arrives, and whether a node waits for ever (R9, R14, R17)."""
     blocked = False
     for i in range(n):
         p = n - 1 - i

@@ -10,16 +10,16 @@ from ..tally.layout import Counter, Layout, Maximum, Moments
 
 #: The algorithms, with the names of their counters.
 RUNS = {
-    "literal": "FTTC literal",
-    "comment": "FTTC comment",
-    "repaired": "FTTC repaired",
+    "as_printed": "FTTC as printed",
+    "as_commented": "FTTC as commented",
+    "corrected": "FTTC corrected",
     "reroute": "REROUTE",
     "tc": "TC",
 }
 #: Numbers of steps, with the names of their counters; k is the number of stages with a failing node.
 STEPS = {
-    "comment": "steps of FTTC comment",
-    "repaired": "steps of FTTC repaired",
+    "as_commented": "steps of FTTC as commented",
+    "corrected": "steps of FTTC corrected",
     "paper": "n + k",
     "reroute": "n + 3k",
     "reroute_hops": "n + 2k",
@@ -42,18 +42,20 @@ GATHER = Layout(
     *(Counter(f"lost_{v}", f"data that {what} loses", digits=2) for v, what in RUNS.items()),
     *(Counter(f"lost_{v}_squared", f"data that {what} loses, squared", digits=4) for v, what in RUNS.items()),
     *(Counter(f"lost_{v}_expected", f"data that {what} loses, times nodes", digits=3) for v, what in RUNS.items()),
-    Counter("deadlocked_literal", "trials in which FTTC literal blocks a node for ever"),
-    Counter("deadlocked_comment", "trials in which FTTC comment blocks a node for ever"),
-    Counter("deadlocked_repaired", "trials in which FTTC repaired blocks a node for ever"),
+    Counter("deadlocked_as_printed", "trials in which FTTC as printed blocks a node for ever"),
+    Counter("deadlocked_as_commented", "trials in which FTTC as commented blocks a node for ever"),
+    Counter("deadlocked_corrected", "trials in which FTTC corrected blocks a node for ever"),
     Moments("unreachable_data", "units that nonfaulty links do not join to the sink"),
     Counter("unreachable_data_expected", "units that nonfaulty links do not join to the sink, times nodes"),
     Counter("with_unreachable_data", "trials with a stranded unit"),
-    Counter("avoidable_loss", "trials in which FTTC comment loses more than is stranded"),
-    Counter("no_partition", "trials in which a failing node has no active neighbour to give a partition to"),
+    Counter("avoidable_loss", "trials in which FTTC as commented loses more than is stranded"),
+    Counter(
+        "blocked_sender_without_helper", "trials in which a failing node has no active neighbour to give a partition to"
+    ),
     *(Counter(f"steps_{v}", what) for v, what in STEPS.items()),
     *(Counter(f"steps_{v}_squared", f"{what}, squared") for v, what in STEPS.items()),
-    Counter("slowdown_at_least_2", "trials in which FTTC comment takes 2n steps or more"),
-    Maximum("slowest", "most steps of FTTC comment"),
+    Counter("slowdown_at_least_2", "trials in which FTTC as commented takes 2n steps or more"),
+    Maximum("slowest", "most steps of FTTC as commented"),
 )
 
 #: The studies ``gather`` and ``rerouting`` use the same kernel.

@@ -1,7 +1,7 @@
 """One trial of gathering: five algorithms over FIND_TREE's tree of one fault set, n <= 10.
 
 If the tree has no faulty link, only FIND_TREE is run.  If the tree has faulty links but no failing node, these links all belong
-to faulty or isolated nodes.  Then only FTTC ``literal``, which waits for such nodes, is run.
+to faulty or isolated nodes.  Then only FTTC ``as_printed``, which waits for such nodes, is run.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _LOSSY = GATHER.family("lossy_{}", RUNS)
 _LOST = GATHER.family("lost_{}", RUNS)
 _LOST_SQUARED = GATHER.family("lost_{}_squared", RUNS)
 _LOST_EXPECTED = GATHER.family("lost_{}_expected", RUNS)
-_DEADLOCKED_LITERAL = GATHER.counter("deadlocked_literal")
+_DEADLOCKED_AS_PRINTED = GATHER.counter("deadlocked_as_printed")
 _UNREACHABLE_DATA = GATHER.moments("unreachable_data")
 _UNREACHABLE_DATA_EXPECTED = GATHER.counter("unreachable_data_expected")
 _WITH_UNREACHABLE_DATA = GATHER.counter("with_unreachable_data")
 _AVOIDABLE = GATHER.counter("avoidable_loss")
-_NO_PARTITION = GATHER.counter("no_partition")
+_NO_PARTITION = GATHER.counter("blocked_sender_without_helper")
 _STEPS = GATHER.family("steps_{}", STEPS)
 _STEPS_SQUARED = GATHER.family("steps_{}_squared", STEPS)
 _SLOWDOWN_AT_LEAST_2 = GATHER.counter("slowdown_at_least_2")
 _SLOWEST = GATHER.maximum("slowest")
 
 #: Indices of the algorithms in RUNS.
-_LITERAL, _COMMENT, _REPAIRED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) for v in RUNS)
+_AS_PRINTED, _AS_COMMENTED, _CORRECTED, _REROUTE, _TC = (np.int64(list(RUNS).index(v)) for v in RUNS)
 
 
 class Scratch(NamedTuple):
@@ -92,9 +92,9 @@ def _count_run(tally, run, lost, holders):
 
 
 @block
-def _count_steps(tally, t, n, comment, repaired, k):
+def _count_steps(tally, t, n, comment, corrected, k):
     """Tally the numbers of steps, in the order of STEPS."""
-    for i, steps in enumerate((comment, repaired, n + k, n + 3 * k, n + 2 * k)):
+    for i, steps in enumerate((comment, corrected, n + k, n + 3 * k, n + 2 * k)):
         tally[_STEPS[i]] += steps
         tally[_STEPS_SQUARED[i]] += steps * steps
     tally[_SLOWDOWN_AT_LEAST_2] += comment >= 2 * n
@@ -109,16 +109,16 @@ def _run_algorithms(n, t, failing, flow, tally):
     whole = holders * unit
     add_quantity(tally, _EXPECTED, holders)
     arrived, blocked = run_literal(n, flow)
-    _count_run(tally, _LITERAL, whole - arrived, holders)
-    tally[_DEADLOCKED_LITERAL] += blocked
+    _count_run(tally, _AS_PRINTED, whole - arrived, holders)
+    tally[_DEADLOCKED_AS_PRINTED] += blocked
     if failing == 0:
-        for run in range(_COMMENT, _TC + 1):
+        for run in range(_AS_COMMENTED, _TC + 1):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
     initialise_data(n, unit, flow)
     arrived, comment, alone = run_fttc(n, False, flow)
-    _count_run(tally, _COMMENT, whole - arrived, holders)
+    _count_run(tally, _AS_COMMENTED, whole - arrived, holders)
     cut = count_stranded(n, holders, failing, flow)
     tally[_AVOIDABLE] += whole - arrived > cut * unit
     tally[_NO_PARTITION] += alone > 0
@@ -127,8 +127,8 @@ def _run_algorithms(n, t, failing, flow, tally):
         add_quantity(tally, _UNREACHABLE_DATA, cut)
         tally[_UNREACHABLE_DATA_EXPECTED] += cut * holders
     initialise_data(n, unit, flow)
-    arrived, repaired, _ = run_fttc(n, True, flow)
-    _count_run(tally, _REPAIRED, whole - arrived, holders)
+    arrived, corrected, _ = run_fttc(n, True, flow)
+    _count_run(tally, _CORRECTED, whole - arrived, holders)
     initialise_data(n, unit, flow)
     _count_run(tally, _REROUTE, whole - run_traditional(n, True, flow), holders)
     initialise_data(n, unit, flow)
@@ -136,7 +136,7 @@ def _run_algorithms(n, t, failing, flow, tally):
     k = np.int64(0)
     for i in range(n):
         k += flow.begin[i + 1] > flow.begin[i]
-    _count_steps(tally, t, n, comment, repaired, k)
+    _count_steps(tally, t, n, comment, corrected, k)
 
 
 @block
@@ -148,7 +148,7 @@ def count_gather(n, t, count, s, tally):
     if find_order(n, sink, s.dead.low, s.dead.bit, count, s.room) == 0:
         holders = np.int64(1) << n
         add_quantity(tally, _EXPECTED, holders)
-        for run in range(_LITERAL, _TC + 1):
+        for run in range(_AS_PRINTED, _TC + 1):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))
         return

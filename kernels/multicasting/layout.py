@@ -2,6 +2,9 @@
 
 from ..tally.layout import Counter, Layout, Maximum, Moments
 
+#: Indices of the axes in a point's parameters.
+N, F, DESTINATIONS = range(3)
+
 #: Largest cube in which messages along the whole Hamilton path are counted.
 MOST_HAMILTON_DIMENSIONS = 14
 

@@ -17,7 +17,7 @@ from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
 from ..tally.sums import add_quantity, add_wide, offer
-from .layout import MOST_HAMILTON_DIMENSIONS, MULTICAST
+from .layout import DESTINATIONS, MOST_HAMILTON_DIMENSIONS, MULTICAST, F, N
 from .supercube import (
     Supercube,
     buddy_step,
@@ -56,8 +56,7 @@ def count_internal_channels(q, wanted, fault):
 @block
 def count_message_channels(net, a, q, flip, top, hamilton):
     """Return channels, detours and largest depth of message D_H (``flip`` = 0) or D_L (``flip`` = all ones) from (a, q)."""
-    words = net.busy.size
-    goal = next_label(net.busy, a, flip, words)
+    goal = next_label(net.busy, a, flip)
     channels = np.int64(0)
     detours = np.int64(0)
     deepest = np.int64(0)
@@ -83,7 +82,7 @@ def count_message_channels(net, a, q, flip, top, hamilton):
             channels += more
             deepest = max(deepest, length + farthest)
             steps = first_steps(q, wanted, fault)
-            goal = next_label(net.busy, a, flip, words)
+            goal = next_label(net.busy, a, flip)
     return channels, detours, deepest
 
 
@@ -160,7 +159,7 @@ class Scratch(NamedTuple):
 
 
 class MulticastPoint(NamedTuple):
-    """The axes of ``multicast``, in their order."""
+    """The axes of ``multicast``."""
 
     n: I64
     f: I64
@@ -169,7 +168,7 @@ class MulticastPoint(NamedTuple):
 
 @block
 def read_point(params):
-    return MulticastPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
+    return MulticastPoint(np.int64(params[N]), np.int64(params[F]), np.int64(params[DESTINATIONS]))
 
 
 @scratch

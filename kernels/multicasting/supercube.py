@@ -1,10 +1,18 @@
-"""The supercube in the coordinates of its messages: labels along the Hamilton path, and places in a supernode.
+"""The supercube of Wang, Lin and Kuo, and the steps of a multicast's messages in it.
 
-A node is (a, q): a is the label of its supernode (A2) and q = x_lo + 2 x_hi its place there.  Across the k-th external dimension
-a becomes a ^ (2^(k+1) - 1) and q stays; inside a supernode, q becomes q ^ 1 or q ^ 2.  Messages of D_L are messages of D_H after
-all labels are complemented, which commutes with these steps.
+Q_n is cut along two dimensions lo < hi into 2^(n-2) supernodes of four nodes, with at most one faulty node each.  A supernode has
+a label, its position on a Hamilton path of the supernodes (A2), and a node has a place 0..3 in it, x_lo + 2 x_hi.  For example,
+if n = 4, lo = 0 and hi = 1, the node 0b0110 has place 2 in the supernode with external digits 01, whose label is 1.  The external
+digits 11 and 10 have the labels 2 and 3.  A node is (a, q), label and place:
 
-R is the paper's path between two places of a supernode, and R' its path between supernodes.
+- Across the k-th external dimension a becomes a ^ (2^(k+1) - 1) and q stays.
+- Inside a supernode q becomes q ^ 1 or q ^ 2.
+
+A multicast sends message D_H to the destinations with larger labels, and D_L to those with smaller labels.  Both follow the
+Hamilton path, with shortcuts.  Complementing all labels commutes with the steps above and turns D_L into D_H, so functions take
+``flip``, which is 0 for D_H and all ones for D_L.
+
+A2 to A6 are interpretations of the paper (``docs/readings/wang-lin-kuo.md``).
 """
 
 from __future__ import annotations
@@ -60,7 +68,7 @@ def update_faults(net, faults, lo, hi, n, on):
 
 @block
 def set_wanted(net, nodes, lo, hi, n):
-    """Set the destinations."""
+    """Set the destinations, in a supercube that has none."""
     for v in nodes:
         a = supernode_label(v, lo, hi, n)
         net.wanted[a] |= np.uint8(1 << supernode_place(v, lo, hi))
@@ -69,7 +77,7 @@ def set_wanted(net, nodes, lo, hi, n):
 
 @block
 def clear_wanted(net, nodes, lo, hi, n):
-    """Clear the destinations."""
+    """Clear the destinations that ``set_wanted`` set."""
     for v in nodes:
         a = supernode_label(v, lo, hi, n)
         net.wanted[a] = 0
@@ -78,11 +86,11 @@ def clear_wanted(net, nodes, lo, hi, n):
 
 @block(always=True)
 def shortcut_label(a, goal):
-    """Return the largest label up to the goal of a neighbour of label a < goal.
+    """Return the label of D_H's next supernode on its way from label a to the label ``goal`` > a: the path R' of the paper.
 
-    It is the next label on the path R' to the goal (A5).  The k-th external dimension complements the low k + 1 digits of a
-    label.  The step takes the highest digit in which a and the goal differ.  If that leads beyond the goal, it takes the highest
-    0 of a below that digit.
+    It is the largest label up to the goal of a neighbour of a (A5).  The k-th external dimension complements the low k + 1 digits
+    of a label.  The step takes the highest digit in which a and the goal differ.  If that leads beyond the goal, it takes the
+    highest 0 of a below that digit.
     """
     k = bits.highest(np.uint64(a ^ goal))
     to = a ^ ((np.int64(2) << k) - 1)
@@ -112,7 +120,10 @@ def buddy_step(q, fault):
 
 @block(always=True)
 def first_steps(q, wanted, fault):
-    """Return the steps (mask of 1 and 2) of R from place q to other wanted places (mask of 4) of its supernode."""
+    """Return the first steps, a mask of 1 and 2, from place q to the other wanted places (mask of 4 bits) of its supernode.
+
+    A message goes to the place across in two steps, the paper's path R (``first_step_across``).
+    """
     steps = ((wanted >> (q ^ 1)) & 1) | ((wanted >> (q ^ 2)) & 1) << 1
     if (wanted >> (q ^ 3)) & 1:
         steps |= first_step_across(q, fault)
@@ -120,20 +131,28 @@ def first_steps(q, wanted, fault):
 
 
 @block
-def next_label(busy, a, flip, words):
-    """Return the next label after a with a destination, upwards for ``flip`` = 0, else downwards; -1 if there is none."""
-    w = a >> 6
-    at = np.uint64(a & 63)
-    if flip == 0:
-        rest = busy[w] & ~((ONE << at) | ((ONE << at) - ONE))
-        while rest == np.uint64(0):
-            w += 1
-            if w == words:
-                return np.int64(-1)
-            rest = busy[w]
-        return w << 6 | bits.lowest(rest)
+def next_label(busy, a, flip):
+    """Return the label of the next supernode with a destination that D_H (``flip`` = 0) or D_L visits after a; -1 if none."""
+    return _next_label_above(busy, a) if flip == 0 else _next_label_below(busy, a)
+
+
+@block
+def _next_label_above(busy, a):
+    w, at = a >> 6, np.uint64(a & 63)
+    rest = busy[w] & ~((ONE << at) | ((ONE << at) - ONE))
+    while rest == ZERO:
+        w += 1
+        if w == busy.size:
+            return np.int64(-1)
+        rest = busy[w]
+    return w << 6 | bits.lowest(rest)
+
+
+@block
+def _next_label_below(busy, a):
+    w, at = a >> 6, np.uint64(a & 63)
     rest = busy[w] & ((ONE << at) - ONE)
-    while rest == np.uint64(0):
+    while rest == ZERO:
         w -= 1
         if w < 0:
             return np.int64(-1)

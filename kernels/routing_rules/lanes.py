@@ -34,7 +34,17 @@ from ..routing.lanes import close_first_vector, inspect_vector, is_on_path
 from ..routing.layout import MAX_SEARCHED_DIMENSION
 from ..tally.layout import Layout
 from ..tally.sums import offer
-from .layout import NAMES, WANDERING_RULES, F, N, fallback_of, make_layout, promising_rules
+from .layout import (
+    NAMES,
+    REFERENCE,
+    WANDERING_RULES,
+    F,
+    N,
+    compared_rules,
+    fallback_of,
+    make_layout,
+    promising_rules,
+)
 from .rules import POINT_KEY, RULES
 from .scalar import Scratch, begin_trial, make_evaluator, make_trial, make_user_rule_evaluator, set_up
 
@@ -200,11 +210,19 @@ def _make_filter(run_trial: Any, evaluate_own: Any, leaving: bool) -> Any:
     return filter_vector
 
 
-def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
+def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, owning: bool) -> Any:
     """Return the block ``record_decided(work, n, tally)``, which tallies the trials that lanes have decided.
 
     ROUTE delivers only if the first path is free.  In these trials, and in no others, users' rules are decided as well.
+    If there are users' rules (``owning``), they are evaluated in all other trials, and rules compared there.
     """
+    compared = () if owning else compared_rules(names, reference)
+    pairs = tuple(
+        (int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")), 1 if reference == "route" else -1)
+        for name in compared
+        if "route" in (name, reference)
+    )
+    comparing = len(pairs) > 0
     partly = tuple(name == "route" or name not in NAMES for name in names)
     route = "route" in names
     delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
@@ -228,6 +246,10 @@ def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
         if every and kept:
             for i in range(kept):
                 offer(tally, wrong[i], np.int64(0), work.first[DECIDED])
+        if comparing:
+            for gain, apart, sign in pairs:
+                tally[gain] += sign * (every - free)
+                tally[apart] += every - free
         for slot in possible:
             tally[slot] += every
         if n <= MAX_SEARCHED_DIMENSION:
@@ -239,7 +261,11 @@ def make_decided_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 
 def make_lanes_kernel(
-    width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
+    width: int,
+    names: Sequence[str],
+    own: Mapping[str, Any] | None = None,
+    code: Any = None,
+    reference: str = REFERENCE,
 ) -> Kernel:
     """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
@@ -249,17 +275,21 @@ def make_lanes_kernel(
     word = {16: np.uint16, 32: np.uint32}[width]
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
     own = own or {}
-    layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
+    layout, rules = (
+        make_layout(names, reference),
+        tuple(own[name] if name in own else RULES[name.upper()] for name in names),
+    )
     known, cache = name_variant(*own.values()) if own else ("", True)
     wandering = not set(WANDERING_RULES).isdisjoint(names)
     leaving = not all(map(fallback_of, own.values()))
-    evaluate_own = make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None
-    evaluate = make_evaluator(rules, names, layout)
+    evaluate_own = make_user_rule_evaluator(own, names, layout, reference) if own else None
+    evaluate = make_evaluator(rules, names, layout, reference)
     sift = sieve.make_sieve(
-        _make_filter(make_trial(rules, names, layout), evaluate_own, leaving),
+        _make_filter(make_trial(rules, names, layout, reference), evaluate_own, leaving),
         _make_queue_closer(evaluate, evaluate_own, wandering, leaving),
     )
-    decide = make_decided_recorder(layout, [name for name in names if not (leaving and name in own)])
+    decided = [name for name in names if not (leaving and name in own)]
+    decide = make_decided_recorder(layout, decided, reference, bool(own))
 
     @scratch
     def workspace_for(params, first, stop):
@@ -275,7 +305,7 @@ def make_lanes_kernel(
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{known}", cache=cache, code=code)
     def routing_rules_lanes(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
         if first < stop:

@@ -20,8 +20,10 @@ BLIND_RULES = ("route", "route1", "a1", "dfs", "sidetrack")
 PROMISING_RULES = ("levels", "vectors")
 #: Rules that may avoid preferred neighbours although one of them is nonfaulty.
 WANDERING_RULES = ("route3", "sidetrack")
-#: Rules that are compared with LEVELS, trial by trial.
+#: Rules of the study ``routing-rules`` that are compared with LEVELS, trial by trial.  In other tables all rules are compared.
 COMPARED_RULES = ("route3", "vectors", "a1")
+#: The reference rule of a comparison, if it is not chosen.
+REFERENCE = "levels"
 #: The definitions of safe nodes that the study ``safety-status`` compares.
 STATUS_NAMES = ("lee_hayes", "wu_fernandez", "levels", "vectors")
 
@@ -31,9 +33,11 @@ def fallback_of(rule: Any) -> Any:
     return getattr(getattr(rule, "py_func", rule), "_first_path_of", None)
 
 
-def compared_rules(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the rules that are compared with LEVELS; none if LEVELS is not in ``names``."""
-    return tuple(name for name in names if name in COMPARED_RULES and "levels" in names)
+def compared_rules(names: Sequence[str], reference: str = REFERENCE) -> tuple[str, ...]:
+    """Return the rules that are compared with the reference rule; none if it is not in ``names``."""
+    if tuple(names) == NAMES and reference == REFERENCE:
+        return COMPARED_RULES
+    return tuple(name for name in names if name != reference and reference in names)
 
 
 def promising_rules(names: Sequence[str]) -> tuple[str, ...]:
@@ -66,17 +70,18 @@ def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
     )
 
 
-def make_layout(names: Sequence[str]) -> Layout:
-    """Return the tally of a table of rules under f faulty nodes and K faulty links."""
+def make_layout(names: Sequence[str], reference: str = REFERENCE) -> Layout:
+    """Return the tally of a table of rules under f faulty nodes and K faulty links, each compared with the reference rule."""
+    compared = compared_rules(names, reference)
     return Layout(
         *(counter for name in names for counter in _rule_counters(name)),
         *(
-            Counter(f"{name}_gain", f"deliveries of {name.upper()} less those of LEVELS")
-            for name in compared_rules(names)
+            Counter(f"{name}_diff", f"deliveries of {name.upper()} less those of {reference.upper()}")
+            for name in compared
         ),
         *(
-            Counter(f"{name}_apart", f"trials in which one of {name.upper()} and LEVELS delivers")
-            for name in compared_rules(names)
+            Counter(f"{name}_differs", f"trials in which one of {name.upper()} and {reference.upper()} delivers")
+            for name in compared
         ),
         Counter("reachable", "trials with a feasible path (n <= 12)"),
         Counter("hamming_path_exists", "trials with a feasible path over the Hamming distance"),

@@ -1,7 +1,8 @@
 """Decide minimal paths and levels of preferred neighbours from the fault labels of a vector of trials, without safety levels.
 
-The lane kernels of the routing rules use this before they compute levels of whole cubes.  ``work`` is the scratch of
-``fastcube.kernels.routing_rules.whole_cube``.
+The lane kernels of the routing rules use this before they compute levels of whole cubes.  ``work`` is the
+``WholeCubeWorkspace`` of ``whole_cube``.  A row is a vector with one number per trial.  ``work.labels`` has a row for each fault,
+and ``work.ends`` the rows SOURCES, DESTINATIONS and NEEDED.
 
 - *Minimal paths.* Two preferred neighbours of a node are at distance 2.  Suppose no two faults between the ends are at distance 2
   (``lanes_without_close_blockers``).  Then a message at any node between them, two links or more from t, has a nonfaulty
@@ -23,6 +24,19 @@ from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block
 from ..routing.lanes import is_on_path
 
+#: Rows of ``WholeCubeWorkspace.ends``: the sources, the destinations, and the number of labels that contain a trial's faults.
+SOURCES, DESTINATIONS, NEEDED = range(3)
+
+
+@block(always=True)
+def _row(cells, i, lanes):
+    return simd.load(cells, lanes * i)
+
+
+@block(always=True)
+def _set_row(cells, i, lanes, vector):
+    simd.store(cells, lanes * i, vector)
+
 
 @block(always=True)
 def pad_labels(work, lanes):
@@ -30,26 +44,26 @@ def pad_labels(work, lanes):
 
     Returns the number of rows with faults, and the lanes whose faults all are in rows; a few trials need more labels than that.
     """
-    many = simd.load(work.ends, 2 * lanes)
-    x = simd.load(work.labels, 0)
+    needed = _row(work.ends, NEEDED, lanes)
+    first = _row(work.labels, 0, lanes)
     rows = work.f
     while rows < work.ready:
-        behind = many <= simd.splat_like(many, np.uint64(rows))
+        behind = needed <= simd.splat_like(needed, np.uint64(rows))
         if simd.bits(behind) == ALL_BITS >> np.uint64(64 - lanes):
             break
-        simd.store(work.labels, lanes * rows, simd.select(behind, x, simd.load(work.labels, lanes * rows)))
+        _set_row(work.labels, rows, lanes, simd.select(behind, first, _row(work.labels, rows, lanes)))
         rows += 1
-    return rows, simd.bits(many <= simd.splat_like(many, np.uint64(work.ready)))
+    return rows, simd.bits(needed <= simd.splat_like(needed, np.uint64(work.ready)))
 
 
 @block(always=True)
 def first_path_lanes(work, rows, lanes):
     """Return the lanes, as bits, with no fault on the first path."""
-    s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
+    s, t = _row(work.ends, SOURCES, lanes), _row(work.ends, DESTINATIONS, lanes)
     zero = s - s
     on = simd.no_lane(zero)
     for i in range(rows):
-        x = simd.load(work.labels, lanes * i)
+        x = _row(work.labels, i, lanes)
         on = on | is_on_path(x ^ s, x ^ t, zero)
     return ~simd.bits(on)
 
@@ -57,18 +71,19 @@ def first_path_lanes(work, rows, lanes):
 @block(always=True)
 def lanes_without_close_blockers(work, rows, lanes):
     """Return the lanes, as bits, without two faults between the ends at distance 2."""
-    s = simd.load(work.ends, 0)
-    apart = s ^ simd.load(work.ends, lanes)
+    outside = work.fault_rows  # row i: 0 in the lanes in which fault i is between the ends, else all bits
+    s = _row(work.ends, SOURCES, lanes)
+    apart = s ^ _row(work.ends, DESTINATIONS, lanes)
     zero = s - s
     two, ones = simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     near = ones
     for i in range(rows):
-        x = simd.load(work.labels, lanes * i)
-        own = simd.select(((x ^ s) & ~apart) == zero, zero, ones)
-        simd.store(work.seen, lanes * i, own)
+        x = _row(work.labels, i, lanes)
+        is_outside = simd.select(((x ^ s) & ~apart) == zero, zero, ones)
+        _set_row(outside, i, lanes, is_outside)
         for j in range(i):
-            d = simd.popcount(x ^ simd.load(work.labels, lanes * j))
-            d = d | (own | simd.load(work.seen, lanes * j))
+            d = simd.popcount(x ^ _row(work.labels, j, lanes))
+            d = d | (is_outside | _row(outside, j, lanes))
             near = simd.minimum(near, d ^ two)
     return simd.bits(near != zero)
 
@@ -79,16 +94,17 @@ def greedily_delivered_lanes(work, rows, lanes):
 
     The bits of labels are reversed, so that the first hop is the lowest set bit.
     """
-    t = simd.load(work.ends, lanes)
+    offsets = work.fault_rows  # row i: the bits in which fault i differs from t, reversed
+    t = _row(work.ends, DESTINATIONS, lanes)
     zero, one = t - t, simd.splat_like(t, ONE)
     for i in range(rows):
-        simd.store(work.seen, lanes * i, simd.reverse(simd.load(work.labels, lanes * i) ^ t))
-    rest = simd.reverse(simd.load(work.ends, 0) ^ t)
+        _set_row(offsets, i, lanes, simd.reverse(_row(work.labels, i, lanes) ^ t))
+    rest = simd.reverse(_row(work.ends, SOURCES, lanes) ^ t)
     moved = True
     while moved:
         blocked = zero
         for i in range(rows):
-            d = simd.load(work.seen, lanes * i) ^ rest
+            d = _row(offsets, i, lanes) ^ rest
             single = (d & (d - one)) == zero
             blocked = blocked | simd.select(single, d, zero)
         good = rest & ~blocked
@@ -101,13 +117,13 @@ def greedily_delivered_lanes(work, rows, lanes):
 @block(always=True)
 def find_simple_lanes(work, rows, lanes):
     """Return the lanes with no fault on the first path, and the lanes with that or with at most one fault between the ends."""
-    s, t = simd.load(work.ends, 0), simd.load(work.ends, lanes)
+    s, t = _row(work.ends, SOURCES, lanes), _row(work.ends, DESTINATIONS, lanes)
     zero = s - s
     apart = s ^ t
     lost = simd.no_lane(zero)
     one, two = lost, lost
     for i in range(rows):
-        x = simd.load(work.labels, lanes * i)
+        x = _row(work.labels, i, lanes)
         e = x ^ s
         lost = lost | is_on_path(e, x ^ t, zero)
         between = (e & ~apart) == zero
@@ -119,8 +135,9 @@ def find_simple_lanes(work, rows, lanes):
 @block(always=True)
 def level_known_lanes(work, lanes):
     """Return the lanes with f + 2 distinct labels whose first or last preferred neighbour is known to have level H - 1."""
+    far = work.fault_rows  # rows 2 i and 2 i + 1: 0 where fault i is within H - 2 of p, and of q, else all bits
     f = work.f
-    s, t = simd.load(work.labels, lanes * f), simd.load(work.labels, lanes * (f + 1))
+    s, t = _row(work.labels, f, lanes), _row(work.labels, f + 1, lanes)
     zero = s - s
     one, two, ones = simd.splat_like(s, ONE), simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     apart = s ^ t
@@ -130,20 +147,19 @@ def level_known_lanes(work, lanes):
     q = s ^ simd.top_bit(apart)
     least, near_p, near_q = h, ones, ones
     for i in range(f):
-        x = simd.load(work.labels, lanes * i)
+        x = _row(work.labels, i, lanes)
         from_p, from_q = simd.popcount(x ^ p), simd.popcount(x ^ q)
         near_p, near_q = simd.minimum(near_p, from_p), simd.minimum(near_q, from_q)
-        out_p = simd.select(from_p <= within, zero, ones)
-        out_q = simd.select(from_q <= within, zero, ones)
-        simd.store(work.seen, 2 * lanes * i, out_p)
-        simd.store(work.seen, 2 * lanes * i + lanes, out_q)
+        far_from_p = simd.select(from_p <= within, zero, ones)
+        far_from_q = simd.select(from_q <= within, zero, ones)
+        _set_row(far, 2 * i, lanes, far_from_p)
+        _set_row(far, 2 * i + 1, lanes, far_from_q)
         least = simd.minimum(least, simd.minimum(x ^ s, x ^ t))
         for j in range(i):
-            d = simd.popcount(x ^ simd.load(work.labels, lanes * j))
+            d = simd.popcount(x ^ _row(work.labels, j, lanes))
             least = simd.minimum(least, d)
             d = d ^ two
-            seen_p, seen_q = simd.load(work.seen, 2 * lanes * j), simd.load(work.seen, 2 * lanes * j + lanes)
-            near_p = simd.minimum(near_p, simd.bit_or3(d, out_p, seen_p))
-            near_q = simd.minimum(near_q, simd.bit_or3(d, out_q, seen_q))
+            near_p = simd.minimum(near_p, simd.bit_or3(d, far_from_p, _row(far, 2 * j, lanes)))
+            near_q = simd.minimum(near_q, simd.bit_or3(d, far_from_q, _row(far, 2 * j + 1, lanes)))
     known = (near_p != zero) | (near_q != zero)
     return simd.bits((known | (h == one)) & (least != zero))

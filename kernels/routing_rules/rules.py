@@ -53,9 +53,12 @@ _MOST_COMPARED_FAULTS = 128
 
 #: Indices of ``RuleContext.facts``: whether the first path has no fault; whether it has a faulty or unsafe node; whether some
 #: node is active; the unsafe subcube of both ends, or -1; the number of faulty nodes and links between the ends; the results of
-#: LEVELS and VECTORS if lanes have found them, else LOST.
+#: LEVELS and VECTORS if lanes have found them, else NOT_KNOWN.
 FIRST_PATH_IS_CLEAR, FIRST_PATH_IS_UNSAFE, HAS_ACTIVE_NODE, SHARED_UNSAFE_SUBCUBE, FAULTS_BETWEEN = range(5)
 LEVELS_RESULT, VECTORS_RESULT = 5, 6
+
+#: The results of LEVELS and VECTORS in a trial whose lanes have not found them; no rule by safety statuses is LOST.
+NOT_KNOWN = LOST
 
 #: Indices of ``RuleContext.now``: the point's key, and the trial.
 POINT_KEY, TRIAL_NUMBER = np.int64(0), np.int64(1)
@@ -84,7 +87,7 @@ def rule_context_for(n, faults, between):
         n,
         (ONE << np.uint64(n)) - ONE,
         faults,
-        np.full(7, LOST),
+        np.full(7, NOT_KNOWN),
         np.zeros(2, np.uint64),
         search_scratch_for(np.int64(1)),
         search_bitmasks_for(n),
@@ -242,20 +245,33 @@ def _add_first_link(links):
 
 
 @block(always=True)
+def set_known_results(world, by_levels, by_vectors):
+    """Set the results of LEVELS and VECTORS in the next trial, as lanes have found them, or NOT_KNOWN for both."""
+    world.facts[LEVELS_RESULT], world.facts[VECTORS_RESULT] = by_levels, by_vectors
+
+
+@block(always=True)
+def _decide_before_routing(world, words, s, t, status, known):
+    """Return a status rule's result if it needs no route; else compute the ``status`` of the ends' subcube, return NOT_KNOWN."""
+    h, i = popcount(s ^ t), world.facts[SHARED_UNSAFE_SUBCUBE]
+    if known != NOT_KNOWN:
+        return known
+    if i < 0:
+        return h
+    if not compute_status(words, world.faults, i, status):
+        return UNKNOWN
+    return h if h == 1 and not is_faulty_link(world.faults, s, s ^ t) else NOT_KNOWN
+
+
+@block(always=True)
 def levels(world, words, s, t):
     """Route by LEVELS.  The source's level is not needed: if it is H > 1 or more, a preferred neighbour has H - 1 or more."""
-    h = popcount(s ^ t)
-    i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[LEVELS_RESULT]
-    if known != LOST or i < 0:
-        return known if known != LOST else h
-    faults, n = world.faults, world.n
-    if not compute_status(words, faults, i, LEVELS):
-        return UNKNOWN
-    free = faults.free[i]
-    d = dimension_of(faults, i)
+    result = _decide_before_routing(world, words, s, t, LEVELS, world.facts[LEVELS_RESULT])
+    if result != NOT_KNOWN:
+        return result
+    faults, n, i, h = world.faults, world.n, world.facts[SHARED_UNSAFE_SUBCUBE], popcount(s ^ t)
+    free, d = faults.free[i], dimension_of(faults, i)
     size = stride(d)
-    if h == 1 and not is_faulty_link(faults, s, s ^ t):
-        return h
     bit, most = _highest_level_bit(words, i, size, n, free, s, s ^ t)
     if h > 1 and most >= h - 1:
         return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t))
@@ -268,18 +284,12 @@ def levels(world, words, s, t):
 @block(always=True)
 def vectors(world, words, s, t):
     """Route by VECTORS, as by LEVELS but with safety vectors."""
-    h = popcount(s ^ t)
-    i, known = world.facts[SHARED_UNSAFE_SUBCUBE], world.facts[VECTORS_RESULT]
-    if known != LOST or i < 0:
-        return known if known != LOST else h
-    faults, n = world.faults, world.n
-    if not compute_status(words, faults, i, VECTORS):
-        return UNKNOWN
-    free = faults.free[i]
-    d = dimension_of(faults, i)
+    result = _decide_before_routing(world, words, s, t, VECTORS, world.facts[VECTORS_RESULT])
+    if result != NOT_KNOWN:
+        return result
+    faults, n, i, h = world.faults, world.n, world.facts[SHARED_UNSAFE_SUBCUBE], popcount(s ^ t)
+    free, d = faults.free[i], dimension_of(faults, i)
     size = stride(d)
-    if h == 1 and not is_faulty_link(faults, s, s ^ t):
-        return h
     bit = _first_vector_bit(faults, words, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
     if bit == ZERO:
         if d < n:

@@ -6,7 +6,7 @@ messages are computed once and passed to all rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..routing.rules import LIMIT, is_on_route
 from ..routing.shortest import find_shortest_length
 from ..tally.layout import Layout
 from ..tally.sums import add_quantity, offer
-from .layout import FIRST_NUMBER, LINKS, NAMES, F, N, compared_rules, make_layout, promising_rules
+from .layout import FIRST_NUMBER, LINKS, NAMES, REFERENCE, F, N, compared_rules, make_layout, promising_rules
 from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
 from .minimal_paths import has_minimal_path
 from .rules import (
@@ -151,26 +151,50 @@ def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
     return record_rules
 
 
-def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
+#: In place of a rule's index in ``links``: a rule that delivers in each of these trials, or if ROUTE's path is free.
+ALWAYS, IF_FREE = -1, -2
+
+
+def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: str, places: Mapping[str, int]) -> Any:
+    """Return the block ``record_compared(tally, links, free)``, which tallies each rule's delivery less the reference rule's.
+
+    ``places`` has the index of each rule's result in ``links``, or ALWAYS or IF_FREE.  ``free``: ROUTE's path has no fault.
+    """
+    pairs = tuple(
+        (places[name], int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
+        for name in compared_rules(names, reference)
+    )
+    base, comparing = places.get(reference, ALWAYS), len(pairs) > 0
+
+    @block(always=True)
+    def is_delivered(links, place, free):
+        return np.int64(links[place] >= 0 if place >= 0 else place == ALWAYS or free)
+
+    @block(always=True)
+    def record_pairs(tally, links, free):
+        against = is_delivered(links, base, free)
+        for place, gain, apart in pairs:
+            more = is_delivered(links, place, free) - against
+            tally[gain] += more
+            tally[apart] += more != 0
+
+    @block(always=True)
+    def record_compared(tally, links, free):
+        if comparing:
+            record_pairs(tally, links, free)
+
+    return record_compared
+
+
+def make_trial_recorder(layout: Layout, names: Sequence[str], reference: str) -> Any:
     """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``."""
 
     enter_rules = make_rules_recorder(layout, names)
     reachable, exists, known = (
         int(layout.counter(c)) for c in ("reachable", "hamming_path_exists", "hamming_path_known")
     )
-    pairs = tuple(
-        (names.index(name), int(layout.counter(f"{name}_gain")), int(layout.counter(f"{name}_apart")))
-        for name in compared_rules(names)
-    )
-    base = names.index("levels") if "levels" in names else 0
+    compare = make_comparison_recorder(layout, names, reference, {name: i for i, name in enumerate(names)})
     kept = tuple((names.index(name), int(layout.maximum(f"{name}_wrong"))) for name in promising_rules(names))
-
-    @block(always=True)
-    def record_compared(tally, links):
-        for i, gain, apart in pairs:
-            more = np.int64(links[i] >= 0) - np.int64(links[base] >= 0)
-            tally[gain] += more
-            tally[apart] += more != 0
 
     @block(always=True)
     def record_wrong(tally, links, h, trial):
@@ -178,7 +202,7 @@ def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
             right = links[i] in (REFUSED, UNKNOWN, h, h + 2)
             offer(tally, slot, np.int64(not right), trial)
 
-    compare, keep = len(pairs) > 0, len(kept) > 0
+    keep = len(kept) > 0
 
     @block(always=True)
     def record_trial(tally, links, h, reach, minimal, trial):
@@ -186,17 +210,16 @@ def make_trial_recorder(layout: Layout, names: Sequence[str]) -> Any:
         tally[reachable] += reach
         tally[exists] += minimal == 1
         tally[known] += minimal >= 0
-        if compare:
-            record_compared(tally, links)
+        compare(tally, links, False)
         if keep:
             record_wrong(tally, links, h, trial)
 
     return record_trial
 
 
-def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
     """Return the block ``evaluate(scratch, s, t, at, tally)``: run all rules on closed faults, and tally."""
-    walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names)
+    walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names, reference)
     count = len(rules)
 
     @block(always=True)
@@ -222,12 +245,15 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -
     return evaluate
 
 
-def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+def make_user_rule_evaluator(own: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
     """Return the block ``evaluate(scratch, s, t, at, tally)`` for users' rules in trials whose built-in rules lanes have counted.
 
-    In these trials a nonfaulty path exists, else lanes would not have decided the built-in rules.
+    In these trials a nonfaulty path exists, else lanes would not have decided the built-in rules.  All of these deliver, but
+    ROUTE only if its path is free.
     """
-    walk, enter = make_rules_runner(rules), make_rules_recorder(layout, names)
+    walk, enter = make_rules_runner(tuple(own.values())), make_rules_recorder(layout, tuple(own))
+    places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(own)}
+    compare = make_comparison_recorder(layout, names, reference, places)
 
     @block(always=True)
     def evaluate(scratch, s, t, at, tally):
@@ -235,13 +261,14 @@ def make_user_rule_evaluator(rules: Sequence[Any], names: Sequence[str], layout:
         find_facts(world, s, t)
         walk(world, words, s, t, links)
         enter(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, at)
+        compare(tally, links, world.facts[FIRST_PATH_IS_CLEAR] != 0)
 
     return evaluate
 
 
-def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> Any:
+def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
     """Return the block ``trial(key, t, params, scratch, tally)`` of a table of rules."""
-    evaluate = make_evaluator(rules, names, layout)
+    evaluate = make_evaluator(rules, names, layout, reference)
 
     @block
     def trial(key, t, params, scratch, tally):
@@ -255,14 +282,14 @@ def make_trial(rules: Sequence[Any], names: Sequence[str], layout: Layout) -> An
     return trial
 
 
-def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None) -> Kernel:
+def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None, reference: str = REFERENCE) -> Kernel:
     """Return the kernel of a table of rules at (n, f, links) = params; see ``layout.make_layout``."""
-    return trials_kernel(set_up, make_trial(rules, names, make_layout(names)), code=code)
+    return trials_kernel(set_up, make_trial(rules, names, make_layout(names, reference), reference), code=code)
 
 
 def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     """Return the kernel of all C(2^n - 1, f) fault sets and messages from node 0, with params (n, f, 0, 0, 1, ..., f - 1)."""
-    evaluate = make_evaluator(rules, names, make_layout(names))
+    evaluate = make_evaluator(rules, names, make_layout(names), REFERENCE)
 
     @block
     def trial_of_set(key, t, params, scratch, tally):

@@ -30,13 +30,12 @@ from ..machine.array_types import I64, Cells, Ints, Words
 from ..machine.bits import ONE, ZERO, extract, first_lanes, lowest, popcount
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
-from ..routing.rules import LOST
 from ..survival.drawing import lane_places
 from . import levels_from_labels
 from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
-from .layout import NAMES, WANDERING_RULES, F, N, make_layout
+from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
-from .rules import LEVELS_RESULT, POINT_KEY, REFUSED, RULES, VECTORS_RESULT
+from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
 
@@ -46,7 +45,7 @@ class WholeCubeWorkspace(NamedTuple):
     f: I64
     ready: I64  #: number of labels of a trial's random sequence that lanes sample
     labels: Cells  #: rows of one vector: labels of the trials
-    seen: Cells  #: twice as many rows: faults as ``levels_from_labels`` stores them
+    fault_rows: Cells  #: two rows for each row of labels, in which ``levels_from_labels`` stores properties of faults
     ends: Cells  #: rows of one vector: sources, destinations, and the number of labels that contain the faults
     queued: Cells  #: sources and destinations of the placed trials
     trials: Ints  #: indices of the placed trials
@@ -63,8 +62,11 @@ def _links_in_lane(h, minimal, detour, i):
     return h + 2 if detour >> np.uint64(i) & ONE else REFUSED
 
 
-def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
-    """Return the block ``evaluate_lane(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of a group."""
+def _make_lane_evaluator(evaluate: Any, closes: bool) -> Any:
+    """Return the block ``evaluate_lane(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of the group at ``at``.
+
+    ``closes`` says whether the rules need the unsafe nodes.
+    """
 
     @block
     def evaluate_lane(work, t, at, i, s, end, tally):
@@ -78,7 +80,7 @@ def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
                 count += 1
                 rest &= rest - ONE
         index_faults(faults)
-        if closing:
+        if closes:
             unsafe_subcubes(faults)
         begin_trial(work.scratch, t)
         evaluate(work.scratch, s, end, t, tally)
@@ -86,52 +88,54 @@ def _make_group_evaluator(evaluate: Any, closing: bool) -> Any:
     return evaluate_lane
 
 
-def _make_group_router(evaluate: Any, evaluate_own: Any, names: Sequence[str]) -> Any:
-    """Return the block ``route_group(work, n, column, own, minimal, free, tally)``: decide eight trials by their statuses.
+def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[str]) -> Any:
+    """Return the block ``route_group(work, n, column, live, minimal, free, tally)``: decide eight trials by their statuses.
 
-    ``own`` are the lanes of the group at ``column`` that hold trials, ``minimal`` and ``free`` the results of
-    ``levels_from_labels``.  ``evaluate_own`` is for users' rules, or None.
+    ``live`` are the lanes of the group at ``column`` that hold trials, ``minimal`` and ``free`` the results of
+    ``levels_from_labels``.  ``evaluate_user_rules`` is None in a table without users' rules.
     """
-    by_level, by_vector, closing = "levels" in names, "vectors" in names, "route3" in names
-    owning = evaluate_own is not None
-    one, one_own = (
-        _make_group_evaluator(evaluate, closing or owning),
-        _make_group_evaluator(evaluate_own or evaluate, True),
-    )
+    has_levels, has_vectors, has_route3 = "levels" in names, "vectors" in names, "route3" in names
+    has_user_rules = evaluate_user_rules is not None
+    evaluate_lane = _make_lane_evaluator(evaluate, has_route3 or has_user_rules)
+    evaluate_users_in_lane = _make_lane_evaluator(evaluate_user_rules or evaluate, True)
 
     @block(always=True)  # a call would pass a hundred arguments
-    def route_group(work, n, column, own, minimal, free, tally):
-        facts, room = work.scratch.world.facts, work.trials.size
+    def route_group(work, n, column, live, minimal, free, tally):
+        world, slots = work.scratch.world, work.trials.size
         at = (FAULTY + (column >> 3)) * plane_words(n)
-        h = mark_neighbours(work, n, column, room)
-        level, vector, detour, detour2 = own, own, ZERO, ZERO
-        if by_level:
-            level, detour = find_delivered_lanes(work.planes, at, n, h, own, LEVELS)
-        if by_vector:
-            known = level if by_level else ZERO
-            vector, detour2 = find_delivered_lanes(work.planes, at, n, h, own & ~known, VECTORS)
-            vector |= known
-        easy = level & vector & minimal
-        if closing:
-            easy &= active_lanes(work.planes, at, n)
-        count_decided(work, easy, work.trials[column + (lowest(easy) & 7)], DECIDED)
-        count_decided(work, easy & free, work.trials[column + (lowest(easy & free) & 7)], FREE_PATH)
-        mine = easy & ~free if owning else ZERO
-        while mine:
-            i = lowest(mine)
-            mine &= mine - ONE
-            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[room + column + i])
-            facts[LEVELS_RESULT] = facts[VECTORS_RESULT] = LOST
-            one_own(work, work.trials[column + i], at, i, s, t, tally)
-        hard = own & ~easy
-        while hard:
-            i = lowest(hard)
-            hard &= hard - ONE
-            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[room + column + i])
+        h = mark_neighbours(work, n, column, slots)
+        # lanes in which LEVELS and VECTORS deliver over H; a rule that is not in the table counts as delivering
+        levels_at_hamming, vectors_at_hamming, levels_above_hamming, vectors_above_hamming = live, live, ZERO, ZERO
+        if has_levels:
+            levels_at_hamming, levels_above_hamming = find_delivered_lanes(work.planes, at, n, h, live, LEVELS)
+        if has_vectors:
+            implied = levels_at_hamming if has_levels else ZERO
+            vectors_at_hamming, vectors_above_hamming = find_delivered_lanes(
+                work.planes, at, n, h, live & ~implied, VECTORS
+            )
+            vectors_at_hamming |= implied
+        decided = levels_at_hamming & vectors_at_hamming & minimal
+        if has_route3:
+            decided &= active_lanes(work.planes, at, n)
+        count_decided(work, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
+        count_decided(work, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
+        rest = decided & ~free if has_user_rules else ZERO
+        while rest:
+            i = lowest(rest)
+            rest &= rest - ONE
+            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
+            set_known_results(world, NOT_KNOWN, NOT_KNOWN)
+            evaluate_users_in_lane(work, work.trials[column + i], at, i, s, t, tally)
+        rest = live & ~decided
+        while rest:
+            i = lowest(rest)
+            rest &= rest - ONE
+            s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
             far = popcount(s ^ t)
-            facts[LEVELS_RESULT] = _links_in_lane(far, level, detour, i)
-            facts[VECTORS_RESULT] = _links_in_lane(far, vector, detour2, i)
-            one(work, work.trials[column + i], at, i, s, t, tally)
+            by_levels = _links_in_lane(far, levels_at_hamming, levels_above_hamming, i)
+            by_vectors = _links_in_lane(far, vectors_at_hamming, vectors_above_hamming, i)
+            set_known_results(world, by_levels, by_vectors)
+            evaluate_lane(work, work.trials[column + i], at, i, s, t, tally)
 
     return route_group
 
@@ -154,8 +158,11 @@ def _place_vector(work, key, start, n, lanes):
             place_trial(work, key, start + column + i, n, column + i, lanes, at + i)
 
 
-def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
-    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, placing all trials of a vector."""
+def _make_small_cube_filter(route_group: Any, wanders: bool, uses_first_path: bool) -> Any:
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, placing all trials of a vector.
+
+    ``wanders`` says whether a rule is in WANDERING_RULES, ``uses_first_path`` whether a rule gains by a free first path.
+    """
 
     @block
     def filter_trials(key, first, stop, work, lanes, tally):
@@ -168,16 +175,16 @@ def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
             rows, held = levels_from_labels.pad_labels(work, lanes)
             minimal = held & (
                 levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
-                if wandering
+                if wanders
                 else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             )
-            free = levels_from_labels.first_path_lanes(work, rows, lanes) if blind else minimal
+            free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
             live = valid_lanes(start, 1, lanes, first, stop)
             for i in range(lanes):
                 work.trials[i] = start + i
             for column in range(0, lanes, 8):
                 by = np.uint64(column)
-                group(work, n, column, live >> by & np.uint64(255), minimal >> by, free >> by, tally)
+                route_group(work, n, column, live >> by & np.uint64(255), minimal >> by, free >> by, tally)
 
     return filter_trials
 
@@ -188,7 +195,7 @@ def _make_small_cube_filter(group: Any, wandering: bool, blind: bool) -> Any:
 @block
 def _move_waiting_trials(work, n, done, waiting):
     """Clear the groups before trial ``done`` (a multiple of 8), and move the fewer than eight remaining trials to the front."""
-    size, room = plane_words(n), work.trials.size
+    size, slots = plane_words(n), work.trials.size
     for v in range(FAULTY * size, (FAULTY + (done >> 3)) * size, 8):
         simd.store(work.planes, v, simd.splat(ZERO))
     if done and done < waiting:
@@ -199,26 +206,31 @@ def _move_waiting_trials(work, n, done, waiting):
         for i in range(waiting - done):
             work.trials[i] = work.trials[done + i]
             work.queued[i] = work.queued[done + i]
-            work.queued[room + i] = work.queued[room + done + i]
+            work.queued[slots + i] = work.queued[slots + done + i]
 
 
 @block(always=True)
 def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
     """Place the trials of a vector that are ``chosen`` after those that wait."""
-    size, room = plane_words(n), work.trials.size
-    simd.store(work.ends, 2 * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
+    size, slots = plane_words(n), work.trials.size
+    simd.store(
+        work.ends, levels_from_labels.NEEDED * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f))
+    )
     q = waiting
     while chosen:
         i = lowest(chosen)
         chosen &= chosen - ONE
         place_trial(work, key, start + i, n, i, lanes, (FAULTY + (q >> 3)) * size + (q & 7))
-        work.queued[q], work.queued[room + q] = work.ends[i], work.ends[lanes + i]
+        work.queued[q], work.queued[slots + q] = work.ends[i], work.ends[lanes + i]
         work.trials[q] = start + i
         q += 1
 
 
-def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -> Any:
-    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels."""
+def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, has_user_rules: bool) -> Any:
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels.
+
+    The arguments are as in ``_make_small_cube_filter``.
+    """
 
     @block(always=True)
     def count_label_decided(work, start, live, lanes):
@@ -226,35 +238,35 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
         simd.store(work.ends, 0, simd.load(work.labels, lanes * work.f))
         simd.store(work.ends, lanes, simd.load(work.labels, lanes * (work.f + 1)))
         free, minimal = levels_from_labels.find_simple_lanes(work, work.f, lanes)
-        easy = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
-        if owning:
-            easy &= free
-        count_decided(work, easy, start + lowest(easy), DECIDED)
-        count_decided(work, easy & free, start + lowest(easy & free), FREE_PATH)
-        return easy
+        decided = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
+        if has_user_rules:
+            decided &= free
+        count_decided(work, decided, start + lowest(decided), DECIDED)
+        count_decided(work, decided & free, start + lowest(decided & free), FREE_PATH)
+        return decided
 
     @block(always=True)
-    def find_label_decided(work, chosen, sieving, lanes):
+    def find_label_decided(work, chosen, tests_labels, lanes):
         """Return the lanes whose first path is free, and the lanes in which labels show that all built-in rules are minimal."""
         rows, held = levels_from_labels.pad_labels(work, lanes)
-        if sieving:
+        if tests_labels:
             free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
             if chosen & ~minimal:
                 minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             return free, minimal & held
         minimal = (
             levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
-            if wandering
+            if wanders
             else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
         )
-        return levels_from_labels.first_path_lanes(work, rows, lanes) if blind else minimal, minimal & held
+        return levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal, minimal & held
 
     @block
     def filter_trials(key, first, stop, work, lanes, tally):
         n, f = work.scratch.world.n, work.f
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
-        sieving = not wandering and f * f <= np.int64(1) << (n - 1)  # else statuses cost less than pairs of faults
+        tests_labels = not wanders and f * f <= np.int64(1) << (n - 1)  # else statuses cost less than pairs of faults
         waiting = np.int64(0)
         free, minimal = ZERO, ZERO  # lanes of the waiting trials
         start = first - first % lanes
@@ -262,10 +274,10 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
             if start < stop:
                 draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
                 chosen = valid_lanes(start, 1, lanes, first, stop)
-                if sieving:
+                if tests_labels:
                     chosen &= ~count_label_decided(work, start, chosen, lanes)
                 _enqueue_trials(work, key, start, n, chosen, waiting, lanes)
-                passing, simple = find_label_decided(work, chosen, sieving, lanes)
+                passing, simple = find_label_decided(work, chosen, tests_labels, lanes)
                 free |= extract(passing, chosen) << np.uint64(waiting)
                 minimal |= extract(simple, chosen) << np.uint64(waiting)
                 waiting += popcount(chosen)
@@ -273,7 +285,7 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
             done = np.int64(0)
             while done + 8 <= waiting or (start >= stop and done < waiting):
                 by = np.uint64(done)
-                group(work, n, done, first_lanes(waiting - done, 8), minimal >> by, free >> by, tally)
+                route_group(work, n, done, first_lanes(waiting - done, 8), minimal >> by, free >> by, tally)
                 done += 8
             _move_waiting_trials(work, n, done, waiting)
             waiting = max(waiting - done, np.int64(0))
@@ -287,31 +299,36 @@ def _make_queue_filter(group: Any, wandering: bool, blind: bool, owning: bool) -
 
 
 def make_whole_cube_kernel(
-    width: int, names: Sequence[str], own: Mapping[str, Any] | None = None, code: Any = None
+    width: int,
+    names: Sequence[str],
+    user_rules: Mapping[str, Any] | None = None,
+    code: Any = None,
+    reference: str = REFERENCE,
 ) -> Kernel:
     """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
-    ``own`` maps names to users' rules made by ``first_path``; ``code`` is the function of the first.
+    ``user_rules`` maps names to users' rules made by ``first_path``; ``code`` is the function of the first.
     """
     word = {8: np.uint8, 16: np.uint16}[width]
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
-    own = own or {}
-    layout, rules = make_layout(names), tuple(own[name] if name in own else RULES[name.upper()] for name in names)
-    known, cache = name_variant(*own.values()) if own else ("", True)
-    group = _make_group_router(
-        make_evaluator(rules, names, layout),
-        make_user_rule_evaluator(tuple(own.values()), tuple(own), layout) if own else None,
+    users = user_rules or {}
+    layout = make_layout(names, reference)
+    rules = tuple(users[name] if name in users else RULES[name.upper()] for name in names)
+    known, cache = name_variant(*users.values()) if users else ("", True)
+    route_group = _make_group_router(
+        make_evaluator(rules, names, layout, reference),
+        make_user_rule_evaluator(users, names, layout, reference) if users else None,
         names,
     )
-    wandering, blind = not set(WANDERING_RULES).isdisjoint(names), bool(own) or "route" in names
-    eights = width == 8
-    sift = (
-        _make_small_cube_filter(group, wandering, blind)
-        if eights
-        else _make_queue_filter(group, wandering, blind, bool(own))
+    wanders, uses_first_path = not set(WANDERING_RULES).isdisjoint(names), bool(users) or "route" in names
+    is_small = width == 8
+    filter_trials = (
+        _make_small_cube_filter(route_group, wanders, uses_first_path)
+        if is_small
+        else _make_queue_filter(route_group, wanders, uses_first_path, bool(users))
     )
-    room = lanes if eights else lanes + 8  # one group more, because trials of an incomplete group wait for others
-    decide = make_decided_recorder(layout, names)
+    slots = lanes if is_small else lanes + 8  # one group more, because trials of an incomplete group wait for others
+    decide = make_decided_recorder(layout, names, reference, bool(users))
 
     @scratch
     def workspace_for(params, stop):
@@ -325,20 +342,20 @@ def make_whole_cube_kernel(
             np.zeros(ready * lanes, word),
             np.zeros(2 * ready * lanes, word),
             ends,
-            ends if eights else np.zeros(2 * room, word),
-            np.zeros(room, np.int64),
-            np.zeros((FAULTY + room // 8) * plane_words(n) + 32, np.uint64),
+            ends if is_small else np.zeros(2 * slots, word),
+            np.zeros(slots, np.int64),
+            np.zeros((FAULTY + slots // 8) * plane_words(n) + 32, np.uint64),
             np.zeros(2, np.int64),
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}{known}", cache=cache, code=code)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{known}", cache=cache, code=code)
     def routing_rules_whole(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, stop)
             work.scratch.world.now[POINT_KEY] = key
-            sift(key, first, stop, work, lanes, tally)
+            filter_trials(key, first, stop, work, lanes, tally)
             decide(work, work.scratch.world.n, tally)
 
     return routing_rules_whole

@@ -23,7 +23,7 @@ EDGE_DISJOINT_TREES = Layout(
     Moments("degree", "smallest degree delta"),
     Counter("connected", "trials with lambda >= 1"),
     Counter("linked", "trials with delta >= 1"),
-    Counter("isolated", "trials with delta = 0"),
+    Counter("isolated_node", "trials with delta = 0"),
     Counter("packing_equals_min_degree", "trials with lambda = delta"),
     Counter("packing_equals_min_degree_connected", "trials with lambda = delta >= 1"),
     Counter("gap", "delta - lambda"),

@@ -12,7 +12,8 @@ from ..machine import simd
 from ..machine.bits import ALL_BITS, ONE, ZERO, popcount
 from ..machine.jit import kernel
 from . import drawing
-from .lanes import count_bits, evaluate_node_sets, prepare_table
+from .lanes import count_bits
+from .sweeps import evaluate_node_sets, prepare_table
 
 #: Dimension of the networks, and number of groups of sets.
 DIMENSIONS, GROUPS = 5, 2**23

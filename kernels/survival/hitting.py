@@ -6,12 +6,13 @@ disconnected, or one of them is isolated.  If that never happens, it is the numb
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..cube.link_numbers import is_matched
 from ..cube.tables import make_tabulate, named_slots, named_step
+from ..machine.array_types import I64
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from ..tally.sums import add_quantity, add_wide
 from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for, make_links_trial, make_nodes_trial
@@ -28,21 +29,31 @@ _tabulate = make_tabulate(named_step)
 _width_of_bins = scratch(failures_per_bin)
 
 
-@scratch
-def _scratch_for(index, params):
-    """Return the scratch memory of a trial in which all components return."""
-    own = np.zeros(4, np.float64)
-    own[0], own[1], own[2] = index, params[1], params[2]
-    return curve_scratch_for(own)
+class HittingPoint(NamedTuple):
+    """The axes of ``hitting``, in their order."""
+
+    network: I64  #: 0 for the hypercube
+    failing: I64  #: 0 if nodes fail, 1 if links fail
+    n: I64
+
+
+@block
+def _read_point(params):
+    return HittingPoint(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]))
 
 
 @scratch
-def _is_matched(params):
+def _scratch_for(network, point):
+    """Return the scratch memory of trials on a network in which all components return."""
+    return curve_scratch_for(np.array([network, point.failing, point.n, 0], np.float64))
+
+
+@scratch
+def _is_matched(point):
     """Whether the links of the network have the same names as the hypercube's links."""
-    n = np.int64(params[2])
-    table = np.empty((np.int64(1) << n, named_slots(np.int64(params[0]), n)), np.int32)
-    _tabulate(np.int64(params[0]), n, table)
-    return is_matched(table, n)
+    table = np.empty((np.int64(1) << point.n, named_slots(point.network, point.n)), np.int32)
+    _tabulate(point.network, point.n, table)
+    return is_matched(table, point.n)
 
 
 @block(always=True)
@@ -58,8 +69,9 @@ def _note_first(w, at, failed, parts, isolated, largest, second, others):
 def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
     @kernel(TRIALS_SIGNATURE, variant=variant)
     def hitting(key, first, stop, params, tally):
-        own, cube = _scratch_for(params[0], params), _scratch_for(0.0, params)
-        paired = params[0] != 0 and (params[1] == 0 or _is_matched(params))
+        point = _read_point(params)
+        own, cube = _scratch_for(point.network, point), _scratch_for(np.int64(0), point)
+        paired = point.network != 0 and (point.failing == 0 or _is_matched(point))
         many = np.int64(own.order.size)
         width = _width_of_bins(many)
         life = np.zeros(many + 1, np.float64)  # expected time of the failure number i, at failure rate 1 per component

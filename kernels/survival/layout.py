@@ -5,16 +5,16 @@ from ..tally.layout import Counter, Layout, Maximum, Moments
 #: Compared events: each has a counter for the network, one for the hypercube, and two for their difference.
 COMPARED_EVENTS = {
     "connected": "the nonfaulty nodes are connected",
-    "no_isolated": "no nonfaulty node is isolated",
-    "hidden": "apart although no node is isolated",
-    "pair": "t can be reached from s",
+    "no_isolated_node": "no nonfaulty node is isolated",
+    "extra_1": "apart although no node is isolated",
+    "st_connected": "t can be reached from s",
 }
 
 SURVIVAL = Layout(
     *(Counter(name, f"trials in which {what}") for name, what in COMPARED_EVENTS.items()),
     Counter("pairs", "trials with two nonfaulty nodes s and t"),
     *(Counter(f"cube_{name}", f"trials in which, in the hypercube, {what}") for name, what in COMPARED_EVENTS.items()),
-    *(Counter(f"{name}_gain", f"of the network less of the hypercube: {name}") for name in COMPARED_EVENTS),
+    *(Counter(f"{name}_diff", f"of the network less of the hypercube: {name}") for name in COMPARED_EVENTS),
     *(
         Counter(f"{name}_differs", f"trials in which network and hypercube differ in: {name}")
         for name in COMPARED_EVENTS
@@ -25,7 +25,7 @@ SURVIVAL = Layout(
 CURVE_EVENTS = {
     "connected": "the survivors are connected",
     "disconnected": "the survivors are in more than one component",
-    "no_isolated": "no survivor is isolated",
+    "no_isolated_node": "no survivor is isolated",
     "extra_1": "the survivors are disconnected although none is isolated",
 }
 
@@ -67,24 +67,51 @@ HITTING = Layout(
     Moments("life_diff", "the same less the hypercube's on the same order", 1, 3, "life_diff_squares", "life_differs"),
 )
 
+#: Number of bins of the length of a path from s to t; the last bin counts all longer paths too.
+LENGTH_BINS = 64
+
 #: Values of g for which g-extra trials are counted, and least numbers of components that are counted.
 EXTRA_NODES, LEAST_COMPONENTS = (2, 3), (3, 4)
 
 SURVIVAL_COMPONENTS = Layout(
     Moments("largest", "nodes of the largest part", squared="largest_squares"),
-    Moments("parts", "parts", squared="parts_squares"),
+    Moments("components", "parts", squared="components_squares"),
     Counter("some", "trials with a part"),
     Counter("reached", "trials in which t can be reached from s"),
     Moments("length", "links from s to t in these", squared="length_squares"),
+    Counter(
+        "length_bins", f"these by the links from s to t, {LENGTH_BINS - 1} or more in the last bin", bins=LENGTH_BINS
+    ),
     Moments("intact", "links from s to t without faults in these", squared="intact_squares"),
     Counter("length_intact", "products of the two"),
     Counter("both", "trials in which t can be reached in the network and in the hypercube"),
     Moments("both_length", "links from s to t in the network in these", squared="both_squares"),
-    Moments("gain", "links from s to t in these, network less hypercube", 1, 1, "gain_squares", "gain_nonzero"),
+    Moments(
+        "distance_diff",
+        "links from s to t in these, network less hypercube",
+        1,
+        1,
+        "distance_diff_squares",
+        "distance_diff_nonzero",
+    ),
     *(Counter(f"extra_{g}", f"trials with several parts, each of more than {g} nodes") for g in EXTRA_NODES),
-    *(Counter(f"parts_{r}", f"trials with at least {r} parts") for r in LEAST_COMPONENTS),
+    *(Counter(f"at_least_{r}_components", f"trials with at least {r} parts") for r in LEAST_COMPONENTS),
     Moments("second", "nodes of the second largest part", squared="second_squares", nonzero="second_some"),
-    Moments("joined", "pairs of nodes that a path connects", 1, 2, "joined_squares", "joined_some"),
-    Moments("joined_gain", "such pairs, network less hypercube", 1, 2, "joined_gain_squares", "joined_differs"),
-    Maximum("parts", "most parts"),
+    Moments(
+        "connected_pairs",
+        "pairs of nodes that a path connects",
+        1,
+        2,
+        "connected_pairs_squares",
+        "connected_pairs_some",
+    ),
+    Moments(
+        "connected_pairs_diff",
+        "such pairs, network less hypercube",
+        1,
+        2,
+        "connected_pairs_diff_squares",
+        "connected_pairs_differs",
+    ),
+    Maximum("components", "most parts"),
 )

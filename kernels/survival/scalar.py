@@ -17,23 +17,26 @@ from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, add_wide, offer
 from .drawing import propose_links
-from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, SURVIVAL
+from .layout import COMPARED_EVENTS, EXTRA_NODES, LEAST_COMPONENTS, LENGTH_BINS, SURVIVAL
 from .layout import SURVIVAL_COMPONENTS as PARTS
 
 _NOT_SEARCHED = np.uint8(255)
 
-_LARGEST, _PARTS, _SOME = PARTS.moments("largest"), PARTS.moments("parts"), PARTS.counter("some")
+_LARGEST, _PARTS, _SOME = PARTS.moments("largest"), PARTS.moments("components"), PARTS.counter("some")
 _REACHED, _LENGTH, _INTACT = PARTS.counter("reached"), PARTS.moments("length"), PARTS.moments("intact")
-_LENGTH_INTACT = PARTS.counter("length_intact")
-_BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("gain")
-_EXTRA, _PARTS_AT_LEAST = PARTS.family("extra_{}", EXTRA_NODES), PARTS.family("parts_{}", LEAST_COMPONENTS)
+_LENGTH_INTACT, _LENGTH_BINS = PARTS.counter("length_intact"), PARTS.counter("length_bins")
+_BOTH, _BOTH_LENGTH, _GAIN = PARTS.counter("both"), PARTS.moments("both_length"), PARTS.moments("distance_diff")
+_EXTRA, _PARTS_AT_LEAST = (
+    PARTS.family("extra_{}", EXTRA_NODES),
+    PARTS.family("at_least_{}_components", LEAST_COMPONENTS),
+)
 _SECOND = PARTS.moments("second")
-_JOINED, _JOINED_GAIN = PARTS.moments("joined"), PARTS.moments("joined_gain")
-_MOST_PARTS = PARTS.maximum("parts")
+_JOINED, _JOINED_GAIN = PARTS.moments("connected_pairs"), PARTS.moments("connected_pairs_diff")
+_MOST_PARTS = PARTS.maximum("components")
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
-_GAINS = SURVIVAL.family("{}_gain", COMPARED_EVENTS)
+_GAINS = SURVIVAL.family("{}_diff", COMPARED_EVENTS)
 _DIFFERS = SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _DEFINED = SURVIVAL.counter("pairs")
 
@@ -225,6 +228,7 @@ def _count_parts(t, own, cube, compared, intact, tally):
         return
     tally[_REACHED] += 1
     add_quantity(tally, _LENGTH, own.length)
+    tally[_LENGTH_BINS + min(own.length, LENGTH_BINS - 1)] += 1
     add_quantity(tally, _INTACT, intact)
     tally[_LENGTH_INTACT] += own.length * intact
     if cube.length < 0:

@@ -12,9 +12,9 @@ UNSAFE = UNSAFE_FRACTION.moments("unsafe_nodes")
 WITH_UNSAFE = UNSAFE_FRACTION.counter("with_unsafe")
 ALL_UNSAFE = UNSAFE_FRACTION.counter("all_unsafe")
 ROUNDS = UNSAFE_FRACTION.moments("rounds")
-MERGING = UNSAFE_FRACTION.counter("merging")
+MERGING = UNSAFE_FRACTION.counter("close_pair")
 ROUNDS_KNOWN = UNSAFE_FRACTION.counter("rounds_known")
-ROUNDS_LAW = UNSAFE_FRACTION.counter("rounds_law")
+ROUNDS_BINS = UNSAFE_FRACTION.counter("rounds_bins")
 MOST_ROUNDS = UNSAFE_FRACTION.maximum("rounds")
 REACHED = UNSAFE_FRACTION.family("reached_{}", CLASSES)
 UNSAFE_IN = UNSAFE_FRACTION.family("unsafe_nodes_{}", CLASSES)
@@ -26,7 +26,7 @@ CLASS_BOUNDS = np.array(CLASSES, np.uint64)
 #: Number of classes that begin below 2^16, which are all that a 16-bit lane can reach.
 NARROW_CLASSES = np.int64(sum(least < 1 << 16 for least in CLASSES))
 
-#: The last bin of ``rounds_law``.  Cubes of up to eight dimensions stay below it, with at most floor(d^2 / 3) = 21 rounds.
+#: The last bin of ``rounds_bins``.  Cubes of up to eight dimensions stay below it, with at most floor(d^2 / 3) = 21 rounds.
 LAST_BIN = np.int64(31)
 
 
@@ -36,7 +36,7 @@ def count_rounds(tally, reached):
     tally[ROUNDS_KNOWN] += reached[0]
     tally[WITH_UNSAFE] += reached[1]
     for r in range(LAST_BIN + 1):
-        tally[ROUNDS_LAW + r] += reached[r] - reached[r + 1]
+        tally[ROUNDS_BINS + r] += reached[r] - reached[r + 1]
         tally[ROUNDS.total] += reached[r + 1]
         tally[ROUNDS.squares] += (2 * r + 1) * reached[r + 1]
 
@@ -65,6 +65,6 @@ def record_trial(tally, n, trial, unsafe, rounds, merging, everything):
             _record_class(tally, unsafe)
     if rounds >= 0:
         tally[ROUNDS_KNOWN] += 1
-        tally[ROUNDS_LAW + min(rounds, LAST_BIN)] += 1
+        tally[ROUNDS_BINS + min(rounds, LAST_BIN)] += 1
         add_quantity(tally, ROUNDS, rounds)
         offer(tally, MOST_ROUNDS, rounds, trial)

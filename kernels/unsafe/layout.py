@@ -16,9 +16,9 @@ UNSAFE_FRACTION = Layout(
     Counter("with_unsafe", "trials with an unsafe node"),
     Counter("all_unsafe", "trials without an active node"),
     Moments("rounds", "rounds of FIND_UNSAFE"),
-    Counter("merging", "trials with two faults within distance 2"),
+    Counter("close_pair", "trials with two faults within distance 2"),
     Counter("rounds_known", "trials whose rounds are known: no subcube of more than 30 dimensions"),
-    Counter("rounds_law", "trials by their rounds of FIND_UNSAFE, 31 or more in the last bin", bins=32),
+    Counter("rounds_bins", "trials by their rounds of FIND_UNSAFE, 31 or more in the last bin", bins=32),
     *(Counter(f"reached_{u}", f"trials with {u} unsafe nodes or more, n > {SPLIT_ABOVE}") for u in CLASSES),
     *(Counter(f"unsafe_nodes_{u}", f"unsafe nodes in class {u}, n > {SPLIT_ABOVE}", 2) for u in CLASSES),
     *(
@@ -37,7 +37,7 @@ MARKING = DIMENSIONS[1:]
 #: Tally over importance-sampled trials that count; classes are by the largest subcube's dimension.
 UNSAFE_RARE = Layout(
     Counter("acceptance", "trials that count: the planted pair is the first within distance 2"),
-    *(Counter(f"dimension_{d}", f"trials with a subcube of {d} dimensions or more") for d in MARKING),
+    *(Counter(f"unsafe_subcube_{d}", f"trials with a subcube of {d} dimensions or more") for d in MARKING),
     *(Counter(f"unsafe_nodes_{d}", f"unsafe nodes in class {d}", 2) for d in MARKING),
     *(Counter(f"unsafe_nodes_squared_{d}", f"unsafe nodes in class {d}, squared", 4) for d in MARKING),
     Counter("with_unsafe", "trials with an unsafe node"),
@@ -48,10 +48,18 @@ UNSAFE_RARE = Layout(
     Maximum("largest", "dimension of the largest subcube"),
 )
 
+#: Largest n of ``unsafe-critical``.
+MOST_CRITICAL_DIMENSIONS = 30
+
 UNSAFE_CRITICAL = Layout(
     Moments("unsafe_nodes", "unsafe nodes", 1, 2, nonzero="with_unsafe"),
     Counter("all_unsafe", "trials without an active node"),
     Moments("rounds", "rounds of FIND_UNSAFE"),
+    Counter(
+        "rounds_bins",
+        "trials by their rounds of FIND_UNSAFE, at most floor(n^2 / 3)",
+        bins=MOST_CRITICAL_DIMENSIONS**2 // 3 + 1,
+    ),
     Counter("faults", "faulty nodes"),
     Maximum("rounds", "most rounds of FIND_UNSAFE"),
 )

@@ -29,7 +29,7 @@ from .closure import CubeScratch, evaluate_fault_set, make_cube_scratch
 from .layout import MARKING, UNSAFE_RARE, F, N
 
 _COUNTED = UNSAFE_RARE.counter("acceptance")
-_REACHED = UNSAFE_RARE.family("dimension_{}", MARKING)
+_REACHED = UNSAFE_RARE.family("unsafe_subcube_{}", MARKING)
 _UNSAFE = UNSAFE_RARE.family("unsafe_nodes_{}", MARKING)
 _SQUARES = UNSAFE_RARE.family("unsafe_nodes_squared_{}", MARKING)
 _WITH_UNSAFE = UNSAFE_RARE.counter("with_unsafe")

@@ -30,6 +30,7 @@ from .layout import UNSAFE_CRITICAL, N, P
 _UNSAFE_NODES = UNSAFE_CRITICAL.moments("unsafe_nodes")
 _ALL_UNSAFE = UNSAFE_CRITICAL.counter("all_unsafe")
 _ROUNDS = UNSAFE_CRITICAL.moments("rounds")
+_ROUNDS_BINS = UNSAFE_CRITICAL.counter("rounds_bins")
 _FAULTS = UNSAFE_CRITICAL.counter("faults")
 _MOST_ROUNDS = UNSAFE_CRITICAL.maximum("rounds")
 
@@ -40,6 +41,7 @@ def _record_trial(tally, t, n, faults, closed, steps):
     add_quantity(tally, _UNSAFE_NODES, closed - faults)
     tally[_ALL_UNSAFE] += closed == np.int64(1) << n
     add_quantity(tally, _ROUNDS, steps)
+    tally[_ROUNDS_BINS + steps] += 1
     tally[_FAULTS] += faults
     offer(tally, _MOST_ROUNDS, steps, t)
 

@@ -128,7 +128,7 @@ def _next_hop(net, a, q, goal, flip):
 @block
 def _add_sweep_message(traffic, net, a, q, flip, n, copy):
     """Add the message D_H or D_L from (a, q), if it has a destination."""
-    goal = next_label(net.busy, a, flip, net.busy.size)
+    goal = next_label(net.busy, a, flip)
     if goal < 0:
         return
     own = np.int64(0)  # places to serve; none in the source's supernode, which has messages of its own
@@ -150,7 +150,7 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
         own = np.int64(0)
         if a == goal:
             own = np.int64(net.wanted[a])
-            goal = next_label(net.busy, a, flip, net.busy.size)
+            goal = next_label(net.busy, a, flip)
     _end_message(traffic)
 
 

@@ -14,7 +14,7 @@ from fastcube.exact.closed_forms import mean_reached
 from fastcube.kernels.broadcasting import dispatch, layout
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.routing_rules import AXES, MAX_FAULTS
-from fastcube.measure.statistics import Mean, Statistic
+from fastcube.measure.statistics import Mean, Statistic, make_quantiles
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Sample, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
@@ -185,7 +185,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
     title, condition = _TITLES[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
-        description=f"{title}: mean fraction of the nonfaulty nodes that receive",
+        description=f"{title}: mean fraction of the nonfaulty nodes that receive the message",
         total=f"{name}_reached",
         nonzero=condition,
         condition=condition,
@@ -200,12 +200,21 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"{title}: mean number of time units until the last nonfaulty node receives",
+            description=f"{title}: mean number of time units until the last nonfaulty node receives the message",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
             bound=_most_steps,
             shown=shown,
+        ),
+        *make_quantiles(
+            f"{name}_steps",
+            f"{title}: number of time units until the last nonfaulty node receives",
+            f"{name}_steps_bins",
+            percents=(50, 95),
+            condition=condition,
+            bound=_most_steps,
+            shown=False,
         ),
     )
 
@@ -214,7 +223,7 @@ BROADCAST = Study(
     name="broadcast",
     title="Broadcasting among random faults in Q_n",
     source="Lee & Hayes 1988, section 4",
-    revision=1,
+    revision=2,
     axes=AXES,
     tally=layout.BROADCAST,
     statistics=(
@@ -222,7 +231,7 @@ BROADCAST = Study(
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        make_proportion("some_active", "fraction of fault sets that leave an active node"),
+        make_proportion("some_active", "fraction of fault sets that leave an active node: neither faulty nor unsafe"),
         make_proportion(
             "unsafe_source", "fraction of sources that are unsafe, where some node is active", "some_active"
         ),

@@ -15,7 +15,7 @@ from fastcube.exact.unsafe import critical_rate
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.statistics import Mean, Point, Proportion
+from fastcube.measure.statistics import Mean, Point, Proportion, make_quantiles
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY
@@ -185,28 +185,31 @@ UNSAFE_CRITICAL = Study(
     name="unsafe-critical",
     title="Probability that Q_n becomes unsafe when every node is faulty with probability p",
     source="after Lee & Hayes 1988, section 3.2; 2-neighbour bootstrap percolation, Balogh, Bollobas & Morris 2010",
-    revision=1,
+    revision=2,
     axes=(
-        Axis("n", "dimension of the hypercube", int, 1, 30),
+        Axis("n", "dimension of the hypercube", int, 1, layout.MOST_CRITICAL_DIMENSIONS),
         Axis("p", "probability that a node is faulty", float, 0.0, 1.0),
     ),
     tally=layout.UNSAFE_CRITICAL,
     statistics=(
-        Proportion(name="all_unsafe", description="probability that Q_n is unsafe (no node is active)"),
+        Proportion(
+            name="all_unsafe", description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe"
+        ),
         Mean(
             name="unsafe_fraction",
-            description="mean of (nonfaulty unsafe nodes) / 2^n",
+            description="mean fraction of the 2^n nodes that are nonfaulty but unsafe",
             total="unsafe_nodes",
             nonzero="with_unsafe",
             unit=lambda point: float(2 ** int(point["n"])),
         ),
         Mean(
             name="rounds",
-            description="mean number of rounds of FIND_UNSAFE",
+            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
             total="rounds",
             nonzero="with_unsafe",
             bound=_bound,
         ),
+        *make_quantiles("rounds", "rounds of FIND_UNSAFE", "rounds_bins", percents=(50, 95), bound=_bound),
     ),
     kernel=lambda point: dispatch.UNSAFE_CRITICAL.kernel(*point.values()),
     grids=(

@@ -136,7 +136,7 @@ def _figure(results: Results, sheet: Any) -> None:
     right.reference(_first_order, "from pairs alone")
     right.set_labels(title="Mean number of nonfaulty unsafe nodes")
     n = min((point["n"] for point, tally in results if tally.trials), default=2)
-    subcubes = {f"{d} dimensions or more": f"dimension_{d}" for d in _SHOWN_DIMENSIONS}
+    subcubes = {f"{d} dimensions or more": f"unsafe_subcube_{d}" for d in _SHOWN_DIMENSIONS}
     larger.compare(results, {"two faults within distance 2": "close_pair", **subcubes}, x="f", at={"n": n})
     larger.set_labels(y="probability of the subcube", title=f"Unsafe subcubes at n = {n}")
     for panel in (left, right, larger):
@@ -148,7 +148,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _events(d: int) -> str:
-    return "acceptance" if d == 1 else f"dimension_{d}"
+    return "acceptance" if d == 1 else f"unsafe_subcube_{d}"
 
 
 def _grid() -> list[Point]:
@@ -159,7 +159,7 @@ def _mean(name: str, description: str, scale: Any, shown: bool) -> ClassMean:
     return ClassMean(
         name=name,
         description=description,
-        reached=tuple(f"dimension_{d}" for d in MARKING),
+        reached=tuple(f"unsafe_subcube_{d}" for d in MARKING),
         totals=tuple(f"unsafe_nodes_{d}" for d in MARKING),
         squares=tuple(f"unsafe_nodes_squared_{d}" for d in MARKING),
         nonzero="with_unsafe",
@@ -183,13 +183,13 @@ UNSAFE_RARE = Study(
         _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
         Proportion(
             name="close_pair",
-            description="probability of two faults within distance 2",
+            description="probability that some two faults are within distance 2",
             events="acceptance",
             scale=_scale,
         ),
         CensoredMean(
             name="rounds",
-            description="mean number of rounds of FIND_UNSAFE",
+            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
             total="rounds",
             squares="rounds_squared",
             nonzero="with_unsafe",
@@ -197,17 +197,19 @@ UNSAFE_RARE = Study(
             bound=most_rounds,
             scale=_scale,
         ),
-        _mean("unsafe_fraction", "mean of (nonfaulty unsafe nodes) / 2^n", _scale_of_fraction, False),
+        _mean(
+            "unsafe_fraction", "mean fraction of the 2^n nodes that are nonfaulty but unsafe", _scale_of_fraction, False
+        ),
         Proportion(
             name="all_unsafe",
-            description="probability that Q_n is unsafe (no node is active)",
+            description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe",
             possible=can_span,
             scale=_scale,
             shown=False,
         ),
         *(
             Proportion(
-                name=f"dimension_{d}",
+                name=f"unsafe_subcube_{d}",
                 description=f"probability of an unsafe subcube of dimension {d} or more",
                 events=_events(d),
                 scale=_scale,
@@ -217,7 +219,11 @@ UNSAFE_RARE = Study(
             )
             for d in DIMENSIONS
         ),
-        Proportion(name="acceptance", description="fraction of the importance-sampled trials that count", shown=False),
+        Proportion(
+            name="acceptance",
+            description="fraction of the importance-sampled (Karp-Luby) trials that are accepted",
+            shown=False,
+        ),
     ),
     kernel=lambda point: dispatch.UNSAFE_RARE.kernel(*point.values()),
     grids=(Grid("default", _grid(), 10**7),),

@@ -90,7 +90,8 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
     many = len({point[by] for point, _ in results}) > _MOST_LINES  # f grows with n, so the axes are exchanged
     panel.lines(results, "route3_above_hamming", x=by if many else "n", by="n" if many else by, at=at)
     panel.reference(
-        lambda point: results.estimates(point)["same_subcube"].value or math.nan, "both ends in one unsafe subcube"
+        lambda point: results.estimates(point)["ends_in_one_unsafe_subcube"].value or math.nan,
+        "both ends in one unsafe subcube",
     )
     panel.add_statement(
         _printed_delay_share(),
@@ -261,11 +262,11 @@ def ending_proportion(name: str, how: str, words: str, condition: str | None = N
 
 
 def _longer_proportion(name: str) -> Proportion:
-    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest feasible path"
+    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest nonfaulty path"
     return make_proportion(f"{name}_above_shortest", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
 
 
-_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "find no link to go on"
+_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "end where no link leads on"
 _SOME_ACTIVE = "some_active"
 
 ROUTING = Study(
@@ -302,7 +303,7 @@ ROUTING = Study(
             "fraction of all messages that ROUTE3(1) delivers, counting none as delivered where no node is active",
             events="route3_delivered",
         ),
-        make_proportion("some_active", "fraction of fault sets that leave an active node"),
+        make_proportion("some_active", "fraction of fault sets that leave an active node: neither faulty nor unsafe"),
         ending_proportion("route1", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route2", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route1", "stuck", _NO_LINK_TEXT),
@@ -315,17 +316,17 @@ ROUTING = Study(
         length_ratio("route2", length_bound(lambda point: int(point["k"]))),
         length_ratio("route3", length_bound(lambda _: 1)),
         make_proportion(
-            "same_subcube",
-            "fraction of messages, where some node is active, whose ends are unsafe and in one maximal unsafe subcube",
+            "ends_in_one_unsafe_subcube",
+            "fraction of messages, where some node is active, whose source and destination are in one maximal unsafe subcube",
             _SOME_ACTIVE,
         ),
         make_proportion(
-            "route3_better",
+            "route3_beats_route1",
             "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not, or over more links",
             _SOME_ACTIVE,
         ),
         make_proportion(
-            "route1_better",
+            "route1_beats_route3",
             "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not, or over more links",
             _SOME_ACTIVE,
         ),
@@ -334,7 +335,7 @@ ROUTING = Study(
         _longer_proportion("route3"),
         make_proportion(
             "reachable",
-            "fraction of messages with a feasible path to their destination (n <= 12)",
+            "fraction of messages with a nonfaulty path to their destination (n <= 12)",
             defined=_is_searched,
         ),
     ),

@@ -138,18 +138,20 @@ ROUTING_RATE = Study(
     tally=layout.ROUTING_RATE,
     statistics=(
         _valid_proportion(
-            "route1_at_hamming", "fraction of messages that ROUTE1(k) delivers over the Hamming distance", True
+            "route1_at_hamming",
+            "fraction of messages that ROUTE1(k) delivers in as many links as the Hamming distance",
+            True,
         ),
         _valid_proportion("route_delivered", "fraction of messages that ROUTE delivers", True),
         _valid_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", True),
         _valid_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers", True),
         _valid_proportion(
-            "route2_at_hamming", "fraction of messages that ROUTE2(k) delivers over the Hamming distance"
+            "route2_at_hamming", "fraction of messages that ROUTE2(k) delivers in as many links as the Hamming distance"
         ),
         _valid_proportion("route1_livelock", "fraction of ROUTE1(k) messages that reach a node twice"),
         _valid_proportion("route2_livelock", "fraction of ROUTE2(k) messages that reach a node twice"),
-        _valid_proportion("route1_stuck", "fraction of ROUTE1(k) messages that find no link to go on"),
-        _valid_proportion("route2_stuck", "fraction of ROUTE2(k) messages that find no link to go on"),
+        _valid_proportion("route1_stuck", "fraction of ROUTE1(k) messages that end where no link leads on"),
+        _valid_proportion("route2_stuck", "fraction of ROUTE2(k) messages that end where no link leads on"),
         length_ratio("route1"),
         length_ratio("route2"),
     ),

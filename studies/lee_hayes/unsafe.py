@@ -192,7 +192,8 @@ def _large_figure(results: Results, sheet: Any) -> None:
         "expected close pairs:\nC(f, 2) (n + C(n, 2)) / (2^n - 1)",
     )
     panel.set_labels(
-        y="probability of two faults within distance 2", title="Unsafe nodes of Q_n need two faults within distance 2"
+        y="probability that some two faults are within distance 2",
+        title="Unsafe nodes of Q_n need two faults within distance 2",
     )
 
 
@@ -225,7 +226,7 @@ UNSAFE_FRACTION = Study(
     statistics=(
         SplitMean(
             name="unsafe_fraction",
-            description="mean of (nonfaulty unsafe nodes) / 2^n",
+            description="mean fraction of the 2^n nodes that are nonfaulty but unsafe",
             total="unsafe_nodes",
             total_squares="unsafe_nodes_squared",
             nonzero="with_unsafe",
@@ -236,11 +237,13 @@ UNSAFE_FRACTION = Study(
             unit=_node_count,
         ),
         Proportion(
-            name="all_unsafe", description="probability that Q_n is unsafe (no node is active)", possible=can_span
+            name="all_unsafe",
+            description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe",
+            possible=can_span,
         ),
         Mean(
             name="rounds",
-            description="mean number of rounds of FIND_UNSAFE",
+            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
             total="rounds",
             nonzero="with_unsafe",
             bound=most_rounds,
@@ -248,21 +251,21 @@ UNSAFE_FRACTION = Study(
         ),
         Proportion(
             name="close_pair",
-            events="merging",
-            description="probability of two faults within distance 2",
+            events="close_pair",
+            description="probability that some two faults are within distance 2",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
             name="rounds_distribution",
             description="fraction of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
-            counter="rounds_law",
+            counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),
         TailProportion(
             name="rounds_above_2",
             description="probability of more than two rounds of FIND_UNSAFE",
-            counter="rounds_law",
+            counter="rounds_bins",
             least=3,
             condition="rounds_known",
             shown=False,
@@ -270,7 +273,7 @@ UNSAFE_FRACTION = Study(
         *make_quantiles(
             "rounds",
             "rounds of FIND_UNSAFE",
-            "rounds_law",
+            "rounds_bins",
             percents=(50, 95),
             bound=most_rounds,
             condition="rounds_known",

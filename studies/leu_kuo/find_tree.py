@@ -118,12 +118,17 @@ FIND_TREE = Study(
     tally=layout.FIND_TREE,
     statistics=(
         Proportion(name="fault_free", description="fraction of trials in which FIND_TREE's tree has no faulty link"),
-        Proportion(name="sink_exists", description="fraction of trials with a sink: a node with FAULT = 0"),
+        Proportion(name="sink_exists", description="fraction of trials with a sink: a node without a faulty link"),
         Proportion(
-            name="no_blocked_sender", description="fraction of trials in which FIND_TREE's tree has no blocked sender"
+            name="no_blocked_sender",
+            description="fraction of trials in which FIND_TREE's tree has no blocked sender",
         ),
-        make_mean("tree_faults", "number of faulty links of the tree", "tree_faults"),
-        make_mean("blocked_senders", "number of blocked senders of the tree", "blocked_senders"),
+        make_mean("tree_faults", "number of faulty links of FIND_TREE's tree", "tree_faults"),
+        make_mean(
+            "blocked_senders",
+            "number of blocked senders, which have data and a faulty link down the tree",
+            "blocked_senders",
+        ),
     ),
     kernel=lambda point: dispatch.FIND_TREE.kernel(*point.values()),
     grids=(

@@ -29,9 +29,9 @@ from .faults import (
 
 #: The algorithms, by their names in RUNS.
 ALGORITHMS = {
-    "literal": ("FTTC", "literal"),
-    "comment": ("FTTC", "comment"),
-    "repaired": ("FTTC", "repaired"),
+    "as_printed": ("FTTC", "as_printed"),
+    "as_commented": ("FTTC", "as_commented"),
+    "corrected": ("FTTC", "corrected"),
     "reroute": ("REROUTE", None),
     "tc": ("TC", None),
 }
@@ -152,7 +152,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     """
     return NormalMean(
         name=f"slowdown_{name}",
-        description=f"mean of ({description}) / n, among trials with a sink",
+        description=f"mean of {description}, divided by n, among trials with a sink",
         total=f"steps_{name}",
         squares=f"steps_{name}_squared",
         unit=_stage_count,
@@ -163,10 +163,12 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     )
 
 
-_SINK = Proportion(name="sink_exists", description="fraction of trials with a sink: a node with FAULT = 0", shown=False)
+_SINK = Proportion(
+    name="sink_exists", description="fraction of trials with a sink: a node without a faulty link", shown=False
+)
 
 _UNREACHABLE_DATA = _data_ratio(
-    "unreachable_data", "nonfaulty links do not join to the sink", "with_unreachable_data", bound=lambda _: 1.0
+    "unreachable_data", "no nonfaulty path joins to the sink", "with_unreachable_data", bound=lambda _: 1.0
 )
 
 
@@ -174,12 +176,12 @@ _UNREACHABLE_DATA = _data_ratio(
 
 
 def _gather_figure(results: Results, sheet: Any) -> None:
-    """Plot the data that each variant loses, the data cut off from the sink, and how often ``literal`` deadlocks."""
+    """Plot the data that each variant loses, the data cut off from the sink, and how often ``as_printed`` deadlocks."""
     x = axis_of_faults(results)
     *lost, deadlocked = sheet.panels(4)
-    for panel, variant in zip(lost, ("literal", "comment", "repaired"), strict=True):
+    for panel, variant in zip(lost, ("as_printed", "as_commented", "corrected"), strict=True):
         panel.lines(results, f"lost_{variant}", x=x, by="n")
-        panel.scale = "auto" if variant == "literal" else "log"  # ``literal`` loses nearly all data
+        panel.scale = "auto" if variant == "as_printed" else "log"  # ``as_printed`` loses nearly all data
         panel.set_labels(y="fraction of the data lost", title=f"FTTC {variant}")
     cut = [
         (point[x], results.estimates(point)["unreachable_data"].value)
@@ -188,10 +190,10 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     ]
     if cut:
         lost[-1].marks([at for at, _ in cut], [value for _, value in cut], "cut off from the sink")
-    deadlocked.lines(results, "deadlocked_literal", x=x, by="n")
+    deadlocked.lines(results, "deadlocked_as_printed", x=x, by="n")
     deadlocked.scale = "linear"
     deadlocked.limits(bottom=0)
-    deadlocked.set_labels(y="fraction of trials", title="FTTC literal: a node is blocked for ever")
+    deadlocked.set_labels(y="fraction of trials", title="FTTC as printed: a node is blocked for ever")
     for panel in (*lost, deadlocked):
         is_doubling_axis(panel)
     sheet.title(results.study.title)
@@ -199,8 +201,8 @@ def _gather_figure(results: Results, sheet: Any) -> None:
 
 #: Labels of the slowdowns in the figure of ``rerouting``, and of the algorithms that lose nothing.
 _SLOWDOWNS = {
-    "FTTC comment": "slowdown_comment",
-    "FTTC repaired": "slowdown_repaired",
+    "FTTC as commented": "slowdown_as_commented",
+    "FTTC corrected": "slowdown_corrected",
     "FTTC: n + k": "slowdown_paper",
     "rerouting: n + 3k": "slowdown_reroute",
     "rerouting: n + 2k": "slowdown_reroute_hops",
@@ -208,8 +210,8 @@ _SLOWDOWNS = {
 _COMPLETE = {
     "TC": "complete_tc",
     "rerouting": "complete_reroute",
-    "FTTC comment": "complete_comment",
-    "FTTC repaired": "complete_repaired",
+    "FTTC as commented": "complete_as_commented",
+    "FTTC corrected": "complete_corrected",
 }
 
 
@@ -249,7 +251,7 @@ def _slowest_note(results: Results) -> list[str]:
     if not found:
         return []
     (steps, trial), point = max(found, key=lambda pair: pair[0][0] / int(pair[1]["n"]))
-    return [f"slowest run of FTTC comment for its n: {steps} steps, in trial {trial} at {point_text(point)}"]
+    return [f"slowest run of FTTC as commented for its n: {steps} steps, in trial {trial} at {point_text(point)}"]
 
 
 # ---------------------------------------------------------------- the studies
@@ -262,25 +264,30 @@ GATHER = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.GATHER,
     statistics=(
-        _complete_proportion("comment"),
-        _complete_proportion("literal"),
-        _complete_proportion("repaired"),
-        _lost_ratio("comment"),
-        _lost_ratio("literal"),
-        _lost_ratio("repaired", shown=False),
-        _sink_proportion("deadlocked_literal", "FTTC literal blocks a node for ever"),
-        _sink_proportion("deadlocked_comment", "FTTC comment blocks a node for ever", shown=False),
-        _sink_proportion("deadlocked_repaired", "FTTC repaired blocks a node for ever", shown=False),
+        _complete_proportion("as_commented"),
+        _complete_proportion("as_printed"),
+        _complete_proportion("corrected"),
+        _lost_ratio("as_commented"),
+        _lost_ratio("as_printed"),
+        _lost_ratio("corrected", shown=False),
+        _sink_proportion("deadlocked_as_printed", "FTTC as printed makes a node wait for ever"),
+        _sink_proportion("deadlocked_as_commented", "FTTC as commented makes a node wait for ever", shown=False),
+        _sink_proportion("deadlocked_corrected", "FTTC corrected makes a node wait for ever", shown=False),
         _UNREACHABLE_DATA,
-        _sink_proportion("avoidable_loss", "FTTC comment loses more than is cut off from the sink", shown=False),
-        _sink_proportion("no_partition", "a failing node has no active neighbour to give a partition to"),
+        _sink_proportion(
+            "avoidable_loss", "FTTC as commented loses data that a nonfaulty path joins to the sink", shown=False
+        ),
+        _sink_proportion(
+            "blocked_sender_without_helper",
+            "a blocked sender (faulty link down the tree) has no active neighbour to take its data",
+        ),
         _SINK,
     ),
     kernel=lambda point: dispatch.GATHER.kernel(*point.values()),
     grids=(Grid("links", link_faults(range(3, 9)), 10**5), Grid("nodes", node_faults(range(3, 9)), 10**5)),
     check=check_point,
     enumeration=enumeration.gather,
-    explain=_explain(("literal", "comment", "repaired")),
+    explain=_explain(("as_printed", "as_commented", "corrected")),
     sample=sample_trial,
     figure=_gather_figure,
 )
@@ -293,16 +300,20 @@ REROUTING = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.REROUTING,
     statistics=(
-        _slowdown("comment", "steps of FTTC comment"),
-        _slowdown("repaired", "steps of FTTC repaired"),
-        _slowdown("paper", "n + k", 2),
-        _slowdown("reroute", "n + 3k", 4, shown=False),
-        _slowdown("reroute_hops", "n + 2k", 3),
-        _sink_proportion("slowdown_at_least_2", "FTTC comment takes 2n steps or more", shown=False),
+        _slowdown("as_commented", "the steps of FTTC as commented"),
+        _slowdown("corrected", "the steps of FTTC corrected"),
+        _slowdown("paper", "the paper's n + k steps with k faulty stages", 2),
+        _slowdown("reroute", "REROUTE's n + 3k steps with k faulty stages", 4, shown=False),
+        _slowdown("reroute_hops", "REROUTE's n + 2k links in a row with k faulty stages", 3),
+        _sink_proportion(
+            "slowdown_at_least_2",
+            "FTTC as commented takes 2n steps or more, twice as long as without faults",
+            shown=False,
+        ),
         _complete_proportion("tc"),
         _complete_proportion("reroute"),
-        _complete_proportion("comment"),
-        _complete_proportion("repaired", shown=False),
+        _complete_proportion("as_commented"),
+        _complete_proportion("corrected", shown=False),
         _lost_ratio("tc", shown=False),
         _lost_ratio("reroute", shown=False),
         _SINK,
@@ -318,8 +329,8 @@ REROUTING = Study(
     ),
     check=check_point,
     enumeration=enumeration.gather,
-    explain=_explain(("comment", "repaired", "reroute", "tc")),
+    explain=_explain(("as_commented", "corrected", "reroute", "tc")),
     sample=sample_trial,
     figure=_rerouting_figure,
-    notes=Notes((_slowest_note, ("slowdown_comment", "slowdown_at_least_2"))),
+    notes=Notes((_slowest_note, ("slowdown_as_commented", "slowdown_at_least_2"))),
 )

@@ -27,13 +27,13 @@ def _is_searched(point: Point) -> bool:
 STATISTICS = (
     Proportion(
         name="delivered",
-        description="fraction of pairs between which PRACTICAL delivers",
+        description="fraction of messages that PRACTICAL delivers",
         events="delivered",
         condition="valid",
     ),
     Proportion(
         name="delivered_connected",
-        description="fraction of the pairs joined by a nonfaulty path between which PRACTICAL delivers",
+        description="fraction of the messages with a nonfaulty path that PRACTICAL delivers",
         events="delivered",
         condition="connected",
         defined=_is_searched,
@@ -51,7 +51,7 @@ STATISTICS = (
     ),
     Ratio(
         name="stretch",
-        description="total length of delivered routes divided by the total fault-free distance d(s, t)",
+        description="total length of delivered routes divided by the total distance without faults",
         numerator="length",
         denominator="distance",
         squares=("length_length", "length_distance", "distance_distance"),
@@ -69,7 +69,7 @@ STATISTICS = (
     ),
     NormalMean(
         name="lookups",
-        description="mean number of distinct nodes whose status is looked up",
+        description="mean number of nodes whose status (faulty or not) PRACTICAL looks up",
         total="lookups",
         squares="lookups_lookups",
         condition="lookups_counted",

@@ -9,7 +9,16 @@ from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
-from fastcube.measure.statistics import Difference, Mean, NormalDifference, NormalMean, Point, Proportion, Ratio
+from fastcube.measure.statistics import (
+    Difference,
+    Mean,
+    NormalDifference,
+    NormalMean,
+    Point,
+    Proportion,
+    Ratio,
+    make_quantiles,
+)
 from fastcube.measure.study import Grid, Notes, Study, point_text
 from fastcube.measure.survival import (
     AXES,
@@ -44,6 +53,10 @@ def _pair_count(point: Point) -> float:
     return max(_nonfaulty_count(point) * (_nonfaulty_count(point) - 1) / 2, 1.0)
 
 
+def _most_links(point: Point) -> float:
+    return max(_nonfaulty_count(point) - 1, 1.0)
+
+
 def _has_pair(point: Point) -> bool:
     return _nonfaulty_count(point) >= 2
 
@@ -51,27 +64,32 @@ def _has_pair(point: Point) -> bool:
 STATISTICS = (
     Mean(name="largest_component", description="fraction of the nonfaulty nodes in the largest component", total="largest",
          squares="largest_squares", nonzero="some", unit=_nonfaulty_count),
-    Mean(name="components", description="mean number of components", total="parts", squares="parts_squares",
+    Mean(name="components", description="mean number of components of the nonfaulty nodes",
+         total="components", squares="components_squares",
          nonzero="some", bound=_nonfaulty_count),
     NormalMean(name="distance", description="mean links from s to t, if the network (and a compared hypercube) has a path",
               total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
-    Difference(name="distance_diff", description="distance: network minus hypercube, on the same faults", total="gain",
-               squares="gain_squares", nonzero="gain_nonzero", condition="both", units="links",
+    Difference(name="distance_diff", description="distance: network minus hypercube, on the same faults", total="distance_diff",
+               squares="distance_diff_squares", nonzero="distance_diff_nonzero", condition="both", units="links",
                bound=_distance_bound, defined=is_compared_with_pair),
     Ratio(name="stretch", description="total distance divided by total distance without faults, of pairs with a path",
           numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
           nonzero="reached", condition="reached", defined=_has_pair),
-    *(Proportion(name=f"extra_{g}", description=f"probability of a disconnection into components of more than {g} nodes")
+    *make_quantiles("path_length", "links from s to t, of pairs with a path", "length_bins", percents=(50, 95),
+                    condition="reached", units="links", defined=_has_pair, bound=_most_links, shown=False),
+    *(Proportion(name=f"extra_{g}", description=f"probability of several components, all of more than {g} nodes")
       for g in EXTRA_NODES),
-    *(Proportion(name=f"components_{r}", description=f"probability of at least {r} components", events=f"parts_{r}")
+    *(Proportion(name=f"at_least_{r}_components", description=f"probability of at least {r} components")
       for r in LEAST_COMPONENTS),
-    Mean(name="second_component", description="fraction of the nonfaulty nodes in the second largest component",
+    Mean(name="second_largest_component", description="fraction of the nonfaulty nodes in the second largest component",
          total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
-    Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects", total="joined",
-         squares="joined_squares", nonzero="joined_some", unit=_pair_count, defined=_has_pair),
+    Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects",
+         total="connected_pairs", squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count,
+         defined=_has_pair),
     NormalDifference(name="connected_pairs_diff", description="connected_pairs: network minus hypercube, on the same faults",
-                     total="joined_gain", squares="joined_gain_squares", nonzero="joined_differs", unit=_pair_count,
-                     bound=is_not_hypercube, defined=is_compared_with_pair, shown=False),
+                     total="connected_pairs_diff", squares="connected_pairs_diff_squares",
+                     nonzero="connected_pairs_differs", unit=_pair_count, bound=is_not_hypercube,
+                     defined=is_compared_with_pair, shown=False),
 )  # a table, row by row # fmt: skip
 
 
@@ -93,7 +111,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    known = [(tally.maxima["parts"], point) for point, tally in results if tally.trials]
+    known = [(tally.maxima["components"], point) for point, tally in results if tally.trials]
     (most, trial), point = max(known, key=lambda item: item[0][0], default=((0, 0), {}))
     return [f"most components: {most} (trial {trial} at {point_text(point)})"] if known else []
 
@@ -102,7 +120,7 @@ SURVIVAL_COMPONENTS = Study(
     name="survival-components",
     title="Components and distances of networks on 2^n nodes under random faults",
     source="docs/readings/networks.md, N4, N5",
-    revision=3,
+    revision=4,
     axes=AXES,
     tally=TALLY,
     statistics=STATISTICS,

@@ -42,7 +42,7 @@ def _fails_nodes(point: Point) -> bool:
 def _is_compared(point: Point) -> bool:
     """Whether the hypercube has the same order of failures: nodes fail, or links that have the same names in both."""
     chosen = network_families()[str(point["network"])]
-    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.matched)
+    return chosen.name != "hypercube" and (_fails_nodes(point) or chosen.is_matched(int(point["n"])))
 
 
 def _failing_count(point: Point) -> float:
@@ -66,14 +66,15 @@ STATISTICS: tuple[Statistic, ...] = (
                defined=_fails_nodes),
     Proportion(name="never_disconnected", description="probability of no disconnection until one survivor is left",
                defined=_fails_nodes),
-    NormalMean(name="lifetime", description="expected time of the first disconnection if each node, or link, fails at rate 1",
+    NormalMean(name="lifetime", description="expected time to the first disconnection if each node, or link, fails at rate 1",
                total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
     NormalDifference(name="lifetime_diff", description="lifetime: network minus hypercube, on the same orders of failures",
                      total="life_diff", squares="life_diff_squares", nonzero="life_differs",
                      unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime, defined=_is_compared),
-    Mean(name="disconnected_at", description="mean fraction of nodes or links that fail until the survivors are disconnected",
-         total="disconnected_at", squares="disconnected_squares", nonzero="trials", unit=_failing_count),
-    Mean(name="isolated_at", description="mean fraction of nodes or links that fail until a survivor is isolated",
+    Mean(name="disconnected_at", total="disconnected_at",
+         description="mean fraction of nodes or links that have failed when the survivors are disconnected",
+         squares="disconnected_squares", nonzero="trials", unit=_failing_count),
+    Mean(name="isolated_at", description="mean fraction of nodes or links that have failed when a survivor is isolated",
          total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_failing_count),
     *make_quantiles("first_disconnection", "number of failures at the first disconnection", "disconnected_bins",
                     unit=_bins_per_failure, bound=_failing_count),

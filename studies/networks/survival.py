@@ -240,7 +240,7 @@ def bracket_notes(results: Results) -> list[str]:
         low, high = found.low, found.high
         if (low, high) == (0.0, 1.0):
             continue
-        sampled = results.estimates(point)["no_isolated"]
+        sampled = results.estimates(point)["no_isolated_node"]
         narrower = (
             f", narrower than an interval from {tally.trials:,} trials" if high - low < 2 * sampled.half_width else ""
         )
@@ -281,7 +281,7 @@ _study = functools.partial(
     notes=Notes(
         (rank_notes, ("connected", "disconnected", "connected_diff")),
         (pairing_notes, ("connected_diff",)),
-        (bracket_notes, ("no_isolated", "disconnected", "extra_1")),
+        (bracket_notes, ("no_isolated_node", "disconnected", "extra_1")),
     ),
     together=512,
 )

@@ -83,7 +83,7 @@ def _enumeration(point: Point) -> Tally:
         "trees": count_many(lambda trees, degree: trees),
         "degree": count_many(lambda trees, degree: degree),
         "connected": count_many(lambda trees, degree: trees > 0),
-        "isolated": count_many(lambda trees, degree: degree == 0),
+        "isolated_node": count_many(lambda trees, degree: degree == 0),
         "packing_equals_min_degree": count_many(lambda trees, degree: trees == degree),
         "packing_equals_min_degree_connected": count_many(lambda trees, degree: trees == degree > 0),
     }
@@ -154,7 +154,12 @@ def _figure(results: Results, sheet: Any) -> None:
         points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
         at = [_share(p, kind) for p in points]
         rows = [results.estimates(p) for p in points]
-        above.series(f"n = {n}", [(x, row["trees"]) for x, row in zip(at, rows, strict=True)], like=i, of=len(sizes))
+        above.series(
+            f"n = {n}",
+            [(x, row["max_edge_disjoint_trees"]) for x, row in zip(at, rows, strict=True)],
+            like=i,
+            of=len(sizes),
+        )
         colour = above.drawn[-1].look["color"]
         means = [row["min_degree"].value for row in rows]
         above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
@@ -235,28 +240,39 @@ EDGE_DISJOINT_TREES = Study(
     tally=layout.EDGE_DISJOINT_TREES,
     statistics=(
         Mean(
-            name="trees",
-            description="mean number lambda of edge-disjoint spanning trees",
+            name="max_edge_disjoint_trees",
+            description="mean largest number lambda of edge-disjoint spanning trees of the nonfaulty nodes",
             total="trees",
             nonzero="connected",
             bound=_dimension,
         ),
         Mean(
             name="min_degree",
-            description="mean of the smallest degree delta",
+            description="mean smallest number delta of nonfaulty links of a nonfaulty node",
             total="degree",
             nonzero="linked",
             bound=_dimension,
         ),
-        Proportion(name="packing_equals_min_degree", description="probability that lambda = delta"),
-        Proportion(name="connected", description="probability that lambda >= 1", shown=False),
+        Proportion(
+            name="packing_equals_min_degree",
+            description="probability that lambda = delta: as many trees as the smallest degree",
+        ),
+        Proportion(
+            name="connected",
+            description="probability that the nonfaulty nodes are connected (lambda >= 1)",
+            shown=False,
+        ),
         Proportion(
             name="packing_equals_min_degree_connected",
-            description="probability that lambda = delta where lambda >= 1",
+            description="fraction of the connected trials with lambda = delta",
             condition="connected",
             shown=False,
         ),
-        Proportion(name="isolated", description="probability that delta = 0", shown=False),
+        Proportion(
+            name="isolated_node",
+            description="probability that a nonfaulty node has no nonfaulty link (delta = 0)",
+            shown=False,
+        ),
     ),
     kernel=lambda point: dispatch.EDGE_DISJOINT_TREES.kernel(*point.values()),
     grids=(Grid("nodes", _node_grid(), 10_000), Grid("links", _link_grid(), 10_000)),
@@ -265,5 +281,5 @@ EDGE_DISJOINT_TREES = Study(
     explain=_explain,
     sample=_sample_trial,
     figure=_figure,
-    notes=Notes((_notes, ("trees", "packing_equals_min_degree"))),
+    notes=Notes((_notes, ("max_edge_disjoint_trees", "packing_equals_min_degree"))),
 )

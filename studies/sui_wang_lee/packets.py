@@ -106,7 +106,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
     with_fault = [point for point in points if point["d"] == nearest]
     without = [point for point in points if point["d"] == 0]
     rows = (
-        ("one tree", with_fault or without, "steps_single"),
+        ("one tree", with_fault or without, "steps_one_tree"),
         ("n - 1 light trees around a fault", with_fault, "steps"),
         ("n rooted trees, no fault", without, "steps"),
     )
@@ -196,20 +196,20 @@ EDST_BROADCAST = Study(
     statistics=(
         NormalMean(
             name="steps",
-            description="mean steps until every nonfaulty node has every packet, on the edge-disjoint trees",
+            description="mean number of steps until every nonfaulty node has every packet, on edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(name="matches_theorem_2", description="fraction of trials with the printed number of steps"),
+        Proportion(name="matches_theorem_2", description="fraction of trials with the number of steps of Theorem 2"),
         NormalMean(
-            name="steps_single",
-            description="mean steps on one tree: a binomial tree without a fault, else a shortest-path tree",
+            name="steps_one_tree",
+            description="mean number of steps on one tree: binomial without a fault, else of shortest paths",
             total="single",
             squares="single_squared",
         ),
         NormalMean(
             name="lower_bound",
-            description="mean lower bound on the steps of every schedule",
+            description="mean lower bound on the number of steps of every schedule",
             total="lower_bound",
             squares="lower_bound_squared",
         ),

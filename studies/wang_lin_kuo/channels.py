@@ -193,7 +193,7 @@ MULTICAST = Study(
     statistics=(
         Mean(
             name="channels",
-            description="mean number of channels N, by shortcuts",
+            description="mean number of channels that a multicast takes (the paper's N), with shortcuts",
             total="channels",
             squares="channels_channels",
             nonzero=_CONDITION,
@@ -202,7 +202,7 @@ MULTICAST = Study(
         ),
         Mean(
             name="channels_hamilton",
-            description="mean number of channels N, along the Hamilton path",
+            description="mean number of channels that a multicast takes along the Hamilton path",
             total="hamilton",
             squares="hamilton_hamilton",
             nonzero=_CONDITION,
@@ -211,8 +211,8 @@ MULTICAST = Study(
             defined=lambda point: point["n"] <= MOST_HAMILTON_DIMENSIONS,
         ),
         Ratio(
-            name="fault_ratio",
-            description="total of N divided by the total of the same multicasts without faults",
+            name="channels_over_fault_free",
+            description="total number of channels divided by that of the same multicasts without faults",
             numerator="channels",
             denominator="free",
             squares=("channels_channels", "channels_free", "free_free"),
@@ -222,7 +222,7 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="depth",
-            description="mean over multicasts of the largest number of channels to a destination",
+            description="mean number of channels to the farthest destination",
             total="depth",
             squares="depth_depth",
             bound=_most_channels,
@@ -231,7 +231,7 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="detours",
-            description="mean number of detours",
+            description="mean number of detours around faulty nodes",
             total="detours",
             squares="detours_detours",
             nonzero="detoured",
@@ -247,7 +247,9 @@ MULTICAST = Study(
             condition=_CONDITION,
         ),
         Proportion(
-            name="partition_exists", description="probability that a fault-tolerant 2-partition exists", shown=False
+            name="partition_exists",
+            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+            shown=False,
         ),
     ),
     kernel=lambda point: dispatch.MULTICAST.kernel(*point.values()),

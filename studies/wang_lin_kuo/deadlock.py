@@ -127,7 +127,10 @@ MULTICAST_DEADLOCK = Study(
     ),
     tally=layout.MULTICAST_DEADLOCK,
     statistics=(
-        Proportion(name="partition_exists", description="probability that a fault-tolerant 2-partition exists"),
+        Proportion(
+            name="partition_exists",
+            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+        ),
         Proportion(
             name="cyclic",
             description="fraction of fault sets with a cyclic dependency graph: multicasts, one virtual channel",
@@ -292,7 +295,9 @@ MULTICAST_WORMHOLE = Study(
             condition="partition_exists",
         ),
         Proportion(
-            name="partition_exists", description="probability that a fault-tolerant 2-partition exists", shown=False
+            name="partition_exists",
+            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+            shown=False,
         ),
     ),
     kernel=lambda point: dispatch.MULTICAST_WORMHOLE.kernel(*point.values()),

@@ -211,11 +211,16 @@ TWO_PARTITION = Study(
     ),
     tally=layout.TWO_PARTITION,
     statistics=(
-        Proportion(name="partition_exists", description="probability that a fault-tolerant 2-partition exists"),
-        Proportion(name="greedy_finds", description="probability that Figure 2 finds a fault-tolerant 2-partition"),
+        Proportion(
+            name="partition_exists",
+            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+        ),
+        Proportion(
+            name="greedy_finds", description="probability that the greedy search of Figure 2 finds such dimensions"
+        ),
         Proportion(
             name="greedy_finds_given_exists",
-            description="fraction of the trials with a fault-tolerant 2-partition in which Figure 2 finds one",
+            description="fraction of the trials with such dimensions in which the greedy search finds some",
             events="greedy_finds",
             condition="partition_exists",
         ),

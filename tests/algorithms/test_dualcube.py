@@ -76,13 +76,13 @@ def test_lazy_safety_counts_every_node():
     assert [dual.is_safe(k) for k in range(5)] == [net.is_safe(k) for k in range(5)]
 
 
-@pytest.mark.parametrize("variant", ["literal", "repaired"])
+@pytest.mark.parametrize("variant", ["as_printed", "corrected"])
 def test_offline_is_the_twins(variant):
     outcomes = set()
     for dual, faults, s, t in cases(2, [1, 2, 3, 4, 5, 6], 60):
         for k in range(dual.m // 2 + 1):
             route = fc.route(dual, s, t, algorithm="OFFLINE", k=k, variant=variant)
-            expected = twin.Offline(dual.m, faults.__contains__, k, variant == "repaired").route(s, t)
+            expected = twin.Offline(dual.m, faults.__contains__, k, variant == "corrected").route(s, t)
             assert (route.path or None) == expected
             assert (route.outcome == "delivered") == (expected is not None) == (not route.reason)
             outcomes.add(route.outcome)
@@ -135,7 +135,7 @@ def test_tree_limit_fails_the_route():
     assert route.path == (twin.Practical(m, dual.is_faulty).route(s, t)[0] or [])
 
 
-@pytest.mark.parametrize("variant", ["literal", "repaired"])
+@pytest.mark.parametrize("variant", ["as_printed", "corrected"])
 def test_a_path_of_one_node_takes_no_step(variant):
     """s = t among more faults than a cluster's limit, cut off: Algorithm 1 would find no way out (B6)."""
     dual = fc.DualCube(2, [0b00001, 0b00010, 0b10000])
@@ -171,7 +171,7 @@ BAD = [
     (lambda: fc.route(fc.DualCube(5), 0, 1, algorithm="OFFLINE", k=3), "k must be in [0, 2] for m=5, got 3"),
     (
         lambda: fc.route(fc.DualCube(5), 0, 1, algorithm="OFFLINE", variant="x"),
-        "variant must be literal or repaired for OFFLINE, got 'x'",
+        "variant must be as_printed or corrected for OFFLINE, got 'x'",
     ),
     (
         lambda: fc.route(fc.DualCube(17), 0, 1, algorithm="OFFLINE"),

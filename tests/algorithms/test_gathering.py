@@ -16,7 +16,7 @@ from reference.trees import detect
 import fastcube as fc
 from fastcube.errors import ParameterError
 
-RUNS = (("TC", None), ("REROUTE", None), ("FTTC", "literal"), ("FTTC", "comment"), ("FTTC", "repaired"))
+RUNS = (("TC", None), ("REROUTE", None), ("FTTC", "as_printed"), ("FTTC", "as_commented"), ("FTTC", "corrected"))
 SAME = [
     "expected",
     "arrived",
@@ -45,7 +45,7 @@ def check(n, nodes, links, rng):
     for tree in trees_of(cube, rng):
         for algorithm, variant in RUNS:
             found = fc.gather(cube, tree, algorithm, variant)
-            expected = twin.Run(n, fault, tree.sink, tree.order, algorithm, variant or "comment")
+            expected = twin.Run(n, fault, tree.sink, tree.order, algorithm, variant or "as_commented")
             for name in SAME:
                 assert getattr(found, name) == getattr(expected, name), (name, cube, tree, algorithm, variant)
             assert list(found.failing) == expected.failing
@@ -72,14 +72,14 @@ def test_random_fault_sets(many):
 
 
 def test_what_the_repair_promises():
-    """Whatever the tree and the faults: repaired loses what is stranded and no more, and comment never blocks."""
+    """Whatever the tree and the faults: corrected loses what is stranded and no more, and comment never blocks."""
     rng = random.Random(3)
     for n, nodes, links in random_fault_sets(120, 2, 6, seed=6):
         cube = fc.Hypercube(n, nodes, links)
         for tree in trees_of(cube, rng):
-            repaired = fc.gather(cube, tree, variant="repaired")
-            assert repaired.lost == repaired.unreachable_data
-            assert not repaired.deadlocked
+            corrected = fc.gather(cube, tree, variant="corrected")
+            assert corrected.lost == corrected.unreachable_data
+            assert not corrected.deadlocked
             assert not fc.gather(cube, tree).deadlocked
 
 
@@ -119,12 +119,12 @@ def test_example_3():
     """1011 gives its data to 1111 and 0011, and 1010 does nothing; by Figure 13's letter 1001 waits for ever."""
     cube, tree = example_3()
     assert tree.faulty_links == ((0b1011, 0b1010),)
-    for variant in ("comment", "repaired"):
+    for variant in ("as_commented", "corrected"):
         g = fc.gather(cube, tree, variant=variant)
         assert g.plans[0].partners == (0b1111, 0b0011)
         assert (g.failing, g.faulty_stages, g.detours) == (((0, 0b1011),), (0,), ())
         assert (g.arrived, g.steps_paper, g.steps_sync, g.deadlocked) == (16, 5, 5, False)
-    g = fc.gather(cube, tree, variant="literal")
+    g = fc.gather(cube, tree, variant="as_printed")
     assert g.blocked == (0b0000, 0b1000, 0b1001)
     assert g.lost == g.lost_by["blocked"] == Fraction(15, 2)
 
@@ -134,11 +134,11 @@ def test_example_4():
     cube = fc.Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
     tree = fc.find_tree(cube)
     assert str(tree) == "sink 001, order (2, 1, 0)"
-    for variant in ("comment", "repaired"):
+    for variant in ("as_commented", "corrected"):
         g = fc.gather(cube, tree, variant=variant)
         assert (g.failing, g.plans[0].partners) == (((0, 0b100),), (0b101,))
         assert (g.expected, g.arrived) == (7, 7)
-    assert fc.gather(cube, tree, variant="literal").deadlocked
+    assert fc.gather(cube, tree, variant="as_printed").deadlocked
 
 
 def test_nothing_faulty():
@@ -151,7 +151,7 @@ def test_nothing_faulty():
 @pytest.mark.slow
 def test_sixteen_dimensions():
     cube = fc.Hypercube(16, faulty_links=[(u, u ^ 1 << u % 16) for u in range(1, 4000, 7)])
-    g = fc.gather(cube, fc.CommunicationTree(cube, 0, range(16)), variant="repaired")
+    g = fc.gather(cube, fc.CommunicationTree(cube, 0, range(16)), variant="corrected")
     assert g.lost == g.unreachable_data == 0
     with pytest.raises(ParameterError, match=r"n must be in \[1, 10\] to follow data by origin, got 16"):
         _ = g.by_origin
@@ -174,9 +174,12 @@ def test_result_of_numbers():
         (lambda: fc.gather(CUBE, (0, (0, 1, 2, 3))), "tree must be a CommunicationTree, got"),
         (lambda: fc.gather(fc.Hypercube(4), TREE), "tree must be a tree of the cube"),
         (lambda: fc.gather(CUBE, TREE, "TCP"), "algorithm must be FTTC, TC or REROUTE for Hypercube, got 'TCP'"),
-        (lambda: fc.gather(CUBE, TREE, variant="fixed"), "variant must be literal, comment or repaired .* got 'fixed'"),
-        (lambda: fc.gather(CUBE, TREE, "TC", variant="comment"), "variant is not an option of TC"),
-        (lambda: fc.gather(CUBE, TREE, "REROUTE", variant="literal"), "variant is not an option of REROUTE"),
+        (
+            lambda: fc.gather(CUBE, TREE, variant="fixed"),
+            "variant must be as_printed, as_commented or corrected .* got 'fixed'",
+        ),
+        (lambda: fc.gather(CUBE, TREE, "TC", variant="as_commented"), "variant is not an option of TC"),
+        (lambda: fc.gather(CUBE, TREE, "REROUTE", variant="as_printed"), "variant is not an option of REROUTE"),
         (lambda: fc.gather(CUBE, TREE, data=7, **HALVES), "data must be a mapping of labels to pieces, got 7"),
         (lambda: fc.gather(CUBE, TREE, data={0: 1}, **HALVES), "data must have one piece .* 16 nodes .* misses node 1"),
         (lambda: fc.gather(CUBE, TREE, data={**ONES, 16: 1}, **HALVES), "data must have one piece .* has 16, which"),
@@ -204,8 +207,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def test_applications(name):
     for options in ([], ["--links", "14", "--nodes", "2", "--seed", "3"], ["--links", "0", "--nodes", "0"]):
         done = subprocess.run([sys.executable, EXAMPLES / name, *options], capture_output=True, text=True, check=True)
-        assert "wrong" not in done.stdout.split("literal")[0]
-        assert "right answer" in done.stdout.split("repaired")[1]
+        assert "wrong" not in done.stdout.split("as_printed")[0]
+        assert "right answer" in done.stdout.split("corrected")[1]
     assert done.stdout.count("right answer") == 3  # nothing is faulty
 
 
@@ -215,7 +218,7 @@ def test_examples_gather_among_faults(name):
     assert done.stdout.endswith(
         "8 faulty links, 1 faulty nodes, 31 nodes with data\n"
         "FIND_TREE: sink 00000, order (4, 3, 2, 0, 1), 1 faulty links in the tree\n"
-        "literal   5 steps, slowdown 1.00: wrong answer, 11 nodes wait for ever\n"
-        "comment   5 steps, slowdown 1.00: right answer, 0 of 31 pieces lost\n"
-        "repaired  5 steps, slowdown 1.00: right answer, 0 of 31 pieces lost\n"
+        "as_printed   5 steps, slowdown 1.00: wrong answer, 11 nodes wait for ever\n"
+        "as_commented 5 steps, slowdown 1.00: right answer, 0 of 31 pieces lost\n"
+        "corrected    5 steps, slowdown 1.00: right answer, 0 of 31 pieces lost\n"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -12,6 +13,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.documented import load_documented_sampler
 from reference import networks as twin
 from reference import survival as plain
 
@@ -57,11 +59,14 @@ def test_steps_are_the_twins(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_matched_is_what_it_says_and_steps_are_the_same_in_wide_labels(name):
     family = FAMILIES[name]
-    flips = [
-        family.slots(n) == n and all((v ^ family.step(v, d, n)) >> d & 1 for v in range(2**n) for d in range(n))
-        for n in sizes(name, 7)
-    ]
-    assert family.matched == all(flips)
+    for n in sizes(name, 9):
+        flips = family.slots(n) == n and all((v ^ family.step(v, d, n)) >> d & 1 for v in range(2**n) for d in range(n))
+        assert (
+            family.is_matched(n)
+            == flips
+            == load_documented_sampler()["is_matched"](n, family.slots(n), functools.partial(family.step, n=n))
+        )
+    assert family.is_matched(max(n for n in range(50, 63) if family.sizes(n))) == family.flips_bits
     rng = random.Random(5)
     for n in (n for n in range(50, 63) if family.sizes(n)):
         for v, d in [(rng.randrange(2**n), rng.randrange(family.slots(n))) for _ in range(50)]:
@@ -312,7 +317,7 @@ def test_shapes_are_those_of_all_sets(name):
         ]
         for g, counts in ((1, exact.extra_1), (2, exact.extra_2), (3, exact.extra_3)):
             assert counts[f] == sum(len(s) > 1 and min(s) > g for s in sizes)
-        for r, counts in ((3, exact.components_3), (4, exact.components_4)):
+        for r, counts in ((3, exact.at_least_3_components), (4, exact.at_least_4_components)):
             assert counts[f] == sum(len(s) >= r for s in sizes)
 
 
@@ -405,13 +410,13 @@ def ring(v, d, n):
 @pytest.mark.kernels
 def test_a_family_of_ones_own():
     mine = fc.custom_network("ring", "a cycle", step=ring, slots=lambda n: 2, sizes=lambda n: n >= 2)
-    assert not mine.matched and mine.degree(5) == 2 and mine.links(5) == 32
+    assert not mine.is_matched(5) and mine.degree(5) == 2 and mine.links(5) == 32
     net = fc.network(mine, 6, [0, 32])
     assert fc.survival(net).components == [31, 31] and fc.diameter(fc.network(mine, 6)) == 32
     assert fc.network(mine, 12).neighbours(0) == (1, 4095)
     assert fc.exact_survival(mine, 4).nodes == EXACT["torus-16"]["4"]["connected_by_faulty_nodes"]
     again = fc.custom_network("cross", "crossed again", step=block(lambda v, d, n: twisted(v, d)), slots=lambda n: n)
-    assert again.matched and fc.diameter(fc.network(again, 7)) == fc.diameter(fc.network("crossed", 7))
+    assert again.is_matched(7) and fc.diameter(fc.network(again, 7)) == fc.diameter(fc.network("crossed", 7))
 
 
 @block
@@ -441,6 +446,50 @@ def test_a_step_that_goes_wrong_above_what_was_checked():
     assert fc.survival(fc.network(late, 11)).connected
     with pytest.raises(fc.ParameterError, match="at n=12 slot 0 leads from 0 to 1 and from there to 2"):
         fc.network(late, 12)
+
+
+def hashed(v, d, n):
+    """A twist by a hash of the higher bits, whose product wraps at 64 bits when it is compiled."""
+    return v ^ ((2 << d) - 1) if ((v >> (d + 1)) * 0x1E3779B97F4A7C15) % 3 == 1 else v ^ (1 << d)
+
+
+compiled_hash = block(hashed)
+
+#: Replaced by a test; the compiler reads a global as a constant.
+CALLS = [0]
+
+
+def counting(v, d, n):
+    """A step that no compiler takes: it changes a global list of another type."""
+    CALLS.append({})
+    return v ^ 1 << d
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (
+            hashed,
+            r"step of mine must be the same when it is compiled, .* at n=\d+ slot \d of [01]+ leads to [01]+ in Python",
+        ),
+        (lambda v, d, n: v ^ (1 << d) ^ ((2**d) ** (8 * n) % 3 == 0), "the same when it is compiled"),
+        (counting, "step of mine failed: TypingError"),
+    ],
+    ids=["wraps", "power", "fails"],
+)
+def test_a_step_that_compiles_to_another_network_is_one_line(step, message):
+    with pytest.raises(fc.FastcubeError, match=message) as caught:
+        fc.custom_network("mine", "a", step=step, slots=lambda n: n)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_own_networks_neighbours_are_those_of_its_table():
+    """Also above the sizes at which Python and compiled code are compared."""
+    late = fc.custom_network(
+        "late", "a", step=lambda v, d, n: v ^ (1 << d) if n < 11 else compiled_hash(v, d, n), slots=lambda n: n
+    )
+    net, table = fc.network(late, 11), late.table(11)
+    assert all(net.neighbours(v) == tuple(w for w in table[v].tolist() if w != v) for v in range(2**11))
 
 
 @pytest.mark.parametrize(

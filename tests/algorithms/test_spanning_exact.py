@@ -59,10 +59,14 @@ def exact(n, f=0, links=0):
 def test_exact_values():
     e = exact(3, links=3)
     assert joint_counts()[3, "links"][3] == {(0, 0): 8, (1, 1): 168, (1, 2): 12, (2, 2): 32}
-    assert e["trees"] == Fraction(180 + 64, 220) and e["packing_equals_min_degree"] == Fraction(208, 220)
+    assert e["max_edge_disjoint_trees"] == Fraction(180 + 64, 220) and e["packing_equals_min_degree"] == Fraction(
+        208, 220
+    )
     assert EDGE_DISJOINT_TREES.enumeration({"n": 3, "f": 0, "links": 3}).maxima["largest_gap"][0] == 1
     assert e["packing_equals_min_degree_connected"] == Fraction(200, 212) and e["connected"] == Fraction(212, 220)
-    assert exact(4, 1)["trees"] == 3 and exact(2, links=4)["packing_equals_min_degree_connected"] is None
+    assert (
+        exact(4, 1)["max_edge_disjoint_trees"] == 3 and exact(2, links=4)["packing_equals_min_degree_connected"] is None
+    )
     for n in range(2, 5):  # with f <= n - 1 faulty nodes there are as many trees as the smallest degree
         assert all(exact(n, f)["packing_equals_min_degree"] == 1 for f in range(min(n, 2**n - 1)))
 

@@ -96,6 +96,29 @@ def test_a_graph_of_a_large_cube_is_refused():
         ("n,m,faulty_nodes\n4,2,1\n", "some.csv must have one of the columns n and m, got both"),
         ("n,faulty_nodes,faulty_nodes\n3,1,2\n", "must name each column once"),
         ("n,faulty_nodes\n3," + "9" * 5000 + "\n", "line 2: faulty_nodes must be an integer from 0, got"),
+        (
+            "n,faulty_nodes\n6,000011 000001\n",
+            "line 2: faulty_nodes must be decimal .*, or 0b000011 for bits, got '000011'",
+        ),
+        (
+            "n,faulty_nodes\n6,101010\n",
+            "line 2: faulty_nodes must be decimal labels .* or 0b101010 for bits, got '101010'",
+        ),
+        ("n,faulty_nodes\n6,007\n", "line 2: faulty_nodes must be decimal labels without leading zeros, got '007'"),
+        ("m,faulty_nodes\n2,011\n", "line 2: faulty_nodes must be decimal labels .*, or 0b011 for bits"),
+        ("n,faulty_links\n3,000-001\n", "line 2: faulty_links must be decimal labels .*, or 0b000 for bits"),
+        ("n,faulty_nodes\n3,0b2\n", "line 2: faulty_nodes must be an integer from 0, got '0b2'"),
+        ("n,f,faulty_nodes\n4,2,1 3\n4,3,1 3\n", "line 3: f must be the number of faulty_nodes, which is 2, got 3"),
+        ("n,links,faulty_links\n4,2,0-1\n", "line 2: links must be the number of faulty_links, which is 1, got 2"),
+        ("n,f,faulty_nodes\n4,two,1 3\n", "line 2: f must be an integer from 0, got 'two'"),
+        ("n,faulty_nodes\n20," + "1 " * 16_383 + "7\n", "line 2: faulty_nodes must be different labels"),
+        (
+            "n,faulty_nodes\n20,1" + " " * 32_766 + "\n",
+            "has the 32,767 characters at which spreadsheets cut a cell: add .* f ",
+        ),
+        ("n,f,faulty_nodes\n20,2,1" + " " * 32_766 + "\n", "f must be the number of faulty_nodes, which is 1, got 2"),
+        ("n,f,trial,faulty_nodes\n4,1,0,1\n4,1,1,2\n4,1,0,3\n", "line 4: trial must be different .*, got 0 twice"),
+        ("m,network,faulty_nodes\n2,folded,1\n", "line 2: network must be empty for m, a dual-cube, got 'folded'"),
     ],
 )
 def test_what_is_no_fault_set_is_one_line(text, message, tmp_path):
@@ -107,6 +130,69 @@ def test_what_is_no_fault_set_is_one_line(text, message, tmp_path):
         fc.read_fault_sets(tmp_path / "none.csv")
 
 
+def fold_names():
+    """Names that differ from a column that is read in case, blanks, - or _, or by a slip, and names that speak of faults."""
+    for name in ("faulty_nodes", "faulty_links"):
+        yield from (name.title(), name.upper(), name.replace("_", " "), name.replace("_", "-"), name.replace("_", ""))
+        yield from (name[:-1], name.replace("faulty", "failed"), name[:3] + name[4:])
+    yield from (
+        "faulty_edges",
+        "Faulty",
+        "faults",
+        "failed_edges",
+        "broken links",
+        "Network",
+        "netwrok",
+        "Trial",
+        "trail",
+        "N",
+    )
+    yield from ("S", "T", "F", "Links", "link s")
+
+
+@pytest.mark.parametrize("name", [*fold_names()])
+def test_a_column_that_is_nearly_read_is_refused(name, tmp_path, run):
+    (tmp_path / "some.csv").write_text(f"n,faulty_nodes,{name}\n4,,0\n")
+    code, out, said = run("evaluate some.csv --study survival")
+    assert code == 2 and out == "" and said.count("\n") == 1
+    assert f"must not have the column {name}, which is not read; did you mean " in said
+
+
+def test_harmless_columns_and_all_spellings_of_labels_are_read(tmp_path):
+    head = "n,faulty_links,faulty_nodes,nodes,note,comment,rate,k,status_key,source,order,f,links,s,t"
+    (tmp_path / "some.csv").write_text(f"{head}\n6,0-0b1,0x3F 0B000011 17,fine,a b,x,.1,1,7,2,1 2,3,1,2,3\n")
+    given = fc.read_fault_sets(tmp_path / "some.csv")[0]
+    assert given.network == fc.Hypercube(6, [63, 3, 17], [(0, 1)]) and given.others["source"] == "2"
+
+
+def test_ends_by_another_name_are_not_overlooked(tmp_path, run):
+    (tmp_path / "some.csv").write_text("n,faulty_nodes,source,target\n4,,0,3\n")
+    code, out, said = run("evaluate some.csv --study survival")
+    assert code == 2 and "line 2: s must be a column, got source in its place: rename it" in said
+    code, out, said = run("evaluate some.csv --study unsafe-fraction")
+    assert code == 0 and out.splitlines()[1] == "0,0,0.0,0"
+
+
+@pytest.mark.parametrize(
+    "study", ["routing", "routing-rate", "routing-rules", "routing-rules-rate", "dualcube-routing"]
+)
+def test_messages_are_routed_as_one_by_one(study, tmp_path, run):
+    size, network = ("m", fc.DualCube(3, [1, 5])) if study.startswith("dual") else ("n", fc.Hypercube(5, [1, 5]))
+    (tmp_path / "some.csv").write_text(f"{size},faulty_nodes,s,t,trial,k\n{'3' if size == 'm' else '5'},1 5,0,23,7,2\n")
+    code, out, _ = run(f"evaluate some.csv --study {study}")
+    (row,) = csv.DictReader(out.splitlines())
+    assert code == 0 and row.pop("trial") == "7"
+    rules = [name for name in row if not name.endswith("_links")]
+    assert len(rules) == {"routing": 4, "routing-rate": 3, "routing-rules": 8, "routing-rules-rate": 5}.get(study, 2)
+    for rule in rules:
+        options = {"k": 2} if rule in ("route1", "route2") else {"seed": 7} if rule == "sidetrack" else {}
+        found = fc.route(network, 0, 23, rule.upper(), **options)
+        assert (row[rule], row[f"{rule}_links"]) == (found.outcome, "" if found.length is None else str(found.length))
+    (tmp_path / "none.csv").write_text(f"{size},faulty_nodes\n3,1\n")
+    code, _, said = run(f"evaluate none.csv --study {study}")
+    assert code == 2 and "line 2: s and t must be columns for this study, of one message" in said
+
+
 @pytest.mark.kernels
 def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     point = {"network": "torus-8", "n": 6, "f": 12, "links": 10}
@@ -116,12 +202,16 @@ def test_given_sets_are_evaluated_as_they_are_counted(tmp_path, run):
     counts = fc.study("survival").count(point, 50).counts
     assert code == 0 and [row["trial"] for row in rows] == [str(t) for t in range(50)]
     assert sum(row["connected"] == "1" for row in rows) == counts["connected"]
-    assert sum(row["distance"] != "" for row in rows) == counts["pair"]
+    assert sum(row["distance"] != "" for row in rows) == counts["st_connected"]
     (tmp_path / "own.csv").write_text("n,faulty_nodes\n3,1 2\n3,\n")
     code, out, _ = run("evaluate own.csv --study unsafe-fraction")
     assert code == 0 and out.splitlines()[0] == "trial,unsafe,unsafe_fraction,rounds" and len(out.splitlines()) == 3
     code, _, said = run("evaluate sets.csv --study spanning")
-    assert code == 2 and "study must be survival, unsafe-fraction or find-tree, got 'spanning'" in said
+    assert (
+        code == 2
+        and "study must be survival, unsafe-fraction, find-tree, routing, " in said
+        and "got 'spanning'" in said
+    )
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def reference_counts(name, what, n, order, failed):
     return {
         "connected": len(sizes) == 1,
         "disconnected": len(sizes) > 1,
-        "no_isolated": isolated == 0,
+        "no_isolated_node": isolated == 0,
         "extra_1": len(sizes) > 1 and isolated == 0,
         "largest": largest,
         "largest_squares": largest**2,
@@ -87,7 +87,7 @@ def find_moments(name, what, n, order):
     """The least numbers of failures that disconnect, and that isolate one of several survivors; None where none does."""
     states = [reference_counts(name, what, n, order, f) for f in range(len(order) + 1)]
     apart = next((f for f, state in enumerate(states) if state["disconnected"]), None)
-    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated"]), None)
+    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated_node"]), None)
     return apart, alone
 
 

@@ -14,11 +14,11 @@ from fastcube.kernels.gathering.scalar import GATHER_SINGLE
 from helpers.tree_trials import sample_faults
 
 RUNS = {
-    "literal": ("FTTC", "literal"),
-    "comment": ("FTTC", "comment"),
-    "repaired": ("FTTC", "repaired"),
-    "reroute": ("REROUTE", "comment"),
-    "tc": ("TC", "comment"),
+    "as_printed": ("FTTC", "as_printed"),
+    "as_commented": ("FTTC", "as_commented"),
+    "corrected": ("FTTC", "corrected"),
+    "reroute": ("REROUTE", "as_commented"),
+    "tc": ("TC", "as_commented"),
 }
 
 
@@ -35,7 +35,7 @@ def tally_of_fault_words(n, fault):
     if tree is None:
         return out, None
     runs = {name: twin.Run(n, fault, *tree[:2], *how) for name, how in RUNS.items()}
-    comment = runs["comment"]
+    comment = runs["as_commented"]
     holders, cut = comment.expected, int(comment.unreachable_data)
     alone = any(not comment.partners(v, i) for i, v in comment.failing)
     out |= {
@@ -47,7 +47,7 @@ def tally_of_fault_words(n, fault):
         "unreachable_data_expected": cut * holders,
         "with_unreachable_data": int(cut > 0),
         "avoidable_loss": int(comment.lost > cut),
-        "no_partition": int(alone),
+        "blocked_sender_without_helper": int(alone),
         "slowdown_at_least_2": int(comment.steps_sync >= 2 * n),
     }
     for name, run in runs.items():
@@ -58,8 +58,8 @@ def tally_of_fault_words(n, fault):
         if f"deadlocked_{name}" in out:
             out[f"deadlocked_{name}"] = int(run.deadlocked)
     steps = {
-        "comment": comment.steps_sync,
-        "repaired": runs["repaired"].steps_sync,
+        "as_commented": comment.steps_sync,
+        "corrected": runs["corrected"].steps_sync,
         "paper": comment.steps_paper,
         "reroute": runs["reroute"].steps_paper,
         "reroute_hops": runs["reroute"].steps_sync,

@@ -36,7 +36,7 @@ def check_planted(n, f, first, stop):
             continue
         unsafe, rounds, largest = plain.outcome(n, faults)
         reached = [d for d in DIMENSIONS if d <= largest]
-        total.update(["acceptance", *(f"dimension_{d}" for d in reached[1:])])
+        total.update(["acceptance", *(f"unsafe_subcube_{d}" for d in reached[1:])])
         if reached[-1] > 1:
             total[f"unsafe_nodes_{reached[-1]}"] += unsafe
             total[f"unsafe_nodes_squared_{reached[-1]}"] += unsafe**2

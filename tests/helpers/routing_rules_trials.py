@@ -80,8 +80,8 @@ def check_rules(n, f, links, trials):
         for name, arrives in delivers.items():
             counts[f"{name}_loss"] += reach and not arrives
         for name in COMPARED_RULES:
-            counts[f"{name}_gain"] += delivers[name] - delivers["levels"]
-            counts[f"{name}_apart"] += delivers[name] != delivers["levels"]
+            counts[f"{name}_diff"] += delivers[name] - delivers["levels"]
+            counts[f"{name}_differs"] += delivers[name] != delivers["levels"]
         for name in PROMISING_RULES:
             outcome, extra = found[name]
             update_maximum(

@@ -58,7 +58,7 @@ def check_numbers(point, first, trials):
         "degree_squared": sum(degree**2 for _, degree in pairs),
         "connected": sum(trees > 0 for trees, _ in pairs),
         "linked": sum(degree > 0 for _, degree in pairs),
-        "isolated": sum(degree == 0 for _, degree in pairs),
+        "isolated_node": sum(degree == 0 for _, degree in pairs),
         "packing_equals_min_degree": sum(trees == degree for trees, degree in pairs),
         "packing_equals_min_degree_connected": sum(trees == degree > 0 for trees, degree in pairs),
         "gap": sum(degree - trees for trees, degree in pairs),

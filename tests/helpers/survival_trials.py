@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 from reference import survival
 from scipy.special import bdtr, bdtrc
@@ -14,6 +12,7 @@ from fastcube.kernels.survival import dispatch as tables
 from fastcube.kernels.survival import replay
 from fastcube.kernels.survival.layout import SURVIVAL
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as PARTS
+from helpers.tallies import check_counts, new_counts
 
 KEY = 0x5EED0123456789AB
 
@@ -62,36 +61,37 @@ def check_parts(name, n, f, k, first, trials):
     found = count_trials(
         tables.SURVIVAL_COMPONENTS.kernel(name, n, f, k), name, n, f, k, first=first, trials=trials, layout=PARTS
     )
-    out = Counter(dict.fromkeys((counter.name for counter in PARTS.counters), 0))
+    out = new_counts(PARTS)
     most = (-1, -1)
     for t, (own, cube) in enumerate(reference_outcomes(name, n, drawn), first):
         size = int(own.largest * (2**n - f))
         out["largest"] += size
         out["largest_squares"] += size**2
-        out["parts"] += own.parts
-        out["parts_squares"] += own.parts**2
+        out["components"] += own.parts
+        out["components_squares"] += own.parts**2
         out["some"] += own.parts > 0
         for g in (2, 3):
             out[f"extra_{g}"] += own.parts > 1 and min(own.sizes) > g
-            out[f"parts_{g + 1}"] += own.parts >= g + 1
+            out[f"at_least_{g + 1}_components"] += own.parts >= g + 1
         second = own.sizes[1] if own.parts > 1 else 0
         out["second"] += second
         out["second_squares"] += second**2
         out["second_some"] += second > 0
         joined = count_pairs(own.sizes)
-        out["joined"] += joined
-        out["joined_squares"] += joined**2
-        out["joined_some"] += joined > 0
+        out["connected_pairs"] += joined
+        out["connected_pairs_squares"] += joined**2
+        out["connected_pairs_some"] += joined > 0
         if not k or FAMILIES[name].is_compared(n):
             gain = joined - count_pairs(cube.sizes)
-            out["joined_gain"] += gain
-            out["joined_gain_squares"] += gain**2
-            out["joined_differs"] += gain != 0
+            out["connected_pairs_diff"] += gain
+            out["connected_pairs_diff_squares"] += gain**2
+            out["connected_pairs_differs"] += gain != 0
         most = max(most, (own.parts, t), key=lambda pair: (pair[0], -pair[1]))
         if own.distance is not None:
             out["reached"] += 1
             out["length"] += own.distance
             out["length_squares"] += own.distance**2
+            out["length_bins"][min(own.distance, 63)] += 1
             out["intact"] += own.intact
             out["intact_squares"] += own.intact**2
             out["length_intact"] += own.distance * own.intact
@@ -101,8 +101,8 @@ def check_parts(name, n, f, k, first, trials):
                 out["both"] += 1
                 out["both_length"] += own.distance
                 out["both_squares"] += own.distance**2
-                out["gain"] += gain
-                out["gain_squares"] += gain**2
-                out["gain_nonzero"] += gain != 0
-    assert found.pop("most_parts") == most
-    assert found == dict(out), (n, f, k)
+                out["distance_diff"] += gain
+                out["distance_diff_squares"] += gain**2
+                out["distance_diff_nonzero"] += gain != 0
+    assert found.pop("most_components") == most
+    check_counts(found, out, f"{name}, n={n}, f={f}, links={k}, trials {first} to {first + trials - 1}")

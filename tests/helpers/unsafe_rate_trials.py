@@ -1,10 +1,11 @@
 """Trials of independent node faults by kernel, and by the plain reference."""
 
-import numpy as np
 from reference.bernoulli import close, faulty_nodes
 
 from fastcube.kernels.unsafe.dispatch import UNSAFE_CRITICAL as TABLE
 from fastcube.kernels.unsafe.layout import UNSAFE_CRITICAL as LAYOUT
+from fastcube.measure.tally import Tally
+from helpers.tallies import check_tally, count_trials, new_counts
 
 KEY = 0x9D3F2B1A55AA1234
 
@@ -28,31 +29,34 @@ SELECTED_POINTS = [p for i, p in enumerate(POINTS) if p[0] > 8 or not i % 3]
 
 
 def tally_of(method, n, p, first, stop, key=KEY):
-    tally = LAYOUT.new_tally()
-    TABLE.load_kernel(method)(np.uint64(key), first, stop, np.array([n, p]), tally)
-    return tally
+    return count_trials(TABLE.load_kernel(method), LAYOUT, (n, p), first, stop, key)
 
 
-def reference_tally(n, p, trials):
+def reference_tally(n, p, first, stop):
     """Return the tally of some trials, from the reference implementations of sampling and of the rounds."""
-    out = LAYOUT.new_tally()
-    best = (-1, 1)
-    for t in trials:
+    out, most = new_counts(LAYOUT), (-1, -1)
+    for t in range(first, stop):
         faulty = faulty_nodes(KEY, t, n, p)
         rounds, state = close(faulty, n)
         faults, unsafe = int(faulty.sum()), int(state.sum() - faulty.sum())
-        out[:8] += [unsafe, unsafe**2 % 2**32, unsafe**2 >> 32, unsafe > 0, state.all(), rounds, rounds**2, faults]
-        best = max(best, (rounds, -t))
-    out[8:] = best[0], -best[1]
-    return out
+        out["unsafe_nodes"] += unsafe
+        out["unsafe_nodes_squared"] += unsafe**2
+        out["with_unsafe"] += unsafe > 0
+        out["all_unsafe"] += state.all()
+        out["rounds"] += rounds
+        out["rounds_squared"] += rounds**2
+        out["rounds_bins"][rounds] += 1
+        out["faults"] += faults
+        most = max(most, (rounds, t), key=lambda pair: pair[0])
+    return Tally(((first, stop),), out, {"rounds": most})
 
 
 def serving_methods(n, p):
     return [name for name in TABLE.names if TABLE.is_served(name, n, p)]
 
 
-def check_critical(n, p, trials):
+def check_critical(n, p, trials, first=0):
     """Compare trials of every kernel that serves a point with the reference implementation."""
-    wanted = reference_tally(n, p, range(trials)).tolist()
+    wanted = reference_tally(n, p, first, first + trials)
     for method in serving_methods(n, p):
-        assert tally_of(method, n, p, 0, trials).tolist() == wanted
+        check_tally(tally_of(method, n, p, first, first + trials), wanted, f"{method}, n={n}, p={p}")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.compiled import mark_unless_default
 from helpers.descents import count_regions, iter_broadcasts, list_entered
+from helpers.tallies import check_counts, check_tally, count_trials, new_counts
 from reference.broadcasting import broadcast as simulate
 from reference.routing import Cube
 from scipy.special import bdtr, bdtrc
@@ -54,13 +55,20 @@ def expected(cases):
             counts[f"{name}_reached_squared"] += found.reached**2
             counts[f"{name}_steps"] += found.steps
             counts[f"{name}_steps_squared"] += found.steps**2
+            counts[f"{name}_steps_bins", found.steps] += 1
             if name == "broadcast2" and found.steps > most[0]:
                 most = found.steps, trial
     return counts, most
 
 
 def check(tally, counts, most):
-    assert tally.counts == {name: counts[name] for name in tally.counts}
+    wanted = new_counts(layout.BROADCAST)
+    for name, value in counts.items():
+        if isinstance(name, tuple):
+            wanted[name[0]][name[1]] = value
+        else:
+            wanted[name] = value
+    check_counts(tally.counts, wanted)
     assert tally.maxima == {"broadcast2_steps": most}
 
 
@@ -124,12 +132,11 @@ def test_replayed_trials_add_up():
 def test_lanes_equal_one_trial_at_a_time(lanes, points):
     for point in points:
         for first, stop in ((0, 2000), (777, 2777)):
-            tallies = []
-            for form in (lanes, BROADCAST_SINGLE):
-                slots = layout.BROADCAST.new_tally()
-                form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
-                tallies.append(layout.BROADCAST.read(slots))
-            assert tallies[0] == tallies[1], point
+            found, wanted = (
+                count_trials(form, layout.BROADCAST, list(point.values()), first, stop, 11)
+                for form in (lanes, BROADCAST_SINGLE)
+            )
+            check_tally(found, wanted, point)
 
 
 @kernel("int64(uint64, int64, int64, int64)")

@@ -289,9 +289,9 @@ def test_splitting_changes_nothing(m, rate):
 
 def test_a_call_adds_to_the_tally():
     study = DUALCUBE_ROUTING
-    tally = run_trials(study, 8, 0.4, 0, 600)
-    kernels.TRIALS(KEY, 600, 1000, np.array([8, 0.4]), tally)
-    assert tally.tolist() == run_trials(study, 8, 0.4, 0, 1000).tolist()
+    slots = run_trials(study, 8, 0.4, 0, 600)
+    kernels.TRIALS(KEY, 600, 1000, np.array([8, 0.4]), slots)
+    assert study.tally.read(slots) == study.tally.read(run_trials(study, 8, 0.4, 0, 1000))
 
 
 def test_words_past_2_to_the_32_trials():

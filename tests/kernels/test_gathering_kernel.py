@@ -108,8 +108,8 @@ def test_exact_values_are_the_twins():
         exact = fc.exact_gather(2, links=2, f=f)
         sinks = sum(s["sink_exists"] for s in sums)
         assert enumeration.gather({"n": 2, "links": 2, "f": f}).trials == len(sets)
-        assert exact["complete_comment"] == Fraction(sum(s["complete_comment"] for s in sums), sinks)
-        assert exact["slowdown_comment"] == Fraction(sum(s["steps_comment"] for s in sums), 2 * sinks)
+        assert exact["complete_as_commented"] == Fraction(sum(s["complete_as_commented"] for s in sums), sinks)
+        assert exact["slowdown_as_commented"] == Fraction(sum(s["steps_as_commented"] for s in sums), 2 * sinks)
         assert exact["unreachable_data"] == Fraction(
             sum(s["unreachable_data"] for s in sums), sum(s["expected"] for s in sums)
         )
@@ -178,7 +178,7 @@ def test_the_rival_of_the_benchmark_loses_as_much():
     for values in ({"n": 4, "links": 8, "f": 0}, {"n": 5, "links": 0, "f": 6}):
         study = fc.study("gather")
         counts = study.count(study.point(values), 40).counts
-        lost = sum(counts[f"lost_{variant}"] for variant in ("literal", "comment", "repaired"))
+        lost = sum(counts[f"lost_{variant}"] for variant in ("as_printed", "as_commented", "corrected"))
         assert lost == baselines.gathered_units(study, values, 40) * common_denominator(values["n"]) > 0
 
 

@@ -49,7 +49,7 @@ def test_the_moments_are_those_of_the_curve(name, what, n):
             kernel, name, what, n, range(many + 1), 1, t, STUDY.key(3, {"network": name, "failing": what, "n": n})
         )
         apart = next((f for f, row in enumerate(rows) if row["disconnected"]), many)
-        alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated"]), many)
+        alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated_node"]), many)
         counts = STUDY.count({"network": name, "failing": what, "n": n}, 1, 3, t).counts
         assert (counts["disconnected_at"], counts["isolated_at"]) == (apart, alone)
 

@@ -119,7 +119,7 @@ def test_the_first_pair_is_found_wherever_it_stands():
 
 def test_classes_are_the_layouts():
     assert DIMENSIONS[1:] == MARKING and DIMENSIONS[0] == 1
-    slots = [UNSAFE_RARE.counter(f"dimension_{d}") for d in MARKING]
+    slots = [UNSAFE_RARE.counter(f"unsafe_subcube_{d}") for d in MARKING]
     assert slots == list(
         range(UNSAFE_RARE.counter("acceptance") + 1, UNSAFE_RARE.counter("acceptance") + len(DIMENSIONS))
     )

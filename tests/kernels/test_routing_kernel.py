@@ -51,10 +51,10 @@ def expected(cases):
             counts["route_delivered_active"] += cube.route("ROUTE", s, t)[0] == "delivered"
             for name in ("route1", "route2"):
                 counts[f"{name}_delivered_active"] += found[name] is not None
-            counts["same_subcube"] += cube.same_subcube(s, t)
+            counts["ends_in_one_unsafe_subcube"] += cube.same_subcube(s, t)
             one, three = (found[name] if found[name] is not None else np.inf for name in ("route1", "route3"))
-            counts["route3_better"] += three < one
-            counts["route1_better"] += one < three
+            counts["route3_beats_route1"] += three < one
+            counts["route1_beats_route3"] += one < three
         if cube.n <= 12:
             shortest = cube.shortest(s, t)
             counts["reachable"] += shortest is not None

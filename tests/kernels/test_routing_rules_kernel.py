@@ -70,7 +70,7 @@ def test_all_messages_give_the_exact_counts(n, enumerated):
             assert maxima[f"{name}_most"][0] == (known["extra_max"] if known["delivered"] else -1)
         if pairs:
             assert maxima["levels_wrong"] == maxima["vectors_wrong"] == (0, 0)
-            assert counts["vectors_gain"] == want["vectors"]["delivered"] - want["levels"]["delivered"]
+            assert counts["vectors_diff"] == want["vectors"]["delivered"] - want["levels"]["delivered"]
 
 
 POINTS = [
@@ -126,8 +126,8 @@ def test_trials_are_what_one_instance_says(point):
             if n <= 12:
                 assert counts[f"{name}_loss"] == (least is not None and not delivers[name])
         for name in ("route3", "vectors", "a1"):
-            assert counts[f"{name}_gain"] == delivers[name] - delivers["levels"]
-            assert counts[f"{name}_apart"] == (delivers[name] != delivers["levels"])
+            assert counts[f"{name}_diff"] == delivers[name] - delivers["levels"]
+            assert counts[f"{name}_differs"] == (delivers[name] != delivers["levels"])
         assert maxima["levels_wrong"] == maxima["vectors_wrong"] == (0, t)
 
 
@@ -198,12 +198,12 @@ def test_lanes_leave_rules_that_wander_to_scalar_code():
 class Labels(NamedTuple):
     f: np.int64
     labels: np.ndarray
-    seen: np.ndarray
+    fault_rows: np.ndarray
 
 
 @kernel("uint64(int64, uint16[::1], uint16[::1])", cache=False)
-def known_by_labels(f, labels, seen):
-    return level_known_lanes(Labels(f, labels, seen), 32)
+def known_by_labels(f, labels, fault_rows):
+    return level_known_lanes(Labels(f, labels, fault_rows), 32)
 
 
 def some_preferred_neighbour_has_level(faults, s, t, levels):

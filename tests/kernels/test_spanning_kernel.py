@@ -171,7 +171,7 @@ def check_share(tally, events, wanted, among=None):
 def test_monte_carlo_meets_the_exact_values(n, f, links):
     tally = NUMBER_STUDY.count({"n": n, "f": f, "links": links}, 200_000, seed=20261107)
     exact = NUMBER_STUDY.exact({"n": n, "f": f, "links": links})
-    for events in ("packing_equals_min_degree", "connected", "isolated"):
+    for events in ("packing_equals_min_degree", "connected", "isolated_node"):
         check_share(tally, events, exact[events])
     joint = joint_counts()[n, "links" if links else "nodes"][f + links]
     for k in range(n + 1):
@@ -184,7 +184,10 @@ def test_monte_carlo_meets_the_exact_values(n, f, links):
             exact["packing_equals_min_degree_connected"],
             among="connected",
         )
-    for total, wanted in (("trees", exact["trees"]), ("degree", exact["min_degree"])):  # Hoeffding: both lie in [0, n]
+    for total, wanted in (
+        ("trees", exact["max_edge_disjoint_trees"]),
+        ("degree", exact["min_degree"]),
+    ):  # Hoeffding: both lie in [0, n]
         assert abs(tally.counts[total] / tally.trials - wanted) < n * math.sqrt(math.log(2 / LEVEL) / 2 / tally.trials)
     assert tally.maxima["largest_gap"][0] == max(degree - trees for trees, degree in joint)
 

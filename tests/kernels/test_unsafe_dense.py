@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from helpers.compiled import mark_others_slow, mark_unless_default
 from helpers.documented import load_documented_sampler
-from helpers.unsafe_rate_trials import KEY, POINTS, SELECTED_POINTS, reference_tally, serving_methods, tally_of
+from helpers.tallies import check_tally
+from helpers.unsafe_rate_trials import KEY, POINTS, SELECTED_POINTS, check_critical, serving_methods, tally_of
 from reference.bernoulli import close, distinct_labels, faulty_nodes, number_of_faults, philox_word
 
 from fastcube.kernels.cube import subcubes
@@ -21,12 +22,7 @@ from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.unsafe import replay
 from fastcube.kernels.unsafe.dispatch import UNSAFE_CRITICAL as TABLE
 from fastcube.kernels.unsafe.layout import UNSAFE_CRITICAL as LAYOUT
-
-
-def merged(a, b):
-    out = a + b
-    out[-2:] = max(a[-2:], b[-2:], key=lambda e: (e[0], -e[1]))
-    return out
+from fastcube.measure.tally import Tally
 
 
 @pytest.mark.parametrize(
@@ -37,9 +33,7 @@ def merged(a, b):
     ],
 )
 def test_kernels_agree_with_plain_python(n, p, trials):
-    want = reference_tally(n, p, range(5, 5 + trials))
-    for method in serving_methods(n, p):
-        assert tally_of(method, n, p, 5, 5 + trials).tolist() == want.tolist(), method
+    check_critical(n, p, trials, first=5)
 
 
 @pytest.mark.kernels
@@ -47,10 +41,7 @@ def test_kernels_agree_with_plain_python(n, p, trials):
     ("n", "p", "trials"), [(11, 0.004, 3000), (14, 0.0021, 800), (16, 0.0011, 200), (17, 0.0008, 100), (20, 0.00037, 8)]
 )
 def test_merging_agrees_with_the_whole_cube(n, p, trials):
-    assert (
-        tally_of("rate.unsafe_merge", n, p, 0, trials).tolist()
-        == tally_of("rate.unsafe_labels", n, p, 0, trials).tolist()
-    )
+    check_tally(tally_of("rate.unsafe_merge", n, p, 0, trials), tally_of("rate.unsafe_labels", n, p, 0, trials))
 
 
 @pytest.mark.kernels
@@ -61,14 +52,12 @@ def test_splitting_never_changes_a_bit(n, p):
     for method in serving_methods(n, p):
         whole = tally_of(method, n, p, 3, 40)
         parts = [tally_of(method, n, p, a, b) for a, b in ((3, 4), (4, 9), (9, 16), (16, 16), (16, 40))]
-        total = parts[0]
-        for part in parts[1:]:
-            total = merged(total, part)
-        assert total.tolist() == whole.tolist()
+        check_tally(Tally.total(parts), whole, method)
         # and a kernel adds to what it is given
-        tally = parts[0].copy()
-        TABLE.load_kernel(method)(np.uint64(KEY), 4, 40, np.array([n, p]), tally)
-        assert tally.tolist() == whole.tolist()
+        slots = LAYOUT.new_tally()
+        for first, stop in ((3, 4), (4, 40)):
+            TABLE.load_kernel(method)(np.uint64(KEY), first, stop, np.array([n, p]), slots)
+        check_tally(Tally.from_slots(LAYOUT, 3, 40, slots), whole, method)
 
 
 @pytest.mark.kernels
@@ -189,7 +178,7 @@ def test_every_node_is_faulty_with_probability_p():
     # sum over trials of the number of faults against its exact mean, both laws; level 1e-6 for each of four tests
     for n, p, trials in ((8, 0.1, 40000), (8, 511 / 512, 40000), (10, 0.0097, 40000), (9, 1 / 3, 40000)):
         method = TABLE.choose_name(n, p)
-        faults = tally_of(method, n, p, 0, trials)[LAYOUT.counter("faults")]
+        faults = tally_of(method, n, p, 0, trials).counts["faults"]
         assert abs(faults - trials * 2**n * p) < 5.0 * (trials * 2**n * p * (1 - p)) ** 0.5
 
 

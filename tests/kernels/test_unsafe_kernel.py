@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.compiled import mark_unless_default
 from helpers.machine_code import assembly_text, has_cpu_feature
-from helpers.tallies import check_counts, new_counts
+from helpers.tallies import check_tally, count_trials, new_counts
 from reference import unsafe as plain
 
 from fastcube.kernels.draws import nodes
@@ -21,29 +21,14 @@ from fastcube.kernels.unsafe.dispatch import most_faults
 from fastcube.kernels.unsafe.layout import CLASSES
 from fastcube.kernels.unsafe.layout import UNSAFE_FRACTION as LAYOUT
 from fastcube.kernels.unsafe.scalar import MERGED, WHOLE
+from fastcube.measure.tally import Tally
 
 KEY = 0x5EED0123456789AB
 
 
 def count(kernel, n, f, first, stop, key=KEY):
-    """What a kernel counts: sums as whole numbers, then the maximum with its witness."""
-    tally = LAYOUT.new_tally()
-    kernel(np.uint64(key), first, stop, np.array([n, f], np.float64), tally)
-    return flat(tally)
-
-
-def flat(tally):
-    """A tally's sums as whole numbers, the law of the rounds bin by bin, then the maximum with its witness."""
-    counts, maxima = LAYOUT.read(tally)
-    sums = [value if isinstance(value, tuple) else (value,) for value in counts.values()]
-    return [*itertools.chain(*sums), *maxima["rounds"]]
-
-
-def added(parts):
-    """Tallies of consecutive ranges of trials as one."""
-    sums = [sum(column) for column in zip(*(p[:-2] for p in parts), strict=True)]
-    longest = max(p[-2] for p in parts)
-    return [*sums, longest, min(p[-1] for p in parts if p[-2] == longest)]
+    """The tally of a kernel."""
+    return count_trials(kernel, LAYOUT, (n, f), first, stop, key)
 
 
 def serving(n, f):
@@ -54,7 +39,7 @@ def serving(n, f):
 
 
 def expected(n, f, first, stop):
-    """The counters by the plain twin, and the most rounds with their trial."""
+    """The tally by the plain twin."""
     out = new_counts(LAYOUT)
     most = (-1, -1)
     for t in range(first, stop):
@@ -67,9 +52,9 @@ def expected(n, f, first, stop):
         out["all_unsafe"] += unsafe + f == 2**n
         out["rounds"] += rounds
         out["rounds_squared"] += rounds**2
-        out["merging"] += any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
+        out["close_pair"] += any((x ^ y).bit_count() <= 2 for i, x in enumerate(faulty) for y in faulty[:i])
         out["rounds_known"] += 1
-        out["rounds_law"][min(rounds, 31)] += 1
+        out["rounds_bins"][min(rounds, 31)] += 1
         reached = [u for u in CLASSES if n > 12 and u <= unsafe]
         for u in reached:
             out[f"reached_{u}"] += 1
@@ -77,16 +62,12 @@ def expected(n, f, first, stop):
             out[f"unsafe_nodes_{reached[-1]}"] += unsafe
             out[f"unsafe_nodes_squared_{reached[-1]}"] += unsafe**2
         most = max(most, (rounds, t), key=lambda pair: pair[0])
-    return out, most
+    return Tally(((first, stop),), out, {"rounds": most})
 
 
 def check(kernel, n, f, first, stop, wanted):
-    """Compare a kernel's trials with ``expected``, counter by counter."""
-    tally = LAYOUT.new_tally()
-    kernel(np.uint64(KEY), first, stop, np.array([n, f], np.float64), tally)
-    counts, maxima = LAYOUT.read(tally)
-    check_counts(counts, wanted[0], f"n={n}, f={f}, trials {first} to {stop - 1}")
-    assert maxima == {"rounds": wanted[1]}, (n, f, first, stop)
+    """Compare a kernel's trials with another tally, counter by counter."""
+    check_tally(count(kernel, n, f, first, stop), wanted, f"{kernel}, n={n}, f={f}, trials {first} to {stop - 1}")
 
 
 # ---------------------------------------------------------------- against the twin
@@ -131,14 +112,14 @@ def test_kernels_agree_to_the_last_bit(n, f):
     for first, stop in ((0, 6000), (5, 1003), (1000, 1001), (31, 33), (2**33 - 7, 2**33 + 70)):
         wanted = count(MERGED, n, f, first, stop)
         for served in serving(n, f):
-            assert count(served, n, f, first, stop) == wanted, (served, first, stop)
+            check(served, n, f, first, stop, wanted)
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(16, 3000), (13, 8000), (13, 100), (10, 600), (9, 400), (12, 4096)])
 def test_many_faults(n, f):
     for served in (TABLE.kernel(n, f), MERGED):
-        assert count(served, n, f, 3, 23) == count(WHOLE, n, f, 3, 23)
+        check(served, n, f, 3, 23, count(WHOLE, n, f, 3, 23))
 
 
 @pytest.mark.parametrize(
@@ -150,8 +131,7 @@ def test_many_faults(n, f):
 def test_any_split_adds_up(n, f):
     kernel = TABLE.kernel(n, f)
     cuts = [0, 1, 2, 65, 1000, 1063, 4097, 20011, 30000]
-    parts = [count(kernel, n, f, a, b) for a, b in itertools.pairwise(cuts)]
-    assert added(parts) == count(kernel, n, f, 0, 30000)
+    check(kernel, n, f, 0, 30000, Tally.total([count(kernel, n, f, a, b) for a, b in itertools.pairwise(cuts)]))
 
 
 @pytest.mark.kernels
@@ -159,15 +139,15 @@ def test_a_kernel_adds_to_the_tally_it_is_given():
     params, tally = np.array([10.0, 5.0]), LAYOUT.new_tally()
     for first, stop in ((500, 1000), (0, 500), (7, 7)):
         TABLE.kernel(10, 5)(np.uint64(KEY), first, stop, params, tally)
-    assert flat(tally) == count(MERGED, 10, 5, 0, 1000)
+    check_tally(Tally.from_slots(LAYOUT, 0, 1000, tally), count(MERGED, 10, 5, 0, 1000))
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(5, 4), (8, 4), (10, 6), (17, 34)])
 def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
-    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000)[-2:]
-    assert count(MERGED, n, f, witness, witness + 1)[-2:] == [longest, witness]
-    assert all(count(MERGED, n, f, t, t + 1)[-2] < longest for t in range(witness))
+    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000).maxima["rounds"]
+    assert count(MERGED, n, f, witness, witness + 1).maxima["rounds"] == (longest, witness)
+    assert all(count(MERGED, n, f, t, t + 1).maxima["rounds"][0] < longest for t in range(witness))
 
 
 # ---------------------------------------------------------------- boundaries
@@ -176,30 +156,31 @@ def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
 @pytest.mark.kernels
 def test_no_fault_one_fault_all_faults():
     trials = 10
-    at_rest, one_round = [trials] + [0] * 31, [0, trials] + [0] * 30
-    none = [0] * 3 * len(CLASSES)
+    at_rest = {**new_counts(LAYOUT), "rounds_known": trials, "rounds_bins": [trials, *[0] * 31]}
     for n in (1, 2, 6, 7, 8, 9, 16):
-        assert count(TABLE.kernel(n, 0), n, 0, 0, trials) == [*[0] * 7, trials, *at_rest, *none, 0, 0]
-        assert count(TABLE.kernel(n, 1), n, 1, 0, trials) == [*[0] * 7, trials, *at_rest, *none, 0, 0]
-        full = count(TABLE.kernel(n, 2**n), n, 2**n, 0, trials)
-        assert full == [0, 0, 0, trials, 0, 0, trials, trials, *at_rest, *none, 0, 0]
-        # the one nonfaulty node has n faulty neighbours
-        one = int(n >= 2) * trials
-        rest = count(TABLE.kernel(n, 2**n - 1), n, 2**n - 1, 0, trials)
-        law = one_round if one else at_rest
-        assert rest == [one, one, one, one, one, one, trials * (2**n > 2), trials, *law, *none, int(n >= 2), 0]
+        # the one nonfaulty node of the last has n faulty neighbours
+        unsafe = int(n >= 2)
+        last = {"unsafe_nodes", "unsafe_nodes_squared", "with_unsafe", "all_unsafe", "rounds", "rounds_squared"}
+        last_counts = dict.fromkeys(last, unsafe * trials) | {"close_pair": trials * (2**n > 2)}
+        last_counts["rounds_bins"] = [trials * (r == unsafe) for r in range(32)]
+        for f, counts, rounds in (
+            (0, {}, 0),
+            (1, {}, 0),
+            (2**n, {"all_unsafe": trials, "close_pair": trials}, 0),
+            (2**n - 1, last_counts, unsafe),
+        ):
+            wanted = Tally(((0, trials),), at_rest | counts, {"rounds": (rounds, 0)})
+            check(TABLE.kernel(n, f), n, f, 0, trials, wanted)
 
 
 @pytest.mark.kernels
-def test_the_law_of_the_rounds_has_their_moments():
+def test_the_distribution_of_the_rounds_has_their_moments():
     for n, f in ((6, 9), (8, 12), (10, 7), (12, 60), (30, 40)):
-        *_, rounds, rounds_squared, _, known = count(TABLE.kernel(n, f), n, f, 0, 20000)[:8]
-        law = count(TABLE.kernel(n, f), n, f, 0, 20000)[8:40]
-        assert sum(law) == known and law[-1] == 0
-        assert (rounds, rounds_squared) == (
-            sum(r * c for r, c in enumerate(law)),
-            sum(r * r * c for r, c in enumerate(law)),
-        )
+        counts = count(TABLE.kernel(n, f), n, f, 0, 20000).counts
+        bins = counts["rounds_bins"]
+        assert sum(bins) == counts["rounds_known"] and bins[-1] == 0
+        assert counts["rounds"] == sum(r * c for r, c in enumerate(bins))
+        assert counts["rounds_squared"] == sum(r * r * c for r, c in enumerate(bins))
 
 
 def test_most_faults():

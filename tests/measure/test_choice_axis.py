@@ -100,7 +100,7 @@ def test_files_show_names_in_their_order(run):
         assert data["bit"].sel(rule="mid", a=2).item() == again.estimate("bit", rule="mid", a=2).value
         assert again.to_xarray().identical(data.load())
     with xarray.open_dataset(path, group="raw") as raw:
-        assert again.to_xarray(raw=True)["rule"].values.tolist() == raw["rule"].values.tolist()
+        assert again.to_xarray(raw=True)["axis_rule"].values.tolist() == raw["axis_rule"].values.tolist()
     assert again.to_dataframe()["rule"].tolist()[::2] == [p["rule"] for p, _ in again]
     assert ",mid,2,bit,200," in as_csv(again)
     assert len(again.sel(rule="mid,zeta").tallies) == 4
@@ -169,7 +169,7 @@ def forged(path, tmp_path, change):
 def test_a_word_that_the_file_does_not_list_is_refused(run, tmp_path):
     def rename(word):
         def change(file):
-            file["raw/rule"][0] = word
+            file["raw/axis_rule"][0] = word
 
         return change
 
@@ -195,10 +195,16 @@ def test_files_of_before_are_read(tmp_path):
 
     path = tmp_path / "toy.h5"
     results = fc.run(TOY, trials=20, output=path)
-    edit_hdf5(path, lambda file: file.attrs.modify("format_version", np.array([2, 0])))
+
+    def make_format_2(file):
+        file.attrs.modify("format_version", np.array([2, 0]))
+        for name in ("a", "work"):
+            file["raw"].move(f"axis_{name}", name)
+
+    edit_hdf5(path, make_format_2)
     assert fc.open_results(path).digest() == results.digest()
     edit_hdf5(path, text_attribute("generator", GENERATOR))
-    edit_hdf5(path, lambda file: file.attrs.modify("format_version", np.array([3, 0])))
+    edit_hdf5(path, lambda file: file.attrs.modify("format_version", np.array([4, 0])))
     with pytest.raises(FormatTooNewError):
         fc.open_results(path)
 

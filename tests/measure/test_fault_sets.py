@@ -126,3 +126,13 @@ def test_a_study_of_ones_own_says_what_it_draws():
     assert fc.fault_sets(study, a=1, work=0, first=1, trials=2).tolist() == [[1, 2], [2, 4]]
     assert fc.fault_sets(study, a=1, work=0, first=1, trials=2, field="rounds").tolist() == [[1] * 3, [2] * 3]
     assert fc.fault_sets(study, a=1, work=0, trials=2).tolist() == [[0, -1], [1, 2]]
+
+
+def test_a_sample_with_the_name_of_an_axis_has_its_own_column():
+    study = replace(
+        fc.study("multicast"), sample=lambda point, key, t: fc.Sample(fc.Hypercube(3), {"destinations": [1, 6], "s": 0})
+    )
+    point = study.grids[0].points[0]
+    header, row = iter_csv_rows(study, [point], 0, 0, 1)
+    assert header == [*point, "trial", "faulty_nodes", "faulty_links", "sampled_destinations", "s"]
+    assert row[-2:] == ["1 6", "0"] and len(set(header)) == len(header)

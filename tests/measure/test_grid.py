@@ -39,7 +39,7 @@ def test_impossible_axes_say_why_or_which_others_to_set(study, given, message):
         grid.build_points(fc.study(study), given)
     some = ",".join(f"{axis}={value}" for axis, value in given.items())
     start = f"no point of the grid of {study} is possible with {some}"
-    advice = {"survival-curve": "; set what too", "survival": "; set n too"}
+    advice = {"survival-curve": "; set failing too", "survival": "; set n too"}
     assert str(error.value) == start + (f": {message}" if message else advice[study])
 
 

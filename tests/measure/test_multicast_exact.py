@@ -126,7 +126,7 @@ def test_multicasts_take_as_many_channels_as_they_must(n, f, destinations):
     most = 2**n - 1
     check_mean(tally, "channels", "channels_channels", exact["channels"], most)
     check_mean(tally, "hamilton", "hamilton_hamilton", exact["channels_hamilton"], most)
-    check_mean(tally, "free", "free_free", exact["channels"] / exact["fault_ratio"], most)
+    check_mean(tally, "free", "free_free", exact["channels"] / exact["channels_over_fault_free"], most)
     check_mean(tally, "depth", "depth_depth", exact["depth"], most)
     check_mean(tally, "detours", "detours_detours", exact["detours"], most)
     check_mean(tally, "separate", "separate_separate", exact["channels_separate"], most * destinations)

@@ -147,8 +147,8 @@ def test_two_faults_make_two_unsafe_nodes_or_none():
     for n in (2, 9, 30, 62):
         tally = RARE.count({"n": n, "f": 2}, TRIALS, seed=6)
         assert tally.counts["acceptance"] == TRIALS
-        assert sums(tally, "unsafe_nodes") == 2 * tally.counts["dimension_2"] == 2 * tally.counts["with_unsafe"]
-        check_share(tally, "dimension_2", Fraction(math.comb(n, 2), n + math.comb(n, 2)))
+        assert sums(tally, "unsafe_nodes") == 2 * tally.counts["unsafe_subcube_2"] == 2 * tally.counts["with_unsafe"]
+        check_share(tally, "unsafe_subcube_2", Fraction(math.comb(n, 2), n + math.comb(n, 2)))
 
 
 @pytest.mark.kernels
@@ -244,7 +244,7 @@ def test_ways_to_merge_are_counted():
 
 
 @pytest.fixture(scope="module")
-def network_families():
+def families():
     """The largest dimension and the unsafe nodes of all fault sets of a few nodes, by (n, f)."""
     out = {}
     for n, most in ((2, 4), (3, 8), (4, 5), (5, 3)):
@@ -277,7 +277,7 @@ def test_bounds_hold_in_samples(n, f):
     tally = RARE.count({"n": n, "f": f}, TRIALS, seed=11)
     scale = float(mean_close_pairs(n, f))
     for d, bound in zip(MARKING, proved.large_subcube_bounds(n, f, MARKING), strict=True):
-        assert scale * proportion(tally.counts[f"dimension_{d}"], TRIALS, LEVEL).low <= bound, d
+        assert scale * proportion(tally.counts[f"unsafe_subcube_{d}"], TRIALS, LEVEL).low <= bound, d
 
 
 @pytest.mark.parametrize("all_of", mark_others_slow([range(2, 5), range(5, 6)]), ids=str)

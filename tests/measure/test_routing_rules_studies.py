@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,6 +26,8 @@ from fastcube.blocks import (
 from fastcube.kernels.routing_rules.rules import RULES, route1
 from fastcube.kernels.routing_rules.scalar import make_kernel
 from fastcube.measure.rules_figure import _plot_statistic, axis_of_faults
+from fastcube.measure.tally import Tally
+from fastcube.results.results import Results
 from fastcube.studies.lee_hayes.routing import ROUTING
 from fastcube.studies.lee_hayes.routing_rate import ROUTING_RATE
 from fastcube.studies.routing_rules.rate import ROUTING_RULES_RATE
@@ -167,7 +170,7 @@ def test_a_rule_of_ones_own_stands_in_the_table():
     assert study.key(0, here) == ROUTING_RULES.key(0, here)
     ours, whole = study.count(here, 2000), ROUTING_RULES.count(here, 2000)
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
-    for name in ("levels_delivered", "a1_gain", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
+    for name in ("levels_delivered", "a1_diff", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
         assert ours.counts[name] == whole.counts[name]
     told = study.explain(here, study.key(0, here), 4)
     assert told.data["straight"]["outcome"] in ("delivered", "failed")
@@ -231,6 +234,68 @@ def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
     ours = study.count(here, 3000)
     assert (ours.counts, ours.maxima) == study.tally.read(slots)
     assert ours.counts["hesitating_delivered"] >= ours.counts["route_delivered"]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(
+    ("rules", "reference", "points"),
+    [
+        (["ROUTE", "LEVELS", "A1"], "LEVELS", [(8, 20), (10, 5), (16, 16)]),
+        (["ROUTE", "LEVELS", "A1"], "ROUTE", [(8, 20), (10, 5), (16, 16)]),
+        (["ROUTE", "LEVELS", hesitating], "ROUTE", [(10, 5)]),
+        (["ROUTE", hesitating, "A1"], hesitating, [(10, 5)]),
+        (["ROUTE", "LEVELS", hesitating_elsewhere], "ROUTE", [(8, 20), (10, 5), (20, 40)]),
+        (["ROUTE", hesitating_elsewhere, "A1"], hesitating_elsewhere, [(8, 20), (10, 5)]),
+    ],
+)
+def test_every_rule_is_compared_with_the_reference_rule_in_every_kernel(rules, reference, points):
+    """The gains are those of one trial at a time, and differences of deliveries; each trial that differs is counted."""
+    study = fc.routing_rules_study(rules, compared_with=reference)
+    names = [rule.lower() if isinstance(rule, str) else "hesitating" for rule in rules]
+    base = names[[rule is reference or rule == reference for rule in rules].index(True)]
+    alone = make_kernel([RULES.get(rule, rule) if isinstance(rule, str) else rule for rule in rules], names, None, base)
+    for n, f in points:
+        here = asked(n, f, 0)
+        assert "scalar" not in repr(study.kernel(here))
+        slots = study.tally.new_tally()
+        params = np.array(list(here.values()), np.float64)
+        alone.compiled(np.uint64(study.key(0, here)), np.int64(0), np.int64(2000), params, slots)
+        ours = study.count(here, 2000)
+        assert (ours.counts, ours.maxima) == study.tally.read(slots), (n, f)
+        for name in set(names) - {base}:
+            gain, apart = ours.counts[f"{name}_diff"], ours.counts[f"{name}_differs"]
+            assert gain == ours.counts[f"{name}_delivered"] - ours.counts[f"{base}_delivered"]
+            assert abs(gain) <= apart and (apart - gain) % 2 == 0
+            e = study.statistic(f"{name}_minus_{base}").estimate(ours.counts, 2000, here)
+            assert e.low <= e.value == gain / 2000 <= e.high
+
+
+def test_the_reference_rule_is_chosen_and_said_in_the_notes():
+    """By default LEVELS or the first rule; a note per other rule: ahead, behind or within."""
+    for rules, chosen, base in (
+        (["A1", straight, "LEVELS"], None, "levels"),
+        (["A1", straight], None, "a1"),
+        (["A1", straight], "straight", "straight"),
+        (["A1", straight], straight, "straight"),
+        (["ROUTE1", "A1"], "A1", "a1"),
+    ):
+        study = fc.routing_rules_study(rules, compared_with=chosen)
+        others = {rule.lower() if isinstance(rule, str) else "straight" for rule in rules} - {base}
+        assert {s.name for s in study.statistics if "_minus_" in s.name} == {f"{name}_minus_{base}" for name in others}
+    study = fc.routing_rules_study([straight, "ROUTE1", "A1"], compared_with="ROUTE1")
+    tallies = {}
+    for f, gain, apart in ((1, 50, 60), (2, -50, 60), (3, 0, 4)):
+        counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
+        counts |= {"straight_diff": gain, "straight_differs": apart}
+        tallies[6, f, 0] = Tally(((0, 1000),), counts, {e.name: (-1, -1) for e in study.tally.maxima})
+    heading, line, other = study.notes(Results(study, 0, tallies))
+    assert heading.startswith(
+        "fraction delivered minus that of ROUTE1 on the same faults and messages, exact 95% intervals"
+    )
+    form = r"  straight: ahead by 0.0\d+ to 0.0\d+ at n=6,f=1,links=0; behind by .* at n=6,f=2,links=0; within 0.0\d+ at n=6,f=3"
+    assert re.match(form, line) and re.match("  a1: within 0.0", other)
+    with pytest.raises(fc.ParameterError, match="compared_with must be one of the rules straight or A1, got 'LEVELS'"):
+        fc.routing_rules_study([straight, "A1"], compared_with="LEVELS")
 
 
 @pytest.mark.kernels

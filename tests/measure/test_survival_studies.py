@@ -76,10 +76,10 @@ def test_replay_is_what_was_counted(study, point):
     counts = study.count(point, 40).counts
     data = [one.data for one in told]
     assert counts["connected"] == sum(d["connected"] for d in data)
-    assert counts["no_isolated"] == sum(not d["isolated"] for d in data)
-    assert counts["hidden"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
+    assert counts["no_isolated_node"] == sum(not d["isolated"] for d in data)
+    assert counts["extra_1"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
     assert counts["pairs"] == sum(d["s"] >= 0 for d in data)
-    assert counts["pair"] == sum(bool(d["pair"]) for d in data)
+    assert counts["st_connected"] == sum(bool(d["st_connected"]) for d in data)
     compared = study.statistic("connected_diff").defined(point)
     assert all((d["hypercube"] is not None) == compared for d in data)
     assert counts["cube_connected"] == sum(compared and d["hypercube"]["connected"] for d in data)
@@ -95,7 +95,7 @@ def test_parts_are_of_the_trials_of_survival():
     for point in product_grid(network=["crossed", "hypercube"], n=[6], f=[30, 40], links=[0]):
         assert PARTS.key(4, point) == STUDY.key(4, point)
         survived, parts = (study.count(point, 1000, seed=4).counts for study in (STUDY, PARTS))
-        assert parts["reached"] == survived["pair"]
+        assert parts["reached"] == survived["st_connected"]
         key = STUDY.key(4, point)
         drawn = [STUDY.sample(point, key, t) for t in range(30)]
         twins = [
@@ -103,7 +103,7 @@ def test_parts_are_of_the_trials_of_survival():
             for d in drawn
         ]
         few = PARTS.count(point, 30, seed=4).counts
-        assert few["parts"] == sum(t.parts for t in twins)
+        assert few["components"] == sum(t.parts for t in twins)
         assert few["length"] == sum(t.distance or 0 for t in twins)
         assert few["intact"] == sum(t.intact for t in twins if t.distance is not None)
 
@@ -151,7 +151,12 @@ def _counted(trials=10**6, **changes):
     tallies = {}
     for name, (point, differs, gain) in changes.items():
         counts = dict.fromkeys((c.name for c in STUDY.tally.counters), 0)
-        counts |= {"connected": trials, "no_isolated": trials, "connected_gain": gain, "connected_differs": differs}
+        counts |= {
+            "connected": trials,
+            "no_isolated_node": trials,
+            "connected_diff": gain,
+            "connected_differs": differs,
+        }
         tallies[name.replace("_", "-"), *point] = Tally(((0, trials),), counts, {})
     return fc.Results(STUDY, 0, tallies)
 
@@ -252,7 +257,7 @@ def test_every_f_beside_all_sets_of_32_nodes(name):
     exact, trials = fc.exact_survival(name, 5), 20_000
     for f, (connected, extra) in enumerate(zip(exact.nodes, exact.extra_1, strict=True)):
         counts = STUDY.count({"network": name, "n": 5, "f": f, "links": 0}, trials).counts
-        for what, sets in (("connected", connected), ("hidden", extra)):
+        for what, sets in (("connected", connected), ("extra_1", extra)):
             assert agrees(counts[what], trials, sets / math.comb(32, f)), (f, what)
 
 
@@ -288,11 +293,11 @@ def test_faulty_links_beside_networkx():
             assert len(drawn.faulty_links) == point["links"]
             graph.remove_edges_from(drawn.faulty_links)
             sizes.append(sorted(map(len, nx.connected_components(graph)), reverse=True))
-        assert counts["parts"] == sum(map(len, sizes)) and counts["largest"] == sum(s[0] for s in sizes)
+        assert counts["components"] == sum(map(len, sizes)) and counts["largest"] == sum(s[0] for s in sizes)
         assert counts["second"] == sum(s[1] for s in sizes if len(s) > 1)
         for r in (3, 4):
-            assert counts[f"parts_{r}"] == sum(len(s) >= r for s in sizes)
-        assert counts["joined"] == sum(size * (size - 1) // 2 for some in sizes for size in some)
+            assert counts[f"at_least_{r}_components"] == sum(len(s) >= r for s in sizes)
+        assert counts["connected_pairs"] == sum(size * (size - 1) // 2 for some in sizes for size in some)
 
 
 # ---------------------------------------------------------------- a network of one's own

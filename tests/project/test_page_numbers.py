@@ -145,7 +145,7 @@ def test_networks(tables):
     assert orders == [{10**4}, {2 * 10**5}, {2 * 10**4}]
     assert "from 10⁴ orders" in page and "2·10⁵ orders" in page and "2·10⁴ orders" in page
     isolated = [
-        tables.load_results("survival").estimate("no_isolated", network=name, n=8, f=128).low
+        tables.load_results("survival").estimate("no_isolated_node", network=name, n=8, f=128).low
         for name in ("balanced", "hypercube")
     ]
     assert isolated[0] > isolated[1] + 0.05  # fewer fault sets isolate a node of a balanced hypercube
@@ -219,7 +219,7 @@ def test_rounds_of_rules(tables):
 
 def test_gathering(tables):
     results = tables.load_results("gather")
-    few, many = (results.estimate("deadlocked_literal", n=8, links=k, f=0).value for k in (32, 64))
+    few, many = (results.estimate("deadlocked_as_printed", n=8, links=k, f=0).value for k in (32, 64))
     assert f"at n = 8 in {few:.1%} of the fault sets with 32 faulty links and in {many:.1%} with 64" in read_page(
         "papers/leu_kuo"
     )

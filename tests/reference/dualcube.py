@@ -237,9 +237,9 @@ def first(found: Iterable[Found]) -> Found:
 class Offline(Network):
     """Algorithms 1 to 3 and Hypercube_Routing."""
 
-    def __init__(self, m: int, faulty: Callable[[int], bool], k: int, repaired: bool) -> None:
+    def __init__(self, m: int, faulty: Callable[[int], bool], k: int, corrected: bool) -> None:
         super().__init__(m, faulty)
-        self.k, self.repaired = k, repaired
+        self.k, self.corrected = k, corrected
         self.kk = max(k - 1, 0)
         self.limit = 2**self.kk * (m - self.kk)  # B4
         self.faults_of = cache(lambda stars: {u for u in cluster_nodes(stars) if not self.nonfaulty(u)})
@@ -318,7 +318,7 @@ class Offline(Network):
     def algorithm1(self, s: Node) -> Walk:
         """ALG1: s -> u : u'."""
         self.demand_tree(s)
-        more = self.tree_walks(s, self.k if self.repaired else -1)
+        more = self.tree_walks(s, self.k if self.corrected else -1)
         return first(self.crossed(chain(self.tree_walks(s, self.k - 1), more, self.border_walks(s, self.k))))
 
     def finished(self, heads: Iterable[Walk], t: Node) -> Iterator[Walk]:
@@ -335,7 +335,7 @@ class Offline(Network):
         small, large = self.k - 1, self.k
         yield from self.tree_walks(s, small)
         outs = [*self.crossed(self.tree_walks(s, small))]
-        if self.repaired:
+        if self.corrected:
             yield from chain(self.tree_walks(s, large), self.border_walks(s, small), self.border_walks(s, large))
             for out in outs:
                 around = chain(self.tree_walks(out[-1], small), self.border_walks(out[-1], small))
@@ -368,7 +368,7 @@ class Offline(Network):
     def algorithm3(self, s: Node, t: Node) -> Walk:
         """ALG3."""
         if s[0] != t[0]:
-            turned = self.repaired and len(self.faults(t)) >= self.limit
+            turned = self.corrected and len(self.faults(t)) >= self.limit
             return self.case2(t, s)[::-1] if turned else self.case2(s, t)
         if cluster(s) != cluster(t):
             return self.case1(s, t)

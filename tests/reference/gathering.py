@@ -4,8 +4,8 @@ Every node runs its program as a generator, as the paper writes it: it yields wh
 scheduler moves messages until nothing moves any more.  Data is a dict: how much of each origin's unit, as a Fraction.
 
 R8   Every nonfaulty, non-isolated node starts with one unit; the others take no part.  A partition is 1/m of everything.
-R9   FTTC: ``literal`` is Figure 13 character by character; ``comment`` (the helper tests FAULT(curr)[d_j], the passive
-     node takes detoured data); ``repaired`` (partitions to those that can deliver, else a detour, else to the sink).
+R9   FTTC: ``as_printed`` is Figure 13 character by character; ``as_commented`` (the helper tests FAULT(curr)[d_j], the passive
+     node takes detoured data); ``corrected`` (partitions to those that can deliver, else a detour, else to the sink).
 R10  Sends never block, receives block.
 R11  Steps: n + k; and with every stage at 1, 2 for partitions, or its longest detour if longer.
 R12  Traditional rerouting: u, u^k, u^k^d_i, u^d_i over the lowest k whose three links are nonfaulty.
@@ -43,7 +43,7 @@ class Run:
     """One gathering; see the module's readings.  Attributes as ``fc.gather``'s."""
 
     def __init__(
-        self, n: int, fault: list[int], sink: int, order: tuple[int, ...], algorithm: str, variant: str = "comment"
+        self, n: int, fault: list[int], sink: int, order: tuple[int, ...], algorithm: str, variant: str = "as_commented"
     ) -> None:
         self.n, self.fault, self.sink, self.order = n, fault, sink, order
         self.algorithm, self.variant = algorithm, variant
@@ -66,7 +66,7 @@ class Run:
         d, out = self.order, []
         for j in range(i + 1, self.n):
             w = v ^ 1 << d[j]
-            able = self.variant != "repaired" or not self.fault[w] >> d[i] & 1
+            able = self.variant != "corrected" or not self.fault[w] >> d[i] & 1
             if not self.fault[v] >> d[j] & 1 and able:
                 out.append(w)
         return out
@@ -80,7 +80,7 @@ class Run:
                 if k != d and not (self.fault[v] >> k | self.fault[u] >> d | self.fault[p] >> k) & 1:
                     return p, 3
             return None
-        targets = [v ^ 1 << self.order[i]] + [self.sink] * (self.variant == "repaired")
+        targets = [v ^ 1 << self.order[i]] + [self.sink] * (self.variant == "corrected")
         for target in targets:
             hops = path_length(self.n, self.fault, v, target)
             if hops is not None:
@@ -124,7 +124,7 @@ class Run:
                 else:
                     if self.algorithm == "FTTC":
                         for j in range(i + 1, self.n):
-                            asked = d[i] if self.variant == "literal" else d[j]
+                            asked = d[i] if self.variant == "as_printed" else d[j]
                             aneib = curr ^ 1 << d[j]
                             if fault[aneib] >> d[i] & 1 and not fault[curr] >> asked & 1:
                                 yield "receive", i, aneib
@@ -132,7 +132,7 @@ class Run:
             elif what == "passive":
                 aneib = curr ^ 1 << d[i]
                 if not fault[curr] >> d[i] & 1 or (
-                    (self.variant != "literal" or self.algorithm == "REROUTE")
+                    (self.variant != "as_printed" or self.algorithm == "REROUTE")
                     and (i, aneib, curr) in {found[:3] for found in self.detours}
                 ):
                     yield "receive", i, aneib
@@ -152,7 +152,7 @@ class Run:
         elif found[0] != curr ^ 1 << d[i]:
             yield "send", i, self.sink, Fraction(1), "late"
         else:
-            ignored = self.algorithm == "FTTC" and self.variant == "literal"
+            ignored = self.algorithm == "FTTC" and self.variant == "as_printed"
             yield "send", i, found[0], Fraction(1), "ignored" if ignored else "blocked"
 
     def _schedule(self) -> None:

@@ -11,12 +11,12 @@ from . import networks
 
 
 class Survival(NamedTuple):
-    """One trial's outcome (N5); ``pair``, ``distance`` and ``intact`` are None where no pair is drawn or joined."""
+    """One trial's outcome (N5); ``st_connected``, ``distance`` and ``intact`` are None where no pair is sampled or joined."""
 
     connected: bool
-    no_isolated: bool
-    hidden: bool
-    pair: bool | None
+    no_isolated_node: bool
+    extra_1: bool
+    st_connected: bool | None
     largest: Fraction
     parts: int
     distance: int | None
@@ -49,9 +49,9 @@ def survival(
         intact = networks.distances(networks.neighbours(whole, n), set(range(2**n)), pair[0])[pair[1]]
     return Survival(
         connected=len(found) == 1,
-        no_isolated=not isolated,
-        hidden=len(found) > 1 and not isolated,
-        pair=None if pair is None else length is not None,
+        no_isolated_node=not isolated,
+        extra_1=len(found) > 1 and not isolated,
+        st_connected=None if pair is None else length is not None,
         largest=Fraction(max(map(len, found), default=0), len(alive) or 1),
         parts=len(found),
         distance=length,

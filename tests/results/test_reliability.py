@@ -37,7 +37,7 @@ def exact_results(name, n):
         a, b = (c[f] * many if f < 2**n else 0 for c in (counts, cube))
         known = dict.fromkeys(tally.counts, 0) | {
             "connected": a,
-            "connected_gain": a - b,
+            "connected_diff": a - b,
             "connected_differs": abs(a - b),
         }
         results.tallies[key] = replace(tally, ranges=((0, total),), counts=known)

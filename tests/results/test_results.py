@@ -136,14 +136,14 @@ def test_wide_counters_keep_every_bit(tmp_path):
     [
         (text_attribute("filetype", "other"), fc.ResultFileError, "is not a fastcube results file"),
         (
-            lambda f: f.attrs.__setitem__("format_version", [3, 0]),
+            lambda f: f.attrs.__setitem__("format_version", [4, 0]),
             FormatTooNewError,
-            "has format 3.0, this fastcube reads 2.x",
+            "has format 4.0, this fastcube reads 2.x or 3.x",
         ),
         (
             lambda f: f.attrs.__setitem__("format_version", [1, 9]),
             FormatTooOldError,
-            "has format 1.9, this fastcube reads 2.x",
+            "has format 1.9, this fastcube reads 2.x or 3.x",
         ),
         (lambda f: f.attrs.__setitem__("revision", 9), fc.ResultFileError, "do not have the digest"),
         (

@@ -36,6 +36,8 @@ from fastcube.results.rounding import estimate_text, estimate_texts
         (Estimate(4.35789e-4, 0.0, 4.35752e-4, 4.35826e-4), "4.35789e-04 ± 3.7e-08"),
         (Estimate(6.905e-13, 0.0, 6.904e-13, 6.905e-13), "6.90500e-13 [6.90400e-13, 6.90500e-13]"),
         (Estimate(6.8e-8, 3e-8, 6.5e-8, 4.9e-7), "6.8e-08 [6.5e-08, 4.9e-07]"),
+        (Estimate(0.0161, 0.008, 0.0004, 0.0318), "0.016 [0.0004, 0.032]"),
+        (Estimate(0.0159, 0.008, -0.0001, 0.0319), "0.016 [-0.0001, 0.032]"),
         (OrderEstimate(14.0, math.nan, 12.0, 17.0), "14 [12, 17]"),
         (OrderEstimate(12.0, math.nan, 12.0, math.inf), "12 [12, inf]"),
         (OrderEstimate(0.0, math.nan, 0.0, 3.0), "0 [0, 3]"),  # no event that no trial had

@@ -136,7 +136,7 @@ COSTLY = {
         lambda: np.stack([np.zeros(2**21), np.arange(2**21) * 2, np.arange(2**21) * 2 + 1], 1).astype(np.int64),
         compression="gzip",
     ),
-    "too many points": replaced("raw/a", lambda: np.zeros(2 * 10**6 + 1, np.int64), compression="gzip"),
+    "too many points": replaced("raw/axis_a", lambda: np.zeros(2 * 10**6 + 1, np.int64), compression="gzip"),
     "too many counters": counters,
     "a history of nothing": replaced("provenance/json", lambda: json.dumps([[]] * 2_000_000)),
     "a longer one": replaced("provenance/json", lambda: json.dumps([{}] * 3_000_000)),

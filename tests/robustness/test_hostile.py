@@ -70,8 +70,8 @@ def virtual(f):
 
 def linked(link):
     def change(f):
-        del f["raw/a"]
-        f["raw/a"] = link
+        del f["raw/axis_a"]
+        f["raw/axis_a"] = link
 
     return change
 
@@ -97,14 +97,14 @@ def version(*numbers):
 
 
 HOSTILE = {
-    "soft link": linked(h5py.SoftLink("/raw/work")),
-    "external link": linked(h5py.ExternalLink("other.h5", "/raw/a")),
+    "soft link": linked(h5py.SoftLink("/raw/axis_work")),
+    "external link": linked(h5py.ExternalLink("other.h5", "/raw/axis_a")),
     "external storage": external,
     "virtual storage": virtual,
     "more declared than held": huge,
-    "a point twice": replaced("raw/a", np.array([1, 1, 1, 1])),
-    "a point out of range": replaced("raw/a", np.array([1, 1, 2, 1000])),
-    "another type": replaced("raw/a", np.array([1.0, 1.0, 2.0, 2.0])),
+    "a point twice": replaced("raw/axis_a", np.array([1, 1, 1, 1])),
+    "a point out of range": replaced("raw/axis_a", np.array([1, 1, 2, 1000])),
+    "another type": replaced("raw/axis_a", np.array([1.0, 1.0, 2.0, 2.0])),
     "a range of another point": replaced("raw/ranges", np.array([[9, 0, 100]])),
     "a range backwards": replaced("raw/ranges", np.array([[0, 100, 0]])),
     "a negative trial": replaced("raw/ranges", np.array([[0, -5, 100]])),
@@ -153,7 +153,7 @@ HOSTILE = {
         ]
     },
     "a target that is none": goal(target="nobody", precision=0.1),
-    "another version": version(3, 0),
+    "another version": version(4, 0),
     "half a version": version(2.5, 0.5),
     "three versions": version(2, 0, 0),
     "a kind of no type": study(lambda d: d["statistics"][0].update(kind=["Mean"])),
@@ -209,13 +209,13 @@ def test_what_this_version_does_not_know_is_named(file):
     words = "describes statistic octal by the kind Median, which this fastcube does not know"
     with pytest.raises(fc.ResultFileError, match=rf"\.h5 {words}; run its study again"):
         open_results(file)
-    edit_hdf5(file, version(2, 7))
-    with pytest.raises(FormatTooNewError, match=rf"has format 2\.7, this fastcube reads 2\.1: {words}"):
+    edit_hdf5(file, version(3, 7))
+    with pytest.raises(FormatTooNewError, match=rf"has format 3\.7, this fastcube reads 3\.0: {words}"):
         open_results(file)
     edit_hdf5(file, study(lambda d: d["statistics"][1].update(kind="Mean")))
     assert open_results(file).tallies == fc.run(TOY, a=[1, 2], work=[0.0, 1.0], trials=100).tallies
     edit_hdf5(file, study(lambda d: d["statistics"][1].pop("total")))
-    with pytest.raises(FormatTooNewError, match=r"has format 2\.7"):
+    with pytest.raises(FormatTooNewError, match=r"has format 3\.7"):
         open_results(file)
 
 

@@ -24,7 +24,7 @@ from fastcube.studies.lee_hayes.unsafe import can_span
         ("unsafe-fraction", {"n": 8, "f": 1}, "rounds", {"events": 1}),
         ("unsafe-fraction", {"n": 8, "f": 1}, "close_pair", {"events": 1}),
         ("unsafe-rare", {"n": 20, "f": 5}, "all_unsafe", {"events": 1}),
-        ("unsafe-rare", {"n": 20, "f": 2}, "dimension_3", {"events": 1}),
+        ("unsafe-rare", {"n": 20, "f": 2}, "unsafe_subcube_3", {"events": 1}),
         ("routing", {"n": 6, "f": 0, "links": 0, "k": 1}, None, {"events": 1}),
     ],
 )

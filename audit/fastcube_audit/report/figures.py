@@ -23,7 +23,7 @@ def _number(x: float) -> str:
 
 def _table(panel: Panel) -> dict[str, Any]:
     """Return the content of a panel: one row per x, one column per line.  ``drawn`` says whether any point is visible."""
-    words = panel._default | panel._words
+    words = panel.words
     lines: list[Line] = [line for line in panel.drawn if line.x]
     at = sorted({x for line in lines for x in line.x})
     log = panel.axes is not None and panel.axes.get_yscale() == "log"

@@ -32,7 +32,7 @@ def _claim_always_complete(variant: str, correction: str, slip: str = "") -> Non
             "Where FIND_TREE finds a tree of Q_n, n >= 2, and no node has lost all its links, FTTC brings everything to the sink "
             f"[variant {variant}]."
         ),
-        ours=variant == "repaired",
+        ours=variant == "corrected",
         correction=correction,
         fact="figure-13-helper" if slip else "",
         slip=slip,
@@ -43,17 +43,19 @@ def _claim_always_complete(variant: str, correction: str, slip: str = "") -> Non
 
 
 _claim_always_complete(
-    "literal", "Helpers wait for ever; repaired, only the stranded data is lost (repaired-loses-the-stranded).", HELPER
+    "as_printed",
+    "Helpers wait for ever; corrected, only the stranded data is lost (repaired-loses-the-stranded).",
+    HELPER,
 )
 _claim_always_complete(
-    "comment",
+    "as_commented",
     (
         "Failing neighbours send each other partitions that neither waits for, or there is no path. With the repair, only "
         "the stranded data is lost (repaired-loses-the-stranded)."
     ),
 )
 _claim_always_complete(
-    "repaired",
+    "corrected",
     "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
 )
 
@@ -64,7 +66,7 @@ _claim_always_complete(
         "units lost, and units of nodes not joined to the sink",
         "[str(g.lost), str(g.unreachable_data)]",
         "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
-        "repaired",
+        "corrected",
     ),
     where="interpretation R9",
     states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
@@ -85,16 +87,18 @@ def repaired_loses_the_stranded(g: Gathering) -> bool:
 )
 def m_0_small(effort: Effort) -> Verdict:
     """Report exact fractions for Q_3, and for Q_4 up to some links; the paper prints no threshold."""
-    share = exact_gather(3, 4)["no_partition"] or Fraction(0)
+    share = exact_gather(3, 4)["blocked_sender_without_helper"] or Fraction(0)
     effort.applied += math.comb(12, 4)
     four = {
-        k: float(exact_gather(4, k)["no_partition"] or 0)
+        k: float(exact_gather(4, k)["blocked_sender_without_helper"] or 0)
         for k in effort.each(range(4, effort.by_effort(full=8, quick=6)))
     }
     effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
     words = "fraction of the sets of 4 links of Q_3 with a sink"
-    evidence = Witness.of(words, "str(fc.exact_gather(3, links=4)['no_partition'])", {"n": 3, "links": 4, "f": 0})
+    evidence = Witness.of(
+        words, "str(fc.exact_gather(3, links=4)['blocked_sender_without_helper'])", {"n": 3, "links": 4, "f": 0}
+    )
     checked = f"no threshold is printed; exact: Q_3, 4 links {float(share):.2%}; Q_4, {listed}"
     return Verdict("undecided", checked, evidence)
 
@@ -130,7 +134,7 @@ def _claim_theorem_7(variant: str, correction: str) -> None:
     )
     def decide_theorem_7(effort: Effort) -> Verdict:
         """Find the first link set below Theorem 3's bound that loses data."""
-        if variant == "repaired":
+        if variant == "corrected":
             return _decide_cut_off(effort)
         runs = FirstRun("units lost", "str(g.lost)", variant)
         return runs.decide(effort, lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1))
@@ -141,12 +145,12 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), links)
         check_agreement(
-            exact_gather(n, links)["complete_repaired"], Fraction(1), f"repaired with {links} faulty links of Q_{n}"
+            exact_gather(n, links)["complete_corrected"], Fraction(1), f"corrected with {links} faulty links of Q_{n}"
         )
     pair = (0b1110, 0b1111)
     cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
     words = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
-    found = gather_witness(words, cube, "str(g.lost)", ', variant="repaired"')
+    found = gather_witness(words, cube, "str(g.lost)", ', variant="corrected"')
     return Verdict(
         "refuted" if found.value != "0" else "undecided",
         f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
@@ -154,9 +158,9 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     )
 
 
-_claim_theorem_7("literal", "Helpers wait for ever; see theorem-7-repaired.")
-_claim_theorem_7("comment", "Partitions are lost; see theorem-7-repaired.")
-_claim_theorem_7("repaired", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
+_claim_theorem_7("as_printed", "Helpers wait for ever; see theorem-7-repaired.")
+_claim_theorem_7("as_commented", "Partitions are lost; see theorem-7-repaired.")
+_claim_theorem_7("corrected", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
 
 
 # ---------------------------------------------------------------- examples and node failures
@@ -167,7 +171,7 @@ _claim_theorem_7("repaired", "All data arrives unless nodes are cut off together
     where="Example 3",
     states=(
         "With 1011-1010 and 1011-1001 faulty, 1011 sends half of its data to 1111 and half to 0011, and 1010 does nothing [and "
-        "everything arrives: comment and repaired]."
+        "everything arrives: comment and corrected]."
     ),
 )
 def example_3(effort: Effort) -> Verdict:
@@ -175,13 +179,13 @@ def example_3(effort: Effort) -> Verdict:
     effort.count_if_applicable()
     cube = Hypercube(4, (), [(0b1011, 0b1010), (0b1011, 0b1001)])
     python = (
-        "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
     )
     found = witness("who sends partitions to whom, and what is lost, by variant", cube, python)
     found = found.with_form(
         "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
-        "repaired: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
+        "corrected: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
     )
     return example_verdict(
         found, [[[[0b1011, [0b1111, 0b0011]]], "0"]] * 2, "the example itself; as printed, Figure 13 blocks 1001"
@@ -193,7 +197,7 @@ def example_3(effort: Effort) -> Verdict:
     where="Example 4",
     states=(
         "With the links 100-110 and 100-000 and the node 111 faulty, 100 sends at stage 0 to 101 in place of 000, and everything "
-        "arrives [comment and repaired]."
+        "arrives [comment and corrected]."
     ),
 )
 def example_4(effort: Effort) -> Verdict:
@@ -201,13 +205,13 @@ def example_4(effort: Effort) -> Verdict:
     effort.count_if_applicable()
     cube = Hypercube(3, [0b111], [(0b100, 0b110), (0b100, 0b000)])
     python = (
-        "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('comment', 'repaired') "
+        "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
     )
     found = witness("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
     found = found.with_form(
         "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
-        "repaired: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
+        "corrected: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
     )
     return example_verdict(
         found, [[[[0, 0b100, [0b101]]], "0"]] * 2, "the example itself; as printed, Figure 13 deadlocks on it"

@@ -107,7 +107,7 @@ def figure_6() -> Example:
 def _merge_pieces(words: str, data: str, split: str, merge: str, value: list[int]) -> Example:
     """Return the example of data gathered piece by piece under the faults of Example 4."""
     pieces = f"data={{v: {data} for v in range(7)}}, split=lambda p, m: {split}, merge=lambda a, b: {merge}"
-    call = f"fc.gather(c, fc.find_tree(c), variant='repaired', {pieces}).result"
+    call = f"fc.gather(c, fc.find_tree(c), variant='corrected', {pieces}).result"
     return Example(words, f"(lambda c: {call})(fc.Hypercube(3, [7], {[*LINKS_4]}))", value)
 
 

@@ -1,6 +1,6 @@
 """Claims of Leu & Kuo about the steps and waits of FTTC over FIND_TREE's trees (section 3.2), by variant.
 
-``literal`` is Figure 13 as printed, ``comment`` follows the comments in the figure, and ``repaired`` is our correction (R9).
+``as_printed`` is Figure 13, ``as_commented`` follows the comments in the figure, and ``corrected`` is our correction (R9).
 """
 
 import itertools
@@ -257,7 +257,7 @@ _NO_CYCLE = (
 
 @registry.forall(
     "theorem-6-literal",
-    FirstRun("nodes that wait for ever", "list(g.blocked)", "literal", form="{value:row}"),
+    FirstRun("nodes that wait for ever", "list(g.blocked)", "as_printed", form="{value:row}"),
     where="Theorem 6",
     states=f"{_STATED_6} [Figure 13 as printed].",
     correction="By the printed comments none does (theorem-6-comment); as printed, a helper waits for a neighbour across a "
@@ -276,15 +276,15 @@ def _claim_deadlock_free(variant: str) -> None:
         Runs("nodes that wait for ever", "list(g.blocked)", f"{_NO_CYCLE}; ", variant),
         where="Theorem 6",
         states=f"{_STATED_6} [variant {variant}].",
-        ours=variant == "repaired",
+        ours=variant == "corrected",
     )
     def is_deadlock_free(g: Gathering) -> bool:
         """Check that runs on small cubes end; the order in which nodes wait proves the claim."""
         return not g.deadlocked
 
 
-_claim_deadlock_free("comment")
-_claim_deadlock_free("repaired")
+_claim_deadlock_free("as_commented")
+_claim_deadlock_free("corrected")
 
 
 @registry.claim(
@@ -300,11 +300,11 @@ def asynchronous(effort: Effort) -> Verdict:
     rng = random.Random(5)
 
     def is_same_in_all_orders(g: Gathering) -> bool:
-        units = [simulate_run(GatheringRun(g.cube, g.tree, "FTTC", "comment"), rng) for _ in range(3)]
+        units = [simulate_run(GatheringRun(g.cube, g.tree, "FTTC", "as_commented"), rng) for _ in range(3)]
         return set(units) == {g.arrived}
 
     why = "proved: sends never block and every receive names its sender and stage; three orders drawn of each run over "
-    runs = Runs("units that arrive; in another order others do", "str(g.arrived)", why, "comment")
+    runs = Runs("units that arrive; in another order others do", "str(g.arrived)", why, "as_commented")
     return runs.decide(effort, is_same_in_all_orders)
 
 
@@ -314,8 +314,8 @@ def asynchronous(effort: Effort) -> Verdict:
         "nodes that wait for ever",
         "list(g.blocked)",
         "proved: a failing node sends before its helpers, and both before the nodes of later stages; the widest graph, which is "
-        "literal's, in ",
-        "literal",
+        "Figure 13's, in ",
+        "as_printed",
     ),
     where="Theorem 6, proof",
     states="The edges to helpers close no cycle in the graph of waiting nodes, over FIND_TREE's tree of Q_n, n >= 2.",
@@ -326,7 +326,7 @@ def dependency_graph(g: Gathering) -> bool:
 
 
 def _is_acyclic(tree: CommunicationTree) -> bool:
-    """Whether nodes can be ordered so that each waits for earlier ones only, in the graph with most edges (of ``literal``)."""
+    """Whether nodes can be ordered so that each waits for earlier ones only, in the graph with most edges (of ``as_printed``)."""
     fault, d = detect(tree.cube).tolist(), tree.order
     waits: dict[int, set[int]] = {v: set() for v in range(2**tree.n)}
     for i, sender, receiver in tree.links:

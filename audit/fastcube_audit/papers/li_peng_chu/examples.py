@@ -30,7 +30,7 @@ def virtual_edges() -> Example:
 
 def algorithm_3() -> Example:
     """Return the example of Algorithm 3: one target per case; it calls Algorithm 2 for the second, 1 and 2 for the third."""
-    call = f"fc.route(fc.DualCube(2, {_FAULTS}), 0, t, algorithm='OFFLINE', k=1, variant='literal').path"
+    call = f"fc.route(fc.DualCube(2, {_FAULTS}), 0, t, algorithm='OFFLINE', k=1, variant='as_printed').path"
     words = (
         "DualCube_Routing as printed, k = 1, in DC(2) with faults 00010 and 10001, from 00000 to 00011, 01001 and 11111"
     )

@@ -263,11 +263,11 @@ def hypercube_greedy(effort: Effort) -> Verdict:
             for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1):
                 if t not in faults:
                     routes += effort.count_if_applicable()
-                    if check_route(dual, t, k + 1, "repaired").outcome != "delivered":
+                    if check_route(dual, t, k + 1, "corrected").outcome != "delivered":
                         return Verdict("refuted", "cubes by size", _stopped_tree_witness(dual, t, k))
     dual = DualCube(10, STOP_10_4)
     t = next(
-        (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "repaired").outcome == "failed"),
+        (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "corrected").outcome == "failed"),
         None,
     )
     checked = (

@@ -249,7 +249,7 @@ def _route_all(dual: DualCube, k: int, seen: _PrintedResults) -> None:
         kinds[kind] += 1
         if seen.some and kinds[kind] > 2:
             continue
-        result = check_route(dual, t, k, "literal")
+        result = check_route(dual, t, k, "as_printed")
         if dual.class_of(t) == 1 and not asked:
             asked = True
             helped = functools.partial(exit_nodes, dual, 0, k)
@@ -292,7 +292,7 @@ def _route_witness(dual: DualCube, t: int, k: int, assumed: str) -> Witness:
     words = (
         f"DC({dual.m}), k = {k}{assumed}: {ends} the printed algorithms fail, though a path of length {length} exists"
     )
-    python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='literal').reason"
+    python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='as_printed').reason"
     return dual_witness(words, dual, python, t=t, k=k)
 
 
@@ -394,14 +394,14 @@ def _repaired_cases(effort: Effort) -> Iterator[tuple[int, DualCube, int]]:
     fact="greedy-tree",
 )
 def theorem_1_repaired(effort: Effort) -> Verdict:
-    """Route by the repaired algorithms in small and random cases, then in the smallest dual-cube where they need a tree T_4."""
+    """Route by the corrected algorithms in small and random cases, then in the smallest dual-cube where they need a tree T_4."""
 
     def wrong(case: tuple[int, DualCube, int]) -> Witness | None:
         k, dual, t = case
-        if check_route(dual, t, k, "repaired").outcome == "delivered":
+        if check_route(dual, t, k, "corrected").outcome == "delivered":
             return None
         words = f"DC({dual.m}) is {k}-safe with few enough faults, yet B2's first free child does not grow T_{max(k - 1, 0)}(0)"
-        python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='repaired').reason"
+        python = f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k}, variant='corrected').reason"
         return dual_witness(words, dual, python, t=t, k=k)
 
     few = effort.by_effort("", " with at most 2 faults")

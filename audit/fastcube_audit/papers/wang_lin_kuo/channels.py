@@ -221,7 +221,7 @@ def fault_overhead(effort: Effort) -> Verdict:
     if largest < inventory("wang_lin_kuo").value("fault-overhead") / 100:
         return Verdict("holds", checked)
     point = "n=10, f=8, destinations=128"
-    python = f'fc.run("multicast", {point}, trials=5000).estimates(dict({point}))["fault_ratio"].low'
+    python = f'fc.run("multicast", {point}, trials=5000).estimates(dict({point}))["channels_over_fault_free"].low'
     return Verdict("refuted", checked, Witness.of("lower limit of N over N without faults", python, {"n": 10, "f": 8}))
 
 
@@ -239,7 +239,9 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
     """Compute the ratio of the total channels with and without faults, on the same multicasts."""
     point = "n=10, f=8, destinations=16"
     over = 1 + inventory("wang_lin_kuo").value("fault-overhead") / 100
-    python = f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["fault_ratio"].low > {over}'
+    python = (
+        f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels_over_fault_free"].low > {over}'
+    )
     words = f"the 95% interval of N over N without faults lies above {over}"
     witness = Witness.of(words, python, {"n": 10, "f": 8, "destinations": 16})
     tally = _measure_multicasts(effort, 8, 16)

@@ -1,0 +1,224 @@
+"""Draw what a panel has collected: lines with their intervals, limits, statements, labels and ticks."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ..measure.estimate import Estimate
+from . import placing
+from .markers import dashed_bar, limit_marker, marker_step
+from .panel import Line, Statement, has_no_events, is_drawable, is_limit
+from .style import GREY, SMALLEST
+from .words import mathtext, wrap_mathtext
+
+if TYPE_CHECKING:
+    from .panel import Panel
+
+#: Largest total length of the names along x, in characters, that are written horizontally.
+_LONGEST_NAMES = 45
+
+#: Length of a limit's arrow in letters, on a line with up to ``_FEW_LIMITS`` limits and with more.
+_ARROW, _SMALL_ARROW, _FEW_LIMITS = 1.0, 0.6, 4
+
+#: Marks side by side at one x: their largest and least distance in points, and the largest fraction of the gap to the next x
+#: that they fill.
+_STEP, _LEAST_STEP, _FILLED = 5.0, 2.5, 0.8
+
+#: Limits at one x are drawn side by side if their decimal logarithms, times this number, round to the same integer.
+_PLACES = 10
+
+#: On a logarithmic scale a bar with a lower end of 0 or below ends at this fraction of the value.
+_BELOW = 1e-3
+
+#: Dash patterns of the first, second, ... statement of a panel.
+_STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
+
+
+def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
+    """Draw everything collected, on a scale with these limits; on the caller's axes only lines, intervals and limits."""
+    if panel.ours:
+        _set_axes(panel, limits)
+    low, high = panel.axes.get_ylim() if panel.ours else (-math.inf, math.inf)
+    _dodge_points(panel)
+    for i, line in enumerate(panel.drawn):  # the first line is above later lines, and the hypercube on top
+        first = 1 - i / len(panel.drawn)
+        _draw_line(panel, line, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
+    if panel.log:
+        _draw_limits(panel)
+    for place, statement in enumerate(panel.statements):
+        if low <= min(statement.y) and max(statement.y) <= high:
+            _draw_statement(panel, statement, place)
+        else:
+            panel.add_entry(f"{statement.text}: off the scale", linestyle="none")
+    if panel.ours:
+        write_labels(panel)
+
+
+def _set_axes(panel: Panel, limits: tuple[float, float] | None) -> None:
+    if limits is None:
+        if not panel.axes.has_data():
+            _say_inside(panel, "not measured at these points" if panel.drawn else "no trials")
+            panel.axes.set(xticks=[], yticks=[])
+        return
+    panel.axes.set_yscale("log" if panel.log else "linear")
+    if not panel.log:
+        panel.axes.locator_params(axis="y", steps=[1, 2, 5, 10])
+        panel.axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
+    panel.axes.set_ylim(panel.fixed_limits.get("bottom", limits[0]), panel.fixed_limits.get("top", limits[1]))
+    if limits[0] < 0 and any(e.low < 0 for e in panel.estimates):
+        panel.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
+    if panel.is_empty:
+        _say_inside(panel, f"none seen at any point\n95% limits below {max(e.high for e in panel.estimates):.2g}")
+    _set_x(panel)
+
+
+def _say_inside(panel: Panel, text: str) -> None:
+    how = {"transform": panel.axes.transAxes, "ha": "center", "va": "top", "fontsize": panel.letters}
+    panel.axes.text(0.5, 0.92, text, **how)
+
+
+def write_labels(panel: Panel) -> None:
+    """Write title and labels, broken into lines that fit the present size of the axes."""
+    box = panel.axes.get_window_extent()
+    wide, high = ((length / panel.axes.figure.dpi * 72) for length in (box.width, box.height))
+    size = panel.letters
+    words = panel.words
+    panel.axes.set_xlabel(wrap_mathtext(words.get("x", ""), int(1.8 * wide / size)), fontsize=size)
+    panel.axes.set_ylabel(wrap_mathtext(words.get("y", ""), int(1.8 * high / size)), fontsize=size)
+    if "title" in words:
+        panel.axes.set_title(wrap_mathtext(words["title"], int(1.75 * wide / size)), fontsize=size)
+    panel.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
+    panel.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
+    panel.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)
+    panel.axes.set_axisbelow(True)
+
+
+def _set_x(panel: Panel) -> None:
+    values = [x for line in panel.drawn for x in line.x] + [x for known, _ in panel.known for x in known]
+    placing.set_x_axis(panel.axes, values, all(isinstance(x, int) for x in values), panel.letters)
+    if panel.categories:
+        turned = {"rotation": 30, "ha": "right"} if sum(map(len, panel.categories)) > _LONGEST_NAMES else {}
+        panel.axes.set_xticks(range(len(panel.categories)), panel.categories, **turned)
+    panel.axes.set_xlim(panel.fixed_limits.get("left"), panel.fixed_limits.get("right"))
+
+
+def _dodge_points(panel: Panel) -> None:
+    """Move points without neighbours side by side if their intervals overlap, and say so in the legend."""
+    drawn = [sum(is_drawable(e, panel.log) for e in line.estimates) for line in panel.drawn]
+    alone = [ln for ln, n in zip(panel.drawn, drawn, strict=True) if panel.ours and (not ln.joined or n <= 1)]
+    places: dict[float, list[tuple[float, float]]] = {}
+    for line in alone:
+        for x, e in zip(line.x, line.estimates, strict=True):
+            if is_drawable(e, panel.log):
+                places.setdefault(x, []).append(_find_extent(panel, x, e))
+    if any(low < below for spans in places.values() for (_, below), (low, _) in pairwise(sorted(spans))):
+        step = min(_STEP, *(_free_width(panel, x) / len(alone) for x in places))
+        for k, line in enumerate(alone):
+            line.shift = (k - (len(alone) - 1) / 2) * step
+        panel.add_entry("points side by side have one x", linestyle="none")
+
+
+def _find_extent(panel: Panel, x: float, e: Estimate) -> tuple[float, float]:
+    """Return the lower and upper end of an interval with its marker on the screen, in pixels."""
+    least = panel.axes.get_ylim()[0]
+    ends = panel.axes.transData.transform([(x, max(v, least)) for v in (e.low, e.value, e.high)])[:, 1]
+    marker = _STEP / 2 / 72 * panel.axes.figure.dpi
+    return min(ends[0], ends[1] - marker), max(ends[2], ends[1] + marker)
+
+
+def _free_width(panel: Panel, x: float) -> float:
+    """Return the width in points available to marks at x; 0 on a caller's axes, which may still change."""
+    if not panel.ours:
+        return 0.0
+    places = {other for line in panel.drawn for other in line.x if other != x} | set(panel.axes.get_xlim())
+    at = panel.axes.transData.transform([(v, panel.axes.get_ylim()[1]) for v in (x, *places)])[:, 0]
+    return float(_FILLED * abs(at[1:] - at[0]).min() * 72 / panel.axes.figure.dpi)
+
+
+def _moved(panel: Panel, points: float) -> dict[str, Any]:
+    """Return arguments that move an artist to the right by ``points``; none for 0, so that the axes follow its data."""
+    from matplotlib.transforms import ScaledTranslation
+
+    if not points:
+        return {}
+    return {"transform": panel.axes.transData + ScaledTranslation(points / 72, 0, panel.axes.figure.dpi_scale_trans)}
+
+
+def _draw_line(panel: Panel, line: Line, layer: float) -> None:
+    """Draw a line through its values, with intervals as a band between neighbours and as a bar at a single marker."""
+    drawn = [is_drawable(e, panel.log) for e in line.estimates]
+    banded = [s and (e.low > e.value / 10 or not panel.log) for s, e in zip(drawn, line.estimates, strict=True)]
+    y = [e.value if s else math.nan for s, e in zip(drawn, line.estimates, strict=True)]
+    moved = _moved(panel, line.shift)
+    every = marker_step(len(y))
+    look = line.plot_style | {"markevery": every} | moved
+    panel.axes.plot(line.x, y, zorder=layer, gid="line", label=mathtext(line.label or "_"), **look)
+    top = panel.axes.get_ylim()[1]
+    ends = [e.high if e.high < math.inf else max(10 * top, e.value) for e in line.estimates]  # above the axis
+    beside = [line.joined and any(banded[max(0, i - 1) : i] + banded[i + 1 : i + 2]) for i in range(len(drawn))]
+    bar = {"color": look["color"], "linewidth": 0.9, "marker": "_", "markersize": 5, "alpha": 0.7}
+    bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
+    in_band = [b and n for b, n in zip(banded, beside, strict=True)]
+    for i, (x, e, high) in enumerate(zip(line.x, line.estimates, ends, strict=True)):
+        if drawn[i] and not in_band[i] and i % every == 0 and not panel.is_empty:
+            low = _BELOW * e.value if panel.log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
+            panel.axes.plot([x] * 2, [low, high], **bar)
+            panel.has_bar = True
+    if line.joined and any(in_band):
+        step = "mid" if "drawstyle" in look else None
+        band = {"color": look["color"], "alpha": 0.18, "linewidth": 0, "zorder": 1, "step": step}
+        panel.axes.fill_between(line.x, [e.low for e in line.estimates], ends, where=banded, **band)
+        panel.has_band = True
+
+
+def _draw_limits(panel: Panel) -> None:
+    """Draw a bar at each limit and an arrow to the side of the value.
+
+    Limits at one place are drawn side by side.  If there is no space, a single grey mark stands for all of them.
+    """
+    found: dict[tuple[float, int], list[tuple[Line, float, bool]]] = {}
+    for line in panel.drawn:
+        for x, e in zip(line.x, line.estimates, strict=True):
+            if is_limit(e):
+                y = e.high if has_no_events(e) else e.low
+                place = found.setdefault((x, round(_PLACES * math.log10(y))), [])
+                place.append((line, y, has_no_events(e)))
+    for (x, _), marks in found.items():
+        step = min(_STEP, _free_width(panel, x) / len(marks))
+        crowded = panel.ours and len(marks) > 1 and step < _LEAST_STEP
+        for k, (line, y, upper) in enumerate(marks[:1] if crowded else marks):
+            colour = GREY if crowded else line.look["color"]
+            many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS
+            shift = 0.0 if crowded else line.shift or (k - (len(marks) - 1) / 2) * step
+            _draw_limit(panel, x, y, upper, colour, _SMALL_ARROW if many else _ARROW, shift)
+
+
+def _draw_limit(panel: Panel, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
+    how: dict[str, Any] = {"marker": limit_marker(not upper), "fillstyle": "none", "linestyle": "none"}
+    moved = _moved(panel, shift) | {"markersize": 2 * length * panel.letters, "color": colour}
+    panel.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
+    panel.add_entry("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
+
+
+def _draw_statement(panel: Panel, statement: Statement, place: int) -> None:
+    """Draw the level of a statement, with hollow markers for points to which it does not apply."""
+    look = {"color": GREY, "linewidth": 1.4, "linestyle": _STATEMENT_DASHES[place % len(_STATEMENT_DASHES)]}
+    pieces = 2 * (place % len(_STATEMENT_DASHES)) + 1
+    alone = {"marker": dashed_bar(pieces), "markersize": 40, "markeredgewidth": 1.4} if len(statement.x) == 1 else {}
+    said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
+    panel.axes.plot(statement.x, statement.y, **said, **look, **alone)
+    panel.add_entry(statement.text, **look)
+    for line in panel.drawn:
+        beyond = [
+            (x, e.value)
+            for x, e, point in zip(line.x, line.estimates, line.points, strict=True)
+            if x in statement.x and point is not None and not statement.where(point) and is_drawable(e, panel.log)
+        ]
+        if beyond:
+            hollow = line.look | {"linestyle": "none", "markerfacecolor": panel.axes.get_facecolor()}
+            panel.axes.plot(*zip(*beyond, strict=True), zorder=4, gid="beyond", label="_", **hollow)
+            panel.add_entry(
+                "hollow: beyond the stated range", color=GREY, marker="o", fillstyle="none", linestyle="none"
+            )
