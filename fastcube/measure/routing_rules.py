@@ -275,7 +275,7 @@ def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
     """Return the name of the reference rule: the chosen one, else LEVELS if it is in the table, else the first rule."""
     if compared_with is None:
         return REFERENCE if REFERENCE in names else names[0]
-    reference = _name_of(compared_with) if callable(compared_with) else compared_with
+    reference = rule_name(compared_with) if callable(compared_with) else compared_with
     if not isinstance(reference, str) or reference not in (*names, *(n.upper() for n in names if n in NAMES)):
         shown = [name.upper() if name in NAMES else name for name in names]
         raise ParameterError(
