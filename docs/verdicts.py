@@ -17,22 +17,23 @@ from fastcube.running.progress import Progress
 from fastcube_audit import registries
 from fastcube_audit.deciding import decide_claims
 from fastcube_audit.report import duals
-from fastcube_audit.report.network_drawings import render_witness
+from fastcube_audit.report.network_drawings import render_counterexample
+from fastcube_audit.verdicts import shown_cases
 
 DOCS = Path(__file__).resolve().parent
 
 
-def kept_witness(paper, witness):
-    """Return a witness with its drawing in place of its data."""
-    drawing = duals.render_witness(witness["data"]) or render_witness(
-        witness["data"], witness["value"], unsafe=paper == "lee_hayes"
+def kept_case(paper, case):
+    """Return a counterexample or example with its drawing in place of its data."""
+    drawing = duals.render_counterexample(case["data"]) or render_counterexample(
+        case["data"], case["value"], unsafe=paper == "lee_hayes"
     )
-    fields = {key: witness[key] for key in ("words", "python", "value")}
+    fields = {key: case[key] for key in ("description", "python", "value")}
     return fields | {key: value for key, value in drawing.items() if key != "lines"}
 
 
 def kept_verdict(report, number):
-    """Return what is kept of a report: its outcome, and if ``number`` of its witnesses are shown, these and its range."""
+    """Return what is kept of a report: its outcome, and if ``number`` of its cases are shown, these and its range."""
     claim = registries.claim_registries()[report["paper"]][report["id"]]
     kept = {"outcome": report["outcome"]}
     if number:
@@ -40,7 +41,9 @@ def kept_verdict(report, number):
     if report["outcome"] in SHOWN and report["correction"] != claim.correction:  # found by the decider
         kept["correction"] = report["correction"]
     if number:
-        kept["witnesses"] = [kept_witness(claim.paper, witness) for witness in report["witnesses"][:number]]
+        depends = report["outcome"] == "depends"
+        cases = [case for _, case in shown_cases(report)] if depends else report["counterexamples"][:number]
+        kept["counterexamples"] = [kept_case(claim.paper, case) for case in cases]
     return kept
 
 
@@ -49,15 +52,15 @@ def main():
     reports = []
     if code := decide_claims(registries.claims(), reports.append, progress=Progress("lines")):
         sys.exit(code)
-    weightiest = resources.read_json("findings")["weightiest"]
-    shown = {(card["paper"], card["claim"]): 1 + card.get("witness", 0) for card in weightiest}
+    weightiest = resources.read_json("findings", "fastcube_audit.report")["weightiest"]
+    numbers = {(card["paper"], card["claim"]): 1 + card.get("case", 0) for card in weightiest}
     facts, kept = set(), {}
     for report in reports:
         fact, key = (report["paper"], report["fact"]), (report["paper"], report["id"])
         if report["outcome"] in SHOWN and fact not in facts:  # its entry shows this claim in full
             facts.add(fact)
-            shown[key] = max(shown.get(key, 0), 2 if report["outcome"] == "depends" else 1)
-        kept[" ".join(key)] = kept_verdict(report, shown.get(key, 0))
+            numbers.setdefault(key, 1)
+        kept[" ".join(key)] = kept_verdict(report, numbers.get(key, 0))
     lines = (f" {json.dumps(key)}: {json.dumps(kept[key], separators=(',', ':'))}" for key in kept)
     (DOCS / "results" / "verdicts.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -38,6 +38,9 @@ try:
 except ImportError:  # both are missing on Windows
     _refuse("fastcube runs on Linux and macOS; on Windows use WSL")
 
+if not Path(__file__).with_name("kernels").is_dir():
+    _refuse("this copy of fastcube lacks its symbolic links: use git clone, or pip install")
+
 #: Public name -> module that defines it and its name there, as listed in ``__init__.pyi``.
 _HOMES = {
     public: (module, name)

@@ -281,6 +281,14 @@ def as_number(value: object) -> int | float | None:
     return None if number is None or math.isnan(number) else number
 
 
+def percentage_value(value: object) -> object:
+    """Return text such as ``2%`` as a number, 0.02; anything else unchanged."""
+    if isinstance(value, str) and value.strip().endswith("%"):
+        with contextlib.suppress(InvalidOperation):
+            return float(Decimal(value.strip()[:-1].strip()) / 100)
+    return value
+
+
 def check_path(name: str, value: object) -> Path:
     """Return a valid path.  Raises ParameterError for bytes, numbers, empty text, a NUL, and names that cannot be encoded."""
     try:

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from .claims import Cases as Cases
     from .claims import Claim as Claim
     from .claims import ClaimRegistry as ClaimRegistry
+    from .claims import Counterexample as Counterexample
     from .claims import Effort as Effort
     from .claims import Verdict as Verdict
-    from .claims import Witness as Witness
     from .registries import PaperClaims as PaperClaims
     from .report import reproduce as reproduce
 
 #: Public name -> module that defines it: ``import fastcube_audit`` is quick, so that ``fastcube --help`` is.
 _HOMES = {
-    **dict.fromkeys(("Cases", "Claim", "ClaimRegistry", "Effort", "Verdict", "Witness"), ".claims"),
+    **dict.fromkeys(("Cases", "Claim", "ClaimRegistry", "Counterexample", "Effort", "Verdict"), ".claims"),
     **dict.fromkeys(("PaperClaims",), ".registries"),
     "reproduce": ".report",
 }

@@ -1,4 +1,4 @@
-"""Claims of papers: their statements, the code that decides them, and the witnesses of the verdicts.
+"""Claims of papers: their statements, the code that decides them, and the counterexamples of the verdicts.
 
 A paper's package has its registry in ``claims/registry.py`` and its claims in modules of the same folder.  A claim about all
 cases of a range names the range, and its function checks one case::
@@ -7,9 +7,11 @@ cases of a range names the range, and its function checks one case::
 
 
     @registry.forall("half-faults", FEW_FAULTS, where="section 3.2", states="No set of at most ceil(n/2) faults ...")
-    def half_faults(cube: Hypercube) -> Witness | None:
-        \"\"\"Whether some node is active.\"\"\"
-        return witness("no node is active", cube) if find_unsafe(cube).all_unsafe else None
+    def half_faults(cube: Hypercube) -> Counterexample | None:
+        \"\"\"Check that some node is active.\"\"\"
+        return unsafe_counterexample("no node is active", cube) if find_unsafe(cube).all_unsafe else None
+
+A check returns the counterexample, or None where the statement is true.
 
 Any other claim takes an effort and returns its verdict itself::
 
@@ -24,9 +26,10 @@ names the checked cases and nothing more.  A statement names the smallest n that
 ``effort.each(cases)`` yields the cases and shows progress, and ``effort.count_if_applicable(hypothesis)`` counts the cases in
 which the hypothesis of a statement is true.  Full effort takes about a minute per claim at most, quick effort half a minute per
 paper.  The two efforts differ only in the range, and a claim that one effort refutes is refuted by the other.  Deciders use no
-``assert``, because ``python -O`` removes it.  A witness is a case that shows the verdict: the counterexample of a refuted claim,
-or an example of a claim that something exists.  Two computations of the same quantity are compared by ``check_agreement``.
-If they differ, it stops the decider.
+``assert``, because ``python -O`` removes it.  A verdict shows a ``Counterexample``, or an example where the claim holds.  Two
+computations of the same quantity are compared by ``check_agreement``.  If they differ, it stops the decider.
+
+``METHODS`` are the ways in which a claim is decided.  A claim names its own, or has that of its ``Cases``.
 """
 
 from __future__ import annotations
@@ -57,6 +60,15 @@ OUTCOMES = {
     "undecided": "not decided",
 }
 
+#: How the cases of a claim that holds were checked.  *Proved*: a proof, which the text of the range names, covers all cases, and
+#: some are tested besides.  *Random*: cases of the range were sampled at random, and no proof covers the rest.
+METHODS = {
+    "exhaustive": "exhaustively",
+    "random": "at random",
+    "proved": "by proof",
+}
+Method = Literal["exhaustive", "random", "proved"]
+
 #: Seconds between two progress reports of an effort.
 _PROGRESS_INTERVAL = 0.2
 
@@ -78,16 +90,16 @@ class Effort:
     ----------
     quick : bool
         Whether to check a small range within seconds, rather than the widest range.
-    tell : callable, optional
+    report_progress : callable, optional
         Called now and then with the number of cases checked so far and a short text about the current case.
     """
 
-    def __init__(self, quick: bool = False, tell: Callable[[int, str], None] | None = None) -> None:
+    def __init__(self, quick: bool = False, report_progress: Callable[[int, str], None] | None = None) -> None:
         self.quick = quick
         self.cases = 0
         self.applied = 0
-        self.tell = tell
-        self._told = time.monotonic()
+        self.report_progress = report_progress
+        self._last_report = time.monotonic()
 
     def by_effort(self, full: T, quick: T) -> T:
         """Return ``full`` for full effort, ``quick`` for quick effort."""
@@ -96,9 +108,9 @@ class Effort:
     def step(self, where: str = "") -> None:
         """Count one case; ``where`` describes it in a few words."""
         self.cases += 1
-        if self.tell is not None and time.monotonic() - self._told >= _PROGRESS_INTERVAL:
-            self._told = time.monotonic()
-            self.tell(self.cases, where)
+        if self.report_progress is not None and time.monotonic() - self._last_report >= _PROGRESS_INTERVAL:
+            self._last_report = time.monotonic()
+            self.report_progress(self.cases, where)
 
     def each(self, cases: Iterable[T], where: str = "") -> Iterator[T]:
         """Yield the cases, and count each before it is yielded."""
@@ -111,25 +123,28 @@ class Effort:
         self.applied += hypothesis
         return hypothesis
 
-    def first(self, cases: Iterable[T], wrong: Callable[[T], Witness | None], where: str = "") -> Witness | None:
-        """Return the first witness that ``wrong`` finds in ``cases``, or None.  The statement applies to each of these cases."""
+    def find_first(
+        self, cases: Iterable[T], check: Callable[[T], Counterexample | None], where: str = ""
+    ) -> Counterexample | None:
+        """Return the first counterexample that ``check`` finds in ``cases``, or None.  The statement applies to all of them."""
         for case in self.each(cases, where):
             self.count_if_applicable()
-            if (found := wrong(case)) is not None:
+            if (found := check(case)) is not None:
                 return found
         return None
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of Python with the value that it gives, as evidence for a reader.
+    """A fact and the lines of Python that show it, with their value.
 
     Parameters
     ----------
-    words : str
-        One line of text: the fact that the Python line shows.
+    description : str
+        One line of text: the fact that the lines show.
     python : str
-        A Python expression in the names of ``import fastcube as fc``; its value is ``value``.
+        An expression in the names of ``import fastcube as fc``, after lines that each assign one of its names; ``value`` is the
+        value of the expression.
     value : JSON-able
         The value of the expression (lists for tuples).
     form : str
@@ -138,13 +153,13 @@ class Line:
         needs no template.  A list of lists without a template is shown only as a drawing.
     """
 
-    words: str
+    description: str
     python: str
     value: Any
     form: str = field(default="", kw_only=True)
 
     @property
-    def text(self) -> str:
+    def value_text(self) -> str:
         """The value as text for a reader."""
         return value_text(self.value, self.python, self.form)
 
@@ -158,12 +173,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Witness(Line):
-    """A case that shows a verdict, as a line of Python that replays it.
+class Counterexample(Line):
+    """A case that contradicts a claim, or an example where the claim holds, with the lines of Python that replay it.
 
     Parameters
     ----------
-    words, python, value, form
+    description, python, value, form
         As in ``Line``.
     data : dict
         The network and its faults, as labels, for programs.
@@ -175,19 +190,22 @@ class Witness(Line):
         """Return the fields as data for ``json``; the value as text replaces its template."""
         fields = asdict(self)
         del fields["form"]
-        return fields | {"text": self.text}
+        return fields | {"value_text": self.value_text}
 
     @classmethod
-    def of(cls, words: str, python: str, data: Mapping[str, Any], form: str = "") -> Witness:
-        """Return the witness whose value is the present value of ``python``."""
-        return cls(words, python, evaluate(python), dict(data), form=form)
+    def of(cls, description: str, python: str, data: Mapping[str, Any], form: str = "") -> Counterexample:
+        """Return the case whose value is the present value of ``python``."""
+        return cls(description, python, evaluate(python), dict(data), form=form)
 
 
 def evaluate(python: str) -> Any:
-    """Return the value of a Python expression in the names of ``import fastcube as fc``."""
+    """Return the value of the last line, an expression in the names of ``import fastcube as fc`` and of the lines before it."""
     import fastcube
 
-    return eval(python, {"fc": fastcube})  # noqa: S307  (lines of our own claims)
+    *assignments, expression = python.split("\n")
+    names = {"fc": fastcube}
+    exec("\n".join(assignments), names)  # noqa: S102  (lines of our own claims)
+    return eval(expression, names)  # noqa: S307
 
 
 @dataclass(frozen=True)
@@ -198,42 +216,46 @@ class Verdict:
     ----------
     outcome : one of ``OUTCOMES``
     checked : str
-        The range and the method: ``"all 2^16 fault sets of Q_4"``.
-    witness : Witness, optional
+        The checked range: ``"all 2^16 fault sets of Q_4"``.
+    counterexample : Counterexample, optional
         The smallest counterexample of a refuted claim; for a claim that something can be attained, a case that attains it.
-    more : tuple of Witness
-        Further witnesses, such as the smallest counterexample under a stricter interpretation.  If a claim depends on the
-        interpretation, one of them is a case under which it holds.
-    instead : str
+    more : tuple of Counterexample
+        Further cases, such as the smallest counterexample under a stricter interpretation.  If a claim depends on the
+        interpretation, the last one is an example under which it holds.
+    correction : str
         The true statement, if the decider finds it; by default the claim's ``correction``.
     """
 
     outcome: Outcome
     checked: str
-    witness: Witness | None = None
-    more: tuple[Witness, ...] = ()
-    instead: str = ""
+    counterexample: Counterexample | None = None
+    more: tuple[Counterexample, ...] = ()
+    correction: str = ""
 
     def __post_init__(self) -> None:
         least = {"refuted": 1, "misprint": 1, "depends": 2}.get(self.outcome, 0)
-        if len(self.witnesses) < least:
+        if len(self.counterexamples) < least:
             raise ValueError(
-                f"a claim that is {OUTCOMES[self.outcome]} needs {'two witnesses' if least > 1 else 'a witness'}"
+                f"a claim that is {OUTCOMES[self.outcome]} needs a counterexample{' and an example' if least > 1 else ''}"
             )
 
     @classmethod
-    def refuted_if(cls, found: Witness | None, checked: str) -> Verdict:
-        """Return "refuted" with the witness ``found``; if it is None, "holds" in the range ``checked``."""
+    def refuted_if(cls, found: Counterexample | None, checked: str) -> Verdict:
+        """Return "refuted" with the counterexample ``found``; if it is None, "holds" in the range ``checked``."""
         return cls("holds", checked) if found is None else cls("refuted", f"in this order: {checked}", found)
 
     @property
-    def witnesses(self) -> tuple[Witness, ...]:
-        """All witnesses: ``witness`` and ``more``."""
-        return self.more if self.witness is None else (self.witness, *self.more)
+    def counterexamples(self) -> tuple[Counterexample, ...]:
+        """All cases: ``counterexample`` and ``more``."""
+        return self.more if self.counterexample is None else (self.counterexample, *self.more)
 
 
 class Domain(Protocol):
     """All cases that a statement is about.  It decides a claim, given a function that checks one case."""
+
+    @property
+    def method(self) -> Method:
+        """How the cases are checked, one of ``METHODS``."""
 
     def decide(self, effort: Effort, check: Any) -> Verdict:
         """Return the verdict on a claim whose cases ``check`` checks one by one."""
@@ -246,13 +268,14 @@ class Cases:
     Parameters
     ----------
     text : str
-        The range and the method; ``{}`` stands for the value that the effort chooses, and ``{0[1]}`` for a part of it.
+        The range; ``{}`` stands for the value that the effort chooses, and ``{0[1]}`` for a part of it.
     make : callable
         Takes the value that the effort chooses and returns the cases, each as the tuple of the arguments of a check.
     full, quick : object
         The value for each effort, usually the largest size.
     where : str
         A few words on the cases, for the progress display.
+    method : one of ``METHODS``
     """
 
     text: str
@@ -260,10 +283,11 @@ class Cases:
     full: Any = None
     quick: Any = None
     where: str = ""
+    method: Method = "exhaustive"
 
     def with_proof(self, proof: str) -> Self:
-        """Return the same cases, with ``proof`` (or an explanation) before their description."""
-        return replace(self, text=proof + self.text)
+        """Return the same cases, as tests of a statement that ``proof``, the beginning of their description, proves."""
+        return replace(self, text=proof + self.text, method="proved")
 
     def text_for(self, effort: Effort) -> str:
         """Return the description of the range that an effort checks."""
@@ -273,15 +297,15 @@ class Cases:
         """Return the cases that an effort checks."""
         return self.make(effort.by_effort(self.full, self.quick))
 
-    def decide(self, effort: Effort, check: Callable[..., Witness | None]) -> Verdict:
-        """Return "refuted" with the first witness that ``check`` finds; without a witness "holds" in the range."""
-        found = effort.first(self.make_for(effort), lambda case: check(*case), self.where)
+    def decide(self, effort: Effort, check: Callable[..., Counterexample | None]) -> Verdict:
+        """Return "refuted" with the first counterexample that ``check`` finds; without one "holds" in the range."""
+        found = effort.find_first(self.make_for(effort), lambda case: check(*case), self.where)
         return Verdict.refuted_if(found, self.text_for(effort))
 
 
-def sizes(least: int, full: int, quick: int, text: str, where: str = "") -> Cases:
+def sizes(least: int, full: int, quick: int, text: str, method: Method = "exhaustive") -> Cases:
     """Return as cases the sizes from ``least`` to the largest size of the effort, ``full`` or ``quick``."""
-    return Cases(text, lambda most: ((n,) for n in range(least, most + 1)), full, quick, where)
+    return Cases(text, lambda most: ((n,) for n in range(least, most + 1)), full, quick, method=method)
 
 
 @dataclass(frozen=True)
@@ -299,7 +323,7 @@ class Claim:
         interpretation are in square brackets.
     decider : callable
         Takes an ``Effort`` and returns a ``Verdict``.
-    ours : bool
+    added : bool
         Whether the statement, or its subject, is fastcube's own: a repair, a case of a vague remark, an algorithm that the
         paper does not give.  Such claims are counted separately.
     correction : str
@@ -308,11 +332,13 @@ class Claim:
         Claims of one group share cached work, so one process decides them one after another.
     fact : str
         The fact that the claim is about, by default its ``id``: several refuted claims of one fact count as one refutation.
-    slip : str
+    misprint_reason : str
         Why a counterexample makes the claim a misprint: where the paper itself, or the proof next to the statement, has it
         right, or that the statement depends on a single character of the transcription.
     definition : bool
         Whether the claim can only hold, by definition or by the way it is computed here; counted separately.
+    method : one of ``METHODS``
+        How the claim is decided.  What holds by proof, or for cases that were sampled at random, says so.
     file : str
         The Python file with the claim, if it is not in an installed package.
     """
@@ -322,12 +348,13 @@ class Claim:
     where: str
     statement: str
     decider: Callable[[Effort], Verdict]
-    ours: bool = False
+    added: bool = False
     correction: str = ""
     group: str = ""
     fact: str = ""
-    slip: str = ""
+    misprint_reason: str = ""
     definition: bool = False
+    method: Method = "exhaustive"
     file: str = ""
 
     @property
@@ -343,7 +370,9 @@ class Claim:
     def decide(self, effort: Effort | None = None) -> Verdict:
         """Return the verdict, by default with full effort."""
         verdict = self.decider(effort or Effort())
-        return replace(verdict, outcome="misprint") if self.slip and verdict.outcome == "refuted" else verdict
+        return (
+            replace(verdict, outcome="misprint") if self.misprint_reason and verdict.outcome == "refuted" else verdict
+        )
 
     def report_header(self, effort: Effort) -> dict[str, Any]:
         """Return the fields of a report that do not depend on the verdict."""
@@ -352,10 +381,11 @@ class Claim:
             "id": self.id,
             "statement": self.statement,
             "where": self.where,
-            "ours": self.ours,
+            "added": self.added,
             "fact": self.fact or self.id,
             "definition": self.definition,
-            "slip": self.slip,
+            "method": self.method,
+            "misprint_reason": self.misprint_reason,
             "effort": "quick" if effort.quick else "full",
         }
 
@@ -367,8 +397,8 @@ class Claim:
             "outcome": verdict.outcome,
             "checked": verdict.checked,
             "applied": effort.applied,
-            "correction": "" if verdict.outcome == "holds" else verdict.instead or self.correction,
-            "witnesses": [witness.report() for witness in verdict.witnesses],
+            "correction": "" if verdict.outcome == "holds" else verdict.correction or self.correction,
+            "counterexamples": [counterexample.report() for counterexample in verdict.counterexamples],
         }
 
 
@@ -406,7 +436,7 @@ class ClaimRegistry:
             def decide_cases(effort: Effort) -> Verdict:
                 return domain.decide(effort, check)
 
-            self.claim(name, where=where, states=states, **more)(decide_cases)
+            self.claim(name, where=where, states=states, method=domain.method, **more)(decide_cases)
             return check
 
         return register_check

@@ -1,4 +1,4 @@
-"""Hypercubes that claims are tried on, and witnesses on one of them."""
+"""Hypercubes that claims are tried on, and counterexamples on one of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from fastcube.networks.hypercube import Hypercube
 
-from .claims import Witness
+from .claims import Counterexample
 
 
 def links_of(n: int) -> list[tuple[int, int]]:
@@ -29,6 +29,9 @@ def cube_data(cube: Hypercube, **more: Any) -> dict[str, Any]:
     return {"n": cube.n, "faulty_nodes": nodes, "faulty_links": sorted(map(list, cube.faulty_links)), **more}
 
 
-def cube_witness(words: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any) -> Witness:
+def cube_counterexample(
+    description: str, cube: Hypercube, python: str, name: str = "c", form: str = "", **more: Any
+) -> Counterexample:
     """Return a counterexample on one cube, called ``name`` in the expression; ``more`` joins its data."""
-    return Witness.of(words, f"(lambda {name}: {python})(fc.{cube.source()})", cube_data(cube, **more), form)
+    data = cube_data(cube, **more)
+    return Counterexample.of(description, f"{name} = fc.{cube.source()}\n{python}", data, form)

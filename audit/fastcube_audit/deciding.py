@@ -151,11 +151,12 @@ class _Scheduler:
         for number, worker in self.workers.items():
             if worker.jobs:
                 cases, at = self.cases.get(number, (0, ""))
-                told = f" ({cases:,} cases{', ' if at else ''}{at})" if cases else ""
+                so_far = f" ({cases:,} cases{', ' if at else ''}{at})" if cases else ""
                 paper = f"{worker.jobs[0].paper} " if papers > 1 else ""
-                where.append(f"{paper}{worker.jobs[0].id}{told}")
-        told = "; ".join(where)
-        self.progress.count(len(self.reports), len(self.claims), "claims", told, final, left=self.time_left())
+                where.append(f"{paper}{worker.jobs[0].id}{so_far}")
+        self.progress.count(
+            len(self.reports), len(self.claims), "claims", "; ".join(where), final, left=self.time_left()
+        )
 
     def time_left(self) -> float | None:
         """Return the estimated seconds until all claims are decided, or None if no costs are known."""

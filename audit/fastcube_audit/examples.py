@@ -70,5 +70,5 @@ class Example(Line):
 
 def examples_of(module: Mapping[str, Any]) -> dict[str, Callable[[], Example]]:
     """Return the public functions that a module defines, in their order, by their names with hyphens for underscores."""
-    own = {name: made for name, made in module.items() if isinstance(made, FunctionType) and name[0] != "_"}
-    return {name.replace("_", "-"): made for name, made in own.items() if made.__module__ == module["__name__"]}
+    functions = [value for name, value in module.items() if isinstance(value, FunctionType) and name[0] != "_"]
+    return {f.__name__.replace("_", "-"): f for f in functions if f.__module__ == module["__name__"]}

@@ -19,7 +19,7 @@ from typing import Any
 
 from fastcube.results.hdf5 import replace_file
 
-from .claims import OUTCOMES
+from .claims import METHODS, OUTCOMES
 
 #: Size in bytes of the largest file that is read.  Files of the built-in papers have at most 0.3 MB.
 LARGEST = 2**26
@@ -103,8 +103,8 @@ def _is_drawable_dual(dual: Any) -> bool:
     return matches_shape(dual, _DUALS) and all(u != v for path in dual["paths"] for u, v in pairwise(path))
 
 
-_WITNESS_DRAWING = (
-    lambda told: told == {},
+_DRAWING = (
+    lambda drawing: drawing == {},
     {"drawings": [_is_drawable_cube]},
     {"dual": _is_drawable_dual},
     {"lines": [str]},
@@ -156,8 +156,8 @@ STUDY_PAGE = {
     "spans": {str: {"least": _POSITIONED_TEXT, "most": _POSITIONED_TEXT}},
 }
 
-#: The stored fields of a witness.
-_LINE = {"words": str, "python": str, "value": lambda value: is_clean(str(value)), "text": str}
+#: The stored fields of a counterexample.
+_LINE = {"description": str, "python": str, "value": lambda value: is_clean(str(value)), "value_text": str}
 
 #: The result of ``report``.
 REPORT = {
@@ -165,20 +165,21 @@ REPORT = {
     "id": str,
     "statement": str,
     "where": str,
-    "ours": bool,
+    "added": bool,
     "fact": str,
     "definition": bool,
-    "slip": str,
+    "method": frozenset(METHODS),
+    "misprint_reason": str,
     "effort": frozenset({"full", "quick"}),
     "outcome": frozenset(OUTCOMES),
     "checked": str,
     "applied": range(2**62),
     "correction": str,
-    "witnesses": [_LINE | {"data": dict}],
+    "counterexamples": [_LINE | {"data": dict}],
 }
 
-#: A report of a claim, with the hash of the deciding sources, and with the drawing of each witness.
-VERDICT = REPORT | {"sources": str, "witnesses": [_LINE | {"told": _WITNESS_DRAWING}]}
+#: A report of a claim, with the hash of the deciding sources, and with the drawing of each counterexample.
+VERDICT = REPORT | {"sources": str, "counterexamples": [_LINE | {"drawing": _DRAWING}]}
 
 EXAMPLE = {"sources": str, "gave": str, "same": bool, "failed": str}
 

@@ -48,8 +48,8 @@ class _Form(string.Formatter):
 
 
 def bits_of(python: str) -> int:
-    """Return the number of label bits of the first network in an expression; 1 if no network size is written out."""
-    for node in ast.walk(ast.parse(python, mode="eval")):
+    """Return the number of label bits of the first network in lines of Python; 1 if no network size is written out."""
+    for node in ast.walk(ast.parse(python)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, int):

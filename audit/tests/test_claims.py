@@ -1,4 +1,4 @@
-"""The claims about unsafe nodes: each verdict, and each witness replayed with the plain twin."""
+"""The claims about unsafe nodes: each verdict, and each counterexample replayed with the plain twin."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ def test_full_effort_says_the_same_of_more(verdicts):
         assert full[name].checked != verdicts[name].checked
 
 
-def test_every_witness_replays_and_is_json(verdicts):
+def test_every_counterexample_replays_and_is_json(verdicts):
     for verdict in verdicts.values():
-        if verdict.witness is not None:
-            assert verdict.witness.is_reproduced()
-            assert json.loads(json.dumps(verdict.witness.value)) == verdict.witness.value
+        if verdict.counterexample is not None:
+            assert verdict.counterexample.is_reproduced()
+            assert json.loads(json.dumps(verdict.counterexample.value)) == verdict.counterexample.value
 
 
 def faults(verdict: Verdict) -> tuple[int, list[int], list[list[int]]]:
-    assert verdict.witness is not None
-    data = verdict.witness.data
+    assert verdict.counterexample is not None
+    data = verdict.counterexample.data
     return data["n"], data["faulty_nodes"], data["faulty_links"]
 
 
@@ -115,7 +115,7 @@ def test_b6_is_no_bound(verdicts):
     assert (n, twin.rounds(n, nodes), twin.paper_bound(n)) == (6, 12, 11)
     n, nodes, _ = faults(verdicts["rounds-enough"])
     late = twin.find_unsafe(n, nodes).keys() - twin.find_unsafe(n, nodes, steps=twin.paper_bound(n)).keys()
-    assert sorted(late) == verdicts["rounds-enough"].witness.value != []
+    assert sorted(late) == verdicts["rounds-enough"].counterexample.value != []
     n, nodes, _ = faults(verdicts["rounds-tight-even"])
     assert n % 2 == 0
     assert twin.rounds(n, nodes) > twin.paper_bound(n)

@@ -121,7 +121,8 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "reproduce": ([], {"-o": ["out", "r.h5"], "--quick": None, "--paper": ["nobody"], "--workers": ["1", "0"],
                        "--progress": ["none", "loud"], "--force": None}),
     "claims": ([[CLAIMS, "nobody", "lee_hayes"], ["nothing"]],
-               {"--quick": None, "--format": ["json", "text"], "--only": ["refuted", "x"], "--workers": ["1", "2"],
+               {"--quick": None, "--format": ["json", "text"], "--only": ["refuted", "x"], "--search": ["cubes", "zzz"],
+                "--workers": ["1", "2"],
                 "--progress": ["none", "bar"], "--force": None}),
 }  # a table, row by row # fmt: skip
 

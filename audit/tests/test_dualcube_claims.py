@@ -35,7 +35,7 @@ OUTCOMES = {
     "algorithm-2": "refuted",
     "theorem-1-path": "holds",
     "theorem-1-algorithm": "refuted",
-    "theorem-1-repaired": "refuted",
+    "theorem-1-corrected": "refuted",
     "theorem-1-length": "undecided",
     "hypercube-path": "holds",
     "hypercube-half": "holds",
@@ -65,7 +65,7 @@ OURS = {
     "hypercube-greedy",
     "time-bound-any-k",
     "tree-greedy",
-    "theorem-1-repaired",
+    "theorem-1-corrected",
     "success-ninety",
     "success-fifty",
     "success-drop",
@@ -84,23 +84,23 @@ def verdicts(request):
 
 
 def test_claims_of_ours_are_marked():
-    assert {claim.id for claim in registries.claims("li_peng_chu") if claim.ours} == OURS
+    assert {claim.id for claim in registries.claims("li_peng_chu") if claim.added} == OURS
 
 
 def test_every_claim_is_decided_as_known(verdicts):
     assert {name: verdict.outcome for name, verdict in verdicts.items()} == OUTCOMES
 
 
-def test_every_witness_replays_and_is_json(verdicts):
+def test_every_counterexample_replays_and_is_json(verdicts):
     for name, verdict in verdicts.items():
-        assert (verdict.outcome in ("refuted", "misprint")) == bool(verdict.witnesses), name
-        for witness in verdict.witnesses:
-            assert witness.is_reproduced(), name
-            assert json.loads(json.dumps(witness.data)) == witness.data
+        assert (verdict.outcome in ("refuted", "misprint")) == bool(verdict.counterexamples), name
+        for counterexample in verdict.counterexamples:
+            assert counterexample.is_reproduced(), name
+            assert json.loads(json.dumps(counterexample.data)) == counterexample.data
 
 
 def case(verdict, number=0):
-    data = verdict.witnesses[number].data
+    data = verdict.counterexamples[number].data
     return data["m"], set(data["faulty_nodes"]), data.get("t"), data["k"]
 
 
@@ -113,9 +113,11 @@ def more_faults(net, s, t):
     return len(net.faults(s)) >= len(net.faults(t))
 
 
-def test_conditions_hold_in_every_witness(verdicts):
-    names = ("algorithm-1", "algorithm-2", "lemma-2", "theorem-1-algorithm", "theorem-1-repaired")
-    for m, faults, t, k in (case(verdicts[name], i) for name in names for i in range(len(verdicts[name].witnesses))):
+def test_conditions_hold_in_every_counterexample(verdicts):
+    names = ("algorithm-1", "algorithm-2", "lemma-2", "theorem-1-algorithm", "theorem-1-corrected")
+    for m, faults, t, k in (
+        case(verdicts[name], i) for name in names for i in range(len(verdicts[name].counterexamples))
+    ):
         net = offline(m, faults, k)
         assert k <= m / 2
         assert len(faults) < 2**k * (m - k + 1)
@@ -129,7 +131,7 @@ def test_conditions_hold_in_every_witness(verdicts):
             assert all(sum(map(net.nonfaulty, twin.neighbours(v))) >= k for v in beside)
 
 
-#: The witness without our convention comes first, then one with k = 0.
+#: The counterexample without our convention comes first, then one with k = 0.
 PRINTED = ("algorithm-1", "algorithm-2", "theorem-1-algorithm")
 
 
@@ -181,8 +183,8 @@ def test_the_printed_algorithms_fail_at_one_fault(verdicts):
 
 
 def test_another_order_of_dimensions_grows_the_tree_that_reading_b2_does_not(verdicts):
-    assert verdicts["tree-greedy"].witnesses[1].value == [15, True, False]
-    assert verdicts["hypercube-greedy"].witnesses[1].value == [True, False]
+    assert verdicts["tree-greedy"].counterexamples[1].value == [15, True, False]
+    assert verdicts["hypercube-greedy"].counterexamples[1].value == [True, False]
     _, faults, t, _ = case(verdicts["hypercube-greedy"])
     path = hypercube_path(faults, 0, t, 4, 2**10 - 1, highest=False)
     assert path is not None and path[0] == 0 and path[-1] == t and not faults & set(path)
@@ -243,7 +245,7 @@ def test_trees(verdicts):
 
 
 def test_the_repaired_algorithm_fails_in_dc_10(verdicts):
-    m, faults, t, k = case(verdicts["theorem-1-repaired"])
+    m, faults, t, k = case(verdicts["theorem-1-corrected"])
     assert (m, k) == (10, 5)
     assert offline(m, faults, k, corrected=True).route(0, t) is None
 

@@ -10,10 +10,10 @@ import pytest
 
 from fastcube import resources
 from fastcube.measure.inventory import inventory, papers
-from fastcube_audit import registries
+from fastcube_audit import registries, verdicts
 from fastcube_audit.claims import OUTCOMES, Effort
 from fastcube_audit.deciding import decide_claims
-from fastcube_audit.verdicts import APPENDIX, escape_markdown, markdown, misprints
+from fastcube_audit.verdicts import APPENDIX, SENTENCES, escape_markdown, markdown, misprints, shown_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = runpy.run_path(str(ROOT / "docs" / "extensions" / "errata.py"))
@@ -44,12 +44,12 @@ def first_claims():
 def test_every_claim_has_a_kept_verdict_that_its_text_allows():
     for claim, report in zip(registries.claims(), REPORTS, strict=True):
         assert report["outcome"] in OUTCOMES
-        assert bool(claim.slip) == (report["outcome"] == "misprint"), claim.id
+        assert bool(claim.misprint_reason) == (report["outcome"] == "misprint"), claim.id
     corrected = {claim.id for claim in registries.claims() if claim.correction}
     for report in first_claims().values():
         least = {"refuted": 1, "misprint": 1, "depends": 2}.get(report["outcome"], 0)
         assert report["checked"], report["id"]
-        assert len(report["witnesses"]) >= least, report["id"]
+        assert len(report["counterexamples"]) >= least, report["id"]
     unproved = corrected - {report["id"] for report in REPORTS if report["outcome"] in SHOWN}
     assert unproved <= {"hypercube-algorithm"}  # not decided, with what is known instead
 
@@ -57,10 +57,16 @@ def test_every_claim_has_a_kept_verdict_that_its_text_allows():
 def test_pages_have_the_texts_of_claims(pages):
     for report in REPORTS:
         if report["outcome"] in SHOWN:
-            page = pages["appendix" if first_claims()[report["paper"], report["fact"]]["ours"] else report["paper"]]
+            page = pages["appendix" if first_claims()[report["paper"], report["fact"]]["added"] else report["paper"]]
             assert flat(escape_markdown(report["statement"])) in page, report["id"]
-            assert not report["correction"] or f"**Instead.** {flat(escape_markdown(report['correction']))}" in page
-            assert not report["slip"] or f"**Slip.** {flat(escape_markdown(report['slip']))}" in page
+            assert (
+                not report["correction"]
+                or f"**Correct statement.** {flat(escape_markdown(report['correction']))}" in page
+            )
+            assert (
+                not report["misprint_reason"]
+                or f"**Misprint.** {flat(escape_markdown(report['misprint_reason']))}" in page
+            )
     for paper in papers():
         assert flat(misprints(inventory(paper))) in pages[paper]
 
@@ -75,27 +81,45 @@ def test_every_fact_has_a_heading_one_entry_and_one_row(pages):
         assert pages["index"].count(f"](#{label}) |") == 1
 
 
+def test_an_entry_begins_with_its_verdict_and_has_lines_without_lambda():
+    for report in first_claims().values():
+        first, statement, *rest = verdicts.entry_paragraphs([report])
+        assert flat(first) == f"**{verdicts.outcome_text(report).capitalize()}.** {SENTENCES[report['outcome']]}"
+        assert statement.startswith("**Statement** (")
+        code = [paragraph for paragraph in rest if paragraph.startswith("```py")]
+        assert len(code) == len(shown_cases(report))
+        assert not any("lambda" in paragraph for paragraph in code), report["id"]
+        assert rest[-1].startswith("**Checked.**")
+
+
+def test_captions_count_and_name_the_faults(pages):
+    every = " ".join(pages.values())
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", every)
+    assert captions
+    assert not [text for text in captions if re.search(r"(nodes|links) [01*]+(;|$)|(node|link) [01*]+, ", text)]
+
+
 def test_the_command_prints_one_entry_per_fact_and_ours_at_the_end():
     of_papers, _, added = markdown(REPORTS, ",".join(SHOWN)).partition(f"\n## {APPENDIX}\n")
     found = {
-        ours: re.findall(r"^### (\w+) `(.+)`: ", part, re.MULTILINE)
-        for ours, part in ((False, of_papers), (True, added))
+        added: re.findall(r"^### (\w+) `(.+)`: ", part, re.MULTILINE)
+        for added, part in ((False, of_papers), (True, added))
     }
-    for ours, facts in found.items():
-        assert sorted(facts) == sorted(key for key, report in first_claims().items() if report["ours"] == ours)
+    for added, facts in found.items():
+        assert sorted(facts) == sorted(key for key, report in first_claims().items() if report["added"] == added)
 
 
 def test_cards_lead_to_entries():
     known = {(report["paper"], report["id"]): report for report in REPORTS}
     for card in resources.read_json("findings", "fastcube_audit.report")["weightiest"]:
         claim = known[card["paper"], card["claim"]]
-        assert claim["witnesses"][card.get("witness", 0)].keys() & {"drawings", "dual"}
+        assert claim["counterexamples"][card.get("case", 0)].keys() & {"drawings", "dual"}
         assert claim["fact"] in HEADINGS[card["paper"]]
 
 
 def test_the_readme_counts_the_verdicts():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    stated = [report for report in REPORTS if report["paper"] in papers() and not report["ours"]]
+    stated = [report for report in REPORTS if report["paper"] in papers() and not report["added"]]
     count = {outcome: sum(report["outcome"] == outcome for report in stated) for outcome in OUTCOMES}
     by_definition = sum(report["definition"] and report["outcome"] == "holds" for report in stated)
     facts = len({(report["paper"], report["fact"]) for report in stated if report["outcome"] == "refuted"})
@@ -137,8 +161,11 @@ def check_kept(decided):
         assert report["outcome"] not in SHOWN or report["correction"] == kept["correction"], report["id"]
         if kept["checked"]:
             assert (report["checked"], report["applied"]) == (kept["checked"], kept["applied"]), report["id"]
-        for witness, shown in zip(report["witnesses"], kept["witnesses"], strict=False):
-            assert all(witness[name] == shown[name] for name in ("words", "python", "value")), report["id"]
+        cases = (
+            [case for _, case in shown_cases(report)] if report["outcome"] == "depends" else report["counterexamples"]
+        )
+        for case, shown in zip(cases, kept["counterexamples"], strict=False):
+            assert all(case[name] == shown[name] for name in ("description", "python", "value")), report["id"]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="counts over all fault sets need compiled code")

@@ -1,4 +1,4 @@
-"""The tree paper's claims: each verdict, and each witness replayed, with the plain twin where it knows the answer."""
+"""The tree paper's claims: each verdict, and each counterexample replayed, with the plain twin where it knows the answer."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ OUTCOMES = {
     "theorem-5-detours": "refuted",
     "rerouting-slowdown": "holds",
     "rerouting-delivers": "refuted",
-    "theorem-6-literal": "misprint",
-    "theorem-6-comment": "holds",
-    "theorem-6-repaired": "holds",
+    "theorem-6-as-printed": "misprint",
+    "theorem-6-as-commented": "holds",
+    "theorem-6-corrected": "holds",
     "dependency-graph": "holds",
-    "always-literal": "misprint",
-    "always-comment": "refuted",
-    "always-repaired": "refuted",
-    "repaired-loses-the-stranded": "holds",
+    "always-as-printed": "misprint",
+    "always-as-commented": "refuted",
+    "always-corrected": "refuted",
+    "corrected-loses-the-stranded": "holds",
     "m-0-small": "undecided",
     "theorem-7": "refuted",
-    "theorem-7-literal": "refuted",
-    "theorem-7-comment": "refuted",
-    "theorem-7-repaired": "refuted",
+    "theorem-7-as-printed": "refuted",
+    "theorem-7-as-commented": "refuted",
+    "theorem-7-corrected": "refuted",
     "example-3": "holds",
     "example-4": "holds",
     "faulty-as-isolated": "holds",
@@ -75,24 +75,24 @@ def test_every_claim_is_decided_as_known(verdicts):
     assert {name: verdict.outcome for name, verdict in verdicts.items()} == OUTCOMES
 
 
-def test_every_witness_replays_and_is_json(verdicts):
+def test_every_counterexample_replays_and_is_json(verdicts):
     for name, verdict in verdicts.items():
-        assert bool(verdict.witnesses) >= (verdict.outcome == "refuted"), name
-        for witness in verdict.witnesses:
-            assert witness.is_reproduced(), name
-            assert json.loads(json.dumps(witness.data)) == witness.data
+        assert bool(verdict.counterexamples) >= (verdict.outcome == "refuted"), name
+        for counterexample in verdict.counterexamples:
+            assert counterexample.is_reproduced(), name
+            assert json.loads(json.dumps(counterexample.data)) == counterexample.data
 
 
 def run(verdict, variant, algorithm="FTTC"):
-    """The twin's run over the witness of a verdict."""
-    data = verdict.witness.data
+    """The twin's run over the counterexample of a verdict."""
+    data = verdict.counterexample.data
     fault = trees.detect(data["n"], data["faulty_nodes"], data["faulty_links"])
     sink, order, _ = trees.find_tree(data["n"], fault)
     return gathering.Run(data["n"], fault, sink, order, algorithm, variant)
 
 
-def test_the_twin_sees_what_the_witnesses_show(verdicts):
-    assert run(verdicts["theorem-6-literal"], "as_printed").deadlocked
+def test_the_twin_sees_what_the_counterexamples_show(verdicts):
+    assert run(verdicts["theorem-6-as-printed"], "as_printed").deadlocked
     for variant in ("as_printed", "as_commented", "corrected"):
         for name in (f"always-{variant}", f"theorem-7-{variant}"):
             found = run(verdicts[name], variant)
@@ -107,16 +107,16 @@ def test_the_twin_sees_what_the_witnesses_show(verdicts):
 
 def test_the_twin_sees_the_missed_trees(verdicts):
     for name, find in (("find-tree-fault-free", trees.find_tree), ("top-down-fault-free", trees.top_down)):
-        data = verdicts[name].witness.data
+        data = verdicts[name].counterexample.data
         fault = trees.detect(data["n"], (), data["faulty_links"])
         assert trees.faulty_links(data["n"], fault, *find(data["n"], fault)[:2])
         assert trees.exhaust(data["n"], fault)
 
 
 def test_the_twin_sees_the_better_sink(verdicts):
-    data = verdicts["sink-with-fault"].witness.data
+    data = verdicts["sink-with-fault"].counterexample.data
     links = [tuple(link) for link in data["faulty_links"]]
     fault = trees.detect(4, (), links)
     clean = min(trees.best_order(4, fault, v)[0] for v in range(16) if fault[v] == 0)
     every = min(trees.best_order(4, fault, v)[0] for v in range(16))
-    assert [clean, every] == verdicts["sink-with-fault"].witness.value == [2, 1]
+    assert [clean, every] == verdicts["sink-with-fault"].counterexample.value == [2, 1]

@@ -1,4 +1,4 @@
-"""The claims about routing and broadcasting: each verdict, and each witness replayed with the plain twin."""
+"""The claims about routing and broadcasting: each verdict, and each counterexample replayed with the plain twin."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def test_quick_effort(quick):
 def test_quick_effort_of_what_is_searched_for():
     found = some(True, SEARCHED)
     assert {name: v.outcome for name, v in found.items()} == {name: OUTCOMES[name] for name in SEARCHED}
-    assert all(witness.is_reproduced() for verdict in found.values() for witness in verdict.witnesses)
+    assert all(
+        counterexample.is_reproduced() for verdict in found.values() for counterexample in verdict.counterexamples
+    )
 
 
 @pytest.mark.slow
@@ -93,16 +95,16 @@ def test_full_effort():
     assert {name: v.outcome for name, v in some(False, OUTCOMES).items()} == OUTCOMES
 
 
-def test_every_witness_replays_and_is_json(quick):
+def test_every_counterexample_replays_and_is_json(quick):
     for verdict in quick.values():
-        for witness in verdict.witnesses:
-            assert witness.is_reproduced()
-            assert json.loads(json.dumps(witness.value)) == witness.value
+        for counterexample in verdict.counterexamples:
+            assert counterexample.is_reproduced()
+            assert json.loads(json.dumps(counterexample.value)) == counterexample.value
 
 
-def test_witnesses_are_the_twins(quick):
+def test_counterexamples_are_the_twins(quick):
     for name in ("corollary-1-printed", "route2-2", "theorem-4-attained"):
-        data = quick[name].witness.data
+        data = quick[name].counterexample.data
         cube = Cube(data["n"], data["faulty_nodes"], data["faulty_links"])
         s, t = data["s"], data["t"]
         if name == "theorem-4-attained":
@@ -119,7 +121,7 @@ def test_witnesses_are_the_twins(quick):
             assert one[0] != "delivered" or len(one[1]) - 1 > cube.shortest(s, t)
         else:
             assert one != two
-    data = quick["theorem-6-attained"].witness.data
+    data = quick["theorem-6-attained"].counterexample.data
     assert broadcast(Cube(data["n"], data["faulty_nodes"]), "BROADCAST2", data["s"]).steps == data["n"] + 1
 
 

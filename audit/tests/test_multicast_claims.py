@@ -52,9 +52,9 @@ OUTCOMES = {
     "theorem-2-unicast": "refuted",
     "theorem-2-graph": "refuted",
     "theorem-2-replication": "refuted",
-    "repair-unicast": "holds",
-    "repair-graph": "holds",
-    "repair-replication": "refuted",
+    "corrected-unicast": "holds",
+    "corrected-graph": "holds",
+    "corrected-replication": "refuted",
 }
 
 
@@ -73,18 +73,18 @@ def test_every_claim_is_decided_as_known(verdicts):
 def test_full_effort_says_the_same_of_more(verdicts):
     full = decide_claims(registries.claims("wang_lin_kuo"), quick=False)
     assert {name: verdict.outcome for name, verdict in full.items()} == OUTCOMES
-    for name in ("lemma-1", "worst-case", "repair-graph", "table-3-row-4"):
+    for name in ("lemma-1", "worst-case", "corrected-graph", "table-3-row-4"):
         assert full[name].checked != verdicts[name].checked
 
 
-def test_witnesses_replay_and_are_json(verdicts):
+def test_counterexamples_replay_and_are_json(verdicts):
     for name, verdict in verdicts.items():
-        for witness in verdict.witnesses:
-            assert json.loads(json.dumps(witness.value)) == witness.value
+        for counterexample in verdict.counterexamples:
+            assert json.loads(json.dumps(counterexample.value)) == counterexample.value
             if not name.startswith("table-3"):
-                assert witness.is_reproduced()
-    assert verdicts["table-3-row-12"].witness.is_reproduced()
-    assert all(w.value == [True] for row in range(1, 13) for w in verdicts[f"table-3-row-{row}"].witnesses)
+                assert counterexample.is_reproduced()
+    assert verdicts["table-3-row-12"].counterexample.is_reproduced()
+    assert all(w.value == [True] for row in range(1, 13) for w in verdicts[f"table-3-row-{row}"].counterexamples)
 
 
 # ---------------------------------------------------------------- by the plain twins
@@ -99,7 +99,7 @@ def test_figure_2_step_by_step_is_that_of_the_twin():
 
 
 def test_figure_2_as_printed_gives_no_fault_tolerant_pair(verdicts):
-    same, conflicting = verdicts["figure-2-printed"].witnesses
+    same, conflicting = verdicts["figure-2-printed"].counterexamples
     assert same.value == [0, 0]
     n, faults = conflicting.data["n"], conflicting.data["faulty_nodes"]
     assert twin.figure_2(n, faults, map_back=False) == tuple(conflicting.value)
@@ -108,10 +108,10 @@ def test_figure_2_as_printed_gives_no_fault_tolerant_pair(verdicts):
 
 @pytest.mark.parametrize(
     ("name", "copies"),
-    [("theorem-2-unicast", 1), ("theorem-2-graph", 1), ("theorem-2-replication", 1), ("repair-replication", 2)],
+    [("theorem-2-unicast", 1), ("theorem-2-graph", 1), ("theorem-2-replication", 1), ("corrected-replication", 2)],
 )
 def test_the_messages_of_theorem_2_stop_in_the_twin_too(verdicts, name, copies):
-    data = verdicts[name].witness.data
+    data = verdicts[name].counterexample.data
     faults = data["faulty_nodes"]
     assert data["n"] == 3
     assert len(faults) <= 2
@@ -128,7 +128,7 @@ def test_the_messages_of_theorem_2_stop_in_the_twin_too(verdicts, name, copies):
 def test_cycles_are_cycles_of_what_messages_do(verdicts):
     for name, unicast in (("theorem-2-unicast", True), ("theorem-2-graph", False)):
         cycle = [tuple(c) for c in verdicts[name].more[0].value]
-        data = verdicts[name].witness.data
+        data = verdicts[name].counterexample.data
         net = multicasting.Supercube(3, data["faulty_nodes"], *twin.exhaustive(3, data["faulty_nodes"]))
         arcs = wormhole.all_arcs(net, 1, 1 if unicast else None)
         assert set(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) <= arcs
@@ -148,7 +148,7 @@ def test_every_rule_for_buddies_has_a_cycle_on_both_paths():
 
 
 def test_finite_messages_stop_as_long_ones_do(verdicts):
-    data = verdicts["theorem-2-unicast"].witness.data
+    data = verdicts["theorem-2-unicast"].counterexample.data
     cube = fc.Hypercube(3, data["faulty_nodes"])
     assert fc.simulate_wormhole(cube, data["messages"], flits=8).deadlocked
     assert not fc.simulate_wormhole(cube, data["messages"], flits=1).deadlocked
@@ -158,4 +158,4 @@ def test_finite_messages_stop_as_long_ones_do(verdicts):
 def test_statements_name_the_papers_places():
     for claim in registries.claims("wang_lin_kuo"):
         assert claim.where.startswith("section")
-        assert claim.ours == claim.id.startswith(("repair", "fault-overhead-relative", "table-3-pattern"))
+        assert claim.added == claim.id.startswith(("repair", "fault-overhead-relative", "table-3-pattern"))

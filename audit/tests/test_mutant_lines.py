@@ -86,14 +86,14 @@ LINES = [
     Line(LK, "partitions go over faulty links", "gathering_run",
          "for j in range(i + 1, self.n) if not fault[v] >> d[j] & 1]\n        if",
          "for j in range(i + 1, self.n)]\n        if",
-         ("example-3", "example-4", "repaired-loses-the-stranded")),
+         ("example-3", "example-4", "corrected-loses-the-stranded")),
     Line(LK, "partitions miss a neighbour that waits", "gathering_run",
          "for j in range(i + 1, self.n) if not fault[v] >> d[j] & 1]\n        if",
          "for j in range(i + 2, self.n) if not fault[v] >> d[j] & 1]\n        if",
-         ("theorem-6-comment", "theorem-6-repaired", "repaired-loses-the-stranded")),
+         ("theorem-6-as-commented", "theorem-6-corrected", "corrected-loses-the-stranded")),
     Line(LK, "helpers wait by the letter", "gathering_run",
          'if self.variant == "as_printed" or not fault[v] >> d[j] & 1]', "]",
-         ("theorem-6-comment", "theorem-6-repaired", "example-3", "repaired-loses-the-stranded")),
+         ("theorem-6-as-commented", "theorem-6-corrected", "example-3", "corrected-loses-the-stranded")),
     Line(LK, "links of faulty nodes are alive", "trees",
          "lows.append(nodes & ~bit)\n        bits.append(np.full_like(nodes, bit))",
          "lows.append(nodes[:0] & ~bit)\n        bits.append(np.full_like(nodes[:0], bit))",
@@ -170,7 +170,7 @@ LINES = [
          ("example-4-3",)),
     Line(WL, "D_L shares the channels of D_H", "wormhole",
          "if virtual_channels == 1:", "if virtual_channels >= 1:",
-         ("repair-unicast", "repair-graph")),
+         ("corrected-unicast", "corrected-graph")),
     Line(WL, "a shortcut leads beyond the goal", "partition",
          "if (over > goal) if here < goal else (over < goal):", "if False:",
          ("networks-disjoint",)),
@@ -189,16 +189,16 @@ LINES = [
          ("lemma-2",)),
     Line(LP, "a tree takes faulty children", "networks.dualcube",
          "if u ^ d not in tree and u ^ d not in faults)", "if u ^ d not in tree)",
-         ("hypercube-greedy", "theorem-1-repaired")),
+         ("hypercube-greedy", "theorem-1-corrected")),
     Line(LP, "a path goes on from the wrong side of the cut", "dualcube",
          "return path + self.cube_path(u ^ split, t,", "return path + self.cube_path(u, t,",
-         ("hypercube-greedy", "theorem-1-repaired")),
+         ("hypercube-greedy", "theorem-1-corrected")),
     Line(LP, "a path is not turned round", "dualcube",
          "return self.route_from_cluster(t, s)[::-1]", "return self.route_from_cluster(t, s)",
-         ("theorem-1-repaired",)),
+         ("theorem-1-corrected",)),
     Line(LP, "faulty neighbours of a tree are entered", "dualcube",
          "if x not in self.faults:\n                        yield", "if True:\n                        yield",
-         ("theorem-1-repaired",)),
+         ("theorem-1-corrected",)),
     Line(LP, "trees grow a stage more", "networks.dualcube",
          "for _ in range(k):\n        for u, path", "for _ in range(k + 1):\n        for u, path",
          ("hypercube-greedy",)),
@@ -246,8 +246,8 @@ def change(m: pytest.MonkeyPatch, line: Line) -> None:
         m.setattr(found, "__code__", after[name])
 
 
-#: Claims that are not said to hold: a mutant must turn them otherwise than sound algorithms do, or by another witness.
-NOT_HOLDING = {(LP, "hypercube-greedy"), (LP, "theorem-1-repaired"), (LP, "lemma-2")}
+#: Claims that are not said to hold: a mutant must turn them otherwise than sound algorithms do, or by another counterexample.
+NOT_HOLDING = {(LP, "hypercube-greedy"), (LP, "theorem-1-corrected"), (LP, "lemma-2")}
 
 #: Claims decided by kernels that no default test compiles.
 COMPILED = {
@@ -258,8 +258,8 @@ COMPILED = {
     "lemma-4",
     "smallest-nodes",
     "smallest-links",
-    "repair-unicast",
-    "repair-graph",
+    "corrected-unicast",
+    "corrected-graph",
 }
 
 

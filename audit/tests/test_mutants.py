@@ -1,4 +1,4 @@
-"""Broken algorithms, and the claims that must then turn: refuted with a witness, or stopped where two computations differ.
+"""Broken algorithms, and the claims that must then turn: refuted with a counterexample, or stopped where two computations differ.
 
 A decider that calls a broken algorithm right decides nothing.  Each mutant names the claims about what it breaks; those that a
 mutant leaves true are not named.  Everything is decided with quick effort, in this process, and once more under ``python -O``.
@@ -31,8 +31,8 @@ from fastcube.exact.unsafe import exact_unsafe
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.network import descending_bits
 from fastcube.studies.wang_lin_kuo.partition import partition_counts
-from fastcube_audit.papers.lee_hayes.cases import World
-from fastcube_audit.papers.li_peng_chu import cases, routing
+from fastcube_audit.papers.lee_hayes.worlds import World
+from fastcube_audit.papers.li_peng_chu import binomial_trees, hypercube_routing, routing
 from fastcube_audit.papers.routing_rules import exhaustive as every
 from fastcube_audit.papers.routing_rules import rules
 from fastcube_audit.papers.sui_wang_lee import broadcast as sw_broadcast
@@ -53,11 +53,11 @@ class Mutant:
 
 
 def swap(*names: str, by: Any) -> Patch:
-    """Put something else in the place of names in ``fastcube.studies``."""
+    """Put something else in the place of names in ``fastcube_audit.papers``."""
 
     def patch(m: pytest.MonkeyPatch) -> None:
         for name in names:
-            m.setattr(f"fastcube.studies.{name}", by)
+            m.setattr(f"fastcube_audit.papers.{name}", by)
 
     return patch
 
@@ -99,7 +99,7 @@ def casting(of: str, instead: str) -> Patch:
     def mutant(cube: Any, s: int, algorithm: str | None = None) -> Any:
         return broadcast(cube, s, instead if algorithm == of else algorithm)
 
-    return swap("lee_hayes.claims.broadcasting.broadcast", by=mutant)
+    return swap("lee_hayes.broadcasting.broadcast", by=mutant)
 
 
 def late(cube: Any) -> Any:
@@ -139,13 +139,13 @@ LEE_HAYES = [
     Mutant(
         LH,
         "k is one less than is said",
-        swap("lee_hayes.claims.routing.route", by=routed(1)),
+        swap("lee_hayes.routing.route", by=routed(1)),
         ("theorem-1", "theorem-2"),
     ),
     Mutant(
         LH,
         "ROUTE2 is ROUTE1",
-        swap("lee_hayes.claims.routing.route", by=routed(instead="ROUTE1")),
+        swap("lee_hayes.routing.route", by=routed(instead="ROUTE1")),
         ("theorem-2", "route2-n"),
     ),
     Mutant(
@@ -169,14 +169,14 @@ LEE_HAYES = [
     Mutant(
         LH,
         "every set of nodes is closed",
-        swap("lee_hayes.claims.unsafe.closed_sets", by=lambda n: range(2**2 ** min(n, 4))),
+        swap("lee_hayes.unsafe.closed_sets", by=lambda n: range(2**2 ** min(n, 4))),
         ("theorem-3", "one-bad-neighbour"),
     ),
     Mutant(
         LH,
         "FIND_UNSAFE takes a round more",
         both(
-            swap(*(f"lee_hayes.claims.{name}.find_unsafe" for name in ("unsafe", "rounds", "registry")), by=late),
+            swap(*(f"lee_hayes.{name}.find_unsafe" for name in ("unsafe", "rounds", "registry")), by=late),
             shown_too("find_unsafe", late),
         ),
         ("figure-3", "figure-12", "rounds-bound", "n-cubed"),
@@ -184,14 +184,14 @@ LEE_HAYES = [
     Mutant(
         LH,
         "five times as many nodes are unsafe",
-        swap("lee_hayes.claims.unsafe.exact_unsafe", by=five_times),
+        swap("lee_hayes.unsafe.exact_unsafe", by=five_times),
         ("fifteen-percent",),
     ),
     Mutant(
         LH,
         "ROUTE3 asks every neighbour three times",
         swap(
-            "lee_hayes.claims.route3.descending_bits",
+            "lee_hayes.route3.descending_bits",
             by=lambda x: (bit for bit in descending_bits(x) for _ in range(3)),
         ),
         ("two-comparisons",),
@@ -227,8 +227,8 @@ def fttc(variant: str = "", algorithm: str = "") -> Callable[..., Any]:
     return mutant
 
 
-_GATHER = "leu_kuo.claims.gathering.gather"
-_FINDS = ("leu_kuo.claims.trees.find_tree", "leu_kuo.claims.gathering.find_tree")
+_GATHER = "leu_kuo.gathering.gather"
+_FINDS = ("leu_kuo.trees.find_tree", "leu_kuo.gathering.find_tree")
 
 
 def role_shifted(tree: Any, v: int, i: int) -> str:
@@ -244,12 +244,14 @@ LEU_KUO = [
         swap(*_FINDS, by=sink_0),
         ("last-stage", "theorem-5", "beyond-theorem-3"),
     ),
-    Mutant(LK, "FTTC follows the letter", swap(_GATHER, by=fttc("as_printed")), ("theorem-6-comment", "asynchronous")),
+    Mutant(
+        LK, "FTTC follows the letter", swap(_GATHER, by=fttc("as_printed")), ("theorem-6-as-commented", "asynchronous")
+    ),
     Mutant(
         LK,
         "FTTC is TC",
         swap(_GATHER, by=fttc(algorithm="TC")),
-        ("asynchronous", "repaired-loses-the-stranded", "theorem-5"),
+        ("asynchronous", "corrected-loses-the-stranded", "theorem-5"),
     ),
     Mutant(
         LK, "FTTC follows the letter in examples", shown_too("gather", fttc("as_printed")), ("example-3", "example-4")
@@ -277,7 +279,7 @@ LEU_KUO = [
     Mutant(
         LK,
         "faulty nodes have no FAULT",
-        swap("leu_kuo.claims.delivery.detect", by=lambda cube: detect(type(cube)(cube.n, (), cube.faulty_links))),
+        swap("leu_kuo.delivery.detect", by=lambda cube: detect(type(cube)(cube.n, (), cube.faulty_links))),
         ("faulty-as-isolated", "computation-slowdown"),
     ),
 ]
@@ -289,7 +291,7 @@ _LINKS: Any = CommunicationTree.links
 
 def cut_off(faults: Any, root: int, k: int, dims: int) -> dict[int, int]:
     """A tree with a node cut off."""
-    tree = cases.build_tree_by_halves(faults, root, k, dims)
+    tree = binomial_trees.build_tree_by_halves(faults, root, k, dims)
     if k:
         tree.pop(max(v for v in tree if v != root))
     return tree
@@ -299,7 +301,7 @@ def nearer(
     dual: DualCube, start: int, dims: int, deepest: int | None = None, goal: int | None = None
 ) -> dict[int, int]:
     """A search that ends two links early."""
-    return cases.reachable_distances(dual, start, dims, max((deepest or 3) - 2, 0), goal)
+    return hypercube_routing.reachable_distances(dual, start, dims, max((deepest or 3) - 2, 0), goal)
 
 
 def crooked(dual: DualCube, s: int, t: int) -> bool:
@@ -313,15 +315,15 @@ LI_PENG_CHU = [
     Mutant(
         LP,
         "a node is cut off the tree",
-        swap("li_peng_chu.claims.network.build_tree_by_halves", by=cut_off),
+        swap("li_peng_chu.network.build_tree_by_halves", by=cut_off),
         ("tree-exists",),
     ),
     Mutant(
         LP,
         "searches end two links early",
         swap(
-            "li_peng_chu.claims.routing.reachable_distances",
-            "li_peng_chu.claims.hypercube.reachable_distances",
+            "li_peng_chu.routing.reachable_distances",
+            "li_peng_chu.hypercube.reachable_distances",
             by=nearer,
         ),
         ("lemma-1", "hypercube-path", "hypercube-half", "virtual-edge-path"),
@@ -335,29 +337,27 @@ LI_PENG_CHU = [
     Mutant(
         LP,
         "virtual edges end beside their ends",
-        swap(
-            "li_peng_chu.claims.routing._virtual_edges_between", by=lambda d, t: ((u, v ^ 1) for u, v in _EDGES(d, t))
-        ),
+        swap("li_peng_chu.routing._virtual_edges_between", by=lambda d, t: ((u, v ^ 1) for u, v in _EDGES(d, t))),
         ("virtual-edge-path",),
     ),
     Mutant(
         LP,
         "paths of virtual edges meet",
-        swap("li_peng_chu.claims.network._has_disjoint_paths", by=crooked),
+        swap("li_peng_chu.network._has_disjoint_paths", by=crooked),
         ("virtual-paths",),
     ),
     Mutant(
         LP,
         "the 10-cube is never connected",
-        swap("li_peng_chu.claims.hypercube._is_connected", by=lambda *_: False),
+        swap("li_peng_chu.hypercube._is_connected", by=lambda *_: False),
         ("ten-cube-connected",),
     ),
     Mutant(
         LP,
         "a path takes seven links more",
         swap(
-            "li_peng_chu.claims.hypercube.reachable_distances",
-            by=lambda *a: {v: n + 7 * (n > 0) for v, n in cases.reachable_distances(*a).items()},
+            "li_peng_chu.hypercube.reachable_distances",
+            by=lambda *a: {v: n + 7 * (n > 0) for v, n in hypercube_routing.reachable_distances(*a).items()},
         ),
         ("hypercube-length", "hypercube-recursion"),
     ),
@@ -367,16 +367,14 @@ LI_PENG_CHU = [
         method(DualCube, "binomial_tree", lambda d, root, k: _TREE(d, root, min(k + 4, d.m))),
         ("time-bound", "hypercube-time"),
     ),
-    Mutant(
-        LP, "there is no distance", swap("li_peng_chu.claims.routing.distance", by=lambda *_: None), ("theorem-1-path",)
-    ),
+    Mutant(LP, "there is no distance", swap("li_peng_chu.routing.distance", by=lambda *_: None), ("theorem-1-path",)),
     Mutant(
         LP,
         "distances are seven links longer",
         both(
             swap(
-                "li_peng_chu.claims.routing.reachable_distances",
-                by=lambda *a: {v: n + 7 for v, n in cases.reachable_distances(*a).items()},
+                "li_peng_chu.routing.reachable_distances",
+                by=lambda *a: {v: n + 7 for v, n in hypercube_routing.reachable_distances(*a).items()},
             ),
             shown_too("distance", lambda *a: distance(*a) + 7),
         ),
@@ -386,8 +384,8 @@ LI_PENG_CHU = [
         LP,
         "no tree grows past its root",
         both(
-            swap("li_peng_chu.claims.cases.complete_tree", by=lambda *_, **__: None),
-            swap("li_peng_chu.claims.choices.trees", by=lambda *_, **__: iter(())),
+            swap("li_peng_chu.hypercube_routing.complete_tree", by=lambda *_, **__: None),
+            swap("li_peng_chu.choices.trees", by=lambda *_, **__: iter(())),
         ),
         ("hypercube-algorithm",),
     ),
@@ -431,44 +429,44 @@ SUI_WANG_LEE = [
     Mutant(
         SW,
         "spanning trees are zeros",
-        swap("sui_wang_lee.claims.trees.light_trees", by=zeros),
+        swap("sui_wang_lee.trees.light_trees", by=zeros),
         ("pivoted", "link-partition", "deepest-node"),
     ),
     Mutant(SW, "trees share links", unsound, ("lemma-3", "lemma-4", "lemma-5-last")),
     Mutant(
         SW,
         "trees are taller at distance n",
-        swap("sui_wang_lee.claims.trees.shapes", by=taller),
+        swap("sui_wang_lee.trees.shapes", by=taller),
         ("lemma-5-last", "lemma-5-optimal", "theorem-2"),
     ),
     Mutant(
         SW,
         "a broadcast takes a step more",
-        swap("sui_wang_lee.claims.broadcast.broadcast_packets", by=slower),
+        swap("sui_wang_lee.broadcast.broadcast_packets", by=slower),
         ("johnsson-ho", "theorem-2", "latency"),
     ),
     Mutant(
         SW,
         "cuts are larger",
-        swap("sui_wang_lee.claims.trees.NonfaultyGraph", by=lambda cube: _Wider(NonfaultyGraph(cube))),
+        swap("sui_wang_lee.trees.NonfaultyGraph", by=lambda cube: _Wider(NonfaultyGraph(cube))),
         ("theorem-1-common-root",),
     ),
     Mutant(
         SW,
         "steps are counted one short",
-        swap("sui_wang_lee.claims.broadcast.steps_on_trees", by=lambda *a: _STEPS(*a) - 1),
+        swap("sui_wang_lee.broadcast.steps_on_trees", by=lambda *a: _STEPS(*a) - 1),
         ("theorem-2",),
     ),
     Mutant(
         SW,
         "the permutation is the identity",
-        swap("sui_wang_lee.claims.trees.position_dimensions", by=lambda n, s, f: list(range(n))),
+        swap("sui_wang_lee.trees.position_dimensions", by=lambda n, s, f: list(range(n))),
         ("lemma-2",),
     ),
     Mutant(
         SW,
         "base trees need not be disjoint",
-        swap("sui_wang_lee.claims.trees.tree_heights", by=lambda n, d, choice: ((n,) * (n - 1),) * 2),
+        swap("sui_wang_lee.trees.tree_heights", by=lambda n, d, choice: ((n,) * (n - 1),) * 2),
         ("lemma-6", "n-2-tall-trees"),
     ),
 ]
@@ -507,19 +505,19 @@ WANG_LIN_KUO = [
     Mutant(
         WL,
         "counts of partitions are one too few",
-        swap("wang_lin_kuo.partition.partition_counts", by=one_less),
+        lambda m: m.setattr("fastcube.studies.wang_lin_kuo.partition.partition_counts", one_less),
         ("lemma-1", "figure-2"),
     ),
     Mutant(
         WL,
         "two faults have no partition",
-        swap("wang_lin_kuo.claims.partition.two_partition", by=never),
+        swap("wang_lin_kuo.partition.two_partition", by=never),
         ("lemma-1", "figure-2"),
     ),
     Mutant(
         WL,
         "a multicast loses its last destination",
-        swap("wang_lin_kuo.claims.partition.multicast", by=forgetful),
+        swap("wang_lin_kuo.partition.multicast", by=forgetful),
         ("beyond-n-1",),
     ),
     Mutant(
@@ -541,7 +539,7 @@ WANG_LIN_KUO = [
     Mutant(
         WL,
         "channels always wait in a circle",
-        swap("wang_lin_kuo.claims.partition.dependency_cycle", by=lambda *_: [(0, 1), (1, 0)]),
+        swap("wang_lin_kuo.partition.dependency_cycle", by=lambda *_: [(0, 1), (1, 0)]),
         ("no-cycle-inside",),
     ),
 ]
@@ -574,22 +572,22 @@ ROUTING_RULES = [
     Mutant(
         UC,
         "levels depend on the beginning",
-        swap("routing_rules.claims.status.exhaustive.safety_levels", by=another),
+        swap("routing_rules.status.exhaustive.safety_levels", by=another),
         ("levels-unique",),
     ),
     Mutant(
         UC,
         "messages go astray",
         both(
-            swap("routing_rules.claims.rules.route", by=astray),
-            swap("routing_rules.claims.rules._count_messages", by=generous),
+            swap("routing_rules.rules.route", by=astray),
+            swap("routing_rules.rules._count_messages", by=generous),
         ),
         ("accepted-delivered", "a1-delivers"),
     ),
     Mutant(
         UC,
         "no path is minimal beside a faulty link",
-        swap("routing_rules.claims.status.distance", by=lambda cube, s, t: distance(cube, s, t) + 2),
+        swap("routing_rules.status.distance", by=lambda cube, s, t: distance(cube, s, t) + 2),
         ("level-path", "vector-path"),
     ),
 ]

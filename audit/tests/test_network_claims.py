@@ -14,5 +14,5 @@ def test_claims(name):
     (claim,) = registries.claims("networks", name)
     verdict = claim.decide(Effort(quick=True))
     assert verdict.outcome == ("refuted" if name == "nodes-nobody" else "holds")
-    if verdict.witness:
-        assert verdict.witness.is_reproduced() and verdict.witness.value == [7120, 7136]
+    if verdict.counterexample:
+        assert verdict.counterexample.is_reproduced() and verdict.counterexample.value == [7120, 7136]

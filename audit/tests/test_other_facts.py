@@ -26,7 +26,7 @@ def test_the_fact_holds(claim):
 
 def test_another_value_refutes():
     verdict = compare_values(5, "fc.exact_survival('hypercube', 2).nodes[1]", "Q_2")
-    assert verdict.outcome == "refuted" and verdict.witness.value == 4
+    assert verdict.outcome == "refuted" and verdict.counterexample.value == 4
 
 
 def test_each_source_says_what_was_read():

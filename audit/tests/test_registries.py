@@ -19,15 +19,15 @@ from fastcube_audit import registries
 from fastcube_audit.claims import (
     Cases,
     ClaimRegistry,
+    Counterexample,
     DisagreementError,
     Effort,
     Verdict,
-    Witness,
     check_agreement,
     sizes,
 )
 from fastcube_audit.deciding import decide_claims
-from fastcube_audit.verdicts import fold_expression, markdown, summary
+from fastcube_audit.verdicts import fold_python, markdown, summary
 
 TOY = str(Path(__file__).parent / "audit_helpers/toy_claims.py")
 NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"]
@@ -37,33 +37,42 @@ NAMES = ["slowest-first", "false", "repaired", "again", "breaks", "dies", "last"
 
 
 @pytest.mark.parametrize("outcome", ["refuted", "misprint"])
-def test_a_refutation_needs_a_witness(outcome):
-    with pytest.raises(ValueError, match=f"a claim that is {outcome} needs a witness"):
+def test_a_refutation_needs_a_counterexample(outcome):
+    with pytest.raises(ValueError, match=f"a claim that is {outcome} needs a counterexample"):
         Verdict(outcome, "everything")
 
 
 def test_what_depends_on_the_reading_shows_both():
-    one = Witness("", "3", 3, {})
-    with pytest.raises(ValueError, match="a claim that is depends on the interpretation needs two witnesses"):
+    one = Counterexample("", "3", 3, {})
+    with pytest.raises(
+        ValueError, match="a claim that is depends on the interpretation needs a counterexample and an example"
+    ):
         Verdict("depends", "everything", one)
-    assert Verdict("depends", "everything", one, (one,)).witnesses == (one, one)
+    assert Verdict("depends", "everything", one, (one,)).counterexamples == (one, one)
 
 
-def test_a_slip_is_a_misprint_and_no_refutation():
+def test_a_reason_makes_a_refutation_a_misprint():
     registry = ClaimRegistry("paper")
 
-    @registry.claim("slip", where="", states="", slip="the next line has it right", correction="so", fact="line")
+    @registry.claim(
+        "line",
+        where="",
+        states="",
+        misprint_reason="the next line has it right",
+        correction="so",
+        fact="line",
+    )
     def decide(_: Effort) -> Verdict:
-        return Verdict("refuted", "", Witness("", "3", 3, {}))
+        return Verdict("refuted", "", Counterexample("", "3", 3, {}))
 
-    report = registry["slip"].report()
+    report = registry["line"].report()
     assert (report["outcome"], report["correction"], report["fact"]) == ("misprint", "so", "line")
     assert summary([report]) == "1 claim of the papers: 1 misprint"
 
 
 def test_several_claims_of_one_fact_are_one_refutation():
-    report = {"paper": "toy", "ours": False, "outcome": "refuted", "fact": "one", "definition": False}
-    some = [report, report, {**report, "paper": "other"}, {**report, "fact": "two"}, {**report, "ours": True}]
+    report = {"paper": "toy", "added": False, "outcome": "refuted", "fact": "one", "definition": False}
+    some = [report, report, {**report, "paper": "other"}, {**report, "fact": "two"}, {**report, "added": True}]
     assert (
         summary(some)
         == "4 claims of the papers: 4 refuted (3 facts)\n1 statement added by fastcube: 1 refuted (1 fact)"
@@ -79,12 +88,12 @@ def test_two_computations_that_differ_stop_the_decider():
 def test_effort_counts_what_a_statement_applies_to():
     effort = Effort()
     assert [effort.count_if_applicable(x > 1) for x in range(4)] == [False, False, True, True]
-    witness = Witness("", "3", 3, {})
-    assert effort.first(range(5), lambda x: witness if x == 2 else None) is witness
+    counterexample = Counterexample("", "3", 3, {})
+    assert effort.find_first(range(5), lambda x: counterexample if x == 2 else None) is counterexample
     assert (effort.applied, effort.cases) == (5, 3)
-    assert effort.first(range(5), lambda _: None) is None
+    assert effort.find_first(range(5), lambda _: None) is None
     assert Verdict.refuted_if(None, "all") == Verdict("holds", "all")
-    assert Verdict.refuted_if(witness, "all") == Verdict("refuted", "in this order: all", witness)
+    assert Verdict.refuted_if(counterexample, "all") == Verdict("refuted", "in this order: all", counterexample)
 
 
 def _evens(most):
@@ -100,13 +109,14 @@ def test_a_claim_for_all_cases_says_its_range_and_counts_them():
     )
     def is_few(n, following):
         """Looked at one by one."""
-        return Witness("the number after", str(following), following, {}) if n >= 6 else None
+        return Counterexample("the number after", str(following), following, {}) if n >= 6 else None
 
     claim, effort = registry["few"], Effort()
     assert (claim.where, claim.statement, claim.correction) == ("here", "All are less than 6.", "Some are not.")
     assert (claim.decider.__doc__, claim.decider.__module__) == ("Looked at one by one.", __name__)
+    assert claim.method == "proved"
     assert claim.decide(effort) == Verdict(
-        "refuted", "in this order: tried: even numbers up to 8", Witness("the number after", "7", 7, {})
+        "refuted", "in this order: tried: even numbers up to 8", Counterexample("the number after", "7", 7, {})
     )
     assert (effort.applied, effort.cases) == (4, 4)
     quick = Effort(quick=True)
@@ -115,7 +125,7 @@ def test_a_claim_for_all_cases_says_its_range_and_counts_them():
     assert is_few(2, 3) is None
 
 
-def test_sizes_tell_their_largest():
+def test_sizes_name_their_largest():
     judged = []
     verdict = sizes(2, full=5, quick=3, text="n = 2, ..., {}").decide(Effort(quick=True), judged.append)
     assert (verdict, judged) == (Verdict("holds", "n = 2, ..., 3"), [2, 3])
@@ -123,6 +133,8 @@ def test_sizes_tell_their_largest():
 
 def test_another_domain_decides_by_itself():
     class Alone:
+        method = "exhaustive"
+
         def decide(self, effort, check):
             return Verdict("holds" if effort.count_if_applicable(check(7)) else "refuted", "7")
 
@@ -132,10 +144,11 @@ def test_another_domain_decides_by_itself():
     assert registry["odd"].report()["applied"] == 1
 
 
-def test_a_wrong_witness_does_not_replay():
-    assert not Witness("", "fc.Hypercube(3).n", 4, {}).is_reproduced()
-    assert Witness.of("", "fc.Hypercube(3).n", {}) == Witness("", "fc.Hypercube(3).n", 3, {})
-    assert Witness.of("", "fc.Hypercube(3).n", {}).is_reproduced()
+def test_a_wrong_value_does_not_replay():
+    assert not Counterexample("", "fc.Hypercube(3).n", 4, {}).is_reproduced()
+    assert Counterexample.of("", "fc.Hypercube(3).n", {}) == Counterexample("", "fc.Hypercube(3).n", 3, {})
+    assert Counterexample.of("", "fc.Hypercube(3).n", {}).is_reproduced()
+    assert Counterexample.of("", "c = fc.Hypercube(3)\nn = c.n\n[k + n for k in range(2)]", {}).value == [3, 4]
 
 
 def test_claims_keep_their_order_and_names_are_taken_once():
@@ -157,21 +170,21 @@ def test_a_report_is_json():
     report = claim.report(Effort(quick=True))
     assert json.loads(json.dumps(report)) == report
     assert report["correction"] == "Q_n has 2^n nodes."
-    assert (report["effort"], report["ours"], report["outcome"]) == ("quick", False, "refuted")
-    assert [w["value"] for w in report["witnesses"]] == [4, 4]
+    assert (report["effort"], report["added"], report["outcome"]) == ("quick", False, "refuted")
+    assert [w["value"] for w in report["counterexamples"]] == [4, 4]
     (last,) = registries.claims(TOY, "last")
-    assert last.report()["witnesses"] == []
+    assert last.report()["counterexamples"] == []
 
 
-def test_effort_counts_cases_and_tells_now_and_then():
-    told = []
-    effort = Effort(tell=lambda cases, where: told.append((cases, where)))
+def test_effort_counts_cases_and_reports_progress_now_and_then():
+    reported = []
+    effort = Effort(report_progress=lambda cases, where: reported.append((cases, where)))
     assert list(effort.each("abc", "letters")) == ["a", "b", "c"]
     assert effort.cases == 3
-    assert told == []
-    effort._told -= 1
+    assert reported == []
+    effort._last_report -= 1
     effort.step("one")
-    assert told == [(4, "one")]
+    assert reported == [(4, "one")]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +221,7 @@ def test_reports_come_in_order_and_nothing_that_breaks_costs_another(workers):
     assert outcomes["breaks"] == outcomes["dies"] == "undecided"
 
 
-def test_the_command_prints_claims_and_counts_ours_apart():
+def test_the_command_prints_claims_and_counts_added_ones_apart():
     done = run_fastcube("claims", TOY, "--quick", env={"COLUMNS": "60"})
     assert done.returncode == 1
     assert "talk of a deciding function" not in done.stdout
@@ -217,9 +230,15 @@ def test_the_command_prints_claims_and_counts_ours_apart():
         "5 claims of the papers: 1 holds, 1 refuted (1 fact), 3 not decided\n2 statements added by fastcube: 2 hold\n"
     )
     assert all(len(line) <= 60 for line in done.stdout.splitlines()[:-2])
-    assert "toy repaired [ours] (section 2): holds\n" in done.stdout
-    assert "    instead  Q_n has 2^n nodes.\n" in done.stdout
-    assert "    replay   2 ** fc.Hypercube(2).n\n    gives    4\n" in done.stdout
+    assert "toy repaired [added] (section 2): holds\n" in done.stdout
+    assert "    checked           exhaustively: Q_3\n" in done.stdout
+    assert "    correct statement Q_n has 2^n nodes.\n" in done.stdout
+    assert "    counterexample    a cube of another size\n    replay            2 ** fc.Hypercube(2).n\n" in done.stdout
+    assert (
+        f"    further case      and a larger one\n    replay            n = fc.Hypercube(4).n\n{' ' * 22}n\n"
+        in done.stdout
+    )
+    assert "    gives             4\n" in done.stdout
 
 
 def test_one_claim_as_json(capsys):
@@ -228,12 +247,16 @@ def test_one_claim_as_json(capsys):
 
 
 def test_claims_as_markdown_read_as_they_are_printed():
-    words = "|N(T)| >= 2^k * [k] " + "of n " * 13 + "so and - 1 < 2"
+    statement = "|N(T)| >= 2^k * [k] " + "of n " * 13 + "so - 1 < 2"
     reports = [registries.claims(TOY, name)[0].report(Effort(quick=True)) for name in ("false", "repaired")]
-    page = markdown([{**reports[0], "statement": words}, reports[1]], "refuted")
-    assert "\n**Stated** (section 2). \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
+    page = markdown([{**reports[0], "statement": statement}, reports[1]], "refuted")
+    entry = page.partition("### toy `false`: refuted\n\n")[2]
+    assert entry.startswith(
+        "**Refuted.** The statement is false: a counterexample contradicts it.\n\n**Statement** (section 2). "
+    )
+    assert "\n**Statement** (section 2). \\|N(T)\\| >= 2^k \\* \\[k\\] of n" in page
     assert "\n\\- 1 \\< 2\n" in page
-    assert "**Instead.** Q_n has 2^n nodes." in page
+    assert "**Correct statement.** Q_n has 2^n nodes." in page
     assert "```py\n2 ** fc.Hypercube(2).n\n# gives 4\n```" in page
     assert "1 claim of the papers: 1 refuted (1 fact). Also 1 statement added by fastcube: 1 holds" in page
     assert "repaired" not in page
@@ -246,15 +269,15 @@ def test_several_claims_of_a_fact_are_one_entry():
         **report,
         "id": "other",
         "fact": "false",
-        "ours": True,
+        "added": True,
         "statement": "Nor [8].",
         "correction": "It is - 9.",
     }
     page = markdown([report, {**other, "id": "same", "correction": report["correction"]}, other])
     assert re.findall("^### (.*)", page, re.MULTILINE) == ["toy `false`: refuted"]
-    assert page.count("**Witness.**") == 1
-    assert "\n- `same`, refuted, ours (section 2). Nor \\[8\\].\n- `other`, refuted" in page
-    assert "`other`, refuted, ours (section 2). Nor \\[8\\]. **Instead.** It is - 9." in page
+    assert page.count("**Counterexample.**") == 1
+    assert "\n- `same`, refuted, added (section 2). Nor \\[8\\].\n- `other`, refuted" in page
+    assert "`other`, refuted, added (section 2). Nor \\[8\\]. **Correct statement.** It is - 9." in page
 
 
 def flat(page):
@@ -273,6 +296,39 @@ def test_only_one_outcome_is_shown_and_all_are_counted(capsys):
         code, out, said = run_in_process(capsys, "claims", TOY, option, "html")
         assert (code, out) == (2, "")
         assert message in said
+
+
+def test_claims_are_searched_by_words_without_deciding_them(capsys):
+    code, out, _ = run_in_process(capsys, "claims", TOY, "--search", "CUBES nodes")
+    names = ["false", "repaired"]
+    assert code == 0
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("toy ")] == names
+    assert "toy repaired [added] (section 2)\n    [All 3-cubes have 8 nodes.]\n" in out
+    assert out.endswith("\n2 claims. Decide one with fastcube claims PAPER ID.\n")
+    found = json.loads(run_in_process(capsys, "claims", TOY, "--search", "cubes", "--format", "json")[1])
+    assert [claim["id"] for claim in found] == names
+    assert "outcome" not in found[0]
+
+
+def test_a_search_finds_places_and_corrections_of_all_papers(capsys):
+    out = run_in_process(capsys, "claims", "--search", "przykucki 2012")[1]
+    assert "lee_hayes rounds-bound (appendix)\n" in out
+    assert "theorem-7 " not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--search", "no such words"), "search must be words of a claim, got 'no such words', which no claim has"),
+        (("--search", ""), "search must be words of a claim, got ''"),
+        (("--search", "cubes", "--quick"), "search lists claims and decides none"),
+    ],
+)
+def test_a_search_without_result_is_one_line(capsys, options, message):
+    code, out, said = run_in_process(capsys, "claims", TOY, *options)
+    assert (code, out) == (2, "")
+    assert message in said
+    assert len(said.splitlines()) == 1
 
 
 @pytest.mark.slow
@@ -349,6 +405,16 @@ def test_claims_say_where_and_what(claim):
     assert (claim.decider.__doc__ or "").strip()
 
 
+def test_checks_return_a_counterexample_or_none():
+    """No check of a claim returns a truth value, a text or a pair; a function for rows of arrays returns an array."""
+    allowed = {"Counterexample | None", "Verdict", "exhaustive.Bools"}
+    for claim in registries.claims():
+        returns = claim.decider.__annotations__.get("return")
+        assert getattr(returns, "__name__", str(returns).removeprefix("fastcube_audit.claims.")) or allowed
+        text = str(returns).replace("fastcube_audit.claims.", "").replace("<class '", "").replace("'>", "")
+        assert text in allowed or ("bool" in text and "numpy" in text), (claim.id, text)
+
+
 def test_a_package_adds_claims(tmp_path):
     """As its wheel would be installed; no other paper is imported for them."""
     package = tmp_path / "theirs"
@@ -359,7 +425,7 @@ def test_a_package_adds_claims(tmp_path):
     text = Path(TOY).read_text()
     start, stop = text.index('@registry.claim("false"'), text.index('@registry.claim("repaired"')
     (package / "theorems.py").write_text(
-        "import fastcube_audit\nfrom fastcube_audit import Effort, Verdict, Witness\n\n"
+        "import fastcube_audit\nfrom fastcube_audit import Counterexample, Effort, Verdict\n\n"
         f'registry = fastcube_audit.ClaimRegistry("theirs")\n\n\n{text[start:stop]}'
     )
     info = tmp_path / "theirs-1.0.dist-info"
@@ -384,13 +450,14 @@ def test_a_package_adds_claims(tmp_path):
 def test_an_expression_is_broken_at_commas_outside_of_strings():
     python = "f(fc.Hypercube(4, faulty_nodes=[0b0000, 0b0001]), 'a, b', \"c, d\", g(1,2))"
     for width in (20, 30, 60, 200):
-        lines = fold_expression(python, width)
+        lines = fold_python(python, width)
         assert " ".join(lines) == python
         assert eval("\n".join(lines), {"f": lambda *a: a, "fc": fc, "g": lambda *a: a})[1:] == ("a, b", "c, d", (1, 2))
-    assert len(fold_expression(python, 200)) == 1
-    assert max(map(len, fold_expression(python, 40))) <= 40
+    assert len(fold_python(python, 200)) == 1
+    assert fold_python("c = f(1, 2)\nc.n", 9) == ["c = f(1,", "2)", "c.n"]
+    assert max(map(len, fold_python(python, 40))) <= 40
 
 
 def test_summary_of_no_claim_of_ours():
-    report = {"paper": "toy", "ours": False, "outcome": "holds", "fact": "one", "definition": True}
+    report = {"paper": "toy", "added": False, "outcome": "holds", "fact": "one", "definition": True}
     assert summary([report]) == "1 claim of the papers: 1 holds (1 by definition)"

@@ -43,7 +43,7 @@ from fastcube_audit.report.agreement import (
 )
 from fastcube_audit.report.figures import _table, figure_of, lines_text
 from fastcube_audit.report.folder import Folder
-from fastcube_audit.report.network_drawings import cube_svg, link_text, render_witness
+from fastcube_audit.report.network_drawings import cube_svg, link_text, render_counterexample
 from fastcube_audit.report.plan import budget, plan_of
 
 CLAIMS = ("false", "repaired", "last")
@@ -136,7 +136,7 @@ def test_every_item_has_its_words_numbers_and_verdict(folder):
     assert "python import fastcube as fc print(2 ** fc.Hypercube(3).n) prints 8" in text["toy-three"]
     assert "refuted" in text["toy-sizes"]
     assert "instead Q n has 2 n nodes." in text["toy-sizes"]
-    assert "witness a cube of another size" in text["toy-sizes"]
+    assert "counterexample a cube of another size" in text["toy-sizes"]
     assert "python import fastcube as fc print(2 ** fc.Hypercube(2).n)" in text["toy-sizes"]
     assert "prints 4" in text["toy-sizes"]
     assert "Q 3 has 8 nodes" in text["toy-three"]
@@ -306,7 +306,7 @@ def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
     made(tmp_path, claims=())  # so that what is kept next is a verdict
     monkeypatch.setattr(Folder, "write_entry", then_signal(Folder.write_entry, signal.SIGUSR1))
     assert made(tmp_path, claims=("repaired", "last"))[1] == WORK_REMAINS
-    assert "ours" in page(tmp_path).text["toy-three"]
+    assert "added" in page(tmp_path).text["toy-three"]
     assert "3-cubes have 8 nodes" in page(tmp_path).text["toy-three"]
 
 
@@ -417,14 +417,14 @@ def test_numbers_are_compared_with_their_statistic_by_every_reading_of_it():
 
 
 def test_a_false_statement_of_ours_says_nothing_against_the_paper():
-    holds, theirs, ours = (
+    holds, theirs, added = (
         ClaimOutcome("holds", False, False),
         ClaimOutcome("refuted", False, True),
         ClaimOutcome("refuted", True, False),
     )
-    assert claim_verdicts([holds, ours], printed=True) == ["holds"]
-    assert claim_verdicts([ours, ClaimOutcome("holds", True, False)], printed=True) == ["shown", "holds"]
-    assert claim_verdicts([ours], printed=False) == ["refuted"]
+    assert claim_verdicts([holds, added], printed=True) == ["holds"]
+    assert claim_verdicts([added, ClaimOutcome("holds", True, False)], printed=True) == ["shown", "holds"]
+    assert claim_verdicts([added], printed=False) == ["refuted"]
     assert claim_verdicts([holds, theirs], printed=True) == ["holds"]  # a pedantic claim at the side
     assert claim_verdicts([theirs], printed=True) == ["refuted"]
 
@@ -499,29 +499,31 @@ def test_no_link_of_a_dual_cube_passes_over_another_node():
                 assert abs(at[w] - at[u] - min(1, max(0, along)) * (at[v] - at[u])) > 11
 
 
-def test_witnesses_are_drawn_or_written_as_ternary_strings():
-    small = render_witness({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
+def test_counterexamples_are_drawn_or_written_as_ternary_strings():
+    small = render_counterexample({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
     assert small["drawings"][0]["inside"] == [[1, "1"], [2, "1"]]
-    large = render_witness({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
+    large = render_counterexample({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
     assert large["lines"][:2] == ["faulty nodes: 0000000, 0000011", "faulty links: 0010*00"]
     assert large["lines"][2].startswith("unsafe subcubes: ")
-    assert render_witness({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
-    drawn = duals.render_witness(
+    assert render_counterexample({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
+    drawn = duals.render_counterexample(
         {"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1, "paths": [[0, 16, 20]]}
     )
     assert drawn == {"dual": {"m": 2, "faulty_nodes": [1], "inside": [[0, "s"]], "paths": [[0, 16, 20]]}}
-    cluster = duals.render_witness({"network": "DualCube", "m": 6, "faulty_nodes": [8, 16, 56], "k": 3})["drawings"][0]
+    cluster = duals.render_counterexample({"network": "DualCube", "m": 6, "faulty_nodes": [8, 16, 56], "k": 3})[
+        "drawings"
+    ][0]
     assert (cluster["n"], len(cluster["inside"])) == (6, 8)
-    assert duals.render_witness({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {
+    assert duals.render_counterexample({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {
         "lines": ["faulty nodes: 0000001"]
     }
-    assert duals.render_witness({"n": 3, "faulty_nodes": [1]}) == {}
+    assert duals.render_counterexample({"n": 3, "faulty_nodes": [1]}) == {}
     assert link_text(0, 4, 3) == "*00"
 
 
 def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_their_ends():
     def drawings(value, **data):
-        return render_witness({"n": 2, "faulty_nodes": [], **data}, value, unsafe=False)["drawings"]
+        return render_counterexample({"n": 2, "faulty_nodes": [], **data}, value, unsafe=False)["drawings"]
 
     assert [d["arrows"] for d in drawings([[0, 1], [3, 2]])] == [[(0, 1, ""), (3, 2, "")]]
     assert [d["arrows"] for d in drawings([[-1, 0, 0, 1], [1, -1, 3, 1]])] == [

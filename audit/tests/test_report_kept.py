@@ -56,9 +56,9 @@ KEPT = {
         "spans": {"bit": {"least": {"at": "a = 1", "text": "0.5 ± 0.1"}, "most": {"at": "a = 2", "text": "0.6 ± 0.1"}}},
     },
     "claims/toy-false.json": {
-        "sources": "s", "paper": "toy", "id": "false", "statement": "s", "where": "here", "ours": False, "slip": "",
+        "sources": "s", "paper": "toy", "id": "false", "statement": "s", "where": "here", "added": False, "misprint_reason": "",
         "outcome": "refuted", "effort": "quick", "checked": "Q_1",
-        "fact": "cubes", "definition": False, "applied": 3, "correction": "", "witnesses": [
+        "fact": "cubes", "definition": False, "applied": 3, "correction": "", "counterexamples": [
             {"words": "w", "python": "1", "value": [4], "text": "4", "told": {"drawings": [{
                 "n": 2, "faulty_nodes": [1], "faulty_links": [[0, 1]], "inside": [[2, "1"]], "arrows": [[0, 2, "a"]],
                 "unsafe": True}]}},

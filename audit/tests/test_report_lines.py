@@ -24,13 +24,13 @@ def test_every_python_line_runs_as_it_stands_and_prints_what_is_told(folder):
     assert report_page.misprinted_lines(lines) == []
 
 
-def test_every_witness_is_written_or_drawn(folder):
+def test_every_counterexample_is_written_or_drawn(folder):
     held = [json.loads(path.read_text()) for path in (folder / "claims").glob("*.json")]
     lost = [
-        (report["id"], witness["words"])
+        (report["id"], counterexample["words"])
         for report in held
-        for witness in report["witnesses"]
-        if not witness["text"] and not any(cube["arrows"] for cube in witness["told"].get("drawings", ()))
+        for counterexample in report["counterexamples"]
+        if not counterexample["text"] and not any(cube["arrows"] for cube in counterexample["told"].get("drawings", ()))
     ]
     assert held
     assert lost == []

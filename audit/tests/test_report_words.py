@@ -99,7 +99,7 @@ def test_no_statement_caption_or_description_is_raw():
         texts += [
             text
             for claim in registries.audited_paper(paper).claims
-            for text in (claim.statement, claim.where, claim.correction, claim.slip)
+            for text in (claim.statement, claim.where, claim.correction, claim.misprint_reason)
         ]
         texts += [s.description for study in map(registry.study, paper.studies) for s in study.statistics]
         assert [(paper.name, text) for text in texts if report_page.python_fragments(str(formula(text)))] == []
@@ -143,13 +143,13 @@ def test_the_weightiest_findings_are_the_facts_that_errata_refutes():
         for paper in papers_with_inventory()
         for claim in registries.audited_paper(paper).claims
     }
-    ours = {
+    added = {
         (paper.name, claim.id)
         for paper in papers_with_inventory()
         for claim in registries.audited_paper(paper).claims
-        if claim.ours
+        if claim.added
     }
     listed = [(f["paper"], f["claim"]) for f in resources.read_json("findings", "fastcube_audit.report")["weightiest"]]
     assert len(listed) == 10
-    assert not ours & set(listed)
+    assert not added & set(listed)
     assert len({(paper, facts[paper, claim]) for paper, claim in listed}) == 10

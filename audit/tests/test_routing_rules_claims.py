@@ -1,4 +1,4 @@
-"""The claims about routing rules and about networks, which are no paper's: each verdict, its cases, and its witness."""
+"""The claims about routing rules and about networks, which are no paper's: each verdict, its cases, and its counterexample."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_claim_is_decided_as_known(name):
     verdicts = decide_claims(registries.claim_registries()[name])
     assert {claim: verdict.outcome for claim, verdict in verdicts.items()} == OUTCOMES[name]
     for verdict in verdicts.values():
-        assert all(witness.is_reproduced() for witness in verdict.witnesses)
+        assert all(counterexample.is_reproduced() for counterexample in verdict.counterexamples)
 
 
 def test_a_verdict_names_the_sets_that_the_claim_is_about():

@@ -1,4 +1,4 @@
-"""The claims about edge-disjoint spanning trees: each verdict, and each witness looked at with the plain twin."""
+"""The claims about edge-disjoint spanning trees: each verdict, and each counterexample looked at with the plain twin."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ def test_full_effort_says_the_same_of_more(verdicts):
         assert full[name].checked != verdicts[name].checked
 
 
-def test_every_witness_replays_and_is_json(verdicts):
+def test_every_counterexample_replays_and_is_json(verdicts):
     for verdict in verdicts.values():
-        for witness in verdict.witnesses:
-            assert witness.is_reproduced()
-            assert json.loads(json.dumps(witness.value)) == witness.value
-            assert json.loads(json.dumps(witness.data)) == witness.data
+        for counterexample in verdict.counterexamples:
+            assert counterexample.is_reproduced()
+            assert json.loads(json.dumps(counterexample.value)) == counterexample.value
+            assert json.loads(json.dumps(counterexample.data)) == counterexample.data
 
 
 def test_heights(verdicts):
-    witness = verdicts["lemma-5-case-a"].witness
-    n, (fault,) = witness.data["n"], witness.data["faulty_nodes"]
+    counterexample = verdicts["lemma-5-case-a"].counterexample
+    n, (fault,) = counterexample.data["n"], counterexample.data["faulty_nodes"]
     trees = twin.edge_disjoint_spanning_trees(n, 0, fault, pivots=True)
-    assert witness.value == [twin.height(tree) for tree in trees] == [3, 3] and n == 3
+    assert counterexample.value == [twin.height(tree) for tree in trees] == [3, 3] and n == 3
 
 
 def test_every_base_that_fits_what_is_printed():
@@ -115,32 +115,32 @@ def test_theorem_1_on_n_minus_1_trees_of_height_n_plus_1():
 
 
 def test_more_trees_than_theorem_1_says(verdicts):
-    trees = verdicts["theorem-1-any-roots"].witness.value
+    trees = verdicts["theorem-1-any-roots"].counterexample.value
     arcs = [arc for tree in trees for arc in twin.arcs(tree)]
     assert len(trees) == 3 and len(arcs) == len(set(arcs)) == 18
     assert all(tree[7] == twin.ABSENT for tree in trees)
 
 
 def test_fewer_steps_than_theorem_2_says(verdicts):
-    witness = verdicts["theorem-2"].witness
-    n, (fault,) = witness.data["n"], witness.data["faulty_nodes"]
-    assert witness.value == twin.steps(twin.edge_disjoint_spanning_trees(n, 0, fault), 0, 1) == 3 < 1 + n
+    counterexample = verdicts["theorem-2"].counterexample
+    n, (fault,) = counterexample.data["n"], counterexample.data["faulty_nodes"]
+    assert counterexample.value == twin.steps(twin.edge_disjoint_spanning_trees(n, 0, fault), 0, 1) == 3 < 1 + n
 
 
 def test_shorter_schedules(verdicts):
     """Carried out here by themselves, step by step."""
-    *witnesses, heights = verdicts["theorem-2-minimal"].witnesses
-    assert len(witnesses) == 2 and max(heights.value) == 5
-    for witness in witnesses:
-        n, faulty, packets = (witness.data[name] for name in ("n", "faulty_nodes", "packets"))
+    *counterexamples, heights = verdicts["theorem-2-minimal"].counterexamples
+    assert len(counterexamples) == 2 and max(heights.value) == 5
+    for counterexample in counterexamples:
+        n, faulty, packets = (counterexample.data[name] for name in ("n", "faulty_nodes", "packets"))
         held = {(0, p) for p in range(packets)}
-        for step in witness.data["schedule"]:
+        for step in counterexample.data["schedule"]:
             assert len({(u, v) for u, v, _ in step}) == len(step)
             assert all((u, p) in held and (u ^ v).bit_count() == 1 and v not in faulty for u, v, p in step)
             held |= {(v, p) for _, v, p in step}
         assert len(held) == packets * (2**n - 1)
-        steps = len(witness.data["schedule"])
-        assert steps == witness.value == twin.fewest_steps(n, 0, packets, faulty)
+        steps = len(counterexample.data["schedule"])
+        assert steps == counterexample.value == twin.fewest_steps(n, 0, packets, faulty)
         assert steps < fc.broadcast_packets(fc.Hypercube(n, faulty), 0, packets)
 
 
@@ -163,13 +163,13 @@ def test_what_is_no_schedule(schedule, message):
 
 @pytest.mark.parametrize("claim", [name for name in OUTCOMES if name.startswith("smallest")])
 def test_smallest_fault_sets(verdicts, claim):
-    witness = verdicts[claim].witness
-    if witness is None:  # larger than what a quick look goes through
+    counterexample = verdicts[claim].counterexample
+    if counterexample is None:  # larger than what a quick look goes through
         assert claim == "smallest-mixed-connected"
         return
-    n, nodes, links = (witness.data[name] for name in ("n", "faulty_nodes", "faulty_links"))
+    n, nodes, links = (counterexample.data[name] for name in ("n", "faulty_nodes", "faulty_links"))
     trees, degree = twin.number(n, nodes, links)
-    assert [trees, degree] == witness.value and trees < degree and (trees > 0 or "connected" not in claim)
+    assert [trees, degree] == counterexample.value and trees < degree and (trees > 0 or "connected" not in claim)
     assert (bool(nodes), bool(links)) == ("links" not in claim, "nodes" not in claim)
 
 

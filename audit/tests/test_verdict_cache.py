@@ -41,7 +41,7 @@ def entry(claim, tmp_path):
 def test_a_verdict_is_kept_by_effort_and_claim(claim, entry):
     held = cache.load_verdict(claim, quick=True)
     assert held is not None
-    assert {**held, "witnesses": []} == {**claim.report(Effort(quick=True)), "witnesses": []}
+    assert {**held, "counterexamples": []} == {**claim.report(Effort(quick=True)), "counterexamples": []}
     assert cache.load_verdict(claim, quick=False) is None
     assert cache.load_verdict(dataclasses.replace(claim, id="another"), quick=True) is None
     assert cache.load_verdict(dataclasses.replace(claim, statement="another"), quick=True) is None

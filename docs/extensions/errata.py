@@ -1,8 +1,8 @@
 """The errata, a page per paper and an appendix, and the cards of what was found.
 
-``results/verdicts.json`` holds the kept verdicts with the networks of their witnesses, and the registries hold the texts of the
-claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the report's
-code draws the networks.
+``results/verdicts.json`` holds the kept verdicts with the networks of their counterexamples, and the registries hold the texts
+of the claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the
+report's code draws the networks.
 """
 
 import functools
@@ -12,6 +12,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from fastcube import resources
 from fastcube.measure.inventory import inventory
 from fastcube.plot.formula import formula_html as formula
 from fastcube_audit import registries, verdicts
@@ -50,19 +51,19 @@ def badge(outcome):
     return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {words}</span>'
 
 
-def _drawings(told):
-    """Pairs of a drawing and its words."""
-    if dual := told.get("dual"):
+def _drawings(case):
+    """Return pairs of a drawing and its caption."""
+    if dual := case.get("dual"):
         of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
         return [(duals.dual_svg(*of), duals.describe_drawing(*of))]
-    return [(cube_svg(drawing), describe_drawing(drawing)) for drawing in drawings_of(told)]
+    return [(cube_svg(drawing), describe_drawing(drawing)) for drawing in drawings_of(case)]
 
 
-def _drawn(told):
-    shown = "".join(
-        f"<figure>{svg}<figcaption>{formula(words)}</figcaption></figure>" for svg, words in _drawings(told)
+def _figures(case):
+    figures = "".join(
+        f"<figure>{svg}<figcaption>{formula(caption)}</figcaption></figure>" for svg, caption in _drawings(case)
     )
-    return f'```{{raw}} html\n<div class="drawings">{shown}</div>\n```\n\n' if shown else ""
+    return f'```{{raw}} html\n<div class="drawings">{figures}</div>\n```\n\n' if figures else ""
 
 
 def _label(paper, fact):
@@ -73,7 +74,7 @@ def _label(paper, fact):
 def kept_reports():
     """Return the reports of all claims, with their texts from the registries and their verdicts from the kept file."""
     kept = json.loads((DOCS / "results" / "verdicts.json").read_text())
-    bare = {"checked": "", "applied": 0, "witnesses": []}
+    bare = {"checked": "", "applied": 0, "counterexamples": []}
     return [
         {**claim.report_header(Effort()), "correction": claim.correction, **bare, **kept[" ".join(claim.key)]}
         for claim in registries.claims()
@@ -81,11 +82,11 @@ def kept_reports():
 
 
 def entry_text(claims, heading):
-    """Return the entry of one fact: its heading in words, its verdict as a badge, and its witnesses drawn."""
+    """Return the entry of one fact: its heading in words, its verdict as a badge, and its cases drawn."""
     first = claims[0]
-    witnesses = iter(first["witnesses"])
+    cases = (case for _, case in verdicts.shown_cases(first))
     body = "\n\n".join(verdicts.entry_paragraphs(claims))
-    body = re.sub(r"^```py$", lambda code: _drawn(next(witnesses)) + code[0], body, flags=re.MULTILINE)
+    body = re.sub(r"^```py$", lambda code: _figures(next(cases)) + code[0], body, flags=re.MULTILINE)
     return (
         f"({_label(first['paper'], first['fact'])})=\n## {heading}\n\n"
         f"{badge(first['outcome'])}, `{first['fact']}`\n\n{body}"
@@ -108,10 +109,10 @@ def errata_pages():
         else:
             texts["appendix"].append(f"*{paper}:* {counts}")
         shown = [report for report in reports if report["paper"] == paper and report["outcome"] in SHOWN]
-        for ours, table in tables.items():
-            for fact, claims in verdicts.group_by_fact(shown, ours).items():
+        for added, table in tables.items():
+            for fact, claims in verdicts.group_by_fact(shown, added).items():
                 heading = headings[paper][fact]
-                texts["appendix" if ours else paper].append(entry_text(claims, heading))
+                texts["appendix" if added else paper].append(entry_text(claims, heading))
                 link = f"[{heading}](#{_label(paper, fact)})"
                 where = verdicts.escape_markdown(claims[0]["where"])
                 table.append(f"| {PAGES.get(paper, BEYOND)} | {link} | {badge(claims[0]['outcome'])} | {where} |")
@@ -139,13 +140,13 @@ def write_pages(app):
 
 def cards_html():
     """The weightiest findings as the report's first screen shows them: drawn, in words, with a verdict."""
-    found = json.loads((DOCS.parent / "data" / "findings.json").read_text())["weightiest"]
+    found = resources.read_json("findings", "fastcube_audit.report")["weightiest"]
     reports = {(report["paper"], report["id"]): report for report in kept_reports()}
     cards = []
     for finding in found:
         paper = finding["paper"]
         claim = reports[paper, finding["claim"]]
-        pictures = "".join(svg for svg, _ in _drawings(claim["witnesses"][finding.get("witness", 0)]))
+        pictures = "".join(svg for svg, _ in _drawings(claim["counterexamples"][finding.get("case", 0)]))
         cards.append(
             f'<li><a class="card" href="errata/{paper}.html#{_label(paper, claim["fact"])}">'
             f'<span class="picture" aria-hidden="true">{pictures}</span><span class="words">{formula(finding["words"])}</span>'

@@ -262,6 +262,16 @@ def _unknown_option_text(name: str, ctx: click.Context) -> str:
     return f"No such option '{name}'; {ctx.command_path} -h shows the options{axes}"
 
 
+def _missing_module_text(error: ImportError) -> str:
+    """Return the message about a module that cannot be imported, for a package that no check has asked for before."""
+    package = (error.name or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or not package:
+        return f"a module cannot be imported: {plain_text(str(error), 400)}"
+    if package == "fastcube":
+        return f"this copy of fastcube lacks its module {error.name}: use git clone, or pip install"
+    return f"the package {plain_text(package)} is missing: pip install {plain_text(package)}"
+
+
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     print_message(f"fastcube: {message}")
 
@@ -300,9 +310,15 @@ def main(arguments: list[str] | None = None) -> Any:
     except BrokenPipeError:
         _discard_output()
         sys.exit(0)
-    except OSError as error:  # standard output cannot be written, as on a full disk
-        _discard_output()
-        print_message(f"fastcube: output cannot be written: {error.strerror or error}")
+    except ImportError as error:
+        print_message(f"fastcube: {_missing_module_text(error)}")
+        sys.exit(2)
+    except OSError as error:
+        if error.errno is None:  # a library of machine code that cannot be loaded
+            print_message(f"fastcube: {plain_text(str(error))}")
+        else:  # standard output cannot be written, as on a full disk
+            _discard_output()
+            print_message(f"fastcube: output cannot be written: {error.strerror}")
         sys.exit(2)
     except MemoryError as error:
         print_message(f"fastcube: not enough memory{': ' * bool(str(error))}{plain_text(str(error))}")

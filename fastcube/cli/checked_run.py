@@ -54,18 +54,23 @@ class CheckedRun:
     output: str
     options: dict[str, Any]
 
-    def check(self, connect: bool = False) -> None:
-        """Check what a run checks when it begins; open an engine of MPI or Dask only to ``connect``.  Raises ParameterError."""
+    def check(self) -> None:
+        """Check what a run checks when it begins and what needs no connection.  Raises ParameterError."""
         from ..running.driver import check_run
-        from ..running.engines import open_engine
+        from ..running.engines import check_engine
         from ..running.progress import Progress
 
         given = self.options
         check_run(self.study, self.points, self.goal, self.seed, given["max_seconds"], given["checkpoint"])
         Progress(given["progress"])
-        if connect or given["engine"].partition(":")[0] not in ("mpi", "dask"):
-            with open_engine(given["engine"], given["workers"]):
-                pass
+        check_engine(given["engine"], given["workers"])
+
+    def connect(self) -> None:
+        """Open the engine of the run and close it again.  Raises ParameterError, MissingDependencyError."""
+        from ..running.engines import open_engine
+
+        with open_engine(self.options["engine"], self.options["workers"]):
+            pass
 
     def run(self) -> None:
         """Run and print the table of estimates.  If work remains, or after a signal, end the process.

@@ -45,7 +45,7 @@ def show_plan(run: CheckedRun) -> None:
     click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
     if kernels_to_compile(study, points):
         print_message("fastcube: compiling, once: some seconds each kernel")
-    check_set_ups(study, points)
+    check_set_ups(study, ((point, "") for point in points))
     # at most the trials of the run, so that planning a short run does not take longer than the run
     left = [] if goal.adaptive else [_trials_left(held, point, goal) for point in points]
     seconds = measured_seconds(study, points, most=left)

@@ -58,11 +58,15 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
 
     runs = prepare_sweep(ctx, study) if sweep.is_sweep(study) else [prepare_run(ctx.params)]
     check_single_task(runs, study)
+    for i, one in enumerate(runs if len(runs) > 1 else [], 1):  # a run by itself connects at once
+        with sweep.name_run(study, i):
+            one.connect()
     for i, one in enumerate(runs):
         if i:
             click.echo()
         if dry_run:
-            one.check(connect=True)
+            one.check()
+            one.connect()
             show_plan(one)
         else:
             one.run()

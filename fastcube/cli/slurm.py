@@ -241,7 +241,7 @@ def _cost_text(measured: list[Measured], given: dict[str, Any], cpus: int | None
     for study, points, goal in measured:
         if kernels_to_compile(study, points):
             print_message("fastcube: compiling, once: some seconds each kernel")
-        check_set_ups(study, points)
+        check_set_ups(study, ((point, "") for point in points))
         seconds = measured_seconds(study, points)
         total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))
     if given["engine"] == "threads":

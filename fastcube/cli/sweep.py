@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ..errors import ParameterError, check_path, plain_text, short_repr, suggest_name
+from ..errors import MissingDependencyError, ParameterError, check_path, plain_text, short_repr, suggest_name
 
 #: Options of the whole command, not of a run.  A file with ``force`` would discard results whenever it is resumed.
 _NOT_IN_TABLES = {"help", "verbose", "dry-run", "force"}
@@ -41,9 +41,10 @@ def name_run(path: str, i: int) -> Iterator[None]:
     """Begin the messages of errors in run ``i`` of a sweep file, from 1, with its number."""
     try:
         yield
-    except (ParameterError, click.UsageError) as error:
+    except (ParameterError, MissingDependencyError, click.UsageError) as error:
         message = error.format_message() if isinstance(error, click.UsageError) else error
-        raise ParameterError(f"run {i} of {plain_text(path)}: {message}") from None
+        kind = MissingDependencyError if isinstance(error, MissingDependencyError) else ParameterError
+        raise kind(f"run {i} of {plain_text(path)}: {message}") from None
 
 
 def _is_scalar(value: Any) -> bool:
@@ -120,7 +121,7 @@ def _read_tables(path: str) -> list[dict[str, Any]]:
         given = check_path("sweep", path).read_bytes()
         if len(given) > _MOST_BYTES:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_BYTES} bytes, got {len(given)}")
-        text = given.decode()
+        text = given.decode("utf-8-sig")
         if (dots := math.isqrt(sum(line.count(".") ** 2 for line in text.split("\n")))) > _MOST_DOTS:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_DOTS} dots on a line, got {dots}")
         whole = tomllib.loads(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_number, check_integer, check_range, short_repr
+from ..errors import ParameterError, as_number, check_integer, check_range, percentage_value, short_repr
 from ..networks.family import Family, find_family
 from ..resources import read_json
 from ..running.progress import Progress
@@ -264,8 +265,8 @@ class IsolatedNodeBounds:
     mean : float
         E X.
     low, high : float
-        Bounds on P(X >= 1), from E X and E C(X, 2).  They concern only isolated nodes: a network can also be disconnected
-        without one.
+        Bounds on P(X >= 1), from E X and E C(X, 2), rounded down and up, so ``high`` is 0 only if no node can be isolated.  They
+        concern only isolated nodes: a network can also be disconnected without one.
     exact : ExactBounds
         The three numbers as fractions.
     """
@@ -275,9 +276,41 @@ class IsolatedNodeBounds:
     high: float
     exact: ExactBounds = field(repr=False)
 
+    def minus(self, other: IsolatedNodeBounds) -> tuple[float, float]:
+        """Return proved limits of P(X >= 1) here minus P(X >= 1) there, rounded down and up.
+
+        Examples
+        --------
+        >>> folded, cube = (fc.isolated_node_bounds(name, 10, links=102) for name in ("folded", "hypercube"))
+        >>> low, high = folded.minus(cube)
+        >>> low < high < 0  # an isolated node is proved to be rarer in the folded hypercube
+        True
+        """
+        return (
+            _round_down(self.exact.low - other.exact.high),
+            _round_up(self.exact.high - other.exact.low),
+        )
+
+
+def _round_up(exact: Fraction) -> float:
+    """Return the least float that is not below a fraction."""
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+def _round_down(exact: Fraction) -> float:
+    """Return the largest float that is not above a fraction."""
+    return -_round_up(-exact)
+
 
 def isolated_node_bounds(
-    name: str | Family, n: int, *, f: int | None = None, rate: float | None = None, links: int | None = None
+    name: str | Family,
+    n: int,
+    *,
+    f: int | None = None,
+    rate: float | None = None,
+    links: int | None = None,
+    link_rate: float | None = None,
 ) -> IsolatedNodeBounds:
     """Return the mean number of isolated nodes under random faults, and bounds on the probability of at least one.
 
@@ -285,11 +318,13 @@ def isolated_node_bounds(
     ----------
     name : str or Family
         The hypercube at every n.  Another network at n <= 16, because pairs of its nodes are counted; this limit does not apply
-        to ``links`` alone if all nodes have the same degree.
+        to ``links`` or ``link_rate`` alone if all nodes have the same degree.
     n : int
-    f, rate, links : int, float, int
-        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``, or ``links`` distinct faulty links, alone
-        or together with ``f``.
+    f, rate : int, float
+        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``, a number or text such as ``"2%"``.
+    links, link_rate : int, float
+        ``links`` distinct faulty links, or every link faulty with probability ``link_rate``; alone, or together with faulty
+        nodes.
 
     Returns
     -------
@@ -298,7 +333,7 @@ def isolated_node_bounds(
     Raises
     ------
     ParameterError
-        If none is given, or ``rate`` together with another.
+        If none is given, or ``f`` together with ``rate``, or ``links`` with ``link_rate``.
 
     Examples
     --------
@@ -309,20 +344,28 @@ def isolated_node_bounds(
     """
     family = find_family(name)
     n = family.check_size(n)
-    given = {what: x for what, x in (("f", f), ("rate", rate), ("links", links)) if x is not None}
-    if not given or (rate is not None and len(given) > 1):
+    given = {"f": f, "rate": rate, "links": links, "link_rate": link_rate}
+    given = {what: x for what, x in given.items() if x is not None}
+    if not given or {"f", "rate"} <= given.keys() or {"links", "link_rate"} <= given.keys():
         some = ", ".join(f"{what}={short_repr(x)}" for what, x in given.items())
-        raise ParameterError(f"one of f, rate and links, or f and links, must be given, got {some or 'none'}")
+        raise ParameterError(
+            f"one of f and rate, or one of links and link_rate, or one of each must be given, got {some or 'none'}"
+        )
     nodes = 1 << n
     many = family.links(n) if links is not None else 0
     faulty_links = check_integer("links", links or 0, 0, many, f"for {family.name} at n={n}")
     faulty_nodes = check_integer("f", 0 if f is None else f, 0, nodes, f"for n={n}")
     cut = _fault_weights_by_number(faulty_links, many)
-    alone = _fault_weights_by_number(faulty_nodes, nodes) if rate is None else _fault_weights_by_rate(rate)
-    if faulty_links and not faulty_nodes:
+    if link_rate is not None:
+        cut = _fault_weights_by_rate("link_rate", link_rate)
+    alone = _fault_weights_by_number(faulty_nodes, nodes)
+    if rate is not None:
+        alone = _fault_weights_by_rate("rate", rate)
+    links_fail, nodes_fail = cut(1, 0) > 0, alone(1, 0) > 0
+    if links_fail and not nodes_fail:
         degrees, pairs = _link_counts(family, n)
     else:
-        degrees, pairs = _degree_counts(family, n, faulty_links > 0)
+        degrees, pairs = _degree_counts(family, n, links_fail)
     first = sum((count * _isolation(1, 0, d, 0, alone, cut) for d, count in degrees.items()), Fraction(0))
     second = sum((count * _isolation(2, *kind, alone, cut) for kind, count in pairs.items()), Fraction(0))
     return _bonferroni_bracket(nodes, first, second)
@@ -348,10 +391,10 @@ def _isolation(isolated: int, links: int, single: int, double: int, alone: Weigh
     return total
 
 
-def _fault_weights_by_rate(rate: object) -> Weights:
-    number = as_number(rate)
+def _fault_weights_by_rate(name: str, rate: object) -> Weights:
+    number = as_number(percentage_value(rate))
     if number is None or not 0 <= number <= 1:
-        raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}")
+        raise ParameterError(f"{name} must be a number in [0, 1], got {short_repr(rate)}")
     p = Fraction(number)
     return lambda b, living: p**b * (1 - p) ** living
 
@@ -425,4 +468,4 @@ def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int
 def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> IsolatedNodeBounds:
     """Return bounds from S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
     exact = ExactBounds(first, max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1)))
-    return IsolatedNodeBounds(float(exact.mean), float(exact.low), float(exact.high), exact)
+    return IsolatedNodeBounds(float(exact.mean), _round_down(exact.low), _round_up(exact.high), exact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -64,9 +65,14 @@ class Choice:
             )
         object.__setattr__(self, "names", names)
 
+    @functools.cached_property
+    def _places(self) -> dict[str, int]:
+        """The index of each name."""
+        return {name: i for i, name in enumerate(self.names)}
+
     def check(self, value: object) -> Any:
         """Return the name.  Raises ParameterError, with the most similar name, unless it is a value of the axis."""
-        if isinstance(value, str) and value in self.names:
+        if isinstance(value, str) and value in self._places:
             return str(value)
         raise ParameterError(
             f"{self.name} must be one of {', '.join(self.names)}, got {command_line_text(value)}{suggest_name(value, self.names)}"
@@ -74,11 +80,11 @@ class Choice:
 
     def sort_key(self, value: Any) -> tuple[int, str]:
         """Return the sort key of a name: its index; names that are unknown here come last."""
-        return self.names.index(value) if value in self.names else len(self.names), value
+        return self._places.get(value, len(self.names)), value
 
     def parameter(self, value: Any) -> float:
         """Return the number that a kernel gets: the name's index."""
-        return float(self.names.index(value))
+        return float(self._places[value])
 
     def with_names(self, more: Iterable[Any]) -> Choice:
         """Return the same axis with further names after its own."""

@@ -32,8 +32,8 @@ from .installed import GROUP, find_entry_points
 #: Source of the users' files that this process has executed, by path, because the file on disk may be newer.
 _EXECUTED: dict[Path, bytes] = {}
 
-#: Folders of users' files.
-_FOLDERS: set[Path] = set()
+#: Folders of users' files, in the order of their first use.
+_FOLDERS: dict[Path, None] = {}
 
 
 class _RecordingLoader(SourceFileLoader):
@@ -57,21 +57,43 @@ class _RecordingFinder:
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or spec.origin is None:
             return None
-        if _FOLDERS.isdisjoint(Path(spec.origin).resolve().parents):
+        if _FOLDERS.keys().isdisjoint(Path(spec.origin).resolve().parents):
             return None
         spec.loader = _RecordingLoader(name, spec.origin)
         return spec
 
 
+class _NeighbourFinder:
+    """Finds modules next to users' files that Python finds nowhere else, so that no file there hides an installed module."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = None if path is not None else PathFinder.find_spec(name, [*map(str, _FOLDERS)], target)
+        if spec is not None and type(spec.loader) is SourceFileLoader and spec.origin is not None:
+            spec.loader = _RecordingLoader(name, spec.origin)
+        return spec
+
+
 def import_file(name: str, path: Path) -> ModuleType:
-    """Execute a user's file as the module ``name``; the executed source is the source that will be hashed."""
-    _FOLDERS.add(path.resolve().parent)
+    """Execute a user's file as the module ``name``; the executed source is the source that will be hashed.
+
+    The file can import the files next to it.  Raises ImportError if one of them has the name of a module that a file of another
+    folder has imported.
+    """
+    _FOLDERS[path.resolve().parent] = None
     if _RecordingFinder not in sys.meta_path:
         sys.meta_path.insert(0, _RecordingFinder)
+        sys.meta_path.append(_NeighbourFinder)
     spec = spec_from_file_location(name, path, loader=_RecordingLoader(name, str(path)))
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = module_from_spec(spec)
     spec.loader.exec_module(module)
+    for sibling in hash_files(path).keys() - {path.name}:
+        hidden = Path(sibling).with_suffix("")
+        parts = hidden.parent.parts if hidden.name == "__init__" else hidden.parts
+        file = getattr(sys.modules.get(".".join(parts)), "__file__", None)
+        if file and Path(file).resolve() in _EXECUTED and Path(file).resolve() != path.resolve().parent / sibling:
+            raise ImportError(f"{sibling} has the name of {file}, which another study imports: use a process for each")
     return module
 
 

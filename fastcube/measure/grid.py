@@ -40,15 +40,24 @@ def parse_probability(name: str, given: object) -> float:
     return parse_number(name, given, what)
 
 
+def _parse_decimal(axis: Axis, text: str) -> Decimal:
+    """Return a number, or for an axis of floats a percentage, as a Decimal.  Raises InvalidOperation."""
+    if axis.kind is float and text.endswith("%"):
+        return Decimal(text[:-1].strip()) / 100
+    return Decimal(text)
+
+
 def parse_values(axis: Axis, text: str) -> list[Value]:
     """Return the values of an axis from text: a value, a comma list, or inclusive ranges ``lo:hi[:step]``.
+
+    A number of an axis of floats may be a percentage such as ``2%``.
 
     Ranges are computed in decimal, so ``0:0.5:0.05`` ends with 0.5 and contains 0.15, not 0.15000000000000002.
     """
     values: list[Value] = []
     for part in text.split(","):
         try:
-            bounds = [Decimal(piece.strip()) for piece in part.split(":")]
+            bounds = [_parse_decimal(axis, piece.strip()) for piece in part.split(":")]
         except InvalidOperation:
             bounds = []
         if len(bounds) == 1:
@@ -79,6 +88,22 @@ def collect_values(axis: Axis | Choice, given: Any) -> list[Value]:
     if len(items) > MOST_POINTS:
         raise ParameterError(f"{axis.name} takes at most {MOST_POINTS} values, got more")
     return list(dict.fromkeys(axis.check(value) for value in items))
+
+
+#: Relative difference up to which two values of an axis are taken for one value with two roundings.
+_ROUNDING = 1e-12
+
+
+def find_near_values(axes: Sequence[Axis | Choice], keys: Iterable[Sequence[Any]]) -> list[str]:
+    """Return a line for each two values of an axis that differ by rounding only, in points with these values of the axes."""
+    columns = list(zip(*keys, strict=True)) or [()] * len(axes)
+    return [
+        f"{axis.name} has the values {low!r} and {high!r}, which differ by rounding only and are two points: use one of them"
+        for axis, column in zip(axes, columns, strict=True)
+        if axis.kind is float
+        for low, high in itertools.pairwise(sorted(set(column)))
+        if high - low <= _ROUNDING * max(abs(low), abs(high))
+    ]
 
 
 def longest_axis(points: Iterable[Mapping[str, Value]], *axes: str) -> str:

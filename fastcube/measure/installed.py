@@ -75,6 +75,9 @@ def load_or_refuse(describe: Callable[[], str], load: Callable[[], Kind]) -> Kin
         if interrupts:
             raise
         why = plain_text(f"{type(error).__name__}: {error}")
+        if isinstance(error, ModuleNotFoundError):
+            next_to = ", or put its file next to this one" if describe().endswith(".py") else ""
+            why += f"; pip install it{next_to}"
         raise ParameterError(f"{describe()} cannot be loaded: {why}") from error
     finally:
         if is_served:

@@ -29,6 +29,7 @@ from .statistics import NormalMean, PairedDifference, Point, Proportion, Statist
 from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited, point_text
 
 if TYPE_CHECKING:
+    from ..kernels.machine.dispatch import Alternative
     from ..kernels.machine.jit import Kernel
 
 #: Largest number of faulty nodes, and of faulty links.
@@ -285,8 +286,14 @@ def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
     return reference if reference in names else reference.lower()
 
 
-def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str], reference: str) -> Callable[[Point], Kernel]:
-    """Return a function that gives the kernel of a table of rules at a point, built on first use.
+#: Name of the kernel of one trial at a time, with which a run begins.
+_SCALAR = "scalar.ROUTING_RULES_SINGLE"
+
+
+def _make_kernel_choosers(
+    rules: Sequence[Any], names: Sequence[str], reference: str
+) -> tuple[Callable[[Point], Kernel], Callable[[Point], dict[str, Alternative]]]:
+    """Return functions that give the kernel of a table of rules at a point, and its alternatives there, built on first use.
 
     Lane kernels run users' rules made by ``fc.blocks.first_path``, and other users' rules next to built-in rules for n <= 32.
     """
@@ -313,16 +320,27 @@ def _make_kernel_chooser(rules: Sequence[Any], names: Sequence[str], reference: 
 
         return make_kernel([RULES[rule] if isinstance(rule, str) else rule for rule in rules], names, own, reference)
 
-    def choose_kernel(point: Point) -> Kernel:
+    def choose_name(point: Point) -> str:
         from ..kernels.routing_rules.dispatch import ROUTING_RULES, ROUTING_RULES_DIRECT
 
         fastest = (
             ROUTING_RULES_DIRECT if straight and set(WANDERING_RULES).isdisjoint(names) else ROUTING_RULES
         ).choose_name(*point.values())
         in_lanes = fastest.startswith("lanes.") and point["n"] <= 32 and len(mine) < len(names)
-        return build_kernel(fastest if straight or in_lanes else "scalar.ROUTING_RULES_SINGLE")
+        return fastest if straight or in_lanes else _SCALAR
 
-    return choose_kernel
+    def list_alternatives(point: Point) -> dict[str, Alternative]:
+        from ..kernels.machine.dispatch import Alternative
+        from ..kernels.routing_rules.dispatch import COMPILE_SECONDS, NANOSECONDS
+
+        chosen = dict.fromkeys([choose_name(point), _SCALAR])
+        if len(chosen) == 1:
+            return {}
+        return {
+            name: Alternative(build_kernel(name), COMPILE_SECONDS[name], 1e-9 * NANOSECONDS[name]) for name in chosen
+        }
+
+    return lambda point: build_kernel(choose_name(point)), list_alternatives
 
 
 def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> Study:
@@ -368,7 +386,7 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
     reference = _find_reference(compared_with, names)
     layout = make_layout(names, reference)
-    kernel = _make_kernel_chooser(chosen, names, reference)
+    kernel, alternatives = _make_kernel_choosers(chosen, names, reference)
     code: dict[str, str] = {}
     for rule in chosen:
         if not isinstance(rule, str):
@@ -389,6 +407,7 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         statistics=_statistics(names, reference),
         code=code,
         kernel=kernel,
+        alternatives=alternatives,
         keyed=KEY_SOURCE,
         grids=GRIDS,
         check=check_point,

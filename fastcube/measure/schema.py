@@ -159,7 +159,7 @@ class _ClassesAtPoint:
         return tuple(zip(flat, flat, flat, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RecordedMeasure(Measure):
     """A measure as described in a results file.
 
@@ -171,7 +171,7 @@ class RecordedMeasure(Measure):
         Statistics that only the file defines: no available study has the same definition.
     """
 
-    table: Table = field(repr=False)
+    table: Table
     unverified: tuple[str, ...] = ()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer, check_range, short_repr
+from ..errors import ParameterError, check_integer, check_range, percentage_value, short_repr
 
 _MASK64 = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -79,7 +80,7 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
     Parameters
     ----------
     rate : float
-        Probability in [0, 1].
+        Probability in [0, 1], or text such as ``"2%"``.
     seed : int
         In [0, 2^64 - 1].
 
@@ -90,9 +91,10 @@ def random_faults(rate: float, seed: int = 0) -> RandomFaults:
     0.2487
     """
     try:
-        if isinstance(rate, (bool, np.bool_, str, bytes)):
+        given: Any = percentage_value(rate)
+        if isinstance(given, (bool, np.bool_, str, bytes)):
             raise TypeError
-        number = float(rate)
+        number = float(given)
     except Exception:  # a user's object may raise anything
         raise ParameterError(f"rate must be a number in [0, 1], got {short_repr(rate)}") from None
     check_range("rate", number, 0, 1)

@@ -10,6 +10,9 @@ from ..measure.tally import fuse_ranges, missing_trials
 from .provenance import record_entry
 from .results import Results
 
+#: Most times that a shard is asked whether it has a trial, where shards outnumber trials; after these, all count as having one.
+_MOST_STEPS = 4 * MOST_SHARDS
+
 
 def array_list(tasks: Sequence[int]) -> str:
     """Return task numbers in the form of Slurm's ``--array=``: ``0-2,7``."""
@@ -56,15 +59,30 @@ def incomplete_shards(parts: Sequence[Results], whole: Results) -> tuple[int, li
         return None
     _, count, at = max(goals)
     most = parts[at].goal
-    again: set[int] = set()
     lacking = 0
+    gaps: dict[int, set[tuple[int, int]]] = {}  # by number of trials, since points often lack the same trials
     for point, tally in whole:
         trials = most.trials_at(point)
         for first, stop in missing_trials(tally.ranges, 0, trials):
             lacking += stop - first
-            touched = range(((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1)
-            again.update(i for i in touched if trials * i // count < trials * (i + 1) // count)
-    return count, sorted(again), lacking
+            gaps.setdefault(trials, set()).add((first, stop))
+    touched: list[tuple[int, int]] = []
+    alone: set[int] = set()
+    steps = 0
+    for trials, some in gaps.items():
+        for first, stop in some:
+            low, high = ((first + 1) * count - 1) // trials, (stop * count - 1) // trials + 1
+            if trials >= count or steps > _MOST_STEPS:
+                touched.append((low, high))
+            else:
+                steps += high - low
+                alone.update(i for i in range(low, high) if trials * i // count < trials * (i + 1) // count)
+    again: list[int] = []
+    reached = 0
+    for low, high in sorted([*touched, *((i, i + 1) for i in alone)]):
+        again += range(max(low, reached), high)
+        reached = max(reached, high)
+    return count, again, lacking
 
 
 def missing_shards_text(results: Results) -> str:

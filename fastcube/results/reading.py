@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,6 +50,9 @@ from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
 
 #: The name of an axis' dataset in the group ``raw``, by the major versions of the format that are read.
 _AXIS_DATASETS: dict[int, Callable[[str], str]] = {2: str, FORMAT_VERSION[0]: axis_dataset}
+
+#: Most points of one hash value.  Powers of 2^61 have the hash value of 1, and a file may hold many points of such values.
+_MOST_ALIKE = 64
 
 
 def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
@@ -347,6 +351,8 @@ def _column_bytes(columns: list[Any]) -> list[tuple[str, bytes]]:
 
 def _parse_keys(columns: list[Any]) -> list[Key]:
     keys = list(zip(*(column.tolist() for column in columns), strict=True))
+    if max(Counter(map(hash, keys)).values(), default=0) > _MOST_ALIKE:
+        raise ValueError("too many of its points have one hash value, which dictionaries search one by one")
     if len(set(keys)) < len(keys):
         raise ValueError("a point occurs twice")
     return keys

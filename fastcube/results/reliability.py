@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingDependencyError, ParameterError, as_number, is_many, short_repr, suggest_name
+from ..errors import (
+    MissingDependencyError,
+    ParameterError,
+    as_number,
+    is_many,
+    percentage_value,
+    short_repr,
+    suggest_name,
+)
 from ..measure.estimate import ALPHA, Estimate, bernstein_width
 from ..measure.registry import code_of, study, study_of
 from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
@@ -157,8 +165,8 @@ def reliability(
         ``survival`` or a similar study: over f, for one network at one n without faulty links.  Or exact values at
         f = 0, 1, ... up to the number of nodes, or of links.
     rate : float, or sequence of float
-        In [0, 1].  For a curve of links it is their failure rate.  With repair it is the unavailability of a node or link, the
-        long-run fraction of time in which it does not work.
+        In [0, 1], or text such as ``"2%"``.  For a curve of links it is their failure rate.  With repair it is the
+        unavailability of a node or link, the long-run fraction of time in which it does not work.
     stat : str
         A statistic that depends on the faults alone: every one of ``survival-curve``, or a probability of ``survival``.  If it
         is a fraction of the survivors, the result is the mean of the fraction, not a ratio of means.
@@ -192,7 +200,7 @@ def reliability(
     >>> fc.reliability([1, 1, 4 / 6, 1, 0], 0.5).value
     0.8125
     """
-    given = [as_number(p) for p in (rate if is_many(rate) else [rate])]
+    given = [as_number(percentage_value(p)) for p in (rate if is_many(rate) else [rate])]
     rates = [float(p) for p in given if p is not None and 0 <= p <= 1]
     if not rates or len(rates) < len(given):
         raise ParameterError(f"rate must be a number in [0, 1], or several, got {short_repr(rate)}")

@@ -124,17 +124,22 @@ def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.F
 
 
 def _check_heaps(image: bytes) -> None:
-    """Raise ValueError for a heap of texts that HDF5 would read for ever, since its entries lead nowhere or back."""
+    """Raise ValueError for a heap of texts that HDF5 would read for ever, since its entries lead nowhere or back.
+
+    Heaps may not overlap, as HDF5 never writes them, so that each byte is passed once.
+    """
     start = image.find(_HEAP)
     while start >= 0:
         at, stop = start + 16, start + int.from_bytes(image[start + 8 : start + 16], "little")
-        while at + 16 <= min(stop, len(image)):
+        while at + 16 <= stop:
             is_free, size = image[at : at + 2] == b"\0\0", int.from_bytes(image[at + 8 : at + 16], "little")
             step = size if is_free else 16 + size + -size % 8
-            if not 0 < step <= stop - at:
+            if not 0 < step <= stop - at or stop > len(image):
                 raise ValueError("a heap of texts has an entry of impossible size")
             at += step
         start = image.find(_HEAP, start + 8)
+        if 0 <= start < stop:
+            raise ValueError("two heaps of texts overlap")
 
 
 class Arrays:

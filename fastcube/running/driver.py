@@ -18,8 +18,10 @@ from ..errors import (
     StudyError,
     check_range,
 )
+from ..kernels.machine.compiling import report_compilations
 from ..measure import registry
 from ..measure.goal import Goal
+from ..measure.grid import find_near_values
 from ..measure.study import Study, Value, point_text
 from ..results.environment import check_numba_settings
 from ..results.output import OutputFile
@@ -27,7 +29,6 @@ from ..results.provenance import provenance
 from ..results.results import Results
 from ..results.size import check_size
 from .checkpoints import Checkpoints
-from .compile_notice import announce_compiling
 from .engines import Engine, open_engine, task_group
 from .job_log import JobLog
 from .lost_scheduler import run_despite_losses
@@ -101,6 +102,8 @@ def run_study(
             _check_partition(results, goal, str(output))
             ranges = sum(len(tally.ranges) for tally in results.tallies.values())
             check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, ranges + len(points))
+        for line in find_near_values(study.axes, {*results.tallies, *(tuple(point.values()) for point in points)}):
+            report.print_line(f"fastcube: {line}")
         results.goal = goal
         results.grid = study.grid(grid).name
         save = _make_save(file, results, engine_name, begun)
@@ -108,12 +111,16 @@ def run_study(
         def run_on(engine: Engine) -> int:
             workers = engine.workers()
             _LOG.info("%s: points %d, seed %d, workers %d (%s)", study.name, len(points), seed, workers, engine_name)
+            if not engine.remote and _LOG.isEnabledFor(logging.INFO):
+                from ..kernels.machine.cache import cache_folder  # imports numba
+
+                _LOG.info("compiled kernels are cached in %s", cache_folder() or "no folder: none can be written")
             stages = Stages(study, results, [dict(point) for point in points], goal)
             checkpoints = Checkpoints(stages, save, checkpoint)
             loop = WorkLoop(stages, engine, checkpoints, report, wake, deadline)
             log.begin(stages, workers, output)
-            here = announce_compiling(study, points, report) if not engine.remote else contextlib.nullcontext()
-            with here, _save_after_failure(checkpoints, report, output, force):
+            reported = report_compilations() if report.style != "none" else contextlib.nullcontext()
+            with reported, _save_after_failure(checkpoints, report, output, force):
                 code = loop.run()
             log.end(workers)
             if file is not None and code == WORK_REMAINS and not loop.finished and file.note_idle_run():

@@ -7,6 +7,7 @@ bytes.  Scheduling is the executor's task; the driver only keeps it supplied.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import os
 import socket
@@ -14,16 +15,19 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..errors import (
+    EngineError,
+    FastcubeError,
     MissingDependencyError,
     ParameterError,
+    SchedulerLostError,
     StudyMismatchError,
     check_range,
     command_line_text,
@@ -42,6 +46,9 @@ from .determinism_check import check_repeats, is_builtin_study
 from .signals import CODES
 
 _LOG = logging.getLogger("fastcube.kernels")
+
+#: What a function of a unit returns.
+Result = TypeVar("Result")
 
 #: For each kernel the thread that writes the log message about it; other threads may have waited for the same kernel.
 _LOGGING_THREADS: dict[str, int] = {}
@@ -78,9 +85,10 @@ class StudyReference(NamedTuple):
 class WorkUnit:
     """One unit of work: trials ``first .. stop - 1`` of a point.  ``study`` is the study, or a reference for other processes.
 
-    ``swept`` are further values of a swept axis, whose points are counted together with the point.  The first unit of a run
-    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are
-    the points whose set-ups are tried first.
+    ``swept`` are further values of a swept axis, whose points are counted together with the point.  ``kernel`` is the
+    name of the kernel among the study's alternatives at the point; empty for ``study.kernel(point)``.  The first unit of a run
+    has two more fields: ``again`` is the number of trials, from ``first`` on, that may be counted twice, and ``others`` are the
+    points whose set-ups are tried first, each with the name of its kernel.
     """
 
     study: Study | StudyReference
@@ -89,8 +97,9 @@ class WorkUnit:
     first: int
     stop: int
     again: int = 0
-    others: tuple[tuple[tuple[str, Value], ...], ...] = ()
+    others: tuple[tuple[tuple[tuple[str, Value], ...], str], ...] = ()
     swept: tuple[Value, ...] = ()
+    kernel: str = ""
 
     def points(self) -> list[dict[str, Value]]:
         """Return the points that the unit counts."""
@@ -157,10 +166,13 @@ def _run_trials(run: Callable[[int, int], np.ndarray], first: int, stop: int, wh
             raise
 
 
-def _load_kernel(study: Study, point: Point) -> Any:
-    """Return the compiled kernel of a point.  Raises StudyError with the place in a user's file."""
+def _load_kernel(study: Study, point: Point, name: str = "") -> Any:
+    """Return the compiled kernel of a point, by its name among the alternatives.
+
+    Raises StudyError with the place in a user's file.
+    """
     with wrap_study_errors(f"compiling the trial of {study.name}"):
-        kernel = study.kernel(point)
+        kernel = study.alternatives(point)[name].kernel if name else study.kernel(point)
         try:
             return _compile_kernel(kernel)
         except Exception as error:  # Numba does not report the line of an undefined name
@@ -168,16 +180,17 @@ def _load_kernel(study: Study, point: Point) -> Any:
             raise
 
 
-def check_set_ups(study: Study, points: Iterable[Point]) -> None:
+def check_set_ups(study: Study, points: Iterable[tuple[Point, str]]) -> None:
     """Raise the errors of a user's set-up at the given points, before the trials of other points have run for hours.
 
-    The set-up is machine code, so it can be tried only once it is compiled.  The kernel is called for no trials.
+    Each point comes with the name of its kernel, as in a unit.  The set-up is machine code, so it can be tried only once it is
+    compiled.  The kernel is called for no trials.
     """
     slots = study.tally.new_tally()
-    for point in points:
+    for point, name in points:
         if is_builtin_study(study, point):
             continue
-        kernel, where = _load_kernel(study, point), f"set-up of {study.name} at {point_text(point)}"
+        kernel, where = _load_kernel(study, point, name), f"set-up of {study.name} at {point_text(point)}"
         with wrap_study_errors(where):
             try:
                 kernel(np.uint64(0), np.int64(0), np.int64(0), study.parameters(point), slots)
@@ -185,15 +198,24 @@ def check_set_ups(study: Study, points: Iterable[Point]) -> None:
                 raise ParameterError(f"{where}: {error}") from error
 
 
+def compile_unit(item: WorkUnit) -> None:
+    """Compile the kernel of a unit in this process, and run no trials."""
+    _load_kernel(_resolve_study(item), dict(item.point), item.kernel)
+
+
+def _resolve_study(item: WorkUnit) -> Study:
+    return item.study.resolve() if isinstance(item.study, StudyReference) else item.study
+
+
 def run_unit(item: WorkUnit) -> FinishedUnit:
     """Run one unit in this process.  The result is a pure function of the unit, on any machine."""
-    study = item.study.resolve() if isinstance(item.study, StudyReference) else item.study
+    study = _resolve_study(item)
     point = dict(item.point)
     where = f"{study.name} at {point_text(point)}"
     begin = time.perf_counter()
-    kernel = _load_kernel(study, point)
+    kernel = _load_kernel(study, point, item.kernel)
     compiling = time.perf_counter() - begin
-    check_set_ups(study, map(dict, item.others))
+    check_set_ups(study, ((dict(other), name) for other, name in item.others))
     params, many = study.parameters(point, item.swept), 1 + len(item.swept)
     key = np.uint64(study.key(item.seed, point))
 
@@ -222,11 +244,14 @@ def run_unit(item: WorkUnit) -> FinishedUnit:
 class Engine:
     """An executor with the properties that the driver needs.
 
+    Everything that the driver asks of the executor goes through :meth:`ask`, because a client whose scheduler is gone closes
+    itself at any time and then fails in many ways.
+
     Attributes
     ----------
     executor : Executor
-    workers : callable
-        ``workers()`` returns how many units can run at once now, at least 1.
+    count_workers : callable
+        Returns how many units can run at once now, at least 1.
     item_seconds : float
         Least duration of a unit, in seconds.
     dispatch_seconds : float
@@ -237,18 +262,48 @@ class Engine:
         Whether workers are other processes, which get a reference to the study.
     scheduler : str
         Address of a scheduler that may disappear and come back; empty without one.
+    is_closed : callable
+        Whether the connection to the scheduler is lost.
     patience : float
         Time to wait for a lost scheduler, in seconds.
     """
 
     executor: Executor
-    workers: Callable[[], int]
+    count_workers: Callable[[], int]
     item_seconds: float
     dispatch_seconds: float = 0.0
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
     remote: bool = False
     scheduler: str = ""
+    is_closed: Callable[[], bool] = lambda: False
     patience: float = 0.0
+
+    def ask(self, call: Callable[..., Any], *arguments: Any, of: str = "the run") -> Any:
+        """Return the result of a call to the executor, its client or a future.
+
+        Raises SchedulerLostError for any error if the scheduler is gone, EngineError if the workers ``of`` something are gone,
+        and the errors of trials.
+        """
+        try:
+            return call(*arguments)
+        except FastcubeError:
+            raise
+        except Exception as error:
+            # Dask cancels all units when its scheduler is gone
+            if self.scheduler and (isinstance(error, CancelledError) or self.is_closed()):
+                raise SchedulerLostError(f"the scheduler {self.scheduler} is gone") from error
+            if isinstance(error, self.lost):
+                raise EngineError(f"the workers of {of} are gone ({type(error).__name__})") from error
+            raise
+
+    def workers(self) -> int:
+        """Return how many units can run at once now, at least 1.  Raises as ``ask``."""
+        return int(self.ask(self.count_workers))
+
+    def submit(self, run: Callable[[WorkUnit], Result], unit: WorkUnit) -> Future[Result]:
+        """Return the future of what ``run`` returns for a unit.  Raises as ``ask``."""
+        future: Future[Result] = self.ask(self.executor.submit, run, unit)
+        return future
 
     def length(self) -> float:
         """Return the present duration of a unit in seconds: longer with many workers, to limit the driver to half its time."""
@@ -261,16 +316,43 @@ def check_workers(workers: int | None) -> None:
         check_range("workers", workers, 1, 4096)
 
 
+def check_engine(name: str = "threads", workers: int | None = None) -> str:
+    """Return the kind of an engine, as of ``open_engine``, after all checks that need no connection.
+
+    Raises ParameterError for another name, a number of workers out of range or a scheduler file that does not exist,
+    MissingDependencyError if the extra is not installed.
+    """
+    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
+    check_workers(workers)
+    if kind in {"gpu", "cuda"}:
+        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
+    if kind not in {"threads", "mpi", "dask"} or bool(where) != (kind == "dask"):
+        raise ParameterError(
+            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
+        )
+    if kind == "mpi" and importlib.util.find_spec("mpi4py") is None:
+        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'")
+    if kind == "dask" and importlib.util.find_spec("distributed") is None:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
+    if kind == "dask" and "://" not in where and not Path(where).is_file():
+        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
+    return kind
+
+
 @contextlib.contextmanager
 def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
     """Open an engine: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
 
-    Raises ParameterError for another name or a number of workers out of range, MissingDependencyError if the
-    extra is not installed.
+    Raises the errors of ``check_engine``, and ParameterError if no scheduler answers or MPI has too few ranks.
     """
-    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
-    check_workers(workers)
-    if kind == "threads" and not where:
+    kind = check_engine(name, workers)
+    if kind == "mpi":
+        with _open_mpi(workers) as found:
+            yield found
+    elif kind == "dask":
+        with _open_dask(name.partition(":")[2], workers) as found:
+            yield found
+    else:
         count = workers or available_cpus()
         # no with block: after a signal the driver leaves running units behind instead of waiting for them
         pool = ThreadPoolExecutor(count, thread_name_prefix=_THREADS)
@@ -278,18 +360,6 @@ def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[E
             yield Engine(pool, lambda: count, 0.2, 1e-4)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    elif kind == "mpi" and not where:
-        with _open_mpi(workers) as found:
-            yield found
-    elif kind == "dask" and where:
-        with _open_dask(where, workers) as found:
-            yield found
-    elif kind in ("gpu", "cuda"):
-        raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
-    else:
-        raise ParameterError(
-            f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
-        )
 
 
 #: Beginning of the names of worker threads.
@@ -370,18 +440,15 @@ def _open_mpi(workers: int | None) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
-    if "://" not in where and not Path(where).is_file():
-        raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
-    try:
-        import dask
-        from distributed import Client, KilledWorker
-    except ImportError:
-        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'") from None
+    import dask
+    from distributed import Client, KilledWorker
+
     # Dask logs tracebacks when its scheduler is gone; the driver reports it on one line
     for name in ("distributed.client", "distributed.core", "distributed.comm", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(where, timeout=10) if "://" in where else Client(scheduler_file=where, timeout=10)
+        address = plain_text(str(client.scheduler_info()["address"]))
     except Exception as error:  # of many types: no answer, another protocol, or not a scheduler's file
         raise ParameterError(f"engine dask: no scheduler at {plain_text(where)} ({type(error).__name__})") from None
     threads = _DaskThreads(client)
@@ -394,14 +461,16 @@ def _open_dask(where: str, workers: int | None) -> Iterator[Engine]:
             3e-3,
             lost,
             remote=True,
-            scheduler=plain_text(str(client.scheduler_info()["address"])),
+            scheduler=address,
+            is_closed=lambda: client.status != "running",
             # twice the time that Dask tries to connect, 60 s by default
             patience=2 * dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect")),
         )
     finally:
         # if the scheduler is slow to close the connection, asyncio would log a TimeoutError after the client is gone
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-        client.close(timeout=2)
+        with contextlib.suppress(Exception):  # of a client whose scheduler is gone
+            client.close(timeout=2)
 
 
 class _DaskThreads:

@@ -75,9 +75,10 @@ def file_bytes(study: Study, points: Sequence[Mapping[str, Value]], goal: Goal, 
     Arrays that are stored compressed count with their full size.
     """
     trials, empty = goal.trials or 1, Tally.empty(study.tally)
-    # the bins that quantiles read hold all trials
-    filled = {s.counter: (trials, *empty.counts[s.counter][1:]) for s in study.statistics if isinstance(s, Quantile)}
-    blank = replace(empty, ranges=((0, trials),), counts=empty.counts | filled)
+    # a quantile's bins hold all trials, or all that its condition counts, which are none here
+    read = {s.counter for s in study.statistics if isinstance(s, Quantile) and not s.condition}
+    filled = {name: (trials, *empty.counts[name][1:]) for name in read}
+    blank = replace(empty, ranges=((0, trials),), counts={**empty.counts, **filled})
     results = Results(study, 0, {tuple(p.values()): blank for p in points}, goal, [provenance()], grid)
     groups = root_of(results), raw_of(results)
     arrays = [np.asarray(v[1]) for group in groups for v in (*group.coordinates.values(), *group.variables.values())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -67,8 +68,16 @@ class PointWork:
         self.running.add((first, end))
         return first, end
 
-    def count(self, first: int, stop: int, slots: NDArray[np.int64], seconds: float) -> None:
-        """Add a finished unit: the kernel's tally, one row per point."""
+    def expect_speed(self, factor: float) -> None:
+        """Expect ``factor`` times the speed so far, because another kernel counts from now on; the next units soon correct it."""
+        if self.timed:
+            self.timed, self.seconds = math.ceil(factor * self.timed / self.seconds), 1.0
+
+    def count(self, first: int, stop: int, slots: NDArray[np.int64], seconds: float, timed: bool = True) -> None:
+        """Add a finished unit: the kernel's tally, one row per point.
+
+        Unless ``timed``, another kernel has counted the unit than counts the next one, so that its speed is not used.
+        """
         self.running.remove((first, stop))
         self.finished.append((first, stop))
         if self.slots is None:
@@ -76,8 +85,9 @@ class PointWork:
         else:
             self.layout.add_rows(self.slots, slots)
         self.largest = max(self.largest, stop - first)
-        self.timed += stop - first
-        self.seconds += max(seconds, 1e-7)
+        if timed:
+            self.timed += stop - first
+            self.seconds += max(seconds, 1e-7)
 
     def tally(self, i: int) -> Tally:
         """Return the present tally of point ``i``."""

@@ -14,6 +14,9 @@ from typing import TextIO
 
 from ..errors import ParameterError, command_line_text
 
+#: Seconds until the first line of a run that compiles.
+_SOON = 1.0
+
 STYLES = ("auto", "bar", "lines", "none")
 
 
@@ -79,14 +82,25 @@ class Progress:
         self.counting += seconds
         self.window = deque(((at + seconds, done) for at, done in self.window), self.window.maxlen)
 
-    def is_due(self, final: bool = False) -> bool:
-        """Whether ``update`` would report now; check first, because adding up the trials takes time."""
-        return self.style != "none" and (final or time.monotonic() - self.last >= self.every)
+    def is_due(self, final: bool = False, compiles: bool = False) -> bool:
+        """Whether ``update`` would report now; check first, because adding up the trials takes time.
 
-    def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
+        A log gets its first line soon if a run ``compiles``, so that a person sees why nothing is counted.
+        """
+        if self.style == "none":
+            return False
+        soon = compiles and self.last == self.begun
+        return final or time.monotonic() - self.last >= (min(_SOON, self.every) if soon else self.every)
+
+    @property
+    def seconds_apart(self) -> float:
+        """Longest time to wait between two looks at ``is_due``."""
+        return min(_SOON, self.every) if self.last == self.begun else self.every
+
+    def update(self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "") -> None:
         """Report the progress.
 
-        ``wanted`` is None if unknown.  ``where`` is the present point with its estimate.
+        ``wanted`` is None if unknown.  ``where`` is the present point with its estimate, ``compiling`` what is compiled.
         """
         if self.style == "none":
             return
@@ -95,8 +109,10 @@ class Progress:
         rate = (done - before) / (now - began) if now > began else 0.0
         self.window.append((now, done))
         parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials"]
-        if now > began:  # else workers compiled all the time, and the rate is unknown
+        if now > began and (rate > 0 or not compiling):  # else workers compiled all the time, and the rate is unknown
             parts.append(f"{rate:.3g} trials/s")
+        if compiling:
+            parts.append(compiling)
         if final:
             parts.append(f"{clock_text(now - self.begun)} elapsed")
         elif wanted and rate > 0:

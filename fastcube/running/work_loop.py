@@ -11,22 +11,27 @@ import contextlib
 import logging
 import queue
 import time
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
 
-from ..errors import EngineError, FastcubeError, SchedulerLostError
+from ..errors import EngineError, FastcubeError
+from ..kernels.machine.compiling import present_compilation
 from ..measure.study import point_text
 from ..results.rounding import estimate_text
 from .checkpoints import Checkpoints
-from .engines import Engine, FinishedUnit, StudyReference, WorkUnit, run_unit, swept_values
+from .engines import Engine, FinishedUnit, StudyReference, WorkUnit, compile_unit, run_unit, swept_values
 from .point_work import PointWork
 from .progress import Progress
 from .signals import FINISHED, WORK_REMAINS
 from .stages import Stages
+from .tiers import Tiers, Upgrade
 
 _LOG = logging.getLogger("fastcube.driver")
 
-#: What the loop waits for: a finished unit, or the exit status of a signal.
-Event = Future[FinishedUnit] | int
+#: What the loop waits for: a finished unit or compilation, or the exit status of a signal.
+Event = Future[FinishedUnit] | Future[None] | int
 
 
 class WorkLoop:
@@ -62,6 +67,10 @@ class WorkLoop:
         self.study = StudyReference.from_study(stages.study) if engine.remote else stages.study
         self.running: dict[Future[FinishedUnit], tuple[PointWork, int, int]] = {}
         self.submitted = self.finished = 0  # numbers of units
+        self.begun = time.monotonic()
+        self.tiers = Tiers(stages.study, stages.open, engine.workers)
+        self.first_kernels = len(self.tiers.first)
+        self.upgrade: tuple[Future[None], Upgrade] | None = None  # the kernel that is compiled beside the trials
         self.failure: FastcubeError | None = None
         progress.start(stages.done)
 
@@ -71,61 +80,80 @@ class WorkLoop:
         Raises the error of a unit after all units with earlier trials are finished, EngineError and SchedulerLostError.
         """
         self._submit_units()
-        while self.running:
+        while self.running or (self.upgrade is not None and self.stages.open and self.failure is None):
             event = self._wait()
             if isinstance(event, int):
                 return self._end(event)
-            if event is not None:
-                self._record_finished(event)
+            if self.upgrade is not None and event is self.upgrade[0]:
+                self._change_over()
+            elif event is not None:
+                self._record_finished(event)  # type: ignore[arg-type]
             if self.deadline is not None and time.monotonic() >= self.deadline and self.stages.open:
                 return self._end(WORK_REMAINS)
             self.checkpoints.save_now_and_then(self.progress.print_line)
             if self.failure is None:
+                self._begin_upgrade()
                 self._submit_units()
-            if self.progress.is_due():
+            if self.progress.is_due(compiles=bool(self.tiers.first)):
                 self._report()
         return self._end(FINISHED)
 
     def _wait(self) -> Event | None:
         """Return the next event, or None when a checkpoint, a report or the deadline is due before."""
         due = self.checkpoints.due
-        until = min(due, time.monotonic() + self.progress.every, self.deadline or due)
+        until = min(due, time.monotonic() + self.progress.seconds_apart, self.deadline or due)
         with contextlib.suppress(queue.Empty):
             return self.wake.get(timeout=max(0.0, until - time.monotonic()))
         return None
 
     def _submit_units(self) -> None:
         """Keep two units per worker submitted, from the first points that need any: few to lose, and no idle worker."""
-        free = 2 * self.engine.workers() - len(self.running)
+        workers = self.engine.workers() - (self.upgrade is not None)
+        free = 2 * workers - len(self.running)
         seconds = self.engine.length()
         for work in self.stages.open:
             while free > 0 and work.is_ready(seconds):
                 unit = self._take_unit(work, seconds)
-                try:
-                    future = self.engine.executor.submit(run_unit, unit)
-                except Exception as error:  # of many types: Dask's client has noticed that its scheduler is gone
-                    self._check_scheduler(error)
-                    raise
-                self.running[future] = work, unit.first, unit.stop
-                future.add_done_callback(self.wake.put)
+                self.running[self._submit(run_unit, unit)] = work, unit.first, unit.stop
                 free -= 1
             if free <= 0:
                 return
+
+    def _submit(self, function: Callable[[WorkUnit], Any], unit: WorkUnit) -> Future[Any]:
+        future = self.engine.submit(function, unit)
+        future.add_done_callback(self.wake.put)
+        return future
 
     def _take_unit(self, work: PointWork, seconds: float) -> WorkUnit:
         """Return the next unit of a work.  The first unit of a run also tries what may fail later."""
         first, stop = work.take(seconds)
         point, swept = tuple(work.points[0].items()), swept_values(work.points)
         self.submitted += 1
+        unit = WorkUnit(self.study, self.stages.results.seed, point, first, stop, swept=swept)
+        unit = replace(unit, kernel=self.tiers.kernel_name(work))
         if self.submitted > 1:
-            return WorkUnit(self.study, self.stages.results.seed, point, first, stop, swept=swept)
-        others = tuple(tuple(other.points[0].items()) for other in self.stages.open)
-        return WorkUnit(self.study, self.stages.results.seed, point, first, stop, work.stop - first, others, swept)
+            return unit
+        others = tuple((tuple(w.points[0].items()), self.tiers.kernel_name(w)) for w in self.stages.open)
+        return replace(unit, again=work.stop - first, others=others)
 
-    def _check_scheduler(self, error: BaseException) -> None:
-        """Raise SchedulerLostError if the engine has a scheduler: Dask cancels all units when its scheduler is gone."""
-        if self.engine.scheduler:
-            raise SchedulerLostError(f"the scheduler {self.engine.scheduler} is gone") from error
+    def _begin_upgrade(self) -> None:
+        """Submit the compilation of a faster kernel if that pays and none is running."""
+        if self.upgrade is None and self.finished and (upgrade := self.tiers.find_upgrade(self.stages.open)):
+            point = tuple(upgrade.work.points[0].items())
+            unit = WorkUnit(self.study, self.stages.results.seed, point, 0, 0, kernel=upgrade.name)
+            self.upgrade = self._submit(compile_unit, unit), upgrade
+
+    def _change_over(self) -> None:
+        """Use the kernel that was compiled beside the trials; if it failed, the trials go on with the kernels that they have."""
+        assert self.upgrade is not None
+        future, upgrade = self.upgrade
+        self.upgrade = None
+        try:
+            future.result()
+        except Exception as error:  # of many types: its worker is gone, or its compiler has failed
+            _LOG.warning("%s is not used: %s", upgrade.kernel.label, error)
+            return
+        self.tiers.change_over(upgrade.kernel)
 
     def _record_finished(self, future: Future[FinishedUnit]) -> None:
         """Count a finished unit, once: its future is removed from the running ones."""
@@ -134,11 +162,9 @@ class WorkLoop:
         work, first, stop = self.running.pop(future)
         trials = f"trials {first}..{stop - 1} of {point_text(work.points[0])}"
         try:
-            done = future.result()
-        except self.engine.lost as error:
-            if isinstance(error, CancelledError):
-                self._check_scheduler(error)
-            raise EngineError(f"the workers of {trials} are gone ({type(error).__name__})") from error
+            done = self.engine.ask(future.result, of=trials)
+        except EngineError:
+            raise
         except FastcubeError as error:
             self._fail(work, first, error)
             return
@@ -148,7 +174,8 @@ class WorkLoop:
             self.progress.note_first_trials(done.seconds)
         else:
             self.progress.note_compiling(done.compiling / self.engine.workers())
-        work.count(first, stop, done.slots, done.seconds)
+        self.tiers.note_unit(work, done)
+        work.count(first, stop, done.slots, done.seconds, done.item.kernel == self.tiers.kernel_name(work))
         self.checkpoints.has_new_trials = True
         self.stages.advance(work)
 
@@ -168,6 +195,8 @@ class WorkLoop:
 
     def _end(self, code: int) -> int:
         """Drop the units that still run, save, and return the exit status."""
+        if self.upgrade is not None:
+            self.upgrade[0].cancel()
         for future in list(self.running):
             future.cancel()
             if future.done() and not future.cancelled():  # a unit that still runs is repeated on resuming
@@ -181,7 +210,25 @@ class WorkLoop:
     def _report(self, final: bool = False) -> None:
         present = None if final else next((work for work in self.stages.open if work.running), None)
         where = "" if present is None else self._present_estimate(present)
-        self.progress.update(self.stages.done, self.stages.wanted, where, final)
+        compiling = "" if final else self._compiling_text()
+        self.progress.update(self.stages.done, self.stages.wanted, where, final, compiling)
+
+    def _compiling_text(self) -> str:
+        """Return what is compiled at present and for how long, as text; empty if nothing is known to be compiled."""
+        left, name = len(self.tiers.first), self.stages.study.name
+        which = f"{self.first_kernels - left + 1} of {self.first_kernels}: {name}"
+        if self.engine.remote:
+            waits = left and not self.finished
+            return f"workers are compiling {which}, {time.monotonic() - self.begun:.0f} s" if waits else ""
+        present = present_compilation()
+        if present is None:
+            return ""
+        seconds = time.monotonic() - present.begun
+        if present.holder:
+            return f"waiting for {present.holder}, which compiles {name}, {seconds:.0f} s"
+        if self.upgrade is not None and self.upgrade[1].kernel.label == present.name:
+            return f"compiling a faster kernel, {seconds:.0f} s"
+        return f"compiling {which}, {seconds:.0f} s"
 
     def _present_estimate(self, work: PointWork) -> str:
         """Return the middle point of a work with the estimate of the run's target there, as text."""

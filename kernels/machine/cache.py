@@ -1,10 +1,11 @@
 """The cache of machine code: its folders, and the checks before an entry is loaded.
 
-The name of an entry is a hash of the compiled functions and values (``content.py``), not of files on disk, which may change while
-a process runs.  The name of its folder covers everything else that affects machine code: the versions of Python, numba, llvmlite
-and NumPy, numba's settings, and the processor.  Hence all writers of one entry write the same code, and checkouts and
-installations share it.  For code from outside this package the folder's name also contains a hash of its files, because numba
-lets files register functions that no kernel refers to by name.
+The name of an entry is a hash of the compiled functions and values (``content.py``), not of files on disk, which may change
+while a process runs.  The name of its folder covers everything else that affects machine code, and nothing that does not: the
+versions of Python (without the third number), numba, llvmlite and NumPy, some of numba's settings, and the processor.  Hence
+all writers of one entry write the same code, and checkouts, installations and the nodes of a cluster share it.  For code from
+outside this package the folder's name also contains a hash of its files, because numba lets files register functions that no
+kernel refers to by name.
 
 New entries go to the first usable root of ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE_HOME/fastcube``, ``~/.cache/fastcube`` and the
 temporary directory.  Entries are also loaded from read-only folders: those of ``$FASTCUBE_CACHE_PATH``, ``share/fastcube`` of the
@@ -20,10 +21,8 @@ caches are often links to scratch space.
 import contextlib
 import hashlib
 import json
-import logging
 import os
 import platform
-import re
 import socket
 import sys
 import time
@@ -38,21 +37,28 @@ import numpy as np
 import fastcube.kernels
 
 from .cache_roots import choose_folder, explain_distrust, read_regular_file, trusted_roots, write_file
+from .compiling import note_compilation
 from .locks import try_lock
-from .target import read_target
+from .target import keep_code_features, read_target
 
-#: Numba's settings that do not affect machine code: cache folders, number of threads, colours of messages.
-_NEUTRAL_SETTINGS = re.compile("CACHE_|CUDA_|COLOR_|NUMBA_(DEFAULT_)?NUM_THREADS")
+#: Numba's settings that change machine code.  ``BOUNDSCHECK`` is None, 0 or 1, and 0 takes the checks out of users' functions
+#: too.  With ``FULL_TRACEBACKS`` a failed check prints.  ``USING_SVML`` is what ``DISABLE_INTEL_SVML`` decides.  Settings of
+#: the processor enter with its name and features.
+CODE_SETTINGS = (
+    *("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "DEBUG_JIT", "DEBUG_NRT", "EXTEND_VARIABLE_LIFETIMES", "FULL_TRACEBACKS"),
+    *("LLVM_REFPRUNE_FLAGS", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML"),
+)
 
 
 def build_cache_tag() -> str:
     """Return the name of the cache folder: a hash of versions and numba's settings (however they were set), and the processor."""
     numba.config.reload_config()  # the environment may have changed since numba was imported; the compiler reads it again, too
-    settings = {k: repr(v) for k, v in vars(numba.config).items() if k.isupper() and not _NEUTRAL_SETTINGS.match(k)}
+    settings = [(name, repr(getattr(numba.config, name, None))) for name in CODE_SETTINGS]
     cpu, features = read_target()
-    whole = (llvmlite.__version__, np.__version__, features, sorted(settings.items()))
+    whole = (llvmlite.__version__, np.__version__, keep_code_features(features), settings)
     digest = hashlib.sha256(repr(whole).encode(errors="surrogatepass")).hexdigest()[:16]
-    return f"{digest}-numba{numba.__version__}-py{platform.python_version()}-{cpu}"
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"{digest}-numba{numba.__version__}-py{python}-{cpu}"
 
 
 def cache_folder() -> Path | None:
@@ -97,9 +103,6 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
 
 #: Seconds between two attempts to take a lock that another process holds.
 _LOCK_POLL = 0.05
-
-#: Called with one line about this process's compiling, ``compiling NAME`` or ``waiting for PROCESS, which compiles NAME``.
-on_compiling: Callable[[str], None] = logging.getLogger("fastcube.kernels").debug
 
 
 class CacheEntry:
@@ -146,23 +149,25 @@ class CacheEntry:
     def _lock(self, held: contextlib.ExitStack) -> None:
         """Lock this entry until ``held`` is closed, or wait until another process has stored it."""
         lock = self.index.with_suffix(".lock")
-        told = ""
-        while not self.verify_checksums():
-            with contextlib.ExitStack() as opened:
-                handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-                opened.callback(os.close, handle)
-                if not try_lock(handle):
-                    holder = os.pread(handle, 200, 0).decode(errors="replace")
-                    if holder and holder != told:
-                        told = holder
-                        on_compiling(f"waiting for {holder}, which compiles {self.index.stem.partition('-')[0]}")
-                elif _is_file_at(handle, lock):  # if not, the process that held the lock has removed the file
-                    os.ftruncate(handle, 0)
-                    os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
-                    opened.callback(lock.unlink, missing_ok=True)
-                    held.push(opened.pop_all())
-                    return
-            time.sleep(_LOCK_POLL)
+        known = ""
+        with contextlib.ExitStack() as waiting:
+            while not self.verify_checksums():
+                with contextlib.ExitStack() as opened:
+                    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+                    opened.callback(os.close, handle)
+                    if not try_lock(handle):
+                        holder = os.pread(handle, 200, 0).decode(errors="replace")
+                        if holder and holder != known:
+                            known = holder
+                            waiting.close()
+                            waiting.enter_context(note_compilation(self.index.stem.partition("-")[0], holder))
+                    elif _is_file_at(handle, lock):  # if not, the process that held the lock has removed the file
+                        os.ftruncate(handle, 0)
+                        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+                        opened.callback(lock.unlink, missing_ok=True)
+                        held.push(opened.pop_all())
+                        return
+                time.sleep(_LOCK_POLL)
 
     def _names(self) -> list[Path]:
         return [self.index, *sorted(self.index.parent.glob(f"{self.index.stem}.*.nbc"))]

@@ -9,14 +9,15 @@ Conditions take the values of a point's axes in the order of the study's axes, a
     )
     ROUTING.kernel(10, 5, 0, 1)
 
-All kernels of a table that serve a point give identical counts, so the choice between them affects the speed only.
+All kernels of a table that serve a point give identical counts, so the choice between them affects the speed only.  A run may
+therefore begin with a kernel that compiles quickly, and change over to the fastest one when that is compiled.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .jit import Kernel
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 def serve_any_point(*values: Any) -> bool:
     """Return True: the condition of a kernel that serves every point."""
     return True
+
+
+class Alternative(NamedTuple):
+    """One of several kernels that count a point alike, with its costs on one core of an AMD Zen 4; only their ratios matter."""
+
+    kernel: Kernel
+    compile_seconds: float
+    trial_seconds: float
 
 
 class KernelTable:
@@ -38,6 +47,11 @@ class KernelTable:
         Name of a kernel, ``"module.NAME"`` in the package, to a function that says whether it serves the point of these values.
     fastest : callable, optional
         Name of the kernel to use for these values; by default the first of the table that serves them.
+    compile_seconds : mapping, optional
+        Name of a kernel to the CPU seconds of its compilation, without those of starting the compiler.
+    nanoseconds : callable, optional
+        For these values, the approximate times of a trial by names of kernels: of the fastest one, and of others with which a
+        run may begin.
 
     Attributes
     ----------
@@ -48,11 +62,17 @@ class KernelTable:
     """
 
     def __init__(
-        self, package: str, table: Mapping[str, Callable[..., bool]], fastest: Callable[..., str] | None = None
+        self,
+        package: str,
+        table: Mapping[str, Callable[..., bool]],
+        fastest: Callable[..., str] | None = None,
+        compile_seconds: Mapping[str, float] | None = None,
+        nanoseconds: Callable[..., Mapping[str, float]] | None = None,
     ) -> None:
         self.package = package
         self._table = dict(table)
         self._fastest = fastest
+        self._compile_seconds, self._nanoseconds = dict(compile_seconds or {}), nanoseconds
         self.names = tuple(self._table)
 
     def is_served(self, name: str, *values: Any) -> bool:
@@ -80,3 +100,19 @@ class KernelTable:
     def kernel(self, *values: Any) -> Kernel:
         """Return the kernel to use for these values.  Raises LookupError as ``choose_name`` does."""
         return self.load_kernel(self.choose_name(*values))
+
+    def alternatives(self, *values: Any) -> dict[str, Alternative]:
+        """Return the kernels with which a run may count these values, by name, with their costs; empty if there is only one.
+
+        Raises LookupError for a kernel that does not serve them.
+        """
+        times = self._nanoseconds(*values) if self._nanoseconds else {}
+        for name in times:
+            if name not in self._table or not self.is_served(name, *values):
+                raise LookupError(f"{name} of {self.package} is to begin at {values}, where it does not serve")
+        if len(times) < 2:
+            return {}
+        return {
+            name: Alternative(self.load_kernel(name), self._compile_seconds[name], 1e-9 * time)
+            for name, time in times.items()
+        }

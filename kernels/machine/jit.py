@@ -34,9 +34,10 @@ from typing import Any
 
 import numba
 
-from . import cache, numba_internals
+from . import numba_internals
 from .cache import CacheEntry, cache_folder, code_subfolder, list_read_only_folders
 from .cache_roots import warn_once
+from .compiling import note_compilation
 from .content import name_of
 from .forbidden_calls import reject_forbidden_calls
 
@@ -133,8 +134,8 @@ class _EntryCache(numba.core.caching.FunctionCache):  # type: ignore[misc]
         self.enable()
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        """Return the key of this kernel in its index; the file name of the index covers everything else."""
-        return signature, codegen.magic_tuple()
+        """Return the key of this kernel in its index; the names of the index and its folder cover everything else."""
+        return signature
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the entry's machine code, or None, without importing all of numba's compiler.
@@ -263,13 +264,18 @@ class Kernel:
         """Whether the first use will be quick: compiled in this process, or stored in a cache."""
         if "compiled" in self.__dict__ or numba.config.DISABLE_JIT:
             return True
-        with _COMPILE_LOCK:
-            return any(entry.sums.exists() for entry in self._list_entries())
+        return any(entry.sums.exists() for entry in self._list_entries())
 
     @functools.cached_property
     def name(self) -> str | None:
         """The kernel's name in the cache, a hash of everything that is compiled into it; None if it cannot be cached."""
         return name_of(self)
+
+    @property
+    def label(self) -> str:
+        """The kernel's name for messages: its subject, its module and its function."""
+        module = self.function.__module__.removeprefix("fastcube.kernels.")
+        return f"{module}.{self.function.__qualname__.partition('_trials_')[0]}"
 
     @property
     def stored(self) -> CacheEntry | None:
@@ -298,9 +304,12 @@ class Kernel:
         """Load the machine code from ``entry``, or compile it and store it there; without an entry compile in memory."""
         dispatcher = self._make_dispatcher(entry)
         with entry.alone() if entry else contextlib.nullcontext(False) as known:
-            if not known:
-                cache.on_compiling(f"compiling {self.function.__name__}")
-            with warnings.catch_warnings(), _search_garbage_rarely():  # forbidden calls are reported below instead
+            noted = contextlib.nullcontext() if known else note_compilation(self.label)
+            with (
+                noted,
+                warnings.catch_warnings(),
+                _search_garbage_rarely(),
+            ):  # forbidden calls are reported below instead
                 warnings.filterwarnings("ignore", "Code running in object mode", numba.core.errors.NumbaWarning)
                 dispatcher.compile(self.signature)
             dispatcher.disable_compile()

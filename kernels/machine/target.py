@@ -29,3 +29,17 @@ def parse_features(text: str) -> frozenset[str]:
 
 #: Features of the processor that numba compiles for, by LLVM's names.
 FEATURES = parse_features(_FEATURE_TEXT)
+
+#: Features that do not change the machine code of a kernel: instructions of the operating system, for random numbers, hashes
+#: and ciphers, for transactions and for caches, which LLVM uses only where a program names them.  Nodes of one model differ
+#: in some of them, by microcode and operating system.
+NEUTRAL_FEATURES = """
+    aes cldemote clflushopt clwb clzero enqcmd fsgsbase fxsr hreset invpcid kl lwp movdir64b movdiri mwaitx
+    pclmul pconfig pku prefetchi prfchw ptwrite raoint rdpid rdpru rdrnd rdseed rtm serialize sgx sha sha512
+    shstk sm3 sm4 tsxldtrk uintr usermsr vaes vpclmulqdq waitpkg wbnoinvd widekl xsave xsavec xsaveopt xsaves
+"""
+
+
+def keep_code_features(text: str) -> str:
+    """Return LLVM's text of features, ``+a,-b,...``, without those that do not change machine code."""
+    return ",".join(sorted(word for word in text.split(",") if word[1:] not in NEUTRAL_FEATURES.split()))

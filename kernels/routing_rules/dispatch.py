@@ -34,6 +34,10 @@ _KERNELS = {
     "lanes.ROUTING_RULES_LANES_32": lambda n, f, links: n >= 17 and is_for_lanes(n, f, links),
 }
 
+#: CPU seconds of compiling a kernel for all eight rules, and approximate nanoseconds of a trial, by kernel.
+COMPILE_SECONDS = dict.fromkeys(_KERNELS, 30.0) | {"scalar.ROUTING_RULES_SINGLE": 17.0}
+NANOSECONDS = dict.fromkeys(_KERNELS, 250.0) | {"scalar.ROUTING_RULES_SINGLE": 2500.0}
+
 #: Conditions on (n, f, links).  For all eight rules lanes are faster up to 1.1 to 1.5 expected pairs of close faults.  For tables
 #: without ROUTE3 and SIDETRACK, which need the safety status in few trials, they are faster up to 0.5 pairs (at 0.8 they took
 #: four to seven times as long).

@@ -49,6 +49,17 @@ def _searched_fraction(n: int, f: int) -> float:
     return f * max(0.0, 1.0 - fewer)
 
 
+def _estimate_survival_times(network: str, n: int, f: int, links: int) -> dict[str, float]:
+    """Return approximate nanoseconds of a trial by kernel."""
+    times = {_choose_survival_kernel(network, n, f, links): 5.0 * n + 2**n / 32}
+    if links:
+        return {**times, "scalar.SURVIVAL_SINGLE": 20.0 * n * 2**n}
+    times["breadth_first.SURVIVAL_NETWORK_SEARCH"] = 40.0 * n * 2**n
+    if network == "hypercube":
+        times["breadth_first.SURVIVAL_CUBE_SEARCH"] = 4.0 * n * 2**n
+    return times
+
+
 SURVIVAL = KernelTable(
     __package__,
     {
@@ -57,8 +68,20 @@ SURVIVAL = KernelTable(
         "few.SURVIVAL_FEW_8": _make_few_faults_condition(4, 8),
         "few.SURVIVAL_FEW_16": _make_few_faults_condition(9, MOST_DIMENSIONS),
         "scalar.SURVIVAL_SINGLE": serve_any_point,
+        "breadth_first.SURVIVAL_CUBE_SEARCH": lambda network, n, f, links: network == "hypercube" and not links,
+        "breadth_first.SURVIVAL_NETWORK_SEARCH": has_no_faulty_links,
     },
     _choose_survival_kernel,
+    {
+        "breadth_first.SURVIVAL_CUBE_SEARCH": 2.0,
+        "breadth_first.SURVIVAL_NETWORK_SEARCH": 4.0,
+        "scalar.SURVIVAL_SINGLE": 10.0,
+        "lanes.SURVIVAL_NODES": 12.0,
+        "lanes.SURVIVAL_LINKS": 13.0,
+        "few.SURVIVAL_FEW_8": 12.0,
+        "few.SURVIVAL_FEW_16": 12.0,
+    },
+    _estimate_survival_times,
 )
 SURVIVAL_RATE = KernelTable(
     __package__, {"lanes.SURVIVAL_RATE_NODES": has_no_faulty_links, "lanes.SURVIVAL_RATE_LINKS": serve_any_point}

@@ -8,6 +8,10 @@ def most_faults(n: int) -> int:
     return min(1 << n, 65536)
 
 
+#: Largest n of the kernel that begins a run: its two arrays of the whole cube take 5 MB.
+_MOST_LISTED = 20
+
+
 def _is_for_lanes_16(n: int, f: int) -> bool:
     return 7 <= n <= 16 and f <= 2 ** (n - 1)
 
@@ -26,6 +30,22 @@ def _choose_fraction_kernel(n: int, f: int) -> str:
     return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
 
 
+def _estimate_fraction_times(n: int, f: int) -> dict[str, float]:
+    """Return approximate nanoseconds of a trial by kernel, fitted to measurements at n = 8 .. 16."""
+    close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
+    times = {
+        "lanes": 5.0 * f + 60 * close,
+        "small": 45.0,
+        "scalar.WHOLE": 60 + 2**n / 4,
+        "scalar.MERGED": 40.0 * f + 2 * f * f,
+        "worklist.WORKLIST": f * (30 + 3.0 * n) + min(1.0, (close / 4) ** 2) * 3 * n * 2**n,
+    }
+    names = [_choose_fraction_kernel(n, f), f"small.SMALL_{max(n, 6)}" if n <= 8 else "scalar.MERGED"]
+    names += ["scalar.WHOLE"] if n <= 12 else []
+    names += ["worklist.WORKLIST"] if n <= _MOST_LISTED else []
+    return {name: times[name if name in times else name.partition(".")[0]] for name in names}
+
+
 #: Conditions on (n, f), 1 <= n <= 62 and 0 <= f <= most_faults(n).
 UNSAFE_FRACTION = KernelTable(
     __package__,
@@ -37,8 +57,17 @@ UNSAFE_FRACTION = KernelTable(
         "small.SMALL_8": lambda n, f: n == 8,
         "lanes.LANES_16": _is_for_lanes_16,
         "lanes.LANES_32": lambda n, f: n >= 17 and f <= 2 ** (n - 1),
+        "worklist.WORKLIST": lambda n, f: n <= _MOST_LISTED,
     },
     _choose_fraction_kernel,
+    {
+        "worklist.WORKLIST": 1.0,
+        **dict.fromkeys(("small.SMALL_6", "small.SMALL_7", "small.SMALL_8"), 3.1),
+        **dict.fromkeys(("lanes.LANES_16", "lanes.LANES_32"), 18),
+        "scalar.WHOLE": 4.8,
+        "scalar.MERGED": 7.5,
+    },
+    _estimate_fraction_times,
 )
 
 #: Conditions on (n, f).

@@ -340,6 +340,7 @@ ROUTING = Study(
         ),
     ),
     kernel=lambda point: dispatch.ROUTING.kernel(*point.values()),
+    alternatives=lambda point: dispatch.ROUTING.alternatives(*point.values()),
     grids=(
         Grid("nodes", product_grid(n=range(5, 13), f=range(1, 9), links=[0], k=[1, 2]), 10**6),
         Grid(

@@ -281,6 +281,7 @@ UNSAFE_FRACTION = Study(
         ),
     ),
     kernel=lambda point: dispatch.UNSAFE_FRACTION.kernel(*point.values()),
+    alternatives=lambda point: dispatch.UNSAFE_FRACTION.alternatives(*point.values()),
     grids=(
         Grid("figure-8", product_grid(n=range(5, 13), f=range(1, 8)), 10**6),
         Grid(

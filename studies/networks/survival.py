@@ -261,12 +261,12 @@ def bracket_notes(results: Results) -> list[str]:
 
 
 def _fault_arguments(point: Point) -> dict[str, Any]:
-    """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if nodes and links both fail at rates."""
-    if "f" in point:
-        if point["f"] and point["links"] and not network_families()[str(point["network"])].is_regular(int(point["n"])):
-            return {}
-        return {"f": point["f"]} | ({"links": point["links"]} if point["links"] else {})
-    return {"rate": point["rate"]} if not point["link_rate"] else {}
+    """Return the faults of a point as arguments of ``isolated_node_bounds``; nothing if it counts no pairs at this point."""
+    nodes, links = ("f", "links") if "f" in point else ("rate", "link_rate")
+    regular = network_families()[str(point["network"])].is_regular(int(point["n"]))
+    if point[nodes] and point[links] and not regular:
+        return {}
+    return {nodes: point[nodes]} | ({links: point[links]} if point[links] else {})
 
 
 #: Shared arguments of both studies, which differ only in the axes of the faults.
@@ -293,6 +293,7 @@ SURVIVAL = _study(
     source="docs/readings/networks.md, N4, N5",
     axes=AXES,
     kernel=lambda point: dispatch.SURVIVAL.kernel(*point.values()),
+    alternatives=lambda point: dispatch.SURVIVAL.alternatives(*point.values()),
     grids=(
         Grid("nodes", NODES, 100_000),
         Grid("nine", make_points(networks_of_size(9), 9, f=(9, 18, 64, 128, 192), links=(0,)), 100_000),

@@ -399,6 +399,41 @@ def test_a_fault_of_boards_is_a_fault_of_the_quotient(name, bits):
         assert fc.survival(whole).connected == fc.survival(quotient).connected
 
 
+def weigh_numbers(many, p):
+    """The probabilities of 0 .. many faults at rate p, as fractions."""
+    return [comb(many, k) * p**k * (1 - p) ** (many - k) for k in range(many + 1)]
+
+
+@pytest.mark.parametrize("name", ["hypercube", "crossed", "folded", "exchanged"])
+def test_bounds_at_link_rates_are_those_at_numbers_of_links_weighed(name):
+    """E X and E X - E C(X, 2) at a rate are means of those at each number of faults, with the binomial weights."""
+    p, n = Fraction(1, 8), 3
+    weights = weigh_numbers(FAMILIES[name].links(n), p)
+    cases = [{}] if name == "exchanged" else [{}, {"f": 2}, {"rate": 0.25}]
+    for nodes in cases:
+        found = fc.isolated_node_bounds(name, n, link_rate="12.5%", **nodes).exact
+        parts = [fc.isolated_node_bounds(name, n, links=k, **nodes).exact for k in range(len(weights))]
+        assert found.mean == sum(w * part.mean for w, part in zip(weights, parts, strict=True))
+    if name != "exchanged":
+        found = fc.isolated_node_bounds(name, n, rate=0.125, links=2).exact.mean
+        parts = [fc.isolated_node_bounds(name, n, f=f, links=2).exact.mean for f in range(9)]
+        assert found == sum(w * part for w, part in zip(weigh_numbers(8, p), parts, strict=True))
+
+
+def test_proved_limits_are_rounded_outwards():
+    """So an event that is possible never has the upper limit 0."""
+    tiny = fc.isolated_node_bounds("hypercube", 40, f=50)
+    assert 0 < tiny.exact.high < Fraction(5e-324) == Fraction(tiny.high) and tiny.low == 0
+    assert fc.isolated_node_bounds("hypercube", 40, f=39).high == 0
+    for case in ({"f": 40}, {"links": 102}, {"rate": 0.1}, {"link_rate": "2%"}):
+        ours, cube = (fc.isolated_node_bounds(name, 10, **case) for name in ("folded", "hypercube"))
+        for some in (ours, cube):
+            assert Fraction(some.low) <= some.exact.low <= some.exact.high <= Fraction(some.high)
+        low, high = ours.minus(cube)
+        assert Fraction(low) <= ours.exact.low - cube.exact.high <= ours.exact.high - cube.exact.low <= Fraction(high)
+        assert (low, high) == pytest.approx((ours.low - cube.high, ours.high - cube.low), rel=1e-9)
+
+
 # ---------------------------------------------------------------- a network of one's own, and bad input
 
 
@@ -513,14 +548,22 @@ def test_an_own_networks_neighbours_are_those_of_its_table():
         (lambda: fc.isolated_node_bounds("crossed", 17, f=3), r"n must be in \[1, 16\]"),
         (
             lambda: fc.isolated_node_bounds("crossed", 4),
-            "one of f, rate and links, or f and links, must be given, got none",
+            "one of f and rate, or one of links and link_rate, or one of each must be given, got none",
         ),
         (
-            lambda: fc.isolated_node_bounds("crossed", 4, rate=0.5, links=3),
-            "or f and links, must be given, got rate=0.5",
+            lambda: fc.isolated_node_bounds("crossed", 4, rate=0.5, f=3, link_rate=0.1),
+            "or one of each must be given, got f=3, rate=0.5, link_rate=0.1",
+        ),
+        (
+            lambda: fc.isolated_node_bounds("crossed", 4, links=3, link_rate=0.1),
+            "or one of each must be given, got links=3, link_rate=0.1",
         ),
         (lambda: fc.isolated_node_bounds("crossed", 4, f=17), r"f must be in \[0, 16\]"),
         (lambda: fc.isolated_node_bounds("crossed", 4, rate=1.5), r"rate must be a number in \[0, 1\]"),
+        (
+            lambda: fc.isolated_node_bounds("crossed", 4, link_rate="2"),
+            r"link_rate must be a number in \[0, 1\], got '2'",
+        ),
         (
             lambda: fc.custom_network("crossed", "a", step=ring, slots=lambda n: n),
             "name must not be a built-in network's",

@@ -1,6 +1,7 @@
 """Sweeps: a TOML file's tables are command lines of ``run``, and say nothing else."""
 
 import subprocess
+import sys
 
 import pytest
 from helpers.processes import TOY_FILE
@@ -141,3 +142,36 @@ def test_slurm_takes_a_sweep(sweep, capsys):
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
     assert run("slurm", "s.toml", "--array", "4", "--seed", "3") == 2
     assert "seed must be set in s.toml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        ("dask", "engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got dask"),
+        ("dask:nofile.json", "engine dask: scheduler file nofile.json does not exist"),
+        ("dask:tcp://127.0.0.1:9", "engine dask: no scheduler at tcp://127.0.0.1:9"),
+        ("mpi", "engine mpi needs"),
+    ],
+)
+def test_an_engine_of_the_last_run_is_tried_before_the_first_run(sweep, capsys, monkeypatch, engine, said):
+    if engine == "mpi":
+        monkeypatch.setitem(sys.modules, "mpi4py", None)
+    elif engine.startswith("dask:"):
+        pytest.importorskip("distributed")
+    runs = f"[[run]]\nstudy = '{TOY_FILE}'\ntrials = 10\n"
+    (sweep / "s.toml").write_text(f"{runs}{runs}output = 'last.h5'\nengine = '{engine}'\n")
+    assert run("run", "s.toml") == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith(f"fastcube: run 2 of s.toml: {said}") and told.err.count("\n") == 1
+    assert not list(sweep.glob("*.h5"))
+
+
+def test_a_script_is_printed_where_no_scheduler_answers_yet(sweep, capsys):
+    pytest.importorskip("distributed")
+    (sweep / "s.toml").write_text(f"[[run]]\nstudy = '{TOY_FILE}'\ntrials = 10\nengine = 'dask:tcp://127.0.0.1:9'\n")
+    assert run("slurm", "s.toml", "--array", "2") == 0
+
+
+def test_a_sweep_may_begin_with_a_byte_order_mark(sweep, capsys):
+    (sweep / "s.toml").write_text(f"\ufeff[[run]]\nstudy = '{TOY_FILE}'\nset = {{ a = 1, work = 0 }}\ntrials = 10\n")
+    assert run("run", "s.toml") == 0

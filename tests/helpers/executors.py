@@ -4,6 +4,7 @@ import contextlib
 import random
 from concurrent.futures import Executor, Future
 
+from fastcube.errors import ParameterError
 from fastcube.running import checkpoints, driver, lost_scheduler, signals, work_loop
 from fastcube.running.engines import Engine, FinishedUnit
 
@@ -57,6 +58,41 @@ class ShuffledExecutor(Executor):
         for _ in range(min(count, len(self.waiting))):
             future, function, item = self.waiting.pop()
             future.set_result(function(item))
+
+
+class ClosingClient(Executor):
+    """A client whose scheduler is gone at its call number ``last``: that call and all later ones fail as Dask's do."""
+
+    def __init__(self, last):
+        self.calls, self.last = 0, last
+
+    @property
+    def closed(self):
+        return self.calls >= self.last
+
+    def call(self):
+        self.calls += 1
+        if self.closed:
+            raise AttributeError("'NoneType' object has no attribute 'ncores'")
+
+    def count_workers(self):
+        self.call()
+        return 1
+
+    def submit(self, function, item):
+        self.call()
+        future = Future()
+        future.set_result(function(item))
+        result = future.result
+        future.result = lambda: (self.call(), result())[1]
+        return future
+
+    @contextlib.contextmanager
+    def open_engine(self, *_):
+        """Open the engine once; afterwards no scheduler answers."""
+        if self.closed:
+            raise ParameterError("engine dask: no scheduler")
+        yield Engine(self, self.count_workers, 1e-3, scheduler="tcp://gone", is_closed=lambda: self.closed)
 
 
 def use_executor(monkeypatch, executor, workers, seconds):

@@ -3,7 +3,7 @@
 import math
 import re
 
-NUMBER = r"(-?[\d.]+(?:e[+-]\d+)?)"
+NUMBER = r"(-?[\d.]+(?:e[+-]\d+)?|inf)"
 FORMS = {
     form: re.compile(text.replace("N", NUMBER))
     for form, text in {

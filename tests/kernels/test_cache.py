@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from helpers.compiled import mark_others_slow
 from helpers.kernel_package import CALL, HELPER, call, copied, environment, run_python
-from helpers.processes import TOY_FILE, mount_tmpfs, remount_read_only, run_fastcube
+from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, mount_tmpfs, remount_read_only, run_fastcube
 
 from fastcube.kernels.machine import cache, cache_roots
+from fastcube.kernels.machine.target import NEUTRAL_FEATURES, keep_code_features, read_target
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
@@ -86,12 +87,122 @@ def chosen(monkeypatch):
 
 
 def test_the_folder_names_numba_and_python(chosen, tmp_path):
+    """Not the third number of Python's version, which changes no bytecode."""
     import numba
 
     here = chosen(FASTCUBE_CACHE_DIR=tmp_path).name
-    version = ".".join(map(str, sys.version_info[:3]))
-    assert f"-numba{numba.__version__}-py{version}-" in here
-    assert chosen(FASTCUBE_CACHE_DIR=tmp_path, NUMBA_BOUNDSCHECK="1").name != here
+    assert f"-numba{numba.__version__}-py{sys.version_info.major}.{sys.version_info.minor}-" in here
+
+
+#: Numba's settings that change no machine code of a kernel, by what they do.
+NEUTRAL_SETTINGS = {
+    "folders and threads": """
+        CACHE_DIR CACHE_LOCATOR_CLASSES FUNCTION_CACHE_SIZE NUMBA_DEFAULT_NUM_THREADS NUMBA_NUM_THREADS
+        THREADING_LAYER THREADING_LAYER_PRIORITY
+    """,
+    "messages": """
+        ALWAYS_WARN_UNINIT_VAR ANNOTATE CHROME_TRACE COLOR_SCHEME DEBUG DEBUG_CACHE DEBUG_FRONTEND
+        DEBUG_INLINE_CLOSURE DEBUG_NRT_STACK_LIMIT DEBUG_PRINT_AFTER DEBUG_PRINT_BEFORE DEBUG_PRINT_WRAP
+        DEBUG_TYPEINFER DEVELOPER_MODE DIFF_IR DISABLE_PERFORMANCE_WARNINGS DISABLE_TYPEINFER_FAIL_CACHE DUMP_ASSEMBLY
+        DUMP_BYTECODE DUMP_CFG DUMP_FUNC_OPT DUMP_IR DUMP_LLVM DUMP_OPTIMIZED DUMP_SSA GDB_BINARY HIGHLIGHT_DUMPS HTML
+        LLVM_PASS_TIMINGS SHOW_HELP TRACE
+    """,
+    "measuring": """
+        ENABLE_PROFILING ENABLE_SYS_MONITORING JIT_COVERAGE NRT_STATS RUNNING_UNDER_PROFILER
+    """,
+    "parallel loops, which kernels have not": """
+        DEBUG_ARRAY_OPT DEBUG_ARRAY_OPT_RUNTIME DEBUG_ARRAY_OPT_STATS PARALLEL_DIAGNOSTICS PARFOR_MAX_TUPLE_SIZE
+    """,
+    "where code lies, and what is found out at import": """
+        IS_32BITS IS_OSX IS_WIN32 MACHINE_BITS PYVERSION USE_LLVMLITE_MEMORY_MANAGER _HAVE_YAML
+    """,
+    "named otherwise": """
+        CPU_FEATURES CPU_NAME DISABLE_INTEL_SVML DISABLE_JIT ENABLE_AVX
+    """,
+    "graphics cards": """
+        CUDA_ARRAY_INTERFACE_SYNC CUDA_DEALLOCS_COUNT CUDA_DEALLOCS_RATIO CUDA_DEBUGINFO_DEFAULT CUDA_DEFAULT_PTX_CC
+        CUDA_DRIVER CUDA_ENABLE_MINOR_VERSION_COMPATIBILITY CUDA_INCLUDE_PATH CUDA_LOG_API_ARGS CUDA_LOG_LEVEL
+        CUDA_LOG_SIZE CUDA_LOW_OCCUPANCY_WARNINGS CUDA_MEMORY_MANAGER CUDA_PER_THREAD_DEFAULT_STREAM
+        CUDA_USE_NVIDIA_BINDING CUDA_VERBOSE_JIT_LOG CUDA_WARN_ON_IMPLICIT_COPY DISABLE_CUDA ENABLE_CUDASIM
+        FORCE_CUDA_CC
+    """,
+}
+
+
+def test_every_setting_of_numba_is_known_to_change_code_or_not():
+    """A setting that a new numba brings fails here: look at what it does, and name it here or in ``CODE_SETTINGS``."""
+    import numba
+
+    neutral = {name for names in NEUTRAL_SETTINGS.values() for name in names.split()}
+    assert not neutral & set(cache.CODE_SETTINGS)
+    assert {name for name in vars(numba.config) if name.isupper()} == neutral | set(cache.CODE_SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("BOUNDSCHECK", "0"), ("BOUNDSCHECK", "1"), ("OPT", "max"), ("SLP_VECTORIZE", "1"), ("FULL_TRACEBACKS", "1")],
+)
+def test_settings_that_change_code_name_another_folder(chosen, tmp_path, name, value):
+    here = chosen(FASTCUBE_CACHE_DIR=tmp_path)
+    assert chosen(FASTCUBE_CACHE_DIR=tmp_path, **{f"NUMBA_{name}": value}) != here
+    assert chosen(FASTCUBE_CACHE_DIR=tmp_path) == here
+
+
+#: Values of neutral settings that people and sites set.
+SITE_SETTINGS = {
+    **dict.fromkeys(["NUMBA_DISABLE_CUDA", "NUMBA_SHOW_HELP", "NUMBA_JIT_COVERAGE"], "1"),
+    **dict.fromkeys(["NUMBA_DISABLE_PERFORMANCE_WARNINGS", "NUMBA_ENABLE_SYS_MONITORING"], "1"),
+    "NUMBA_THREADING_LAYER": "omp",
+    "NUMBA_FORCE_CUDA_CC": "8.0",
+    "NUMBA_FUNCTION_CACHE_SIZE": "7",
+}
+
+
+def test_settings_of_a_site_share_the_folder(chosen, tmp_path):
+    assert chosen(FASTCUBE_CACHE_DIR=tmp_path, **SITE_SETTINGS) == chosen(FASTCUBE_CACHE_DIR=tmp_path)
+
+
+INSTRUCTIONS = """
+import re, sys
+sys.path.insert(0, sys.argv[1])
+from helpers.machine_code import assembly_text
+from fastcube.kernels.unsafe.small import SMALL_6
+SMALL_6.cache = False
+SMALL_6.compiled
+text = assembly_text(SMALL_6)
+lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+print(chr(10).join(re.sub(r"[^\\s,(]*_Z[^\\s,(]*", "symbol", line) for line in lines if line and not line.startswith(".")))
+"""
+
+
+@pytest.mark.kernels
+@pytest.mark.slow
+def test_settings_of_a_site_and_of_the_microcode_change_no_instruction():
+    """The instructions of a kernel with and without neutral settings, and without every neutral feature of the processor."""
+    _, features = read_target()
+    switched = ["-" + word[1:] if word[1:] in NEUTRAL_FEATURES.split() else word for word in features.split(",")]
+    texts = set()
+    for given in ({}, SITE_SETTINGS, {"NUMBA_CPU_FEATURES": ",".join(switched)}):
+        variables = {**CLEAN_ENVIRONMENT, **given}
+        command = [sys.executable, "-c", INSTRUCTIONS, str(Path(__file__).parents[1])]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+        texts.add(done.stdout)
+    assert len(texts) == 1
+    assert next(iter(texts)).count("\n") > 500
+
+
+def test_the_folder_ignores_features_that_change_no_code():
+    _, features = read_target()
+    turned = ",".join(
+        {"+": "-", "-": "+"}[word[0]] + word[1:] if word[1:] in NEUTRAL_FEATURES.split() else word
+        for word in features.split(",")
+    )
+    assert turned != features
+    assert (
+        keep_code_features(turned)
+        == keep_code_features(features)
+        != keep_code_features(features.replace("+avx2", "-avx2"))
+    )
 
 
 @pytest.mark.slow

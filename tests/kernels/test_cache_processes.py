@@ -13,6 +13,7 @@ from helpers.kernel_package import CALL, HELPER, call, copied, environment
 from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS
 
 from fastcube.kernels.machine import cache
+from fastcube.kernels.machine.compiling import present_compilation
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 
@@ -182,9 +183,7 @@ def test_eight_cold_processes_beside_busy_loops_compile_once(package, tmp_path):
 
 
 def test_a_lock_is_waited_for_until_its_holder_is_done_or_dead(tmp_path, monkeypatch):
-    """The line says once which process holds it.  Files that the holder is storing are left alone until it is dead."""
-    lines = []
-    monkeypatch.setattr(cache, "on_compiling", lines.append)
+    """It is noted which process holds it.  Files that the holder is storing are left alone until it is dead."""
     monkeypatch.setattr(cache, "_LOCK_POLL", 0.001)
     holding = (
         "import sys, time; from fastcube.kernels.machine.cache import CacheEntry; from pathlib import Path\n"
@@ -200,10 +199,12 @@ def test_a_lock_is_waited_for_until_its_holder_is_done_or_dead(tmp_path, monkeyp
         waiter.start()
         waiter.join(0.2)
         waits, whole, left = waiter.is_alive(), entry.verify_checksums(), entry.index.exists()
+        noted = present_compilation()
         holder.kill()
         waiter.join(STUCK_SECONDS)
     assert (waits, whole, left) == (True, False, True)
-    assert lines == [f"waiting for process {holder.pid} on {socket.gethostname()}, which compiles name"]
+    assert (noted.name, noted.holder) == ("name", f"process {holder.pid} on {socket.gethostname()}")
+    assert present_compilation() is None
     assert not waiter.is_alive()
     assert not entry.index.exists()
 

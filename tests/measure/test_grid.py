@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.processes import run_in_process
 
 import fastcube as fc
 from fastcube.errors import parse_count
@@ -65,7 +66,7 @@ def test_other_values_that_are_advised_are_possible():
     ],
 )
 def test_values(axis, text, values):
-    assert grid.parse_values(axis, text) == values
+    assert grid.grid.parse_values(axis, text) == values
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_values(axis, text, values):
 )
 def test_bad_values_name_the_axis_the_range_and_the_value(axis, text, message):
     with pytest.raises(fc.ParameterError, match=message) as caught:
-        grid.parse_values(axis, text)
+        grid.grid.parse_values(axis, text)
     assert "\n" not in str(caught.value)
 
 
@@ -129,3 +130,45 @@ def test_a_count_may_be_of_any_type(given):
 def test_what_is_no_whole_number(given):
     with pytest.raises(fc.ParameterError, match=r"^trials must be a whole number \(1e6 is one\), got "):
         parse_count("trials", given)
+
+
+def test_a_rate_may_be_a_percentage_wherever_it_is_read():
+    axis = Axis("rate", "failure rate", float, 0, 1)
+    assert grid.parse_values(axis, "2%,0.5,7 %") == [0.02, 0.5, 0.07] and grid.parse_values(axis, "1%:3%:1%") == [
+        0.01,
+        0.02,
+        0.03,
+    ]
+    assert axis.check("2%") == 0.02 and fc.random_faults("2%", seed=1).rate == 0.02
+    results = fc.Results(fc.study("survival-curve"), 0)
+    for call in (
+        lambda rate: grid.parse_values(axis, rate),
+        lambda rate: fc.random_faults(rate, seed=1),
+        lambda rate: fc.reliability(results, rate),
+        lambda rate: fc.isolated_node_bounds("hypercube", 4, rate=rate),
+        lambda rate: fc.isolated_node_bounds("hypercube", 4, link_rate=rate),
+    ):
+        for bad in ("x%", "%", "-1%", "101%"):
+            with pytest.raises(fc.ParameterError, match="rate must be"):
+                call(bad)
+    with pytest.raises(fc.ParameterError, match="n must be"):
+        grid.parse_values(Axis("n", "dimension", int, 0, 9), "2%")
+
+
+def test_one_value_with_two_roundings_is_said_in_one_line(tmp_path, capsys, monkeypatch):
+    """In a run, also of a file that has the other value, and in a merge; values that differ by more are two points in silence."""
+    (tmp_path / "own.py").write_text(
+        "import fastcube as fc\n\n\n@fc.trial\ndef trial(key, t, params, out):\n    out[0] = t % 2\n\n\n"
+        'STUDY = fc.trial_study("own", "t", [fc.Axis("p", "p", float, 0, 1)], [fc.Output("odd", "odd")], trial, [{"p": 0.3}])\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    said = "p has the values 0.3 and 0.30000000000000004, which differ by rounding only and are two points: use one"
+    for line, near in (
+        ("run own.py --trials 10 --progress none -o a.h5", False),
+        ("run own.py --trials 10 --progress none -o a.h5 --set p=0.30000000000000004", True),
+        ("run own.py --trials 10 --progress none -o b.h5 --set p=0.30000000000000004,0.3000001", False),
+        ("run own.py --trials 10 --progress none -o c.h5 --set p=0.3", False),
+        ("merge b.h5 c.h5 -o d.h5", True),
+    ):
+        code, _, errors = run_in_process(capsys, *line.split())
+        assert code == 0 and (said in errors) == near, (line, errors)

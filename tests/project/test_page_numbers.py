@@ -391,19 +391,26 @@ def test_lengths_of_work_units():
         assert lengths[0] == 1 and all(0.099 < many / speed < 0.201 for many in lengths[20:])
 
 
-def test_columns_of_evaluate(tmp_path):
-    from fastcube.measure.given_faults import EVALUATIONS, iter_evaluations
+def test_columns_of_evaluate():
+    """A study of messages has two columns per rule, of which the page names those of ROUTE1."""
+    from fastcube.measure.given_faults import EVALUATIONS
 
     table = (
         (DOCS / "faults.md").read_text(encoding="utf-8").partition("| study | column | content |\n|---|---|---|\n")[2]
     )
     rows = [line.split(" | ") for line in table.partition("\n\n")[0].splitlines()]
+    present: list[str] = []
     columns: dict[str, list[str]] = {}
-    for study, names, _ in rows:
-        name = study.strip("| `") or list(columns)[-1]
-        columns.setdefault(name, []).extend(re.findall(r"`(\w+)`", names))
-    (tmp_path / "faults.csv").write_text("n,faulty_nodes\n3,0\n")
-    assert columns == {name: next(iter_evaluations(tmp_path / "faults.csv", name))[1:] for name in EVALUATIONS}
+    for studies, names, _ in rows:
+        for name in re.findall(r"`([\w-]+)`", studies) or present:
+            columns.setdefault(name, []).extend(re.findall(r"`(\w+)`", names))
+        present = re.findall(r"`([\w-]+)`", studies) or present
+    assert columns.keys() == EVALUATIONS.keys()
+    for name, (_, _, found) in EVALUATIONS.items():
+        if columns[name] == ["route1", "route1_links"]:
+            assert [f"{outcome}_links" for outcome in found[::2]] == [*found[1::2]]
+        else:
+            assert columns[name] == [*found]
 
 
 def test_lifetimes():

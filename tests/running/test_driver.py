@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from helpers.adding import merge_results
 from helpers.coin import COIN
 from helpers.compiled import mark_others_slow
-from helpers.executors import Clock, ImmediateExecutor, ShuffledExecutor, set_trial_seconds, use_executor
+from helpers.executors import Clock, ClosingClient, ImmediateExecutor, ShuffledExecutor, set_trial_seconds, use_executor
 from helpers.processes import TOY_FILE
 from toy import TOY
 
@@ -201,6 +202,23 @@ def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(monkeypatch, t
     whole, _ = run_study(TOY, points, goal)
     results, _ = interrupted_often(monkeypatch, points, goal, out)
     assert results.digest() == whole.digest() == open_results(out).digest()
+
+
+def test_whatever_a_closed_client_is_asked_the_scheduler_is_lost(monkeypatch):
+    """Each call of a run in turn is the one at which the client has closed itself."""
+    Clock(monkeypatch, step=1e-3)
+    points, goal = [TOY.point({"a": 1, "work": 0})], Goal(trials=1000)
+    for last in itertools.count(1):
+        client = ClosingClient(last)
+        monkeypatch.setattr(driver, "open_engine", client.open_engine)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            code = run_study(TOY, points, goal)[1]
+        if not client.closed:
+            break
+        assert code == WORK_REMAINS
+        assert [str(one.message) for one in caught] == ["the scheduler tcp://gone is gone; waiting up to 0 s for it"]
+    assert code == 0 and last > 5
 
 
 def test_a_deadline_says_so_and_keeps_what_was_done(monkeypatch):

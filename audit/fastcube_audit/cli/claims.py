@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastcube.cli import colour_text, completion, exit_process, line_width, options, print_message
-from fastcube.errors import ParameterError, join_alternatives
+from fastcube.errors import ParameterError, count_text, join_alternatives, plain_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,7 +60,7 @@ def _list_claims(style: str, workers: int) -> None:
         *((name, list(registry)) for name, registry in known.items()),
         (ALL_PAPERS, registries.claims()),
     ]:
-        row: dict[str, Any] = {"paper": name, "claims": len(claims), "ours": sum(claim.ours for claim in claims)}
+        row: dict[str, Any] = {"paper": name, "claims": len(claims), "added": sum(claim.added for claim in claims)}
         for effort, quick in (("quick", True), ("full", False)):
             row[f"{effort}_seconds"] = round(_wall_seconds(claims, claim_seconds(claims, quick), workers), 1)
             row[f"{effort}_kept"] = len(cached_verdicts(claims, quick))
@@ -75,7 +75,7 @@ def _list_claims(style: str, workers: int) -> None:
             for e in ("full", "quick")
             for cell in (_duration_text(row[f"{e}_seconds"]), str(row[f"{e}_kept"] or "-"))
         ]
-        cells.append([row["paper"], str(row["claims"]), str(row["ours"] or "-"), *times])
+        cells.append([row["paper"], str(row["claims"]), str(row["added"] or "-"), *times])
     wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for first, *rest in cells:
         ends = (cell.rjust(w) for cell, w in zip(rest, wide[1:], strict=True))
@@ -85,6 +85,23 @@ def _list_claims(style: str, workers: int) -> None:
         "Decide the claims of one paper with fastcube claims PAPER, one claim with fastcube claims PAPER ID,\n"
         "all claims with fastcube claims all."
     )
+
+
+def _search_claims(paper: str | None, text: str, style: str) -> None:
+    """Print the claims of a paper, or of all papers, that have all words of ``text``.  Raises ParameterError if none has."""
+    from .. import registries
+    from ..claims import Effort
+    from ..verdicts import claim_text, find_claims
+
+    found = find_claims(registries.claims(paper), text)
+    if not text.strip() or not found:
+        raise ParameterError(f"search must be words of a claim, got {plain_text(text)!r}, which no claim has")
+    if style == "json":
+        click.echo(json.dumps([claim.report_header(Effort()) for claim in found], indent=1))
+        return
+    for claim in found:
+        click.echo(claim_text(claim, max(40, line_width(100))))
+    click.echo(f"\n{count_text(len(found), 'claim')}. Decide one with fastcube claims PAPER ID.")
 
 
 def _complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -105,7 +122,9 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
 @click.command("claims")
 @click.argument("paper", required=False, shell_complete=_complete_papers)
 @click.argument("name", metavar="[ID]", required=False, shell_complete=_complete_claims)
-@click.option("--quick", is_flag=True, help="Smaller ranges, with two minutes of CPU for all five papers.")
+@click.option(
+    "--quick", is_flag=True, help="Check smaller ranges; without PAPER, the list has the time of both efforts."
+)
 @click.option(
     "--format",
     "style",
@@ -122,32 +141,39 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     help="Outcomes to show, by commas: holds, refuted, misprint, depends, unreproduced, undecided; by default all.",
 )
 @click.option(
+    "--search",
+    metavar="WORDS",
+    help="List, without deciding them, the claims with all these words in their name, place, statement or correction.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
     help="Number of claims at once; by default the CPUs that affinity, Slurm and control groups allow.",
 )
 @options.progress
-@click.option("--force", is_flag=True, help="No use of cached verdicts.")
+@click.option("--force", is_flag=True, help="Decide again, without cached verdicts.")
 def command(
     paper: str | None,
     name: str | None,
     quick: bool,
     style: str,
     only: str | None,
+    search: str | None,
     workers: int | None,
     progress: str,
     force: bool,
 ) -> int:
     """Decide the papers' claims by code.  Without PAPER, list the papers with their numbers of claims and the time needed.
 
-    The outcome of a claim: it holds in the stated range, is refuted by a smallest counterexample, is a misprint that the paper
-    itself corrects, depends on the interpretation, is a number that is not reproduced, or is not decided.
+    The outcome of a claim: it holds in the checked range (exhaustively, at random, or by proof), is refuted by a smallest
+    counterexample, is a misprint in our transcription, depends on the interpretation, is a number that is not reproduced, or is
+    not decided.
 
     PAPER is a paper, a Python file with a ClaimRegistry, or `all`.  ID selects one claim.  Verdicts are cached until a source
-    file of the package changes.  A witness, that is a counterexample or an example, is a Python expression in the names of
-    `import fastcube as fc`, with its value.  A claim marked [ours] is a repair, a case of a vague remark, or about an
-    algorithm that the paper does not give.
+    file of the package changes.  A counterexample or an example is a few lines of Python in the names of
+    `import fastcube as fc`, with the value of the last one.  A claim marked [added] is a correction, a case of a vague remark,
+    or about an algorithm that the paper does not give.
     """
     from fastcube.results.provenance import available_cpus
     from fastcube.running.progress import Progress
@@ -161,9 +187,14 @@ def command(
     if style not in FORMATS:
         raise ParameterError(f"format must be {join_alternatives(FORMATS)}, got {style}")
     chosen = tuple(only.split(",")) if only is not None else tuple(OUTCOMES)
-    if wrong := [outcome for outcome in chosen if outcome not in OUTCOMES]:
-        raise ParameterError(f"only must be {join_alternatives(OUTCOMES)}, got {wrong[0]}")
+    if unknown := [outcome for outcome in chosen if outcome not in OUTCOMES]:
+        raise ParameterError(f"only must be {join_alternatives(OUTCOMES)}, got {unknown[0]}")
     bar = Progress(progress)
+    if search is not None:
+        if only is not None or style == "markdown" or quick or force or name is not None:
+            raise ParameterError("search lists claims and decides none: with a paper, --format json, or alone")
+        _search_claims(None if paper == ALL_PAPERS else paper, search, style)
+        return 0
     if paper is None:
         if only is not None or style == "markdown" or quick or force:
             raise ParameterError("without a paper claims are listed: to decide them name one, or all")
@@ -192,9 +223,8 @@ def command(
     if code:
         bar.print_line(f"fastcube: interrupted after {len(reports)} of {len(claims)} claims")
         exit_process(code)
-    shown = [report for report in reports if report["outcome"] in chosen]
     if style == "json":
-        click.echo(json.dumps(shown, indent=1))
+        click.echo(json.dumps([report for report in reports if report["outcome"] in chosen], indent=1))
     else:
         click.echo(summary(reports) if style == "text" else markdown(reports, only, whole=name is None))
     return 1 if any("failed" in report for report in reports) else 0

@@ -98,7 +98,7 @@ class ClaimOutcome:
     """A claim's verdict as part of a published result: whether the claim is fastcube's, and whether it is a side claim."""
 
     key: str
-    ours: bool
+    added: bool
     side: bool
 
 
@@ -110,7 +110,7 @@ def claim_verdicts(every: Iterable[ClaimOutcome], printed: bool) -> list[str]:
     """
     every = list(every)
     carrying = [claim for claim in every if not claim.side] or every
-    theirs = [claim.key for claim in carrying if not claim.ours]
+    theirs = [claim.key for claim in carrying if not claim.added]
     if theirs or not printed:
         return theirs or [claim.key for claim in carrying]
     return ["shown" if claim.key == "refuted" else claim.key for claim in carrying]

@@ -24,7 +24,7 @@ from fastcube.measure.paper import Paper
 
 from .. import storage
 from ..readings import readings
-from ..verdicts import checked_text, outcome_counts
+from ..verdicts import case_label, checked_text, outcome_counts
 from . import agreement, duals
 from .figures import lines_text
 from .folder import Folder
@@ -44,14 +44,15 @@ def shorten_text(text: str, most: int = _SHORT_TEXT_WIDTH) -> str:
 
 
 def replay_program(python: str) -> str:
-    """Return a runnable program that prints the value of an expression."""
-    return f"import fastcube as fc\nprint({python})"
+    """Return a runnable program that prints the value of the last line."""
+    *assignments, expression = python.split("\n")
+    return "\n".join(["import fastcube as fc", *assignments, f"print({expression})"])
 
 
-def _adds_information(value: str, words: str) -> bool:
+def _adds_information(value: str, description: str) -> bool:
     """Whether the value adds to its description: the text does not contain it, and it is no "yes" to a plain statement."""
-    stands = re.search(rf"(?<![\w,.]){re.escape(value)}(?!\w|[,.]\d)", words)
-    return value != "" and not stands and (value != "yes" or "whether" in words)
+    stands = re.search(rf"(?<![\w,.]){re.escape(value)}(?!\w|[,.]\d)", description)
+    return value != "" and not stands and (value != "yes" or "whether" in description)
 
 
 def title_of(item: PublishedResult) -> str:
@@ -141,7 +142,7 @@ class Content:
         return out
 
     def claim(self, piece: ClaimPiece, anchor: str) -> dict[str, Any]:
-        """Return the content of a claim: its verdict and its witnesses."""
+        """Return the content of a claim: its verdict and its counterexamples."""
         claim, report = piece.claim, self.reports[piece.name]
         key = self.outcome(piece)
         checked = "" if report is None else checked_text(report)
@@ -154,7 +155,7 @@ class Content:
             "elsewhere": self._elsewhere(f"claim {piece.name}", anchor),
             "checked": checked,
             "definition": claim.definition and key == "holds",
-            "witnesses": [] if report is None else [self.witness(w) for w in report["witnesses"]],
+            "cases": [] if report is None else [self.case(report, i) for i in range(len(report["counterexamples"]))],
             "readings": self._readings(piece.paper, f"{claim.statement} {claim.where} {checked}"),
             "shell": f"fastcube claims {claim.paper} {claim.id}{quick}",
         }
@@ -164,22 +165,24 @@ class Content:
         report = self.reports[piece.name]
         return "missing" if report is None else str(report["outcome"])
 
-    def witness(self, witness: dict[str, Any]) -> dict[str, Any]:
-        """Return the content of a witness: the lines that replay it, and a drawing if its network is small."""
-        told = witness.get("told", {})
-        cubes = drawings_of(told)
-        drawn = [{"svg": cube_svg(drawing, told=True), "caption": describe_drawing(drawing)} for drawing in cubes]
-        if dual := told.get("dual"):
+    def case(self, report: dict[str, Any], position: int) -> dict[str, Any]:
+        """Return the content of a counterexample or example: the lines that replay it, and a drawing if its network is small."""
+        case = report["counterexamples"][position]
+        description, value, drawing = case["description"], case["value_text"], case.get("drawing", {})
+        drawn = [
+            {"svg": cube_svg(cube, captioned=True), "caption": describe_drawing(cube)} for cube in drawings_of(drawing)
+        ]
+        if dual := drawing.get("dual"):
             of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
             drawn = [{"svg": duals.dual_svg(*of), "caption": duals.describe_drawing(*of)}]
-        words, value = witness["words"], witness["text"]
         return {
-            "words": words,
-            "python": replay_program(witness["python"]),
-            "gives": str(witness["value"]),
+            "label": case_label(report, position).lower(),
+            "description": description,
+            "python": replay_program(case["python"]),
+            "gives": str(case["value"]),
             "value": value,
-            "told": _adds_information(value, words),
-            "lines": told.get("lines", []),
+            "has_value": _adds_information(value, description),
+            "lines": drawing.get("lines", []),
             "drawn": drawn,
         }
 
@@ -201,11 +204,11 @@ class Content:
         same = gave is not None and gave["same"]
         return {
             "name": piece.key,
-            "words": made.words,
+            "description": made.description,
             "python": replay_program(made.python),
             "gives": "" if gave is None else str(made.value) if same else gave["gave"],
-            "value": made.text,
-            "told": same and _adds_information(made.text, made.words),
+            "value": made.value_text,
+            "has_value": same and _adds_information(made.value_text, made.description),
             "wanted": str(made.value),
             "verdict": key,
             "cubes": cubes,
@@ -261,7 +264,7 @@ class Content:
             elif shown.example and (paper.name, shown.example) in self.examples:
                 examples.append(self.example(self.examples[paper.name, shown.example], anchor))
         numbers = self._numbers(item, paper.inventory)
-        decided = [agreement.ClaimOutcome(c["verdict"], c["claim"].ours, c["side"]) for c in claims]
+        decided = [agreement.ClaimOutcome(c["verdict"], c["claim"].added, c["side"]) for c in claims]
         of_claims = agreement.claim_verdicts(decided, printed=item in paper.inventory.items)
         of_numbers = self._number_verdicts(numbers)
         shows = ["missing" if s["drawn"] is None and s["piece"].goal else "shown" for s in studies.values()]
@@ -308,12 +311,12 @@ class Content:
             parts.append(first.measured + (f" where {row['name']} is {row['printed']}" if len(numbers) > 1 else ""))
             parts += [f"{agree} of {len(compared)} numbers agree"] if len(compared) > 1 else []
         decided = [
-            c for c in claims if not c["side"] and (not c["claim"].ours or all(d["claim"].ours for d in claims))
+            c for c in claims if not c["side"] and (not c["claim"].added or all(d["claim"].added for d in claims))
         ] or claims
-        told = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]))
-        if told and (not compared or told[0]["verdict"] in ("refuted", "depends", "misprint")):
-            worst = told[0]
-            parts.append(_line_text(worst["witnesses"][0]) if worst["witnesses"] else worst["checked"])
+        ranked = sorted((c for c in decided if c["checked"]), key=lambda c: agreement.ORDER.index(c["verdict"]))
+        if ranked and (not compared or ranked[0]["verdict"] in ("refuted", "depends", "misprint")):
+            worst = ranked[0]
+            parts.append(_line_text(worst["cases"][0]) if worst["cases"] else worst["checked"])
         spans = [] if compared else [text for text in (self._estimate_range(shown) for shown in item.shown_by) if text]
         parts += spans[:1]
         if not parts:
@@ -417,7 +420,7 @@ def _image_address(svg: str) -> str:
 
 
 def _line_text(line: dict[str, Any]) -> str:
-    return f"{line['words']}: {line['value']}" if line["told"] else str(line["words"])
+    return f"{line['description']}: {line['value']}" if line["has_value"] else str(line["description"])
 
 
 def _table(
@@ -437,7 +440,7 @@ def _table(
         return None
     by_name = {row["name"]: row for row in numbers}
     by_claim = {claim["claim"].id: claim for claim in claims}
-    ours = [(c, j.statistic) for c in held["columns"] if (row := by_name.get(f"{c}, row 1")) for j in row["judged"]]
+    compared = [(c, j.statistic) for c in held["columns"] if (row := by_name.get(f"{c}, row 1")) for j in row["judged"]]
     rows = []
     for values in held["rows"]:
         of_row = {column: by_name.get(f"{column}, row {values[0]}") for column in held["columns"]}
@@ -449,16 +452,18 @@ def _table(
                     (of_row[c] or {"printed": f"{v:,}"})["printed"]
                     for c, v in zip(held["columns"], values, strict=True)
                 ],
-                "measured": [judged[key].measured if key in judged else "-" for key in ours],
+                "measured": [judged[key].measured if key in judged else "-" for key in compared],
                 "verdict": claim["verdict"] if claim else "",
                 "words": "; ".join(  # only for the first compared column: the other columns are the same value in other units
-                    judged[key].words.partition(",")[0] for key in ours if key in judged and key[0] == ours[0][0]
+                    judged[key].words.partition(",")[0]
+                    for key in compared
+                    if key in judged and key[0] == compared[0][0]
                 ),
             }
         )
     return {
         "columns": held["columns"],
-        "ours": [f"{column}, {words[statistic].rpartition(', ')[2]}" for column, statistic in ours],
+        "measured_columns": [f"{column}, {words[statistic].rpartition(', ')[2]}" for column, statistic in compared],
         "rows": rows,
     }
 
@@ -475,15 +480,14 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
         if piece is None:
             continue
         report = of.reports[piece.name]
-        at = finding.get("witness", 0)
-        shown = [] if report is None else report["witnesses"][at : at + 1]
+        cases = [] if report is None else [of.case(report, finding.get("case", 0))]
         cards.append(
             {
                 "words": finding["words"],
                 "short": names[finding["paper"]].inventory.short,
                 "verdict": of.outcome(piece),
                 "anchor": f"claim-{piece.name}",
-                "svgs": [drawing["svg"] for witness in shown for drawing in of.witness(witness)["drawn"]],
+                "svgs": [drawing["svg"] for case in cases for drawing in case["drawn"]],
             }
         )
     return {"papers": papers, "cards": cards}
@@ -501,16 +505,16 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
     papers = [all_of.paper(paper) for paper in plan.papers]
     findings = _findings(plan, all_of)
     items = [item for paper in papers for item in paper["items"]]
-    held = ((piece.claim.ours, all_of.reports[piece.name]) for piece in plan.claims)
-    reports = [{**report, "ours": ours} for ours, report in held if report is not None]
-    theirs = [all_of.outcome(piece) for piece in plan.claims if not piece.claim.ours]
+    held = ((piece.claim.added, all_of.reports[piece.name]) for piece in plan.claims)
+    reports = [{**report, "added": added} for added, report in held if report is not None]
+    theirs = [all_of.outcome(piece) for piece in plan.claims if not piece.claim.added]
     missing = theirs.count("missing")
     return {
         "papers": papers,
         "findings": findings,
         "counts": _counts(item["verdict"] for item in items),
         "items": len(items),
-        "told": [
+        "outcomes": [
             *outcome_counts(reports),
             *([f"{missing} not computed yet"] if missing else []),
         ],

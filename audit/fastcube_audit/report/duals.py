@@ -13,7 +13,7 @@ from typing import Any
 from fastcube.networks.dualcube import DualCube
 
 from . import network_drawings
-from .network_drawings import label, network_svg
+from .network_drawings import label, list_text, network_svg
 
 #: DC(m) is drawn up to this m: DC(1) has 8 nodes and DC(2) has 32.
 LARGEST = 2
@@ -37,7 +37,7 @@ def describe_drawing(m: int, faulty: list[int], inside: Mapping[int, str], paths
     bits = 2 * m + 1
     parts = [f"DC({m})"]
     if faulty:
-        parts.append("faulty nodes " + ", ".join(label(v, bits) for v in faulty))
+        parts.append(list_text("faulty node", [label(v, bits) for v in faulty]))
     parts += [f"{text} = {label(v, bits)}" for v, text in inside.items()]
     return "; ".join(parts + ["path " + ", ".join(label(v, bits) for v in path) for path in paths])
 
@@ -68,8 +68,8 @@ def _cluster_tree(m: int, faulty: list[int], k: Any) -> list[int] | None:
     return DualCube(m, faulty).binomial_tree(0, k)
 
 
-def render_witness(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a witness' dual-cube for the page, or {} for any other network.
+def render_counterexample(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a counterexample's dual-cube for the page, or {} for any other network.
 
     Up to m = 2 the dual-cube is drawn (key ``dual``).  For larger m the cluster of node 0 is drawn as a hypercube if it contains
     all faults (key ``drawings``); otherwise the faulty nodes are listed (key ``lines``).
@@ -90,7 +90,7 @@ def render_witness(data: Mapping[str, Any]) -> dict[str, Any]:
                 "unsafe": False,
             }
             return {"drawings": [whole]}
-        return {"lines": ["faulty nodes: " + ", ".join(label(v, 2 * m + 1) for v in faulty)]} if faulty else {}
+        return {"lines": [list_text("faulty node", [label(v, 2 * m + 1) for v in faulty])]} if faulty else {}
     inside = [[int(data[name]), name] for name in ("s", "t") if isinstance(data.get(name), int)]
     paths = [[int(v) for v in path] for path in data.get("paths", ())]
     return {"dual": {"m": m, "faulty_nodes": faulty, "inside": inside, "paths": paths}}

@@ -49,16 +49,18 @@ def describe_drawing(drawing: Drawing) -> str:
     n = drawing.n
     parts = [f"Q_{n}"]
     if drawing.faulty_nodes:
-        parts.append("faulty nodes " + ", ".join(label(v, n) for v in drawing.faulty_nodes))
+        parts.append(list_text("faulty node", [label(v, n) for v in drawing.faulty_nodes]))
     if drawing.faulty_links:
-        parts.append("faulty links " + ", ".join(link_text(u, v, n) for u, v in drawing.faulty_links))
+        parts.append(list_text("faulty link", [link_text(u, v, n) for u, v in drawing.faulty_links]))
     if drawing.grey and set(drawing.grey) != set(drawing.inside):
-        parts.append(_limited_list("unsafe nodes", [label(v, n) for v in drawing.grey], _MOST_NODE_LABELS))
+        parts.append(list_text("unsafe node", [label(v, n) for v in drawing.grey], _MOST_NODE_LABELS))
     if drawing.inside:
-        marked = set(drawing.grey) == set(drawing.inside)
-        what = "unsafe nodes with the step that marks each" if marked else "in the nodes"
         inside = [f"{label(v, n)}: {text}" for v, text in sorted(drawing.inside.items())]
-        parts.append(_limited_list(what, inside, _MOST_NODE_LABELS))
+        if set(drawing.grey) == set(drawing.inside):
+            unsafe = list_text("unsafe node", inside, _MOST_NODE_LABELS)
+            parts.append(f"{unsafe} (with the step that marks {'each' if len(inside) > 1 else 'it'})")
+        else:
+            parts.append(_limited_list("in the nodes", inside, _MOST_NODE_LABELS))
     if drawing.arrows:
         parts.append(
             "arrows " + ", ".join(f"{label(u, n)} to {label(v, n)} {word}".strip() for u, v, word in drawing.arrows)
@@ -68,6 +70,11 @@ def describe_drawing(drawing: Drawing) -> str:
             f"links of the {'last dimension' if n == _MOST_LINKED_DIMENSIONS + 1 else 'last two dimensions'} are not drawn"
         )
     return "; ".join(parts)
+
+
+def list_text(noun: str, names: Sequence[str], most: int | None = None) -> str:
+    """Return names after a noun in the number that fits, such as ``faulty node 0``; of many names the first ``most``."""
+    return _limited_list(noun + "s" * (len(names) != 1), names, len(names) if most is None else most)
 
 
 def _limited_list(what: str, names: Sequence[str], most: int) -> str:
@@ -137,10 +144,10 @@ def network_svg(
     return f'<svg class="{name}" {box} {role}>{"".join(parts)}</svg>'
 
 
-def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
+def cube_svg(drawing: Drawing, *, captioned: bool = False) -> str:
     """Return the drawing as an ``<svg>`` of the classes cube, link, broken, node, faulty, unsafe, inside, name, sent, head.
 
-    If ``told``, the page shows ``describe_drawing`` next to it, so the element has no text alternative.
+    If ``captioned``, the page shows ``describe_drawing`` next to it, so the element has no text alternative.
 
     Raises ValueError beyond dimension 6.
     """
@@ -163,12 +170,12 @@ def cube_svg(drawing: Drawing, *, told: bool = False) -> str:
         {v: label(v, n) for v in nodes if n <= _MOST_LINKED_DIMENSIONS or v in drawing.faulty_nodes},
         -8 + (_RADIUS + 12) * 1j if n <= _MOST_LINKED_DIMENSIONS else -(_RADIUS + 4) * 1j,
         _RADIUS,
-        "" if told else describe_drawing(drawing),
+        "" if captioned else describe_drawing(drawing),
     )
 
 
-def render_witness(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
-    """Return a witness' hypercube for the page: ``drawings`` (fields of a Drawing) up to Q_6, ``lines`` of text beyond.
+def render_counterexample(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[str, Any]:
+    """Return a counterexample's hypercube for the page: ``drawings`` (fields of a Drawing) up to Q_6, ``lines`` of text beyond.
 
     With ``unsafe``, unsafe nodes are marked with the round in which they became unsafe.  Sources and destinations of
     ``messages`` in the data are named inside their nodes.  If ``value`` is a list of links, they are drawn as arrows.  If it is
@@ -193,12 +200,10 @@ def render_witness(data: Mapping[str, Any], value: Any, unsafe: bool) -> dict[st
             "unsafe": found is not None,
         }
         return {"drawings": [whole | {"arrows": arrows} for arrows in _arrows(n, data.get("trees", value)) or [[]]]}
-    lines = [_limited_list("faulty nodes:", [label(v, n) for v in nodes], _MOST_NAMED_FAULTS)] if nodes else []
-    lines += (
-        [_limited_list("faulty links:", [link_text(u, v, n) for u, v in links], _MOST_NAMED_FAULTS)] if links else []
-    )
+    lines = [list_text("faulty node", [label(v, n) for v in nodes], _MOST_NAMED_FAULTS)] if nodes else []
+    lines += [list_text("faulty link", [link_text(u, v, n) for u, v in links], _MOST_NAMED_FAULTS)] if links else []
     if found is not None:
-        lines.append(_limited_list("unsafe subcubes:", [str(part) for part in found.subcubes], _MOST_NAMED_FAULTS))
+        lines.append(list_text("unsafe subcube", [str(part) for part in found.subcubes], _MOST_NAMED_FAULTS))
     return {"lines": lines}
 
 
@@ -231,10 +236,10 @@ def _find_unsafe_nodes(n: int, nodes: Sequence[int], links: Sequence[tuple[int, 
     return find_unsafe(Hypercube(n, nodes, links))
 
 
-def drawings_of(told: Mapping[str, Any]) -> list[Drawing]:
-    """Return the drawings of ``render_witness`` from their JSON form."""
+def drawings_of(drawing: Mapping[str, Any]) -> list[Drawing]:
+    """Return the drawings of ``render_counterexample`` from their JSON form."""
     out = []
-    for held in told.get("drawings", ()):
+    for held in drawing.get("drawings", ()):
         inside = {int(v): str(text) for v, text in held["inside"]}
         links = tuple((int(u), int(v)) for u, v in held["faulty_links"])
         arrows = tuple((int(u), int(v), str(word)) for u, v, word in held["arrows"])

@@ -28,7 +28,7 @@ from . import duals
 from .agreement import comparable_numbers
 from .figures import figure_of
 from .folder import Folder
-from .network_drawings import render_witness
+from .network_drawings import render_counterexample
 from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
@@ -70,11 +70,11 @@ class CombinedProgress(Progress):
         self.skipped += 0.0 if made else self.cost[id(piece)]
         self.current, self.share = None, 0.0
 
-    def update(self, done: int, wanted: int | None, where: str, final: bool = False) -> None:
+    def update(self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "") -> None:
         """Show the progress of the driver within one grid."""
         if self.current is not None and not final:
             self.share = done / wanted if wanted else 0.0
-            self.show(f"{self.current.name} {where}")
+            self.show(f"{self.current.name} {compiling or where}")
 
     def count(
         self, done: int, wanted: int, what: str, where: str, final: bool = False, left: float | None = None
@@ -223,8 +223,8 @@ class Maker:
             except Exception as error:  # an example that fails must not cost the other examples
                 gave, failed = None, " ".join(f"{type(error).__name__}: {error}".split())
                 self.progress.print_line(f"fastcube: example {piece.name} failed: {failed}")
-            words = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
-            self.folder.write_entry(piece, words)
+            entry = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
+            self.folder.write_entry(piece, entry)
         self.progress.end(piece, made)
         if made:
             self._render_soon()
@@ -250,10 +250,10 @@ class Maker:
                 self.progress.print_line(
                     f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}"
                 )
-            for witness in report["witnesses"]:
-                data = witness["data"]
-                witness["told"] = duals.render_witness(data) or render_witness(
-                    data, witness["value"], unsafe=piece.paper.name == "lee_hayes"
+            for counterexample in report["counterexamples"]:
+                data = counterexample["data"]
+                counterexample["drawing"] = duals.render_counterexample(data) or render_counterexample(
+                    data, counterexample["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
             self.folder.write_entry(piece, report)
             self.progress.end(piece, made=True)
@@ -296,7 +296,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
         if piece.is_named_by(shown)
     ]
     points = [point for point, tally in results if tally.trials]
-    told = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
+    varied = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
     out = {}
     for name in dict.fromkeys([*filter(None, of_items), piece.study.statistics[0].name]):
         found = [
@@ -305,7 +305,7 @@ def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str
         known = sorted((pair for pair in found if not math.isnan(pair[0].value)), key=lambda pair: pair[0].value)
         if known:
             texts = [
-                {"at": ", ".join(f"{axis} = {point[axis]}" for axis in told), "text": estimate_text(e)}
+                {"at": ", ".join(f"{axis} = {point[axis]}" for axis in varied), "text": estimate_text(e)}
                 for e, point in (known[0], known[-1])
             ]
             out[name] = dict(zip(("least", "most"), texts, strict=True))

@@ -32,11 +32,11 @@ def isolated_caches():
 
 
 def decide_claim(paper: str, claim: str) -> tuple[str, str]:
-    """What a claim's decider comes to: a verdict, or that two computations differed; and the first witness."""
+    """What a claim's decider comes to: a verdict, or that two computations differed; and the first counterexample."""
     try:
         verdict = registries.claim_registries()[paper][claim].decide(Effort(quick=True))
     except DisagreementError:
         return "stopped", ""
     if verdict.outcome in ("refuted", "misprint"):
-        assert verdict.witnesses
-    return verdict.outcome, verdict.witnesses[0].python if verdict.witnesses else ""
+        assert verdict.counterexamples
+    return verdict.outcome, verdict.counterexamples[0].python if verdict.counterexamples else ""

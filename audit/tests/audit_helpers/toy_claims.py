@@ -4,7 +4,7 @@ import itertools
 import os
 import time
 
-from fastcube_audit.claims import ClaimRegistry, Effort, Verdict, Witness
+from fastcube_audit.claims import ClaimRegistry, Counterexample, Effort, Verdict
 
 registry = ClaimRegistry("toy")
 SHARED = []
@@ -19,17 +19,18 @@ def slowest_first(effort: Effort) -> Verdict:
 
 @registry.claim("false", where="section 2", states="All cubes have 8 nodes.", correction="Q_n has 2^n nodes.")
 def false(_: Effort) -> Verdict:
-    witness = Witness.of("a cube of another size", "2 ** fc.Hypercube(2).n", {"n": 2})
-    return Verdict("refuted", "Q_1 and Q_2", witness, (Witness.of("and a larger one", "fc.Hypercube(4).n", {"n": 4}),))
+    small = Counterexample.of("a cube of another size", "2 ** fc.Hypercube(2).n", {"n": 2})
+    large = Counterexample.of("and a larger one", "n = fc.Hypercube(4).n\nn", {"n": 4})
+    return Verdict("refuted", "Q_1 and Q_2", small, (large,))
 
 
-@registry.claim("repaired", where="section 2", states="[All 3-cubes have 8 nodes.]", ours=True, group="shared")
+@registry.claim("repaired", where="section 2", states="[All 3-cubes have 8 nodes.]", added=True, group="shared")
 def repaired(_: Effort) -> Verdict:
     SHARED.append(os.getpid())
     return Verdict("holds", "Q_3")
 
 
-@registry.claim("again", where="section 2", states="[A group is decided by one process.]", ours=True, group="shared")
+@registry.claim("again", where="section 2", states="[A group is decided by one process.]", added=True, group="shared")
 def again(_: Effort) -> Verdict:
     return Verdict("holds" if [os.getpid()] == SHARED else "undecided", "this process")
 

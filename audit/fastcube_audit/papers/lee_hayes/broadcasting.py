@@ -2,22 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from fastcube.algorithms.broadcasting import broadcast
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Witness, sizes
+from ...claims import Counterexample, Effort, sizes
 from ...cubes import cube_data
 from . import small_cubes
-from .cases import SAFE, Attained, CheckResult, Objective, Search, World
 from .registry import registry
+from .searches import Attained, Search
+from .worlds import SAFE, Objective, World
 
 
-def _witness(algorithm: str, world: World, s: int, _: int, wrong: tuple[str, ...]) -> Witness:
-    words, python = wrong
-    call = f"fc.broadcast(fc.{world.cube.source()}, {s}, algorithm='{algorithm}')"
-    return Witness.of(words, f"(lambda b: {python})({call})", cube_data(world.cube, s=s))
+def _broadcast_counterexample(algorithm: str, world: World, s: int, description: str, python: str) -> Counterexample:
+    """Return a broadcast, which is called ``b`` in the expression, as a counterexample."""
+    line = f"b = fc.broadcast(fc.{world.cube.source()}, {s}, algorithm='{algorithm}')"
+    return Counterexample.of(description, f"{line}\n{python}", cube_data(world.cube, s=s))
 
 
 def _units_and_missed(algorithm: str) -> Objective:
@@ -37,32 +37,37 @@ def _search_broadcasts(algorithm: str) -> Search:
         "broadcasts",
         "in the order of n and of the faults",
         lambda world: ((0, 0),),
-        partial(_witness, algorithm),
         _units_and_missed(algorithm),
         within=SAFE,
     )
 
 
+def _is_from_active(world: World, s: int, _: int) -> bool:
+    return world.is_active(s)
+
+
 BROADCASTS_1, BROADCASTS_2 = _search_broadcasts("BROADCAST1"), _search_broadcasts("BROADCAST2")
 
+#: Broadcasts by BROADCAST1(1) from active nodes.
+BROADCASTS_FROM_ACTIVE = replace(BROADCASTS_1, applies=_is_from_active)
 
-def _check_all_within(world: World, s: int, algorithm: str, units: int) -> CheckResult:
+
+def _check_all_within(world: World, s: int, algorithm: str, units: int) -> Counterexample | None:
+    """Check that a broadcast reaches all nonfaulty nodes within so many units."""
     found = broadcast(world.cube, s, algorithm)
     nonfaulty = 2**world.cube.n - world.f
     if found.reached == nonfaulty and found.steps <= units:
-        return True
-    return (
-        f"{algorithm} reaches {found.reached} of {nonfaulty} nonfaulty nodes in {found.steps} units",
-        "[b.reached, b.steps]",
-    )
+        return None
+    description = f"{algorithm} reaches {found.reached} of {nonfaulty} nonfaulty nodes in {found.steps} units"
+    return _broadcast_counterexample(algorithm, world, s, description, "[b.reached, b.steps]")
 
 
 def _count_broadcasts_1(effort: Effort) -> small_cubes.CountedRange:
     def is_sound(_: int, counts: Mapping[str, int], __: Mapping[str, int]) -> bool:
         return counts["broadcast1_complete"] == counts["broadcast1_trials"]
 
-    words, suspects = small_cubes.broadcasts(effort, is_sound, "broadcast1_trials")
-    return words and f"{words}, where it was counted that all are reached, not in which unit", suspects
+    text, suspects = small_cubes.broadcasts(effort, is_sound, "broadcast1_trials")
+    return text and f"{text}, where it was counted that all are reached, not in which unit", suspects
 
 
 def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
@@ -74,16 +79,16 @@ def _count_broadcasts_2(effort: Effort) -> small_cubes.CountedRange:
 
 @registry.forall(
     "theorem-5",
-    replace(BROADCASTS_1, more=_count_broadcasts_1),
+    replace(BROADCASTS_FROM_ACTIVE, more=_count_broadcasts_1),
     where="section 4, Theorem 5",
     states=(
         "Where Q_n is not unsafe, n >= 1, BROADCAST1(1) takes a message from any active node to all nonfaulty ones within n "
         "units."
     ),
 )
-def theorem_5(world: World, s: int, _: int) -> CheckResult:
+def theorem_5(world: World, s: int, _: int) -> Counterexample | None:
     """Check that BROADCAST1(1) reaches all nonfaulty nodes within n units, from all active sources."""
-    return world.part(s) is None and _check_all_within(world, s, "BROADCAST1", world.cube.n)
+    return _check_all_within(world, s, "BROADCAST1", world.cube.n)
 
 
 @registry.forall(
@@ -94,7 +99,7 @@ def theorem_5(world: World, s: int, _: int) -> CheckResult:
         "Where Q_n is not unsafe, n >= 1, BROADCAST2(1) takes a message from any nonfaulty node to all others within n + 1 units."
     ),
 )
-def theorem_6(world: World, s: int, _: int) -> CheckResult:
+def theorem_6(world: World, s: int, _: int) -> Counterexample | None:
     """Check that BROADCAST2(1) reaches all nonfaulty nodes within n + 1 units, from all nonfaulty sources."""
     return _check_all_within(world, s, "BROADCAST2", world.cube.n + 1)
 
@@ -104,13 +109,14 @@ def theorem_6(world: World, s: int, _: int) -> CheckResult:
     Attained(BROADCASTS_2, BROADCASTS_2.order),
     where="section 4, Theorem 6",
     states="[Where Q_n is not unsafe some broadcast by BROADCAST2(1) takes n + 1 units.]",
-    ours=True,
+    added=True,
 )
-def theorem_6_attained(world: World, s: int, _: int) -> CheckResult:
+def theorem_6_attained(world: World, s: int, _: int) -> Counterexample | None:
     """Find the first broadcast of n + 1 units."""
     n = world.cube.n
-    late = world.safe and broadcast(world.cube, s, "BROADCAST2").steps == n + 1
-    return (f"{n + 1} units in Q_{n}", "b.steps") if late else world.safe
+    if broadcast(world.cube, s, "BROADCAST2").steps != n + 1:
+        return None
+    return _broadcast_counterexample("BROADCAST2", world, s, f"{n + 1} units in Q_{n}", "b.steps")
 
 
 @registry.forall(
@@ -118,13 +124,14 @@ def theorem_6_attained(world: World, s: int, _: int) -> CheckResult:
     BROADCASTS_2,
     where="section 4",
     states="[No node receives the message twice in BROADCAST2(1), nor is it sent back to the source.]",
-    ours=True,
+    added=True,
 )
-def no_node_twice(world: World, s: int, _: int) -> CheckResult:
+def no_node_twice(world: World, s: int, _: int) -> Counterexample | None:
     """Check that no copy of BROADCAST2(1) goes to a node that has the message."""
     targets = [v for _, _, v in broadcast(world.cube, s, "BROADCAST2").sends]
-    once = len(targets) == len(set(targets)) and s not in targets
-    return once or ("a node receives twice", "[v for _, _, v in b.sends]")
+    if len(targets) == len(set(targets)) and s not in targets:
+        return None
+    return _broadcast_counterexample("BROADCAST2", world, s, "a node receives twice", "[v for _, _, v in b.sends]")
 
 
 @registry.forall(
@@ -133,64 +140,65 @@ def no_node_twice(world: World, s: int, _: int) -> CheckResult:
     where="section 4",
     states="Without a fault BROADCAST1(1) sends what BROADCAST sends, copy by copy, in Q_n, n >= 1.",
 )
-def broadcast1_plain(n: int) -> Witness | None:
+def broadcast1_plain(n: int) -> Counterexample | None:
     """Compare all copies of BROADCAST1(1) and BROADCAST from node 0; translations map every source to it."""
     python = f"[fc.broadcast(fc.Hypercube({n}), 0, algorithm=a).sends for a in ('BROADCAST', 'BROADCAST1')]"
     one, other = (broadcast(Hypercube(n), 0, name).sends for name in ("BROADCAST", "BROADCAST1"))
-    return None if one == other else Witness.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
+    return None if one == other else Counterexample.of("copies (time, from, to) of both", python, {"n": n, "s": 0})
 
 
 @registry.forall(
     "broadcast2-active",
-    BROADCASTS_2,
+    replace(BROADCASTS_2, applies=_is_from_active),
     where="section 4",
     states="From an active node BROADCAST2(1) sends what BROADCAST1(1) sends, copy by copy, in Q_n, n >= 1.",
 )
-def broadcast2_active(world: World, s: int, _: int) -> CheckResult:
+def broadcast2_active(world: World, s: int, _: int) -> Counterexample | None:
     """Compare all copies of BROADCAST1(1) and BROADCAST2(1) from active nodes."""
-    if world.part(s) is not None:
-        return False
     one, other = (broadcast(world.cube, s, name).sends for name in ("BROADCAST1", "BROADCAST2"))
-    return one == other or ("copies (time, from, to) of BROADCAST2(1)", "[list(send) for send in b.sends]")
+    if one == other:
+        return None
+    description = "copies (time, from, to) of BROADCAST2(1)"
+    return _broadcast_counterexample("BROADCAST2", world, s, description, "[list(send) for send in b.sends]")
 
 
 @registry.forall(
     "unsafe-served-last",
-    BROADCASTS_1,
+    BROADCASTS_FROM_ACTIVE,
     where="section 4",
     states=(
         "In BROADCAST1(1) from an active node, where Q_n is not unsafe, n >= 1, a node that sends to an unsafe neighbour "
         "sends to it last."
     ),
 )
-def unsafe_served_last(world: World, s: int, _: int) -> CheckResult:
+def unsafe_served_last(world: World, s: int, _: int) -> Counterexample | None:
     """Check that the last copy of each node of BROADCAST1(1) is the copy to its unsafe neighbour, if it has one."""
-    if world.part(s) is not None:
-        return False
     last: dict[int, int] = {}
     for _, u, v in sorted(broadcast(world.cube, s, "BROADCAST1").sends):
-        if u in last and world.part(last[u]) is not None:
-            return f"{u} sends on after its unsafe neighbour", "[list(send) for send in sorted(b.sends)]"
+        if u in last and not world.is_active(last[u]):
+            description = f"{world.cube.label(u)} sends on after its unsafe neighbour"
+            python = "[list(send) for send in sorted(b.sends)]"
+            return _broadcast_counterexample("BROADCAST1", world, s, description, python)
         last[u] = v
-    return True
+    return None
 
 
 @registry.forall(
     "unsafe-nodes-are-silent",
-    BROADCASTS_1,
+    BROADCASTS_FROM_ACTIVE,
     where="section 4",
     states=(
         "In BROADCAST1(1) from an active node no unsafe node sends a copy, where Q_n is not unsafe, n >= 1: the CONTROL that it "
         "receives is 0."
     ),
 )
-def unsafe_nodes_are_silent(world: World, s: int, _: int) -> CheckResult:
+def unsafe_nodes_are_silent(world: World, s: int, _: int) -> Counterexample | None:
     """Check that no sender of a copy of BROADCAST1(1) is unsafe."""
-    if world.part(s) is not None:
-        return False
     senders = {u for _, u, _ in broadcast(world.cube, s, "BROADCAST1").sends}
-    silent = all(world.part(u) is None for u in senders)
-    return silent or ("an unsafe node sends", "sorted({u for _, u, _ in b.sends})")
+    if all(map(world.is_active, senders)):
+        return None
+    python = "sorted({u for _, u, _ in b.sends})"
+    return _broadcast_counterexample("BROADCAST1", world, s, "an unsafe node sends", python)
 
 
 registry.forall(
@@ -204,7 +212,7 @@ registry.forall(
     replace(BROADCASTS_2, within=lambda world: world.f <= world.cube.n // 2),
     where="section 3.2",
     states="[At most floor(n/2) faulty nodes are enough for the bound of Theorem 6, n >= 1.]",
-    ours=True,
+    added=True,
 )(theorem_6)
 registry.forall(
     "ceil-half-faults-broadcasting",

@@ -1,15 +1,15 @@
-"""The registry of the claims of Lee & Hayes, and helpers that make counterexamples and verdicts."""
+"""The registry of the claims of Lee & Hayes, and the counterexamples about unsafe nodes."""
 
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import ClaimRegistry, Witness
+from ...claims import ClaimRegistry, Counterexample
 from ...cubes import cube_data
 
 registry = ClaimRegistry("lee_hayes")
 
 
-def witness(words: str, cube: Hypercube, python: str) -> Witness:
-    """Return an example or counterexample on one hypercube: the value of ``python``, where ``u`` is the cube's unsafe nodes."""
+def unsafe_counterexample(description: str, cube: Hypercube, python: str) -> Counterexample:
+    """Return an example or counterexample on one hypercube, whose unsafe nodes are called ``u`` in the expression."""
     value = eval(python, {"u": find_unsafe(cube)})  # noqa: S307  (a line of our own)
-    return Witness(words, f"(lambda u: {python})(fc.find_unsafe(fc.{cube.source()}))", value, cube_data(cube))
+    return Counterexample(description, f"u = fc.find_unsafe(fc.{cube.source()})\n{python}", value, cube_data(cube))

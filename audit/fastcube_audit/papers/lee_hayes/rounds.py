@@ -6,8 +6,8 @@ from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import enumerate_fault_sets, exact_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness, check_agreement
-from .registry import registry, witness
+from ...claims import Counterexample, Effort, Verdict, check_agreement
+from .registry import registry, unsafe_counterexample
 
 #: Fault sets that FIND_UNSAFE marks slowly, in floor(n^2/3) rounds, the largest possible number (Przykucki 2012, on 2-neighbour
 #: bootstrap percolation).  They were found by adding one fault at a time at distance 1 or 2 from the subcube that the others
@@ -54,8 +54,8 @@ def _is_bound_for_all(effort: Effort, n: int, most: int) -> bool:
     return all((exact_unsafe(n, f).max_rounds or 0) <= paper_bound(n) for f in range(most + 1))
 
 
-def _slow_witness(n: int, words: str, python: str = "u.rounds") -> Witness:
-    return witness(words, Hypercube(n, SLOW[n]), python)
+def _slow_counterexample(n: int, description: str, python: str = "u.rounds") -> Counterexample:
+    return unsafe_counterexample(description, Hypercube(n, SLOW[n]), python)
 
 
 @registry.claim(
@@ -87,7 +87,7 @@ def rounds_bound(effort: Effort) -> Verdict:
             return Verdict(
                 "refuted",
                 f"holds for all fault sets of Q_2, ..., Q_5{fewer}; exceeded in Q_n for n = {', '.join(map(str, above))}",
-                _slow_witness(n, f"{rounds} rounds, and B_{n} = {paper_bound(n)}"),
+                _slow_counterexample(n, f"{rounds} rounds, and B_{n} = {paper_bound(n)}"),
             )
     return Verdict("undecided", "holds for all fault sets of Q_2, ..., Q_5; no slower set found up to Q_12")
 
@@ -103,16 +103,16 @@ def rounds_bound(effort: Effort) -> Verdict:
 def rounds_enough(effort: Effort) -> Verdict:
     """Show that the counterexample to ``rounds-bound`` has nodes that are marked too late."""
     verdict = rounds_bound(effort)
-    if verdict.outcome != "refuted" or verdict.witness is None:
+    if verdict.outcome != "refuted" or verdict.counterexample is None:
         return verdict
-    n = verdict.witness.data["n"]
+    n = verdict.counterexample.data["n"]
     bound = paper_bound(n)
     python = f"[label for label, step in zip(u.nodes.tolist(), u.round_of.tolist()) if step > {bound}]"
     cube = Hypercube(n, SLOW[n])
     unsafe = find_unsafe(cube)
     late = unsafe.nodes[unsafe.round_of > bound].tolist()
-    words = f"unsafe nodes that are not marked after B_{n} = {bound} steps: {', '.join(map(cube.label, late))}"
-    return Verdict("refuted", verdict.checked, _slow_witness(n, words, python).with_form("{value:row}"))
+    description = f"unsafe nodes that are not marked after B_{n} = {bound} steps: {', '.join(map(cube.label, late))}"
+    return Verdict("refuted", verdict.checked, _slow_counterexample(n, description, python).with_form("{value:row}"))
 
 
 def _rounds_text(most: dict[int, int]) -> str:
@@ -134,15 +134,15 @@ def _rounds_text(most: dict[int, int]) -> str:
 def rounds_tight_even(effort: Effort) -> Verdict:
     """Compare the most rounds with B_n, for small cubes and the known slow sets."""
     most = {n: _most_rounds(effort, n) for n in range(2, 6)}
-    told = _rounds_text(most)
+    checked = _rounds_text(most)
     for n in effort.each(range(2, 13, 2)):
         rounds, bound = _slow_rounds(effort, n), paper_bound(n)
         if rounds > bound:
-            return Verdict("refuted", told, _slow_witness(n, f"B_{n} = {bound} is no bound: {rounds} rounds"))
+            return Verdict("refuted", checked, _slow_counterexample(n, f"B_{n} = {bound} is no bound: {rounds} rounds"))
         if most.get(n, bound) < bound:
-            shown = Witness.of(f"the most rounds there are; B_{n} = {bound}", _MOST.format(n=n), {"n": n})
-            return Verdict("refuted", told, shown)
-    return Verdict("undecided", f"{told}; no slower set found up to Q_12")
+            most_rounds = Counterexample.of(f"the most rounds there are; B_{n} = {bound}", _MOST.format(n=n), {"n": n})
+            return Verdict("refuted", checked, most_rounds)
+    return Verdict("undecided", f"{checked}; no slower set found up to Q_12")
 
 
 @registry.claim(
@@ -158,20 +158,19 @@ def rounds_tight_even(effort: Effort) -> Verdict:
 def rounds_not_tight_odd(effort: Effort) -> Verdict:
     """Test whether the bound is attained for some n but not for others: then "never" is false and "not always" is true."""
     most = {n: _most_rounds(effort, n) for n in effort.each((3, 5))}
-    told = _rounds_text(most)
-    met = {n: rounds == paper_bound(n) for n, rounds in most.items()}
-    attained, missed = ([n for n in met if met[n] == how] for how in (True, False))
+    checked = _rounds_text(most)
+    attained = [n for n in most if most[n] == paper_bound(n)]
+    missed = [n for n in most if most[n] != paper_bound(n)]
     if not attained:
-        return Verdict("holds", told)
-    shown = _slow_witness(
-        attained[0], f"B_{attained[0]} = {paper_bound(attained[0])} is attained: false if it says never"
-    )
+        return Verdict("holds", checked)
+    n = attained[0]
+    never = _slow_counterexample(n, f"B_{n} = {paper_bound(n)} is attained: false if it says never")
     if not missed:
-        return Verdict("refuted", told, shown)
+        return Verdict("refuted", checked, never)
     n = missed[0]
-    words = f"the most rounds of all fault sets of Q_{n}, and B_{n}, which is more: true if it says not always"
-    other = Witness.of(words, f"[{_MOST.format(n=n)}, {paper_bound(n)}]", {"n": n})
-    return Verdict("depends", told, shown, (other,))
+    description = f"the most rounds of all fault sets of Q_{n}, and B_{n}, which is more: true if it says not always"
+    not_always = Counterexample.of(description, f"[{_MOST.format(n=n)}, {paper_bound(n)}]", {"n": n})
+    return Verdict("depends", checked, never, (not_always,))
 
 
 @registry.claim(
@@ -198,24 +197,24 @@ def rounds_recursion(effort: Effort) -> Verdict:
 @registry.claim(
     "n-cubed",
     where="appendix",
-    states="FIND_UNSAFE takes O(n^3) units of communication, n >= 2 [n units a step, n^3 / 3 until all are marked].",
+    states="FIND_UNSAFE takes O(n^3) units of communication, n >= 2 [n units per step, n^3 / 3 until all are marked].",
     group="rounds",
 )
 def n_cubed(effort: Effort) -> Verdict:
     """Check that n times the rounds is at most n^3 / 3, for all fault sets up to Q_5 and the known slow sets."""
 
-    def wrong(n: int) -> Witness | None:
+    def check(n: int) -> Counterexample | None:
         if n <= 5 and 3 * _most_rounds(effort, n) > n * n:
-            words = f"units until all are marked in Q_{n}, and n^3 / 3"
-            return Witness.of(words, f"[{n} * {_MOST.format(n=n)}, {n}**3 / 3]", {"n": n})
+            description = f"units until all are marked in Q_{n}, and n^3 / 3"
+            return Counterexample.of(description, f"[{n} * {_MOST.format(n=n)}, {n}**3 / 3]", {"n": n})
         if 3 * _slow_rounds(effort, n) > n * n:
-            return _slow_witness(
+            return _slow_counterexample(
                 n, f"units until all are marked in Q_{n}, and n^3 / 3", f"[{n} * u.rounds, {n}**3 / 3]"
             )
         return None
 
     return Verdict.refuted_if(
-        effort.first(SLOW, wrong),
+        effort.find_first(SLOW, check),
         "until all are marked n floor(n^2/3) at the most, by a cited theorem (Przykucki 2012): no fault set of Q_2, ..., Q_5 "
         "takes more, nor do the slowest known up to Q_12; as the loop of Figure 5 runs, n B_n <= n^3/2",
     )
@@ -240,13 +239,12 @@ def figure_3(effort: Effort) -> Verdict:
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0110, 0b0101, 0b0000])
     python = f"[[str(part) for part in u.subcubes], {_STEPS}]"
-    words = "the maximal unsafe subcube, and the step that marks each node"
-    told = witness(words, cube, python).with_form("{0[0]}; {1:marks}")
-    subcubes, steps = told.value[0], dict(told.value[1])
-    as_told = (
-        subcubes == ["0***"] and steps.keys() == {1, 2, 3, 4, 7} and steps[0b0010] == steps[0b0001] == 1 < steps[0b0011]
-    )
-    return Verdict("holds" if as_told else "refuted", "the figure's fault set", told)
+    description = "the maximal unsafe subcube, and the step that marks each node"
+    found = unsafe_counterexample(description, cube, python).with_form("{0[0]}; {1:marks}")
+    subcubes, steps = found.value[0], dict(found.value[1])
+    is_marked_as_printed = steps.keys() == {1, 2, 3, 4, 7} and steps[0b0010] == steps[0b0001] == 1 < steps[0b0011]
+    is_as_printed = subcubes == ["0***"] and is_marked_as_printed
+    return Verdict("holds" if is_as_printed else "refuted", "the figure's fault set", found)
 
 
 @registry.claim(
@@ -258,8 +256,8 @@ def figure_12(effort: Effort) -> Verdict:
     """Find the unsafe nodes of the figure's fault set, and their steps."""
     effort.count_if_applicable()
     cube = Hypercube(4, [0b0000, 0b0110, 0b1101])
-    told = witness("the step that marks each node", cube, _STEPS).with_form("{value:marks}")
-    steps = dict(told.value)
+    found = unsafe_counterexample("the step that marks each node", cube, _STEPS).with_form("{value:marks}")
+    steps = dict(found.value)
     first, second = ({label for label, step in steps.items() if step == t} for t in (1, 2))
-    as_told = first == {0b0100, 0b0010} and {0b1100, 0b0101} <= second and len(steps) == 13
-    return Verdict("holds" if as_told else "refuted", "the figure's fault set", told)
+    is_as_printed = first == {0b0100, 0b0010} and {0b1100, 0b0101} <= second and len(steps) == 13
+    return Verdict("holds" if is_as_printed else "refuted", "the figure's fault set", found)

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fastcube.algorithms.shortest import distance
 from fastcube.exact.enumeration import exact_routing
 from fastcube.exact.unsafe import mean_close_pairs
 from fastcube.measure.estimate import proportion
 from fastcube.measure.inventory import inventory
 from fastcube.networks.network import descending_bits
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from . import small_cubes
-from .cases import SAFE, Attained, CheckResult, Search, World, worlds_of_two_squares
 from .registry import registry
-from .routing import MESSAGES, ROUTE_FORM, outcome_text, route_expression
+from .routing import MESSAGES, ROUTE_FORM, message_counterexample, outcome_text, route_expression
+from .searches import Attained, Search
+from .worlds import SAFE, World, worlds_of_two_squares
 
 #: Messages in cubes with an active node.
 IN_SAFE_CUBES = replace(MESSAGES, within=SAFE)
@@ -22,35 +22,42 @@ IN_SAFE_CUBES = replace(MESSAGES, within=SAFE)
 _TWO_SQUARES = ", and of Q_5 and Q_6 with two unsafe squares and no other unsafe node"
 
 
-def _route3(world: World, s: int, t: int, beyond: int) -> CheckResult:
+def _check_length(world: World, s: int, t: int, beyond: int) -> Counterexample | None:
+    """Check that ROUTE3's path has at most ``beyond`` links more than a shortest feasible path."""
     found = world.route3(s, t)
     if not world.is_too_long(found, s, t, beyond):
-        return True
-    words = f"ROUTE3: {outcome_text(found)}, the shortest path has {distance(world.cube, s, t)}"
+        return None
+    description = f"ROUTE3: {outcome_text(found)}, the shortest path has {world.distance(s, t)}"
     call = route_expression("ROUTE3", s, t)
-    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTE_FORM
+    python = f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]"
+    return message_counterexample(world, s, t, description, python, ROUTE_FORM)
 
 
-def _is_route_through_active(world: World, s: int, t: int) -> CheckResult:
-    """Whether all nodes of ROUTE3's path between its ends are active."""
-    between = [v for v in world.route3(s, t).path[1:-1] if world.part(v) is not None]
-    return ("unsafe nodes between the ends", f"{route_expression('ROUTE3', s, t)}.path") if between else True
+def _check_active_between(world: World, s: int, t: int) -> Counterexample | None:
+    """Check that all nodes of ROUTE3's path between its ends are active."""
+    if all(map(world.is_active, world.route3(s, t).path[1:-1])):
+        return None
+    python = f"{route_expression('ROUTE3', s, t)}.path"
+    return message_counterexample(world, s, t, "unsafe nodes between the ends", python)
 
 
 def _claim_optimal_between(
-    ident: str,
+    name: str,
     states: str,
-    between: Callable[[int | None, int | None], bool],
+    are_ends: Callable[[int | None, int | None], bool],
     by_active: bool = False,
     messages: Search = IN_SAFE_CUBES,
 ) -> None:
-    @registry.forall(ident, messages, where="section 3.2", states=states)
-    def optimal(world: World, s: int, t: int) -> CheckResult:
+    """Register that ROUTE3 is optimal, ``by_active`` nodes, between ends with these subcubes of unsafe nodes (None: active)."""
+
+    def applies(world: World, s: int, t: int) -> bool:
+        return are_ends(world.subcube_of(s), world.subcube_of(t))
+
+    @registry.forall(name, replace(messages, applies=applies), where="section 3.2", states=states)
+    def check_optimal(world: World, s: int, t: int) -> Counterexample | None:
         """Check that ROUTE3 takes a shortest feasible path between ends of these kinds, if some node is active."""
-        if not between(world.part(s), world.part(t)):
-            return False
-        judged = _route3(world, s, t, 0)
-        return _is_route_through_active(world, s, t) if by_active and judged is True else judged
+        found = _check_length(world, s, t, 0)
+        return _check_active_between(world, s, t) if by_active and found is None else found
 
 
 _claim_optimal_between(
@@ -93,21 +100,21 @@ def _is_within_two(_: int, counts: Mapping[str, int], most: Mapping[str, int]) -
         "path has."
     ),
 )
-def theorem_4(world: World, s: int, t: int) -> CheckResult:
+def theorem_4(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE3 takes at most two links more than a shortest feasible path."""
-    return _route3(world, s, t, 2)
+    return _check_length(world, s, t, 2)
 
 
 @registry.forall(
     "theorem-4-attained",
-    Attained(MESSAGES, "in the order of n and of the number of faults"),
+    Attained(IN_SAFE_CUBES, "in the order of n and of the number of faults"),
     where="section 3.2, Theorem 4",
     states="[Where Q_n is not unsafe some message of ROUTE3(1) takes two links more than a shortest feasible path.]",
-    ours=True,
+    added=True,
 )
-def theorem_4_attained(world: World, s: int, t: int) -> CheckResult:
+def theorem_4_attained(world: World, s: int, t: int) -> Counterexample | None:
     """Find the first route that is longer than a shortest feasible path."""
-    return world.safe and _route3(world, s, t, 0)
+    return _check_length(world, s, t, 0)
 
 
 @registry.claim(
@@ -117,6 +124,7 @@ def theorem_4_attained(world: World, s: int, t: int) -> CheckResult:
         "Fewer than 15% of the messages between random nonfaulty nodes take two links more than they need by ROUTE3(1) [on "
         "average over the fault sets of f <= floor(n/2) nodes, n >= 5]."
     ),
+    method="random",
 )
 def fifteen_percent_messages(effort: Effort) -> Verdict:
     """Find the fraction exactly, or bound it by the mean number of close pairs, or by Monte Carlo at level 1e-6."""
@@ -131,9 +139,9 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 continue
             effort.step(f"n={n}, f={f}")
             if n == 5 or (n == 6 and f == 3 and not effort.quick):
-                share = exact_routing(n, f)["route3_above_hamming"]
+                fraction = exact_routing(n, f)["route3_above_hamming"]
                 exact.append(f"({n}, {f})")
-                value = high = float(share or 0)
+                value = high = float(fraction or 0)
             else:
                 tally = ROUTING.count({"n": n, "f": f, "links": 0, "k": 1}, effort.by_effort(10**6, 10**5))
                 e = proportion(tally.counts["route3_above_hamming"], tally.counts["route3_delivered"], 1e-6)
@@ -143,7 +151,7 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
                 python = f"float(fc.exact_routing({n}, {f})['route3_above_hamming'])"
                 if value >= limit and exact and exact[-1] == f"({n}, {f})":
                     return Verdict(
-                        "refuted", f"n={n}, f={f}", Witness.of("fraction of messages", python, {"n": n, "f": f})
+                        "refuted", f"n={n}, f={f}", Counterexample.of("fraction of messages", python, {"n": n, "f": f})
                     )
                 return Verdict("undecided", f"n={n}, f={f}: {value:.4f}, at most {high:.4f}")
             largest = max(largest, high)
@@ -157,23 +165,24 @@ def fifteen_percent_messages(effort: Effort) -> Verdict:
 
 @registry.forall(
     "two-comparisons",
-    IN_SAFE_CUBES,
+    replace(IN_SAFE_CUBES, applies=lambda world, s, t: world.is_active(s)),
     where="section 3.2",
     states=(
         "Where Q_n is not unsafe, n >= 1, an active node looks at two of its neighbours at most before ROUTE3(1) sends a "
         "message on."
     ),
 )
-def two_comparisons(world: World, s: int, t: int) -> CheckResult:
+def two_comparisons(world: World, s: int, t: int) -> Counterexample | None:
     """Count the neighbours that ROUTE3 tests at an active node, the source of a message."""
-    if world.part(s) is not None:
-        return False
     looked = 0
     for bit in descending_bits(s ^ t):
         looked += 1
-        if world.part(s ^ bit) is None:
+        if world.is_active(s ^ bit):
             break
-    return looked <= 2 or (f"ROUTE3 looks at {looked} neighbours", f"{route_expression('ROUTE3', s, t)}.path")
+    if looked <= 2:
+        return None
+    python = f"{route_expression('ROUTE3', s, t)}.path"
+    return message_counterexample(world, s, t, f"ROUTE3 looks at {looked} neighbours", python)
 
 
 registry.forall(

@@ -9,29 +9,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from fastcube.algorithms.paths import Route, route
-from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
 from ... import cubes
-from ...claims import Cases, Effort, Verdict, Witness
+from ...claims import Cases, Counterexample, Effort, Verdict
 from . import small_cubes
-from .cases import Check, CheckResult, Objective, Search, World
 from .registry import registry
+from .searches import Check, Search
 from .small_cubes import MessageClass
+from .worlds import Objective, World
 
 
-def witness(world: World, s: int, t: int, wrong: tuple[str, ...]) -> Witness:
-    """Return a counterexample on one message; ``wrong`` is a text, an expression in which ``c`` is the cube, perhaps a form."""
-    words, python, *form = wrong
-    return cubes.cube_witness(words, world.cube, python, form="".join(form), s=s, t=t)
+def message_counterexample(
+    world: World, s: int, t: int, description: str, python: str, form: str = ""
+) -> Counterexample:
+    """Return a counterexample on one message, with an expression in which ``c`` is the cube."""
+    return cubes.cube_counterexample(description, world.cube, python, form=form, s=s, t=t)
 
 
 def excess_links(algorithm: str, k: int = 1) -> Objective:
     """Return the objective of a search: links of a message beyond its Hamming distance, delivered or not."""
 
     def count_excess(world: World, s: int, t: int) -> int:
-        aware = algorithm == "ROUTE3"
-        found = world.route3(s, t) if aware else route(world.cube, s, t, algorithm, k=min(k, world.cube.n))
+        is_route3 = algorithm == "ROUTE3"
+        found = world.route3(s, t) if is_route3 else route(world.cube, s, t, algorithm, k=min(k, world.cube.n))
         return len(found.path) - 1 - world.cube.intact_distance(s, t)
 
     return count_excess
@@ -46,7 +47,6 @@ MESSAGES = Search(
     "messages",
     "in the order of n and then of the number of faults",
     _messages_to_nonfaulty,
-    witness,
     excess_links("ROUTE3"),
 )
 
@@ -65,29 +65,32 @@ def outcome_text(found: Route) -> str:
     return found.outcome if found.length is None else f"{found.length} links"
 
 
-def _check_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> CheckResult:
+def _check_optimal(world: World, algorithm: str, s: int, t: int, k: int) -> Counterexample | None:
     found = route(world.cube, s, t, algorithm, k=k)
     if not world.is_too_long(found, s, t):
-        return True
-    words = f"{algorithm}({k}): {outcome_text(found)}, the shortest path has {distance(world.cube, s, t)}"
+        return None
+    description = f"{algorithm}({k}): {outcome_text(found)}, the shortest path has {world.distance(s, t)}"
     call = route_expression(algorithm, s, t, k)
-    return words, f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]", ROUTE_FORM
+    python = f"[{call}.outcome, {call}.path, fc.distance(c, {s}, {t})]"
+    return message_counterexample(world, s, t, description, python, ROUTE_FORM)
 
 
 # ---------------------------------------------------------------- section 3.1
 
 
-def _check_optimal_for(
-    world: World, s: int, t: int, algorithm: str, ks: range, crowded: Callable[[int], bool]
-) -> CheckResult:
-    """Check that an algorithm is optimal for all ``ks`` for which the world is not crowded."""
-    judged: CheckResult = False
-    for k in ks:
-        if not crowded(k):
-            judged = _check_optimal(world, algorithm, s, t, k)
-            if judged is not True:
-                return judged
-    return judged
+#: The values of k for which a theorem promises optimal routes between two nodes of a world.
+PromisedValues = Callable[[World, int, int], Iterable[int]]
+
+
+def _search_promised(search: Search, promised: PromisedValues) -> Search:
+    """Return the search of messages for which a theorem promises optimal routes by some k."""
+    return replace(search, applies=lambda world, s, t: any(True for _ in promised(world, s, t)))
+
+
+def _check_promised(algorithm: str, promised: PromisedValues, world: World, s: int, t: int) -> Counterexample | None:
+    """Check that an algorithm is optimal for all promised k."""
+    found = (_check_optimal(world, algorithm, s, t, k) for k in promised(world, s, t))
+    return next((counterexample for counterexample in found if counterexample is not None), None)
 
 
 #: Description of the counted messages of Q_5 and Q_6 for a claim that bounds the faults around each node.
@@ -95,7 +98,7 @@ _HYPOTHESIS_MET = " where its hypothesis is met"
 
 
 def _search_rule(
-    name: str, k: int, asked: Callable[[int, int], Iterable[MessageClass]], words: str = _HYPOTHESIS_MET
+    name: str, k: int, classes: Callable[[int, int], Iterable[MessageClass]], condition: str = _HYPOTHESIS_MET
 ) -> Search:
     """Return a search toward messages that a rule sends far beyond the Hamming distance, with counted messages of Q_5 and Q_6.
 
@@ -108,70 +111,89 @@ def _search_rule(
 
     return replace(
         MESSAGES,
-        toward=excess_links(name, k),
-        more=lambda effort: small_cubes.messages(effort, is_sound, "reachable", asked, words),
+        objective=excess_links(name, k),
+        more=lambda effort: small_cubes.messages(effort, is_sound, "reachable", classes, condition),
     )
+
+
+def _promised_1(world: World, s: int, t: int) -> Iterator[int]:
+    return (k for k in range(1, (s ^ t).bit_count()) if not world.is_crowded(k, k))
 
 
 @registry.forall(
     "theorem-1",
-    _search_rule("ROUTE1", 1, lambda n, f: [MessageClass(k, k, k + 1) for k in range(1, n)]),
+    _search_promised(
+        _search_rule("ROUTE1", 1, lambda n, f: [MessageClass(k, k, k + 1) for k in range(1, n)]), _promised_1
+    ),
     where="section 3.1, Theorem 1",
     states=(
         "Where every nonfaulty node of Q_n has at most k faulty nodes within distance k, ROUTE1(k) takes a shortest feasible "
         "path between any two nonfaulty nodes at Hamming distance r > k, k >= 1."
     ),
 )
-def theorem_1(world: World, s: int, t: int) -> CheckResult:
+def theorem_1(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE1(k) takes a shortest feasible path, for all k < r."""
-    below = range(1, (s ^ t).bit_count())
-    return _check_optimal_for(world, s, t, "ROUTE1", below, lambda k: world.is_crowded(k, k))
+    return _check_promised("ROUTE1", _promised_1, world, s, t)
+
+
+def _promised_corollary_1_printed(world: World, s: int, t: int) -> Iterator[int]:
+    return (k for k in (1, 2) if k <= world.cube.n and not world.is_crowded(k, 1))
 
 
 @registry.forall(
     "corollary-1-printed",
-    replace(MESSAGES, toward=excess_links("ROUTE1", 2)),
+    _search_promised(replace(MESSAGES, objective=excess_links("ROUTE1", 2)), _promised_corollary_1_printed),
     where="section 3.1, Corollary 1",
     states=(
         "Where no nonfaulty node of Q_n has more than k faulty neighbours, k = 1 or 2, ROUTE1(k) takes a shortest feasible path "
         "for every message that has one."
     ),
     correction="As far as checked, it holds with at most k faulty nodes within distance k, as it is argued (corollary-1).",
-    slip="In the transcription we have; Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2.",
+    misprint_reason=(
+        "In the transcription we have; Theorem 1, from which it follows, has the k-neighborhood, and so has Theorem 2."
+    ),
 )
-def corollary_1_printed(world: World, s: int, t: int) -> CheckResult:
+def corollary_1_printed(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE1(k) takes a shortest feasible path, k = 1, 2."""
-    both = range(1, min(2, world.cube.n) + 1)
-    return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, 1))
+    return _check_promised("ROUTE1", _promised_corollary_1_printed, world, s, t)
+
+
+def _promised_corollary_1(world: World, s: int, t: int) -> Iterator[int]:
+    return (k for k in (1, 2) if k <= world.cube.n and not world.is_crowded(k, k))
 
 
 @registry.forall(
     "corollary-1",
-    _search_rule("ROUTE1", 2, lambda n, f: [MessageClass(1, 1), MessageClass(2, 2)]),
+    _search_promised(
+        _search_rule("ROUTE1", 2, lambda n, f: [MessageClass(1, 1), MessageClass(2, 2)]), _promised_corollary_1
+    ),
     where="section 3.1, Corollary 1",
     states=(
         "Where no nonfaulty node of Q_n has more than k faulty nodes within distance [k], k = 1 or 2, ROUTE1(k) takes a shortest "
         "feasible path for every message that has one."
     ),
 )
-def corollary_1(world: World, s: int, t: int) -> CheckResult:
+def corollary_1(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE1(k) takes a shortest feasible path, k = 1, 2."""
-    both = range(1, min(2, world.cube.n) + 1)
-    return _check_optimal_for(world, s, t, "ROUTE1", both, lambda k: world.is_crowded(k, k))
+    return _check_promised("ROUTE1", _promised_corollary_1, world, s, t)
+
+
+def _promised_2(world: World, s: int, t: int) -> Iterator[int]:
+    return (k for k in range(1, world.cube.n) if not world.is_crowded(k, k))
 
 
 @registry.forall(
     "theorem-2",
-    _search_rule("ROUTE2", 1, lambda n, f: [MessageClass(k, k) for k in range(1, n)]),
+    _search_promised(_search_rule("ROUTE2", 1, lambda n, f: [MessageClass(k, k) for k in range(1, n)]), _promised_2),
     where="section 3.1, Theorem 2",
     states=(
         "Where every nonfaulty node of Q_n has at most k faulty nodes within distance k, 1 <= k <= n - 1, ROUTE2(k) takes a "
         "shortest feasible path for every message that has one."
     ),
 )
-def theorem_2(world: World, s: int, t: int) -> CheckResult:
+def theorem_2(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE2(k) takes a shortest feasible path, k = 1, ..., n - 1."""
-    return _check_optimal_for(world, s, t, "ROUTE2", range(1, world.cube.n), lambda k: world.is_crowded(k, k))
+    return _check_promised("ROUTE2", _promised_2, world, s, t)
 
 
 @registry.forall(
@@ -183,26 +205,22 @@ def theorem_2(world: World, s: int, t: int) -> CheckResult:
     where="section 3.1",
     states="With fewer than n faulty nodes in Q_n, n >= 1, ROUTE2(n) takes a shortest feasible path for every message.",
 )
-def route2_n(world: World, s: int, t: int) -> CheckResult:
+def route2_n(world: World, s: int, t: int) -> Counterexample | None:
     """Check that ROUTE2(n) takes a shortest feasible path."""
     return _check_optimal(world, "ROUTE2", s, t, world.cube.n)
 
 
-def _check_same_route(k: int, path: bool, crowded: bool = True) -> Check:
-    """Return the check that both algorithms take the same path, or have equal outcomes and lengths; also in crowded worlds."""
+def _check_same_route(k: int, what: str) -> Check:
+    """Return the check that ROUTE1(k) and ROUTE2(k) take the same path, or have equal outcomes and lengths (``what``)."""
 
-    def check_message(world: World, s: int, t: int) -> CheckResult:
-        if k > world.cube.n or (not crowded and world.is_crowded(k, k)):
-            return False
+    def check(world: World, s: int, t: int) -> Counterexample | None:
         one, two = (route(world.cube, s, t, name, k=k) for name in ("ROUTE1", "ROUTE2"))
-        what = "path" if path else "length"
-        if (one.path == two.path) if path else (one.outcome, one.length) == (two.outcome, two.length):
-            return True
-        return f"ROUTE1({k}) {one.outcome}, ROUTE2({k}) {two.outcome}, over different {what}s", *_two_routes_expression(
-            k, what, s, t
-        )
+        if (one.path == two.path) if what == "path" else (one.outcome, one.length) == (two.outcome, two.length):
+            return None
+        description = f"ROUTE1({k}) {one.outcome}, ROUTE2({k}) {two.outcome}, over different {what}s"
+        return message_counterexample(world, s, t, description, *_two_routes_expression(k, what, s, t))
 
-    return check_message
+    return check
 
 
 def _two_routes_expression(k: int, what: str, s: int, t: int) -> tuple[str, str]:
@@ -214,13 +232,13 @@ def _two_routes_expression(k: int, what: str, s: int, t: int) -> tuple[str, str]
 
 @registry.forall(
     "route2-1",
-    replace(MESSAGES, toward=excess_links("ROUTE2", 1)),
+    replace(MESSAGES, objective=excess_links("ROUTE2", 1)),
     where="section 3.1",
     states="ROUTE2(1) is ROUTE1(1): the same path for every message of Q_n, n >= 1.",
 )
-def route2_1(world: World, s: int, t: int) -> CheckResult:
+def route2_1(world: World, s: int, t: int) -> Counterexample | None:
     """Compare the paths of ROUTE1(1) and ROUTE2(1) for the same messages."""
-    return _check_same_route(1, True)(world, s, t)
+    return _check_same_route(1, "path")(world, s, t)
 
 
 @registry.claim(
@@ -234,20 +252,22 @@ def route2_1(world: World, s: int, t: int) -> CheckResult:
 )
 def route2_2(effort: Effort) -> Verdict:
     """Compare all messages, and those that satisfy the hypothesis of the theorems; paths may differ even there."""
-    messages = replace(MESSAGES, toward=excess_links("ROUTE2", 2))
-    anywhere = messages.decide(effort, _check_same_route(2, False))
-    if anywhere.witness is None:
+    messages = replace(MESSAGES, objective=excess_links("ROUTE2", 2), applies=lambda world, s, t: world.cube.n >= 2)
+    uncrowded = replace(messages, applies=lambda world, s, t: world.cube.n >= 2 and not world.is_crowded(2, 2))
+    check = _check_same_route(2, "length")
+    anywhere = messages.decide(effort, check)
+    if anywhere.counterexample is None:
         return anywhere
-    within = messages.decide(effort, _check_same_route(2, False, crowded=False))
-    if within.witness is not None:
+    within = uncrowded.decide(effort, check)
+    if within.counterexample is not None:
         return within
     world = World(Hypercube(3, [0b011]))
-    words = "under the hypothesis of Theorem 2: the same outcome and length, over two paths or one"
-    alike = witness(world, 0, 0b111, (words, *_two_routes_expression(2, "length", 0, 0b111)))
+    description = "under the hypothesis of Theorem 2: the same outcome and length, over two paths or one"
+    alike = message_counterexample(world, 0, 0b111, description, *_two_routes_expression(2, "length", 0, 0b111))
     return Verdict(
         "depends",
         f"{anywhere.checked}; under the hypothesis of Theorem 2 it holds: {within.checked}",
-        anywhere.witness,
+        anywhere.counterexample,
         (alike,),
     )
 
@@ -260,6 +280,7 @@ def route2_2(effort: Effort) -> Verdict:
         lambda most: ((order,) for r in range(1, most + 1) for order in itertools.permutations(range(r))),
         full=7,
         quick=6,
+        method="proved",
     ),
     where="section 3.1",
     states=(
@@ -267,7 +288,7 @@ def route2_2(effort: Effort) -> Verdict:
         "in common."
     ),
 )
-def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
+def cyclic_shifts(order: tuple[int, ...]) -> Counterexample | None:
     """Check that the cyclic shifts of an order of dimensions, as paths from node 0, have no common inner node."""
     between: list[int] = []
     for i in range(len(order)):
@@ -276,13 +297,17 @@ def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
     if len(between) == len(set(between)):
         return None
     nodes = "[sum(1 << d for d in (a[i:] + a[:i])[:j]) for i in range(len(a)) for j in range(1, len(a))]"
-    python = f"(lambda a: {nodes})({order})"
-    return Witness.of("nodes between the ends, shift by shift", python, {"n": len(order), "order": list(order)})
+    python = f"a = {order}\n{nodes}"
+    return Counterexample.of("nodes between the ends, shift by shift", python, {"n": len(order), "order": list(order)})
+
+
+def _is_hamming_distance_blocked(world: World, s: int, t: int) -> bool:
+    return world.distance(s, t) not in (None, world.cube.intact_distance(s, t))
 
 
 @registry.forall(
     "two-more-is-minimal",
-    MESSAGES,
+    replace(MESSAGES, applies=_is_hamming_distance_blocked),
     where="section 3.1, after Corollary 1",
     states=(
         "Where all paths of Q_n, n >= 1, over the Hamming distance are blocked, a feasible path with two links more is a "
@@ -290,9 +315,9 @@ def cyclic_shifts(order: tuple[int, ...]) -> Witness | None:
     ),
     definition=True,
 )
-def two_more_is_minimal(world: World, s: int, t: int) -> CheckResult:
+def two_more_is_minimal(world: World, s: int, t: int) -> Counterexample | None:
     """Check that the lengths of all paths between two nodes have the same parity."""
-    shortest = distance(world.cube, s, t)
-    if shortest is None or shortest == world.cube.intact_distance(s, t):
-        return False
-    return shortest >= world.cube.intact_distance(s, t) + 2 or ("a shortest path", f"fc.distance(c, {s}, {t})")
+    shortest = world.distance(s, t)
+    if shortest is not None and shortest >= world.cube.intact_distance(s, t) + 2:
+        return None
+    return message_counterexample(world, s, t, "a shortest path", f"fc.distance(c, {s}, {t})")

@@ -14,7 +14,7 @@ from fastcube.kernels.tally.layout import Layout
 
 from ...claims import DisagreementError, Effort
 from ...cubes import enumerate_cubes
-from .cases import World
+from .worlds import World
 
 #: (n, most faults); each takes some seconds.
 SIZES = ((5, 6), (6, 4))
@@ -39,55 +39,55 @@ _RANGE_TEXT = ", and, by counting, of Q_5 with at most 6 faults and of Q_6 with 
 
 def messages(
     effort: Effort,
-    sound: CountCheck,
+    is_sound: CountCheck,
     applied: str,
-    asked: Callable[[int, int], Iterable[MessageClass]] = lambda n, f: (MessageClass(1),),
-    words: str = "",
+    classes: Callable[[int, int], Iterable[MessageClass]] = lambda n, f: (MessageClass(1),),
+    condition: str = "",
 ) -> CountedRange:
-    """With full effort, count the messages of the classes ``asked`` at each (n, f) by ROUTE1(k), ROUTE2(k) and ROUTE3(1)."""
+    """With full effort, count the messages of the ``classes`` at each (n, f) by ROUTE1(k), ROUTE2(k) and ROUTE3(1)."""
     from fastcube.kernels.routing.layout import ROUTING
     from fastcube.kernels.routing.scalar import ROUTING_SETS
 
-    more, worlds = _decide_by_counting(effort, ROUTING, ROUTING_SETS, sound, applied, asked)
-    return more and more + words, worlds
+    text, worlds = _decide_by_counting(effort, ROUTING, ROUTING_SETS, is_sound, applied, classes)
+    return text and text + condition, worlds
 
 
-def broadcasts(effort: Effort, sound: CountCheck, applied: str) -> CountedRange:
+def broadcasts(effort: Effort, is_sound: CountCheck, applied: str) -> CountedRange:
     """With full effort, count all broadcasts by the three algorithms."""
     from fastcube.kernels.broadcasting.layout import BROADCAST
     from fastcube.kernels.broadcasting.scalar import BROADCAST_SETS
 
-    return _decide_by_counting(effort, BROADCAST, BROADCAST_SETS, sound, applied, lambda n, f: ((),))
+    return _decide_by_counting(effort, BROADCAST, BROADCAST_SETS, is_sound, applied, lambda n, f: ((),))
 
 
 def _decide_by_counting(
     effort: Effort,
     layout: Layout,
     count: Callable[..., Any],
-    sound: CountCheck,
+    is_sound: CountCheck,
     applied: str,
-    asked: Callable[[int, int], Iterable[tuple[int, ...]]],
+    classes: Callable[[int, int], Iterable[tuple[int, ...]]],
 ) -> CountedRange:
-    """With full effort, count with a kernel at each (n, f) and for all parameters of ``asked``; with quick effort, do nothing."""
+    """With full effort, count with a kernel at each (n, f) for all parameters of ``classes``; with quick effort, do nothing."""
     if effort.quick:
         return "", ()
-    bad = []
+    violated = []
     for n, f in effort.each(((n, f) for n, most in SIZES for f in range(most + 1)), "counting"):
-        for parameters in asked(n, f):
+        for parameters in classes(n, f):
             slots = layout.new_tally()
             params = np.array([n, f, 0, *parameters, *range(f)], np.float64)
             count(np.uint64(0), 0, math.comb(2**n - 1, f), params, slots)
             read: tuple[Any, Any] = layout.read(slots)
             counts, maxima = read
             effort.applied += int(counts[applied])
-            if not sound(n, counts, {name: value for name, (value, _) in maxima.items()}):
-                bad.append((n, f))
-    return _RANGE_TEXT, _suspect_worlds(bad)
+            if not is_sound(n, counts, {name: value for name, (value, _) in maxima.items()}):
+                violated.append((n, f))
+    return _RANGE_TEXT, _suspect_worlds(violated)
 
 
-def _suspect_worlds(bad: list[tuple[int, int]]) -> Iterator[World]:
-    """Yield all fault sets of the sizes ``bad`` with a counted violation; raise DisagreementError if no set stops the search."""
-    for n, f in bad:
+def _suspect_worlds(violated: list[tuple[int, int]]) -> Iterator[World]:
+    """Yield all fault sets of the sizes with a counted violation; raise DisagreementError if no set stops the search."""
+    for n, f in violated:
         yield from map(World, enumerate_cubes(n, f, first=1))
-    if bad:
-        raise DisagreementError(f"counts find something wrong at (n, f) in {bad}, where none is found one by one")
+    if violated:
+        raise DisagreementError(f"counts find a violation at (n, f) in {violated}, where none is found one by one")

@@ -4,6 +4,7 @@ Claims are in our words, with ceilings and floors as printed.  Additions of an i
 unsafe" means that no node is active.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -14,10 +15,10 @@ from fastcube.exact.unsafe import exact_unsafe, family_counts, mean_close_pairs
 from fastcube.measure.inventory import inventory
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from ...cubes import enumerate_cubes, links_of
 from .closed_sets import closed_sets, connected_subcubes
-from .registry import registry, witness
+from .registry import registry, unsafe_counterexample
 
 #: Python expression for the maximal subcubes of faulty and unsafe nodes.
 _SUBCUBES = "[str(part) for part in u.subcubes]"
@@ -25,19 +26,25 @@ _SUBCUBES = "[str(part) for part in u.subcubes]"
 _CLOSED_RANGE = "all fault sets of Q_1, ..., Q_5, by all sets of nodes that are closed under the rule"
 
 
-def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: bool = True) -> Verdict:
-    """Return "refuted" with the first closed set of Q_1, ..., Q_5 for which ``wrong(n, bits)`` returns a text.
+#: Check of a closed set of nodes of Q_n, bit v for node v.
+ClosedSetCheck = Callable[[int, int], Counterexample | None]
 
-    With ``cubes_too`` False whole cubes are left out.
-    """
+
+def _closed_counterexample(description: str, n: int, nodes: int) -> Counterexample:
+    """Return a closed set of nodes of Q_n, as faulty nodes, as a counterexample."""
+    cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
+    return unsafe_counterexample(description, cube, _SUBCUBES)
+
+
+def _first_closed(effort: Effort, check: ClosedSetCheck, with_whole_cubes: bool = True) -> Verdict:
+    """Return "refuted" with the first counterexample that ``check`` finds in the closed sets of Q_1, ..., Q_5."""
     for n in range(1, 6):
         sets = closed_sets(n)  # the last one is all of Q_n
-        for nodes in effort.each(sets if cubes_too else sets[:-1], f"Q_{n}"):
-            effort.count_if_applicable()
-            if words := wrong(n, nodes):
-                before = f"all fault sets up to Q_{n - 1}" if n > 1 else "fault sets of Q_1 in the order of their size"
-                cube = Hypercube(n, [v for v in range(2**n) if nodes >> v & 1])
-                return Verdict("refuted", before, witness(words, cube, _SUBCUBES))
+        chosen = sets if with_whole_cubes else sets[:-1]
+        found = effort.find_first(chosen, functools.partial(check, n), f"Q_{n}")
+        if found is not None:
+            before = f"all fault sets up to Q_{n - 1}" if n > 1 else "fault sets of Q_1 in the order of their size"
+            return Verdict("refuted", before, found)
     return Verdict("holds", _CLOSED_RANGE)
 
 
@@ -47,15 +54,19 @@ def _first_closed(effort: Effort, wrong: Callable[[int, int], str], cubes_too: b
 def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
     """Decide whether all closed sets are families of subcubes of at least this dimension, at distance at least three."""
 
-    def wrong(n: int, nodes: int) -> str:
-        parts = connected_subcubes(nodes, n)
-        if parts is None or any(a.distance(b) < 3 for a in parts for b in parts if a is not b):
-            return "the faulty nodes mark no other, and are no subcubes at distance at least three"
-        if any(part.dimension < least_dimension for part in parts):
-            return f"the faulty nodes mark no other, and lie in no subcube of dimension {least_dimension} or more"
-        return ""
+    def check(n: int, nodes: int) -> Counterexample | None:
+        subcubes = connected_subcubes(nodes, n)
+        if subcubes is None or any(a.distance(b) < 3 for a in subcubes for b in subcubes if a is not b):
+            description = "the faulty nodes mark no other, and are no subcubes at distance at least three"
+        elif any(subcube.dimension < least_dimension for subcube in subcubes):
+            description = (
+                f"the faulty nodes mark no other, and lie in no subcube of dimension {least_dimension} or more"
+            )
+        else:
+            return None
+        return _closed_counterexample(description, n, nodes)
 
-    verdict = _first_closed(effort, wrong)
+    verdict = _first_closed(effort, check)
     if effort.quick or verdict.outcome == "refuted":
         return verdict
     if len(closed_sets(6)) == sum(family_counts(6).values()) + 1:  # so there are no others
@@ -71,7 +82,9 @@ def _decide_closed_shape(effort: Effort, least_dimension: int) -> Verdict:
         "subcubes, any two of them at distance 3 or more, where an unsafe subcube has dimension 1 at the least."
     ),
     correction="It holds with an isolated faulty node as a subcube of dimension 0 (theorem-3).",
-    slip="The lines beneath the theorem merge single nodes as they merge subcubes: an isolated faulty node is meant to be one.",
+    misprint_reason=(
+        "The lines beneath the theorem merge single nodes as they merge subcubes: an isolated faulty node is meant to be one."
+    ),
     group="closed sets",
 )
 def theorem_3_printed(effort: Effort) -> Verdict:
@@ -98,10 +111,10 @@ def theorem_3(effort: Effort) -> Verdict:
 def _mark_by_rule(cube: Hypercube) -> int:
     """Return the faulty and unsafe nodes by the rule applied node by node (bit v for node v); must agree with FIND_UNSAFE."""
     nodes = {v for v in range(2**cube.n) if cube.is_faulty(v)}.union(*cube.faulty_links)
-    more = nodes
-    while more:
-        more = {v for v in range(2**cube.n) if v not in nodes and sum(v ^ 1 << i in nodes for i in range(cube.n)) > 1}
-        nodes |= more
+    marked = nodes
+    while marked:
+        marked = {v for v in range(2**cube.n) if v not in nodes and sum(v ^ 1 << i in nodes for i in range(cube.n)) > 1}
+        nodes |= marked
     found = find_unsafe(cube).subcubes
     inside = {v for v in range(2**cube.n) if any(v in part for part in found)}
     check_agreement(inside, nodes, f"faulty and unsafe nodes of {cube!r}, by subcubes and by the rule")
@@ -111,10 +124,10 @@ def _mark_by_rule(cube: Hypercube) -> int:
 def _small_cases(sizes: Iterable[tuple[int, int]] = ((1, 1), (2, 4), (3, 1))) -> Iterator[Hypercube]:
     """Yield all sets of faulty nodes of Q_n with at most the given number of faulty links, by n."""
     for n, most in sizes:
-        some = [chosen for k in range(most + 1) for chosen in itertools.combinations(links_of(n), k)]
-        for word in range(2**2**n):
-            for chosen in some:
-                yield Hypercube(n, [v for v in range(2**n) if word >> v & 1], chosen)
+        link_sets = [chosen for k in range(most + 1) for chosen in itertools.combinations(links_of(n), k)]
+        for nodes in range(2**2**n):
+            for links in link_sets:
+                yield Hypercube(n, [v for v in range(2**n) if nodes >> v & 1], links)
 
 
 @registry.claim(
@@ -135,13 +148,13 @@ def theorem_3_links(effort: Effort) -> Verdict:
         nodes = _mark_by_rule(cube)
         alone = [part for part in find_unsafe(cube).subcubes if not part.dimension and not cube.is_faulty(part.base)]
         if nodes not in closed[cube.n] or alone:
-            words = "the faulty and unsafe nodes are not closed under the rule, or an unsafe node stands alone"
-            return Verdict("refuted", "small cases by size", witness(words, cube, _SUBCUBES))
+            description = "the faulty and unsafe nodes are not closed under the rule, or an unsafe node stands alone"
+            return Verdict("refuted", "small cases by size", unsafe_counterexample(description, cube, _SUBCUBES))
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; that faults of nodes and links end in one, on all faults of Q_1 and Q_2 and on all of Q_3 with "
         "at most one faulty link",
-        verdict.witness,
+        verdict.counterexample,
     )
 
 
@@ -154,12 +167,13 @@ def theorem_3_links(effort: Effort) -> Verdict:
 def active_neighbour(effort: Effort) -> Verdict:
     """Look for a node without a neighbour outside, in all closed sets of Q_1, ..., Q_5 except whole cubes."""
 
-    def wrong(n: int, nodes: int) -> str:
+    def check(n: int, nodes: int) -> Counterexample | None:
         inside = (v for v in range(2**n) if nodes >> v & 1)
-        alone = any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside)
-        return "a faulty or unsafe node without an active neighbour" if alone else ""
+        if not any(all(nodes >> (v ^ 1 << i) & 1 for i in range(n)) for v in inside):
+            return None
+        return _closed_counterexample("a faulty or unsafe node without an active neighbour", n, nodes)
 
-    return _first_closed(effort, wrong, cubes_too=False)
+    return _first_closed(effort, check, with_whole_cubes=False)
 
 
 @registry.claim(
@@ -172,12 +186,13 @@ def active_neighbour(effort: Effort) -> Verdict:
 def one_bad_neighbour(effort: Effort) -> Verdict:
     """Check all closed sets of Q_1, ..., Q_5: one more neighbour would make the node unsafe."""
 
-    def wrong(n: int, nodes: int) -> str:
+    def check(n: int, nodes: int) -> Counterexample | None:
         outside = (v for v in range(2**n) if not nodes >> v & 1)
-        two = any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside)
-        return "an active node with two such neighbours" if two else ""
+        if not any(sum(nodes >> (v ^ 1 << i) & 1 for i in range(n)) > 1 for v in outside):
+            return None
+        return _closed_counterexample("an active node with two such neighbours", n, nodes)
 
-    return _first_closed(effort, wrong)
+    return _first_closed(effort, check)
 
 
 # ---------------------------------------------------------------- the number of faults
@@ -187,9 +202,9 @@ def few_spanning_faults(n: int) -> list[int]:
     """Return ceil(n/2) + 1 faults that make Q_n unsafe: each is within distance two of the subcube spanned by those before it."""
     faults, spanned = [0], 0
     while spanned < n:
-        more = min(spanned + 2, n)
-        faults.append((1 << more) - (1 << spanned))
-        spanned = more
+        grown = min(spanned + 2, n)
+        faults.append((1 << grown) - (1 << spanned))
+        spanned = grown
     return faults
 
 
@@ -209,20 +224,22 @@ def _small_fault_sets(most: dict[int, int]) -> Iterator[Hypercube]:
         lambda most: ((cube,) for cube in _small_fault_sets({n: math.ceil(n / 2) for n in range(1, most + 1)})),
         full=6,
         quick=5,
+        method="proved",
     ),
     where="section 3.2; with floor(n/2), which is weaker, at its end",
     states="No set of at most ceil(n/2) faulty nodes makes Q_n unsafe, n >= 1.",
     fact="least-faults",
 )
-def half_faults(cube: Hypercube) -> Witness | None:
+def half_faults(cube: Hypercube) -> Counterexample | None:
     """Run FIND_UNSAFE on all sets of at most ceil(n/2) faults of small cubes; a proof covers the rest."""
-    return witness("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
+    return unsafe_counterexample("no node is active", cube, "u.all_unsafe") if find_unsafe(cube).all_unsafe else None
 
 
 @registry.claim(
     "least-faults",
     where="appendix; section 3.2 for a k-subcube",
     states="The fewest faulty nodes that make Q_n unsafe are ceil(n/2 + 1), n >= 1.",
+    method="proved",
 )
 def least_faults(effort: Effort) -> Verdict:
     """Check smaller sets as in ``half-faults``, and construct a set of that size for every n."""
@@ -230,13 +247,14 @@ def least_faults(effort: Effort) -> Verdict:
     for n in range(1, 63):
         faults = few_spanning_faults(n)
         if len(faults) != math.ceil(n / 2 + 1) or not find_unsafe(Hypercube(n, faults)).all_unsafe:
-            words = f"these {math.ceil(n / 2 + 1)} faults leave Q_{n} an active node, and no other set is known"
-            shown = witness(words, Hypercube(n, faults), "u.all_unsafe")
-            return Verdict("undecided", f"no fault set of that size found that makes Q_{n} unsafe", shown)
+            description = f"these {math.ceil(n / 2 + 1)} faults leave Q_{n} an active node, and no other set is known"
+            example = unsafe_counterexample(description, Hypercube(n, faults), "u.all_unsafe")
+            return Verdict("undecided", f"no fault set of that size found that makes Q_{n} unsafe", example)
     return Verdict(
         verdict.outcome,
         f"{verdict.checked}; attained for n = 1, ..., 62",
-        verdict.witness or witness("3 faults make Q_4 unsafe", Hypercube(4, few_spanning_faults(4)), _SUBCUBES),
+        verdict.counterexample
+        or unsafe_counterexample("3 faults make Q_4 unsafe", Hypercube(4, few_spanning_faults(4)), _SUBCUBES),
     )
 
 
@@ -248,7 +266,7 @@ _TWO_LINKS = Hypercube(4, (), [(0b0000, 0b0001), (0b1100, 0b1110)])
     "half-faults-links",
     where="section 5",
     states="[Nor do at most ceil(n/2) faults make Q_n unsafe when faulty links are among them, n >= 1.]",
-    ours=True,
+    added=True,
     correction=(
         "K faulty links and f faulty nodes cannot while 3K + 2f < n + 2. A link spans one dimension, and merging adds at "
         "most two (proved as half-faults). One faulty link of Q_1, and two of Q_4, have 3K + 2f = n + 2 and do."
@@ -261,12 +279,14 @@ def half_faults_links(effort: Effort) -> Verdict:
             for cube in enumerate_cubes(n, links=k):
                 effort.count_if_applicable()
                 if find_unsafe(cube).all_unsafe:
-                    words = f"no node is active: {k} faulty link{'s' * (k > 1)}, and ceil(n/2) is {math.ceil(n / 2)}"
+                    description = (
+                        f"no node is active: {k} faulty link{'s' * (k > 1)}, and ceil(n/2) is {math.ceil(n / 2)}"
+                    )
                     return Verdict(
                         "refuted",
                         f"sets of faulty links of Q_{n} in the order of their size",
-                        witness(words, cube, "u.all_unsafe"),
-                        (witness("nor with 2 faulty links in Q_4", _TWO_LINKS, "u.all_unsafe"),),
+                        unsafe_counterexample(description, cube, "u.all_unsafe"),
+                        (unsafe_counterexample("nor with 2 faulty links in Q_4", _TWO_LINKS, "u.all_unsafe"),),
                     )
     return Verdict("holds", "all sets of at most ceil(n/2) faulty links of Q_1, ..., Q_4")
 
@@ -307,8 +327,8 @@ def fifteen_percent(effort: Effort) -> Verdict:
             mean = exact_unsafe(n, f).mean_fraction
             if mean >= limit:
                 python = f"float(fc.exact_unsafe({n}, {f}).mean_fraction)"
-                shown = Witness(f"mean fraction at n={n}, f={f}", python, float(mean), {"n": n, "f": f})
-                return Verdict("refuted", f"all f <= floor(n/2) for n from 5 to {n - 1}", shown)
+                found = Counterexample(f"mean fraction at n={n}, f={f}", python, float(mean), {"n": n, "f": f})
+                return Verdict("refuted", f"all f <= floor(n/2) for n from 5 to {n - 1}", found)
             if mean > largest:
                 largest, where = mean, f"n={n}, f={f}"
     return Verdict(
@@ -324,7 +344,7 @@ def fifteen_percent(effort: Effort) -> Verdict:
     states=(
         "[With at most floor(n/2) faulty nodes fewer than 15% of the nodes of Q_n are unsafe, n >= 5, whatever the fault set.]"
     ),
-    ours=True,
+    added=True,
     correction="It holds on average over fault sets (fifteen-percent).",
 )
 def fifteen_percent_always(effort: Effort) -> Verdict:
@@ -333,10 +353,10 @@ def fifteen_percent_always(effort: Effort) -> Verdict:
         effort.count_if_applicable()
         unsafe = find_unsafe(cube)
         if unsafe.count >= _stated_fraction() * 2**cube.n:
-            words = f"{unsafe.count} of {2**cube.n} nodes are unsafe: {100 * unsafe.fraction:.1f}%"
+            description = f"{unsafe.count} of {2**cube.n} nodes are unsafe: {100 * unsafe.fraction:.1f}%"
             return Verdict(
                 "refuted",
                 f"fault sets of Q_5 to Q_{cube.n} in the order of n and size",
-                witness(words, cube, "u.fraction"),
+                unsafe_counterexample(description, cube, "u.fraction"),
             )
     return Verdict("undecided", "all f <= floor(n/2) for n = 5, 6, 7")

@@ -12,69 +12,78 @@ from fastcube.algorithms.trees import detect, find_tree
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from ...cubes import enumerate_cubes
-from .gathering import HELPER, FirstRun, Runs, gather_on_tree, gather_witness, is_lossy_without_isolated
-from .registry import example_verdict, registry, witness
-from .trees import FirstCube
+from .gathering import (
+    HELPER,
+    FirstRun,
+    Runs,
+    gather_on_tree,
+    gathering_counterexample,
+    is_lossy_without_isolated,
+    run_counterexample,
+)
+from .registry import cube_counterexample, example_verdict, registry
+from .trees import LinkSets
 
 
-def _claim_always_complete(variant: str, correction: str, slip: str = "") -> None:
+def _claim_always_complete(variant: str, correction: str, misprint_reason: str = "") -> None:
     @registry.forall(
-        f"always-{variant}",
-        FirstRun(
-            "units lost, by cause, without an isolated node",
-            "{k: str(v) for k, v in g.lost_by.items() if v}",
-            variant,
-        ),
+        f"always-{variant.replace('_', '-')}",
+        FirstRun(variant),
         where="section 3.2",
         states=(
             "Where FIND_TREE finds a tree of Q_n, n >= 2, and no node has lost all its links, FTTC brings everything to the sink "
-            f"[variant {variant}]."
+            f"[{variant.replace('_', ' ')}]."
         ),
-        ours=variant == "corrected",
+        added=variant == "corrected",
         correction=correction,
-        fact="figure-13-helper" if slip else "",
-        slip=slip,
+        fact="figure-13-helper" if misprint_reason else "",
+        misprint_reason=misprint_reason,
     )
-    def is_incomplete(g: Gathering) -> bool:
+    def check_complete(g: Gathering) -> Counterexample | None:
         """Find the first link set without an isolated node that loses data."""
-        return is_lossy_without_isolated(g)
+        if not is_lossy_without_isolated(g):
+            return None
+        description = "units lost, by cause, without an isolated node"
+        return run_counterexample(description, g, "{k: str(v) for k, v in g.lost_by.items() if v}")
 
 
 _claim_always_complete(
     "as_printed",
-    "Helpers wait for ever; corrected, only the stranded data is lost (repaired-loses-the-stranded).",
+    "Helpers wait for ever; corrected, only the stranded data is lost (corrected-loses-the-stranded).",
     HELPER,
 )
 _claim_always_complete(
     "as_commented",
     (
-        "Failing neighbours send each other partitions that neither waits for, or there is no path. With the repair, only "
-        "the stranded data is lost (repaired-loses-the-stranded)."
+        "Failing neighbours send each other partitions that neither waits for, or there is no path. With the correction, only "
+        "the stranded data is lost (corrected-loses-the-stranded)."
     ),
 )
 _claim_always_complete(
     "corrected",
-    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (repaired-loses-the-stranded).",
+    "Nodes that are not isolated can be cut off from the sink together; nothing else is lost (corrected-loses-the-stranded).",
 )
 
 
 @registry.forall(
-    "repaired-loses-the-stranded",
+    "corrected-loses-the-stranded",
     Runs(
-        "units lost, and units of nodes not joined to the sink",
-        "[str(g.lost), str(g.unreachable_data)]",
         "proved: partitions are merged and sent on, everything else has a path to the passive node or the sink if there is one; ",
         "corrected",
+        method="proved",
     ),
     where="interpretation R9",
-    states="[Repaired, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
-    ours=True,
+    states="[Corrected, FTTC loses exactly the data of nodes that nonfaulty links do not join to the sink, in Q_n, n >= 2.]",
+    added=True,
 )
-def repaired_loses_the_stranded(g: Gathering) -> bool:
+def corrected_loses_the_stranded(g: Gathering) -> Counterexample | None:
     """Compare the lost data with the data of nodes cut off from the sink, in runs on small cubes."""
-    return g.lost == g.unreachable_data
+    if g.lost == g.unreachable_data:
+        return None
+    description = "units lost, and units of nodes not joined to the sink"
+    return run_counterexample(description, g, "[str(g.lost), str(g.unreachable_data)]")
 
 
 @registry.claim(
@@ -87,7 +96,7 @@ def repaired_loses_the_stranded(g: Gathering) -> bool:
 )
 def m_0_small(effort: Effort) -> Verdict:
     """Report exact fractions for Q_3, and for Q_4 up to some links; the paper prints no threshold."""
-    share = exact_gather(3, 4)["blocked_sender_without_helper"] or Fraction(0)
+    fraction = exact_gather(3, 4)["blocked_sender_without_helper"] or Fraction(0)
     effort.applied += math.comb(12, 4)
     four = {
         k: float(exact_gather(4, k)["blocked_sender_without_helper"] or 0)
@@ -95,17 +104,17 @@ def m_0_small(effort: Effort) -> Verdict:
     }
     effort.applied += sum(math.comb(32, k) for k in four)
     listed = ", ".join(f"{k} links {p:.2%}" for k, p in four.items())
-    words = "fraction of the sets of 4 links of Q_3 with a sink"
-    evidence = Witness.of(
-        words, "str(fc.exact_gather(3, links=4)['blocked_sender_without_helper'])", {"n": 3, "links": 4, "f": 0}
+    description = "fraction of the sets of 4 links of Q_3 with a sink"
+    evidence = Counterexample.of(
+        description, "str(fc.exact_gather(3, links=4)['blocked_sender_without_helper'])", {"n": 3, "links": 4, "f": 0}
     )
-    checked = f"no threshold is printed; exact: Q_3, 4 links {float(share):.2%}; Q_4, {listed}"
+    checked = f"no threshold is printed; exact: Q_3, 4 links {float(fraction):.2%}; Q_4, {listed}"
     return Verdict("undecided", checked, evidence)
 
 
 @registry.forall(
     "theorem-7",
-    FirstCube([(2, 2), (3, 4)], "as many faulty links, no isolated node, and no sink", "fc.find_tree(cube) is None"),
+    LinkSets([(2, 2), (3, 4)]),
     where="Theorem 7",
     states=(
         "FIND_TREE, FTTC and uniform data tolerate at least 2^(n-1) faulty links of Q_n, n >= 2 [as many, whichever they are: "
@@ -113,31 +122,39 @@ def m_0_small(effort: Effort) -> Verdict:
     ),
     correction=(
         "Theorem 3 promises a sink below 2^(n-1) only, and a perfect matching of 2^(n-1) links leaves none. With fewer there is "
-        "one, but data can be lost (theorem-7-comment)."
+        "one, but data can be lost (theorem-7-as-commented)."
     ),
 )
-def theorem_7(cube: Hypercube) -> bool:
+def theorem_7(cube: Hypercube) -> Counterexample | None:
     """Find the first set of 2^(n-1) links that leaves no sink and isolates no node."""
-    return find_tree(cube) is None and all(word != 2**cube.n - 1 for word in detect(cube).tolist())
+    is_isolating = any(word == 2**cube.n - 1 for word in detect(cube).tolist())
+    if is_isolating or find_tree(cube) is not None:
+        return None
+    description = "as many faulty links, no isolated node, and no sink"
+    return cube_counterexample(description, cube, "fc.find_tree(cube) is None")
 
 
 def _claim_theorem_7(variant: str, correction: str) -> None:
     @registry.claim(
-        f"theorem-7-{variant}",
+        f"theorem-7-{variant.replace('_', '-')}",
         where="Theorem 7",
         states=(
-            "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, variant "
-            f"{variant}.]"
+            "[With fewer than 2^(n-1) faulty links of Q_n, n >= 2, all data of non-isolated nodes arrives, "
+            f"{variant.replace('_', ' ')}.]"
         ),
-        ours=True,
+        added=True,
         correction=correction,
     )
     def decide_theorem_7(effort: Effort) -> Verdict:
         """Find the first link set below Theorem 3's bound that loses data."""
         if variant == "corrected":
             return _decide_cut_off(effort)
-        runs = FirstRun("units lost", "str(g.lost)", variant)
-        return runs.decide(effort, lambda g: g.lost > 0 and len(g.cube.faulty_links) < 2 ** (g.cube.n - 1))
+
+        def check(g: Gathering) -> Counterexample | None:
+            is_below_bound = len(g.cube.faulty_links) < 2 ** (g.cube.n - 1)
+            return run_counterexample("units lost", g, "str(g.lost)") if g.lost > 0 and is_below_bound else None
+
+        return FirstRun(variant).decide(effort, check)
 
 
 def _decide_cut_off(effort: Effort) -> Verdict:
@@ -145,12 +162,14 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     for n, links in effort.each([(2, 1), (3, 2), (3, 3), *((4, k) for k in range(2, last + 1))], "all link sets"):
         effort.applied += math.comb(n * 2 ** (n - 1), links)
         check_agreement(
-            exact_gather(n, links)["complete_corrected"], Fraction(1), f"corrected with {links} faulty links of Q_{n}"
+            exact_gather(n, links)["complete_corrected"],
+            Fraction(1),
+            f"variant corrected with {links} faulty links of Q_{n}",
         )
     pair = (0b1110, 0b1111)
     cube = Hypercube(4, (), [(u, u ^ 1 << k) for u in pair for k in (1, 2, 3)])
-    words = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
-    found = gather_witness(words, cube, "str(g.lost)", ', variant="corrected"')
+    description = "2(n-1) faulty links cut two neighbours off, fewer than 2^(n-1) from n = 4 on"
+    found = gathering_counterexample(description, cube, "str(g.lost)", ', variant="corrected"')
     return Verdict(
         "refuted" if found.value != "0" else "undecided",
         f"all link sets of Q_2 and Q_3 below 2^(n-1), of Q_4 up to {last}",
@@ -158,8 +177,8 @@ def _decide_cut_off(effort: Effort) -> Verdict:
     )
 
 
-_claim_theorem_7("as_printed", "Helpers wait for ever; see theorem-7-repaired.")
-_claim_theorem_7("as_commented", "Partitions are lost; see theorem-7-repaired.")
+_claim_theorem_7("as_printed", "Helpers wait for ever; see theorem-7-corrected.")
+_claim_theorem_7("as_commented", "Partitions are lost; see theorem-7-corrected.")
 _claim_theorem_7("corrected", "All data arrives unless nodes are cut off together, which takes 2(n-1) links.")
 
 
@@ -171,7 +190,7 @@ _claim_theorem_7("corrected", "All data arrives unless nodes are cut off togethe
     where="Example 3",
     states=(
         "With 1011-1010 and 1011-1001 faulty, 1011 sends half of its data to 1111 and half to 0011, and 1010 does nothing [and "
-        "everything arrives: comment and corrected]."
+        "everything arrives, as commented and corrected]."
     ),
 )
 def example_3(effort: Effort) -> Verdict:
@@ -182,9 +201,9 @@ def example_3(effort: Effort) -> Verdict:
         "[[[[p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.CommunicationTree(cube, 0, (0, 1, 2, 3)), variant=v)]]"
     )
-    found = witness("who sends partitions to whom, and what is lost, by variant", cube, python)
+    found = cube_counterexample("who sends partitions to whom, and what is lost, by variant", cube, python)
     found = found.with_form(
-        "comment: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
+        "as commented: {0[0][0][0]:node} to {0[0][0][1]:row}, {0[1]} lost; "
         "corrected: {1[0][0][0]:node} to {1[0][0][1]:row}, {1[1]} lost"
     )
     return example_verdict(
@@ -197,7 +216,7 @@ def example_3(effort: Effort) -> Verdict:
     where="Example 4",
     states=(
         "With the links 100-110 and 100-000 and the node 111 faulty, 100 sends at stage 0 to 101 in place of 000, and everything "
-        "arrives [comment and corrected]."
+        "arrives [as commented and corrected]."
     ),
 )
 def example_4(effort: Effort) -> Verdict:
@@ -208,9 +227,9 @@ def example_4(effort: Effort) -> Verdict:
         "[[[[p.stage, p.node, list(p.partners)] for p in g.plans], str(g.lost)] for v in ('as_commented', 'corrected') "
         "for g in [fc.gather(cube, fc.find_tree(cube), variant=v)]]"
     )
-    found = witness("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
+    found = cube_counterexample("stage, sender and receivers of partitions, and what is lost, by variant", cube, python)
     found = found.with_form(
-        "comment: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
+        "as commented: stage {0[0][0][0]}, {0[0][0][1]:node} to {0[0][0][2]:row}, {0[1]} lost; "
         "corrected: stage {1[0][0][0]}, {1[0][0][1]:node} to {1[0][0][2]:row}, {1[1]} lost"
     )
     return example_verdict(
@@ -231,12 +250,13 @@ def _nodes_among_two_links(largest: int) -> Iterator[tuple[Hypercube, int]]:
         _nodes_among_two_links,
         full=4,
         quick=3,
+        method="proved",
     ),
     where="section 3.3",
     states="FIND_TREE and FTTC do the same in Q_n, n >= 1, for a faulty node as for one all of whose links are faulty.",
     definition=True,
 )
-def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
+def faulty_as_isolated(cube: Hypercube, v: int) -> Counterexample | None:
     """Compare a faulty node with a node whose links are all faulty: FAULT words, trees and deliveries."""
     faulty = Hypercube(cube.n, [v], cube.faulty_links)
     cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
@@ -245,7 +265,7 @@ def faulty_as_isolated(cube: Hypercube, v: int) -> Witness | None:
     if detect(faulty).tolist() == detect(cut).tolist() and outcomes[0] == outcomes[1]:
         return None
     python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
-    return witness(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
+    return cube_counterexample(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
 
 
 @registry.claim(
@@ -264,11 +284,14 @@ def computation_slowdown(effort: Effort) -> Verdict:
             if g is not None and effort.count_if_applicable() and g.expected != 2**n - f:
                 alone = sum(word != 2**n - 1 for word in detect(cube).tolist())
                 check_agreement(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
-                words = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
-                fewer = gather_witness(words, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
-                words = "nodes that hold data, and N less the faulty and the isolated nodes: equal"
+                description = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
+                fewer = gathering_counterexample(description, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
+                description = "nodes that hold data, and N less the faulty and the isolated nodes: equal"
                 counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
                 return Verdict(
-                    "depends", "fault sets with a sink by size", fewer, (gather_witness(words, cube, counted),)
+                    "depends",
+                    "fault sets with a sink by size",
+                    fewer,
+                    (gathering_counterexample(description, cube, counted),),
                 )
     return Verdict("holds", "fault sets with a sink of Q_2 and Q_3 that have n nodes")

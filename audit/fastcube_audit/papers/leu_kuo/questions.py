@@ -11,8 +11,8 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.leu_kuo import enumeration
 
 from ...claims import Effort, Verdict, check_agreement
-from .registry import registry, witness
-from .trees import FirstCube, find_first_cube, random_cubes
+from .registry import cube_counterexample, registry
+from .trees import LinkSets, cube_check, find_first_cube, random_cubes
 
 #: Link sets in the order in which the smallest counterexample is searched.
 SMALL_CASES = [(1, 0), (2, 0), (2, 1), *((3, k) for k in range(5))]
@@ -25,7 +25,8 @@ _TREE_AND_BEST = "[len(fc.find_tree(cube).faulty_links), len(fc.optimal_tree(cub
     "fault-free-below-n",
     where="after section 3.1",
     states="[At most n - 1 faulty links always leave a fault-free tree, and n do not.]",
-    ours=True,
+    added=True,
+    method="proved",
 )
 def fault_free_below_n(effort: Effort) -> Verdict:
     """Prove by induction: a dimension without a faulty link comes first, and one half has at most half of the faulty links."""
@@ -43,19 +44,21 @@ def fault_free_below_n(effort: Effort) -> Verdict:
         if not always:
             python = "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"
             return Verdict(
-                "refuted", "link sets by size", witness("faulty links of the best tree", none or Hypercube(n), python)
+                "refuted",
+                "link sets by size",
+                cube_counterexample("faulty links of the best tree", none or Hypercube(n), python),
             )
     for n in range(2, effort.by_effort(full=9, quick=7)):
         check_agreement(
             _has_no_free_tree(_at_one_node(n)), True, f"n faulty links at one node of Q_{n} leave no fault-free tree"
         )
-    words = "n faulty links, one in each dimension, without a fault-free tree: as many do for every n tried"
+    description = "n faulty links, one in each dimension, without a fault-free tree: as many do for every n tried"
     return Verdict(
         "holds",
         "proved: n - 1 links leave a dimension without one, to cross first; of the halves one has at most (n-1)/2 <= n - 2 of "
         f"the n - 1 links, and so on; all such sets of Q_1, ..., Q_4 and of Q_5 up to {effort.by_effort(4, 2)} links; "
         f"for n links, Q_2, ..., Q_{n}",
-        witness(words, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
+        cube_counterexample(description, _at_one_node(3), "len(fc.optimal_tree(cube, any_sink=True).faulty_links)"),
     )
 
 
@@ -73,19 +76,20 @@ def _at_one_node(n: int) -> Hypercube:
     "find-tree-fault-free",
     where="section 3.1",
     states="[FIND_TREE finds a fault-free tree whenever there is one; or at least with up to n - 1 faulty links.]",
-    ours=True,
+    added=True,
     correction="It does with one faulty link, and not always with two.",
 )
 def find_tree_fault_free(effort: Effort) -> Verdict:
     """Check all pairs of links of Q_3; for one link, use the symmetry of the rule's first choice for all n."""
     for n in effort.each(range(2, effort.by_effort(full=9, quick=6)), "one faulty link"):
         check_agreement(exact_trees(n, 1)["fault_free"], Fraction(1), f"fault-free trees with one faulty link of Q_{n}")
-    words = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
+    description = "FIND_TREE's tree has a faulty link, though there is a fault-free tree"
     checked = f"link sets by size; one faulty link never hurts in Q_2, ..., Q_{n}"
-    return FirstCube(SMALL_CASES, words, _TREE_AND_BEST, checked).decide(effort, _misses_fault_free_tree(find_tree))
+    check = cube_check(description, _TREE_AND_BEST, _is_fault_free_tree_missed_by(find_tree))
+    return LinkSets(SMALL_CASES, checked).decide(effort, check)
 
 
-def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
+def _is_fault_free_tree_missed_by(find: Callable[[Hypercube], CommunicationTree | None]) -> Callable[[Hypercube], bool]:
     """Return whether there is a fault-free tree but the rule ``find`` returns another tree, as a function of the cube."""
 
     def is_missed(cube: Hypercube) -> bool:
@@ -99,7 +103,7 @@ def _misses_fault_free_tree(find: Callable[[Hypercube], CommunicationTree | None
     "top-down-fault-free",
     where="interpretation R20",
     states="[TOP_DOWN finds a fault-free tree whenever there is one.]",
-    ours=True,
+    added=True,
     correction="It does in Q_1, Q_2, Q_3, in Q_4 with up to 5 faulty links, and always with up to n - 1.",
 )
 def top_down_fault_free(effort: Effort) -> Verdict:
@@ -110,13 +114,13 @@ def top_down_fault_free(effort: Effort) -> Verdict:
         check_agreement(
             exact["fault_free_top_down"],
             exact["fault_free_exists"],
-            f"shares with a fault-free tree, {links} links of Q_{n}",
+            f"fractions with a fault-free tree, {links} links of Q_{n}",
         )
-    bad = _misses_fault_free_tree(lambda cube: find_tree(cube, "TOP_DOWN"))
-    words = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
+    is_missed = _is_fault_free_tree_missed_by(lambda cube: find_tree(cube, "TOP_DOWN"))
+    description = "TOP_DOWN's tree has a faulty link, though there is a fault-free tree"
     python = '[len(fc.find_tree(cube, "TOP_DOWN").faulty_links), len(fc.optimal_tree(cube).faulty_links)]'
     checked = "all link sets of Q_2, Q_3 and of Q_4 up to 5, then by order"
-    return FirstCube([(4, 6)], words, python, checked).decide(effort, bad)
+    return LinkSets([(4, 6)], checked).decide(effort, cube_check(description, python, is_missed))
 
 
 def _exact_gap(n: int, links: int) -> int:
@@ -128,7 +132,7 @@ def _exact_gap(n: int, links: int) -> int:
     "largest-gap",
     where="section 3.1",
     states="[FIND_TREE's tree has at most one faulty link more than the best one.]",
-    ours=True,
+    added=True,
     correction="Larger gaps occur from n = 3 on; no ratio bounds it, as the best may have none.",
 )
 def largest_gap(effort: Effort) -> Verdict:
@@ -147,8 +151,9 @@ def largest_gap(effort: Effort) -> Verdict:
     checked = "largest gap found, FIND_TREE / TOP_DOWN: " + ", ".join(
         f"Q_{n} {worst[n]} / {down[n]}" for n in range(2, 7)
     )
-    words = "two more than the best"
-    return FirstCube([(3, 3)], words, _TREE_AND_BEST, checked).decide(effort, lambda cube: _gap(cube) > 1)
+    description = "two more than the best"
+    check = cube_check(description, _TREE_AND_BEST, lambda cube: _gap(cube) > 1)
+    return LinkSets([(3, 3)], checked).decide(effort, check)
 
 
 def _gap(cube: Hypercube) -> int:
@@ -178,7 +183,7 @@ def surrounded_sink(n: int) -> Hypercube:
     "sink-with-fault",
     where="section 3.1",
     states="[A sink with a faulty link never has a better tree than the best sink without.]",
-    ours=True,
+    added=True,
     correction=(
         "With 9 faulty links in Q_4 it has: the best tree of the only sink left can cross n(n-1)/2 faulty links, and the "
         "tree of another node n + 1."
@@ -199,17 +204,17 @@ def sink_with_fault(effort: Effort) -> Verdict:
         )
     for n in effort.each(range(4, effort.by_effort(full=9, quick=7)), "a surrounded sink"):
         best, free = optimal_tree(surrounded_sink(n)), optimal_tree(surrounded_sink(n), any_sink=True)
-        told = [(t.sink, len(t.faulty_links)) for t in (best, free) if t is not None]
+        found = [(tree.sink, len(tree.faulty_links)) for tree in (best, free) if tree is not None]
         check_agreement(
-            [told[0], told[-1][1]], [(0, n * (n - 1) // 2), n + 1], f"best trees around a surrounded sink of Q_{n}"
+            [found[0], found[-1][1]], [(0, n * (n - 1) // 2), n + 1], f"best trees around a surrounded sink of Q_{n}"
         )
-    words = "faulty links of the best tree over sinks with FAULT = 0, and over all labels"
+    description = "faulty links of the best tree over sinks with FAULT = 0, and over all labels"
     python = "[len(fc.optimal_tree(cube).faulty_links), len(fc.optimal_tree(cube, any_sink=True).faulty_links)]"
     return Verdict(
         "refuted",
         f"no case in all link sets of Q_2, Q_3 and of Q_4 up to {top} links, nor in all node sets; one with 9 links; a sink "
         f"whose neighbours' other links are all faulty, Q_4, ..., Q_{n}: n(n-1)/2 against n + 1",
-        witness(words, WORSE_SINK, python),
+        cube_counterexample(description, WORSE_SINK, python),
     )
 
 
@@ -221,7 +226,7 @@ DOMINATION = (1, 2, 2, 4, 7, 12)
     "fewest-links-without-sink",
     where="after Theorem 3",
     states="[2^(n-1) faulty links at the least leave no sink, and 1, 2, 2, 4, 7, 12 faulty nodes for n = 1, ..., 6.]",
-    ours=True,
+    added=True,
 )
 def fewest_without_sink(effort: Effort) -> Verdict:
     """Use integer programming: without a sink, links cover all nodes (2^(n-1) at least), or faulty nodes dominate Q_n."""
@@ -238,7 +243,9 @@ def fewest_without_sink(effort: Effort) -> Verdict:
         "holds",
         "links: proved, a perfect matching; nodes: a sink is a node with no faulty one within distance 1, so that fewest are a "
         f"dominating set, by scipy.optimize.milp for Q_1, ..., Q_{largest}",
-        witness("2 faulty nodes, antipodal, leave no sink in Q_3", Hypercube(3, [0, 7]), "fc.find_tree(cube) is None"),
+        cube_counterexample(
+            "2 faulty nodes, antipodal, leave no sink in Q_3", Hypercube(3, [0, 7]), "fc.find_tree(cube) is None"
+        ),
     )
 
 

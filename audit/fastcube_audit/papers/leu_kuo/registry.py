@@ -1,25 +1,24 @@
-"""The registry of the claims of Leu & Kuo, and helpers that make counterexamples and verdicts."""
+"""The registry of the claims of Leu & Kuo, counterexamples on a cube or tree, and verdicts on examples."""
 
 import functools
 
 from fastcube.algorithms.trees import CommunicationTree
 
-from ...claims import ClaimRegistry, Verdict, Witness
-from ...cubes import cube_witness
+from ... import cubes
+from ...claims import ClaimRegistry, Counterexample, Verdict
 
 registry = ClaimRegistry("leu_kuo")
 
+#: Return an example or counterexample on one hypercube, called ``cube`` in the expression.
+cube_counterexample = functools.partial(cubes.cube_counterexample, name="cube")
 
-#: Return an example or counterexample on one cube, called ``cube`` in the expression.
-witness = functools.partial(cube_witness, name="cube")
 
-
-def example_verdict(found: Witness, wanted: object, checked: str = "the example itself") -> Verdict:
+def example_verdict(found: Counterexample, wanted: object, checked: str = "the example itself") -> Verdict:
     """Return "holds" if the value of a worked example is the printed one."""
     return Verdict("holds" if found.value == wanted else "refuted", checked, found)
 
 
-def tree_witness(words: str, tree: CommunicationTree, python: str) -> Witness:
-    """Return an example or counterexample on one tree: the value of ``python``, in which ``tree`` is the tree."""
-    made = f"fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
-    return witness(words, tree.cube, f"(lambda tree: {python})({made})")
+def tree_counterexample(description: str, tree: CommunicationTree, python: str) -> Counterexample:
+    """Return an example or counterexample on one tree, called ``tree`` in the expression."""
+    line = f"tree = fc.CommunicationTree(cube, {tree.sink}, {tree.order})"
+    return cube_counterexample(description, tree.cube, f"{line}\n{python}")

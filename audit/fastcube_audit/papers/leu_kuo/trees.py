@@ -16,42 +16,52 @@ from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
 from ... import cubes
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement, sizes
+from ...claims import Cases, Counterexample, Effort, Method, Verdict, check_agreement, sizes
 from ...cubes import links_of
-from .registry import example_verdict, registry, tree_witness, witness
+from .registry import cube_counterexample, example_verdict, registry, tree_counterexample
 
 
 def find_first_cube(
-    effort: Effort, points: Sequence[tuple[int, int]], bad: Callable[[Hypercube], bool]
+    effort: Effort, points: Sequence[tuple[int, int]], is_wanted: Callable[[Hypercube], bool]
 ) -> Hypercube | None:
-    """Return the first cube of these (n, links) that is ``bad``, or None."""
+    """Return the first cube of these (n, links) that ``is_wanted``, or None."""
     for n, links in points:
         for cube in effort.each(cubes.enumerate_cubes(n, links=links), f"Q_{n}, {links} faulty links"):
             effort.count_if_applicable()
-            if bad(cube):
+            if is_wanted(cube):
                 return cube
     return None
 
 
 @dataclass(frozen=True)
-class FirstCube:
+class LinkSets:
     """A universal statement about cubes: link sets of these (n, links) are tried in order until a check finds a counterexample.
 
-    ``python`` is the expression that shows the counterexample.  Without a counterexample the verdict is "undecided".
+    Without a counterexample the verdict is "undecided".
     """
 
     points: Sequence[tuple[int, int]]
-    words: str
-    python: str
     checked: str = "link sets by size"
-    form: str = ""
+    method: Method = "exhaustive"
 
-    def decide(self, effort: Effort, check: Callable[[Hypercube], bool]) -> Verdict:
-        """Return the verdict: refuted by the first cube that ``check`` accepts."""
-        found = find_first_cube(effort, self.points, check)
-        if found is None:
-            return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, contradicts it")
-        return Verdict("refuted", self.checked, witness(self.words, found, self.python, form=self.form))
+    def decide(self, effort: Effort, check: Callable[[Hypercube], Counterexample | None]) -> Verdict:
+        """Return the verdict: refuted by the first counterexample that ``check`` finds."""
+        for n, links in self.points:
+            sets = cubes.enumerate_cubes(n, links=links)
+            if (found := effort.find_first(sets, check, f"Q_{n}, {links} faulty links")) is not None:
+                return Verdict("refuted", self.checked, found)
+        return Verdict("undecided", f"none of {effort.applied:,} link sets, by size, contradicts it")
+
+
+def cube_check(
+    description: str, python: str, is_wrong: Callable[[Hypercube], bool]
+) -> Callable[[Hypercube], Counterexample | None]:
+    """Return a check whose counterexamples are the cubes that are wrong, with an expression in ``cube`` that shows it."""
+
+    def check(cube: Hypercube) -> Counterexample | None:
+        return cube_counterexample(description, cube, python) if is_wrong(cube) else None
+
+    return check
 
 
 def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hypercube]:
@@ -68,22 +78,22 @@ def random_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
 
 @registry.forall(
     "property-1",
-    sizes(1, 5, 4, "proved by counting for all n; listed for Q_1, ..., Q_{}"),
+    sizes(1, 5, 4, "proved by counting for all n; listed for Q_1, ..., Q_{}", method="proved"),
     where="Property 1",
     states="Q_n has n! 2^n communication trees, n >= 1 [pairs of a sink and an order of the dimensions].",
     definition=True,
 )
-def property_1(n: int) -> Witness | None:
+def property_1(n: int) -> Counterexample | None:
     """List the trees; as sets of links only half as many are different."""
-    shown = witness("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
-    return shown if shown.value != math.factorial(n) * 2**n else None
+    listed = cube_counterexample("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
+    return None if listed.value == math.factorial(n) * 2**n else listed
 
 
 @registry.claim(
     "property-1-links",
     where="Property 1",
     states="[The n! 2^n trees of Q_n, n >= 1, are different as sets of links.]",
-    ours=True,
+    added=True,
     correction="There are n! 2^(n-1) sets of links: both ends of the last stage's link are sinks of a tree with these links.",
 )
 def property_1_links(effort: Effort) -> Verdict:
@@ -97,113 +107,129 @@ def property_1_links(effort: Effort) -> Verdict:
             len(different), math.factorial(n) * 2 ** (n - 1), f"different sets of links of the trees of Q_{n}"
         )
     same = "[len({frozenset(link[1:]) for s in (0, 1) for link in fc.CommunicationTree(cube, s, (0,)).links}), 2]"
-    words = "both trees of Q_1 are its one link"
+    description = "both trees of Q_1 are its one link"
     return Verdict(
-        "refuted", f"all trees of Q_1, ..., Q_{largest}: n! 2^(n-1) sets of links", witness(words, Hypercube(1), same)
+        "refuted",
+        f"all trees of Q_1, ..., Q_{largest}: n! 2^(n-1) sets of links",
+        cube_counterexample(description, Hypercube(1), same),
     )
 
 
-@dataclass(frozen=True)
-class Trees:
-    """A statement about all trees of small cubes; a check takes a tree and the value of ``python``, an expression in ``tree``.
+def all_trees(proof: str, full: int = 4) -> Cases:
+    """Return all trees of small cubes, as tests of a statement that ``proof`` proves."""
+    return Cases(
+        f"{proof}; all trees of Q_1, ..., Q_{{}}",
+        lambda largest: ((tree,) for n in range(1, largest + 1) for tree in exhaust(Hypercube(n))),
+        full,
+        full - 1,
+        "all trees",
+        "proved",
+    )
 
-    The check returns whether the value is right.
-    """
 
-    words: str
-    python: str
-    proof: str = "proved"
-    full: int = 4
+class TreeValue:
+    """A value of trees, as an expression in ``tree`` that is evaluated and that a counterexample shows."""
 
-    def decide(self, effort: Effort, check: Callable[[CommunicationTree, Any], bool]) -> Verdict:
-        """Return the verdict: refuted if ``check`` fails for some tree, with the first such tree as counterexample."""
-        value_of = eval(f"lambda tree: {self.python}")  # noqa: S307  (a line of our own)
+    def __init__(self, description: str, python: str) -> None:
+        self.description, self.python = description, python
+        self._evaluate = eval(f"lambda tree: {python}")  # noqa: S307  (a line of our own)
 
-        def judge_tree(tree: CommunicationTree) -> Witness | None:
-            return None if check(tree, value_of(tree)) else tree_witness(self.words, tree, self.python)
+    def of(self, tree: CommunicationTree) -> Any:
+        """Return the value of a tree."""
+        return self._evaluate(tree)
 
-        return Cases(
-            f"{self.proof}; all trees of Q_1, ..., Q_{{}}",
-            lambda largest: ((tree,) for n in range(1, largest + 1) for tree in exhaust(Hypercube(n))),
-            self.full,
-            self.full - 1,
-            "all trees",
-        ).decide(effort, judge_tree)
+    def counterexample(self, tree: CommunicationTree) -> Counterexample:
+        """Return the tree with its value as a counterexample."""
+        return tree_counterexample(self.description, tree, self.python)
+
+
+_LINKS = TreeValue("links of the tree", "len({frozenset(link[1:]) for link in tree.links})")
 
 
 @registry.forall(
     "property-2",
-    Trees(
-        "links of the tree", "len({frozenset(link[1:]) for link in tree.links})", "proved by the paper's sum", full=5
-    ),
+    all_trees("proved by the paper's sum", full=5),
     where="Property 2",
     states="A communication tree of Q_n, n >= 1, has 2^n - 1 links.",
 )
-def property_2(tree: CommunicationTree, links: int) -> bool:
+def property_2(tree: CommunicationTree) -> Counterexample | None:
     """Count the links of all trees of small cubes."""
-    return links == int(2**tree.n) - 1
+    return None if _LINKS.of(tree) == 2**tree.n - 1 else _LINKS.counterexample(tree)
 
 
 _ACTIVE = "[[v for v in range(2**tree.n) if tree.role(v, i) == 'active'] for i in range(tree.n)]"
 
+_ACTIVE_NEIGHBOURS = TreeValue(
+    "active neighbours of each active node, stage by stage",
+    f"[[sum(v ^ 1 << k in now for k in range(tree.n)) for v in now] for now in {_ACTIVE}]",
+)
+
 
 @registry.forall(
     "theorem-1",
-    Trees(
-        "active neighbours of each active node, stage by stage",
-        f"[[sum(v ^ 1 << k in now for k in range(tree.n)) for v in now] for now in {_ACTIVE}]",
-    ),
+    all_trees("proved"),
     where="Theorem 1",
     states="A node that is active at stage i has n - i - 1 neighbours that are active then, in every tree of Q_n, n >= 1.",
 )
-def theorem_1(tree: CommunicationTree, neighbours: list[list[int]]) -> bool:
+def theorem_1(tree: CommunicationTree) -> Counterexample | None:
     """Count the active neighbours of each active node, at each stage of all trees."""
-    return all(set(counts) == {tree.n - i - 1} for i, counts in enumerate(neighbours))
+    stages = enumerate(_ACTIVE_NEIGHBOURS.of(tree))
+    is_right = all(set(counts) == {tree.n - i - 1} for i, counts in stages)
+    return None if is_right else _ACTIVE_NEIGHBOURS.counterexample(tree)
+
+
+_ACTIVE_NODES = TreeValue("active nodes, stage by stage", f"[len(now) for now in {_ACTIVE}]")
 
 
 @registry.forall(
     "theorem-2",
-    Trees("active nodes, stage by stage", f"[len(now) for now in {_ACTIVE}]"),
+    all_trees("proved"),
     where="Theorem 2",
     states="At stage i 2^(n-i-1) nodes are active, in every tree of Q_n, n >= 1.",
 )
-def theorem_2(tree: CommunicationTree, counts: list[int]) -> bool:
+def theorem_2(tree: CommunicationTree) -> Counterexample | None:
     """Count the active nodes at each stage of all trees."""
-    return counts == [2 ** (tree.n - i - 1) for i in range(tree.n)]
+    is_right = _ACTIVE_NODES.of(tree) == [2 ** (tree.n - i - 1) for i in range(tree.n)]
+    return None if is_right else _ACTIVE_NODES.counterexample(tree)
+
+
+_ROLES = TreeValue(
+    "roles of the nodes, stage by stage", "[[tree.role(v, i) for i in range(tree.n)] for v in range(2**tree.n)]"
+)
 
 
 @registry.forall(
     "idle-afterwards",
-    Trees(
-        "roles of the nodes, stage by stage",
-        "[[tree.role(v, i) for i in range(tree.n)] for v in range(2**tree.n)]",
-        "proved: from then on its bit d_i is that of r, as equation (3) requires",
-    ),
+    all_trees("proved: from then on its bit d_i is that of r, as equation (3) requires"),
     where="section 2.2",
     states="A node that is active at one stage is idle at all later ones, in every tree of Q_n, n >= 1.",
 )
-def idle_afterwards(tree: CommunicationTree, roles: list[list[str]]) -> bool:
+def idle_afterwards(tree: CommunicationTree) -> Counterexample | None:
     """Check that no node is active or passive after its active stage, in all trees."""
-    return all(set(r[r.index("active") + 1 :]) <= {"idle"} for r in roles if "active" in r)
+    later = (roles[roles.index("active") + 1 :] for roles in _ROLES.of(tree) if "active" in roles)
+    return None if all(set(roles) <= {"idle"} for roles in later) else _ROLES.counterexample(tree)
+
+
+_PARTNERS = TreeValue(
+    "partners of each node that is not idle, stage by stage",
+    "[[sum(tree.role(v ^ 1 << k, i) == {'active': 'passive', 'passive': 'active'}[tree.role(v, i)] for k in tree.order[i:]) "
+    "for v in range(2**tree.n) if tree.role(v, i) != 'idle'] for i in range(tree.n)]",
+)
 
 
 @registry.forall(
     "one-partner",
-    Trees(
-        "partners of each node that is not idle, stage by stage",
-        "[[sum(tree.role(v ^ 1 << k, i) == {'active': 'passive', 'passive': 'active'}[tree.role(v, i)] for k in tree.order[i:]) "
-        "for v in range(2**tree.n) if tree.role(v, i) != 'idle'] for i in range(tree.n)]",
-        "proved: across d_i the roles change, across a later dimension they do not",
-    ),
+    all_trees("proved: across d_i the roles change, across a later dimension they do not"),
     where="section 2.2",
     states=(
         "At every stage an active node of a tree of Q_n, n >= 1, has exactly one passive neighbour over the stage's dimension, "
         "and a passive node exactly one active one [and over no dimension that is left has it another]."
     ),
 )
-def one_partner(_: CommunicationTree, partners: list[list[int]]) -> bool:
+def one_partner(tree: CommunicationTree) -> Counterexample | None:
     """Count neighbours of each node with the opposite role, over the dimensions d_i, ..., d_(n-1) of the stages to come."""
-    return all(set(stage) == {1} for stage in partners)
+    is_right = all(set(stage) == {1} for stage in _PARTNERS.of(tree))
+    return None if is_right else _PARTNERS.counterexample(tree)
 
 
 @registry.claim(
@@ -215,7 +241,7 @@ def example_1(effort: Effort) -> Verdict:
     """Run the example of Figure 3b: sink 010, order (1, 2, 0)."""
     effort.count_if_applicable()
     tree = CommunicationTree(Hypercube(3), 0b010, (1, 2, 0))
-    found = tree_witness("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
+    found = tree_counterexample("roles of node 110", tree, "[tree.role(0b110, i) for i in range(3)]")
     return example_verdict(found, ["passive", "active", "idle"])
 
 
@@ -235,8 +261,8 @@ EXAMPLE_2 = Hypercube(3, (), [(0b100, 0b101), (0b101, 0b111), (0b001, 0b011)])
 def example_2(effort: Effort) -> Verdict:
     """Check every COST that the example prints."""
     effort.count_if_applicable()
-    python = "(lambda t: [str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]])(fc.find_tree(cube))"
-    found = witness("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
+    python = "t = fc.find_tree(cube)\n[str(t), len(t.faulty_links), [list(c.values()) for c in t.costs]]"
+    found = cube_counterexample("the tree, its faulty links, and the COSTs of each step", EXAMPLE_2, python)
     found = found.with_form("{0}; {1}; {2[0]}, then {2[1]}")
     return example_verdict(
         found, ["sink 000, order (2, 0, 1)", 0, [[1, 0, 1], [0, 1]]], "the example itself, COST by COST"
@@ -248,13 +274,13 @@ def example_2(effort: Effort) -> Verdict:
     where="equation (7)",
     states="COST(j) adds FAULT(neib(u, j))[k] over u in USED_N and k in USED_D.",
     correction="k runs over the dimensions that are not in USED_D.",
-    slip="In the transcription we have; the text beneath it, Figure 11's caption and Example 2 take the complement.",
+    misprint_reason="In the transcription we have; the text beneath it, Figure 11's caption and Example 2 take the complement.",
 )
 def equation_7(effort: Effort) -> Verdict:
     """Evaluate the printed formula in the second step of Example 2, with USED_N = {000, 010} and USED_D = {1}."""
     effort.count_if_applicable()
     python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
-    found = witness(
+    found = cube_counterexample(
         "COST(0) and COST(2) as printed, in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
     )
     return example_verdict(found, [0, 1], "Example 2 itself")
@@ -268,6 +294,7 @@ def _no_sink(cube: Hypercube) -> bool:
     "theorem-3",
     where="Theorem 3",
     states="FIND_TREE finds a sink in Q_n, n >= 1, whenever fewer than 2^(n-1) links are faulty.",
+    method="proved",
 )
 def theorem_3(effort: Effort) -> Verdict:
     """Check exact fractions, besides the proof: fewer than 2^(n-1) faulty links have fewer than 2^n ends."""
@@ -278,8 +305,8 @@ def theorem_3(effort: Effort) -> Verdict:
         if exact_trees(n, k)["sink_exists"] != 1:
             found = find_first_cube(effort, [(n, k)], _no_sink)
             check_agreement(found is None, False, "exact_trees and find_tree, whether some fault set leaves no sink")
-            shown = witness("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")
-            return Verdict("refuted", "link sets by size", shown)
+            refuting = cube_counterexample("no sink is found", found or Hypercube(n), "fc.find_tree(cube) is None")
+            return Verdict("refuted", "link sets by size", refuting)
     return Verdict(
         "holds", f"proved: L links have at most 2L ends; all link sets of Q_1, Q_2, Q_3 and of Q_4 up to {last} links"
     )
@@ -299,18 +326,22 @@ def _many_faulty_links(most: int) -> Iterator[tuple[Hypercube]]:
 @registry.forall(
     "beyond-theorem-3",
     Cases(
-        "all link sets of Q_2 and of Q_3 up to {}, and drawn ones of Q_4 and Q_5", _many_faulty_links, full=12, quick=5
+        "all link sets of Q_2 and of Q_3 up to {}, and drawn ones of Q_4 and Q_5",
+        _many_faulty_links,
+        full=12,
+        quick=5,
+        method="random",
     ),
     where="section 3.2",
     states="Beyond 2^(n-1) faulty links too, FIND_TREE finds a tree of Q_n, n >= 1, if some node has no faulty link.",
 )
-def beyond_theorem_3(cube: Hypercube) -> Witness | None:
+def beyond_theorem_3(cube: Hypercube) -> Counterexample | None:
     """Check that there is a tree iff some FAULT is 0."""
     clean = any(not any(cube.is_faulty_link(v, w) for w in cube.neighbours(v)) for v in range(2**cube.n))
     if clean == (not _no_sink(cube)):
         return None
     python = "[fc.find_tree(cube) is not None, fc.detect(cube).tolist()]"
-    return witness("whether there is a tree, and FAULT of all nodes", cube, python)
+    return cube_counterexample("whether there is a tree, and FAULT of all nodes", cube, python)
 
 
 @registry.claim(
@@ -318,7 +349,7 @@ def beyond_theorem_3(cube: Hypercube) -> Witness | None:
     where="Theorem 3",
     states="[2^(n-1) faulty links of Q_n, n >= 1, always leave a sink, too.]",
     correction="2^(n-1) faulty links are the fewest that can leave no sink, for every n: a perfect matching does.",
-    ours=True,
+    added=True,
 )
 def theorem_3_raised(effort: Effort) -> Verdict:
     """Check that a perfect matching touches every node."""
@@ -329,9 +360,11 @@ def theorem_3_raised(effort: Effort) -> Verdict:
             True,
             f"a matching of Q_{n} leaves no sink",
         )
-    words = "the one link of Q_1"
+    description = "the one link of Q_1"
     checked = "a perfect matching of Q_1, ..., Q_8; any perfect matching of Q_n does it"
-    return Verdict("refuted", checked, witness(words, Hypercube(1, (), [(0, 1)]), "fc.find_tree(cube) is None"))
+    return Verdict(
+        "refuted", checked, cube_counterexample(description, Hypercube(1, (), [(0, 1)]), "fc.find_tree(cube) is None")
+    )
 
 
 @registry.claim(
@@ -358,5 +391,5 @@ def example_detect_word(effort: Effort) -> Verdict:
     """Check the word of Figure 9 that the text prints."""
     effort.count_if_applicable()
     return example_verdict(
-        witness("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011
+        cube_counterexample("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011
     )

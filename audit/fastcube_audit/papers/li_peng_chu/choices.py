@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.network import descending_bits
 
-from .cases import reachable_distances
+from .hypercube_routing import reachable_distances
 
 
 def trees(
@@ -21,10 +21,10 @@ def trees(
         return
     dims = dual.cluster_dims(root) if dims is None else dims
     for smaller in trees(dual, root, k - 1, dims=dims) if within is None else (within,):
-        open_ = [
+        possible = [
             [u ^ d for d in descending_bits(dims & ~(u ^ root)) if not dual.is_faulty(u ^ d)] for u in sorted(smaller)
         ]
-        for children in itertools.product(*open_):
+        for children in itertools.product(*possible):
             if len(set(children) - smaller) == len(smaller):
                 yield smaller.union(children)
 

@@ -15,22 +15,22 @@ from fastcube.measure.inventory import inventory
 from fastcube.networks.dualcube import DualCube
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Outcome, Verdict, Witness, check_agreement
-from .cases import STOP_10_4, check_route, fault_limit, is_k_safe, reachable_distances
-from .cases import hypercube_path as across
+from ...claims import Cases, Counterexample, Effort, Outcome, Verdict, check_agreement
 from .choices import is_crossing_possible
-from .registry import dual_witness, registry
+from .fault_sets import STOP_10_4, fault_limit, is_k_safe
+from .hypercube_routing import check_route, hypercube_path, reachable_distances
+from .registry import dual_counterexample, registry
 
 CONDITIONS = "a k-safe n-cube with |F| < 2^k (n - k)"
 
 #: The cubes, as (n, k), of which all fault sets are tried.
-_ALL_TEXT = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
+_ALL_SIZES = [(n, k) for n in (2, 3, 4) for k in range(n // 2 + 1)]
 
 
 def _cubes(chosen: tuple[int, int, str]) -> Iterator[tuple[int, int, frozenset[int]]]:
     """Yield n, k and faults that meet the conditions, node 0 nonfaulty: all sets for Q_2 to Q_4, random sets for Q_5 to Q_8."""
     largest, crowded, _ = chosen
-    for n, k in _ALL_TEXT:
+    for n, k in _ALL_SIZES:
         most = min((n - k << k) - 1, largest)
         for f in range(most + 1):
             for chosen_nodes in itertools.combinations(range(1, 2**n), f):
@@ -60,11 +60,13 @@ CUBES = Cases(
 # ---------------------------------------------------------------- Hypercube_Routing
 
 
-def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: str, **data: int) -> Witness:
-    """Return an example in Q_n: the value of the expression ``python``, in which the name ``cube`` is the cube."""
-    cube = Hypercube(n, faults)
-    held = {"n": n, "faulty_nodes": sorted(faults), "k": k, **data}
-    return Witness.of(f"Q_{n}, k = {k}: {words}", f"(lambda cube: {python})(fc.{cube.source()})", held)
+def _cube_counterexample(
+    description: str, n: int, k: int, faults: frozenset[int], python: str, **data: int
+) -> Counterexample:
+    """Return a counterexample in Q_n, which is called ``cube`` in the expression ``python``."""
+    lines = f"cube = fc.{Hypercube(n, faults).source()}\n{python}"
+    where = {"n": n, "faulty_nodes": sorted(faults), "k": k}
+    return Counterexample.of(f"Q_{n}, k = {k}: {description}", lines, {**where, **data})
 
 
 @registry.forall(
@@ -76,13 +78,14 @@ def _cube_witness(words: str, n: int, k: int, faults: frozenset[int], python: st
     states=f"In {CONDITIONS}, 0 <= k < n, a fault-free path joins any two nonfaulty nodes.",
     group="hypercube",
 )
-def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
-    """Test a proved statement on cases: a fault-free path joins 0 and every nonfaulty node."""
+def path_exists(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
+    """Test a proved statement: a fault-free path joins 0 and every nonfaulty node."""
     near = reachable_distances(DualCube(n, faults), 0, 2**n - 1)
-    missed = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
-    if missed is None:
+    lost = next((t for t in range(1, 2**n) if t not in near and t not in faults), None)
+    if lost is None:
         return None
-    return _cube_witness(f"no path from 0 to {missed}", n, k, faults, f"fc.distance(cube, 0, {missed})")
+    description = f"no path from {0:0{n}b} to {lost:0{n}b}"
+    return _cube_counterexample(description, n, k, faults, f"fc.distance(cube, 0, {lost})")
 
 
 @registry.forall(
@@ -97,13 +100,13 @@ def hypercube_path(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     ),
     group="hypercube",
 )
-def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def path_into_other_half(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Test a proved statement on cases: a short path leads from 0 into the other half of the cube, for every dimension."""
     near = reachable_distances(DualCube(n, faults), 0, 2**n - 1, k + 2)
     for i in range(n):
         if not any(v >> i & 1 for v in near):
             lengths = f"[fc.distance(cube, 0, t) for t in range(2**{n}) if t >> {i} & 1 and not cube.is_faulty(t)]"
-            return _cube_witness(f"links to the nodes across dimension {i}", n, k, faults, lengths)
+            return _cube_counterexample(f"links to the nodes across dimension {i}", n, k, faults, lengths)
     return None
 
 
@@ -115,37 +118,43 @@ def hypercube_half(n: int, k: int, faults: frozenset[int]) -> Witness | None:
     definition=True,
     group="hypercube",
 )
-def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def half_of_the_faults(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Check that the half with fewer faults has at most half of them, for every dimension."""
     for i in range(n):
         if 2 * min(sum(v >> i & 1 for v in faults), sum(not v >> i & 1 for v in faults)) > len(faults):
             python = f"sum(v >> {i} & 1 for v in cube.faulty_nodes)"
-            return _cube_witness(f"faults across dimension {i}", n, k, faults, python)
+            return _cube_counterexample(f"faults across dimension {i}", n, k, faults, python)
     return None
 
 
-def _decide_excess(effort: Effort, most: Callable[[int], int], why: str, holds: Outcome) -> Verdict:
-    """Compare the lengths of shortest fault-free paths with d(s, t) plus the bound ``most(k)``."""
-    seen: dict[int, int] = {}
+def _decide_excess(effort: Effort, most: Callable[[int], int], reason: str, outcome: Outcome) -> Verdict:
+    """Compare the lengths of shortest fault-free paths with d(s, t) plus the bound ``most(k)``.
 
-    def check(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+    ``outcome`` is the verdict where all paths are within the bound, and ``reason`` explains it.
+    """
+    largest: dict[int, int] = {}
+
+    def check(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
         for t, length in reachable_distances(DualCube(n, faults), 0, 2**n - 1).items():
-            seen[k] = max(seen.get(k, 0), length - t.bit_count())
+            largest[k] = max(largest.get(k, 0), length - t.bit_count())
             if length > t.bit_count() + most(k):
                 python = f"[fc.distance(cube, 0, {t}), {t.bit_count() + most(k)}]"
-                return _cube_witness(f"links of a shortest path to {t}, and the bound", n, k, faults, python, t=t)
+                return _cube_counterexample(
+                    f"links of a shortest path to {t:0{n}b}, and the bound", n, k, faults, python, t=t
+                )
         return None
 
-    found = CUBES.decide(effort, check).witness
-    told = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(seen.items()))
-    checked = f"{why}; the longest shortest path beyond d(s, t), {told}: {CUBES.text_for(effort)}"
-    return Verdict.refuted_if(found, checked) if found else Verdict(holds, checked)
+    found = CUBES.decide(effort, check).counterexample
+    by_k = ", ".join(f"{excess} at k = {k}" for k, excess in sorted(largest.items()))
+    checked = f"{reason}; the longest shortest path beyond d(s, t), {by_k}: {CUBES.text_for(effort)}"
+    return Verdict(outcome, checked) if found is None else Verdict.refuted_if(found, checked)
 
 
 @registry.claim(
     "hypercube-length",
     where="section 2",
     states=f"In {CONDITIONS}, k < n, some fault-free path has d(s, t) + O(k^2) links.",
+    method="proved",
     group="hypercube",
 )
 def hypercube_length(effort: Effort) -> Verdict:
@@ -189,6 +198,7 @@ def hypercube_recursion(effort: Effort) -> Verdict:
         lambda most: ((n, k) for n in range(2, most + 1) for k in range(1, n // 2 + 1)),
         full=20,
         quick=14,
+        method="proved",
     ),
     where="section 2",
     states=(
@@ -197,13 +207,13 @@ def hypercube_recursion(effort: Effort) -> Verdict:
     ),
     fact="time",
 )
-def hypercube_time(n: int, k: int) -> Witness | None:
+def hypercube_time(n: int, k: int) -> Counterexample | None:
     """Count the nodes of the recursion's trees T_(k-i) in n - i dimensions and next to them, and compare with 8 |F|."""
     least = fault_limit(n - 1, k - 1)  # with fewer faults a smaller k suffices
-    looked = "sum(len(t) + len(d.cluster_boundary(t)) for d, t in trees)"
-    trees = f"[(d, d.binomial_tree(0, {k} - i)) for i in range({k}) for d in [fc.DualCube({n} - i)]]"
-    words = f"Q_{n}, k = {k}: nodes of the recursion's trees and next to them, and 8 |F| for the fewest faults"
-    found = Witness.of(words, f"(lambda trees: [{looked}, {8 * least}])({trees})", {"n": n, "k": k, "f": least})
+    trees = f"trees = [(d, d.binomial_tree(0, {k} - i)) for i in range({k}) for d in [fc.DualCube({n} - i)]]"
+    python = f"[sum(len(t) + len(d.cluster_boundary(t)) for d, t in trees), {8 * least}]"
+    description = f"Q_{n}, k = {k}: nodes of the recursion's trees and next to them, and 8 |F| for the fewest faults"
+    found = Counterexample.of(description, f"{trees}\n{python}", {"n": n, "k": k, "f": least})
     return None if found.value[0] <= found.value[1] else found
 
 
@@ -224,15 +234,20 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
         for t in range(1, 2**n) if n <= 4 else (1, 2 ** (n - 1), 2**n - 1, 5):
             if t not in faults:
                 effort.count_if_applicable()
-                ways = {how: across(faults, 0, t, k, 2**n - 1, how == "highest") for how in ("lowest", "highest")}
-                routes += Counter([next((how for how in ways if ways[how]), "neither")])
-                if not any(ways.values()) and k <= min(2, n // 2 - 1):
+                orders = (
+                    order
+                    for order in ("lowest", "highest")
+                    if hypercube_path(faults, 0, t, k, 2**n - 1, order == "highest")
+                )
+                order = next(orders, "neither")
+                routes[order] += 1
+                if order == "neither" and k <= min(2, n // 2 - 1):
                     dual = DualCube(n, faults)
                     if not is_crossing_possible(dual, 0, t, k, 2**n - 1):
                         return Verdict(
                             "refuted",
                             f"whatever is chosen; {CUBES.text_for(effort)}",
-                            _stopped_tree_witness(dual, t, k),
+                            _stopped_tree_counterexample(dual, t, k),
                         )
     return Verdict(
         "undecided",
@@ -249,7 +264,7 @@ def hypercube_algorithm(effort: Effort) -> Verdict:
         f"[Hypercube_Routing finds a path in {CONDITIONS}, k <= n/2, by the trees of interpretation B2: every node's first free "
         "child.]"
     ),
-    ours=True,
+    added=True,
     correction="Taking the lowest free dimension first finds one here; a path exists always (hypercube-path).",
     fact="greedy-tree",
     group="hypercube",
@@ -264,7 +279,7 @@ def hypercube_greedy(effort: Effort) -> Verdict:
                 if t not in faults:
                     routes += effort.count_if_applicable()
                     if check_route(dual, t, k + 1, "corrected").outcome != "delivered":
-                        return Verdict("refuted", "cubes by size", _stopped_tree_witness(dual, t, k))
+                        return Verdict("refuted", "cubes by size", _stopped_tree_counterexample(dual, t, k))
     dual = DualCube(10, STOP_10_4)
     t = next(
         (t for t in range(1, 2**10) if t not in STOP_10_4 and check_route(dual, t, 5, "corrected").outcome == "failed"),
@@ -275,21 +290,27 @@ def hypercube_greedy(effort: Effort) -> Verdict:
     )
     if t is None:
         return Verdict("undecided", f"{checked}none fails")
-    path = across(frozenset(STOP_10_4), 0, t, 4, 2**10 - 1, highest=False) or []
-    words = f"a path from 0 to {t} by the lowest free dimension first: whether all its links are there, and some node is faulty"
-    lowest = f"(lambda p: [all(cube.is_link(u, v) for u, v in zip(p, p[1:])), any(map(cube.is_faulty, p))])({path})"
+    path = hypercube_path(frozenset(STOP_10_4), 0, t, 4, 2**10 - 1, highest=False) or []
+    description = (
+        f"a path from {0:010b} to {t:010b} by the lowest free dimension first: whether all its links are "
+        "there, and some node is faulty"
+    )
+    lowest = f"p = {path}\n[all(cube.is_link(u, v) for u, v in zip(p, p[1:])), any(map(cube.is_faulty, p))]"
     return Verdict(
         "refuted",
         f"{checked}fails",
-        _stopped_tree_witness(dual, t, 4),
-        (_cube_witness(words, 10, 4, frozenset(STOP_10_4), lowest, t=t),),
+        _stopped_tree_counterexample(dual, t, 4),
+        (_cube_counterexample(description, 10, 4, frozenset(STOP_10_4), lowest, t=t),),
     )
 
 
-def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
-    words = f"the cluster of node 0 is a {k}-safe {dual.m}-cube with few faults, yet T_{k}(0) of interpretation B2 stops growing"
-    return dual_witness(
-        words, dual, f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k + 1}).reason", t=t, k=k
+def _stopped_tree_counterexample(dual: DualCube, t: int, k: int) -> Counterexample:
+    description = (
+        f"the cluster of node 0 is a {k}-safe {dual.m}-cube with few faults, yet T_{k}(0) of "
+        "interpretation B2 stops growing"
+    )
+    return dual_counterexample(
+        description, dual, f"fc.route(fc.{dual.source()}, 0, {t}, algorithm='OFFLINE', k={k + 1}).reason", t=t, k=k
     )
 
 
@@ -308,9 +329,9 @@ def _stopped_tree_witness(dual: DualCube, t: int, k: int) -> Witness:
 )
 def lemma_2_neighbours(effort: Effort) -> Verdict:
     """Find the counterexample of the claim ``tree-neighbours``, and add the 2^k cross neighbours."""
-    known = registry["tree-neighbours"].decide(effort).witness
+    known = registry["tree-neighbours"].decide(effort).counterexample
     if known is None:
-        return Verdict("undecided", "tree-neighbours has no witness")
+        return Verdict("undecided", "tree-neighbours has no counterexample")
     m, k = known.data["m"], known.data["k"]
     dual = DualCube(m, known.data["faulty_nodes"])
     text = f"fc.{dual.source()}"
@@ -318,7 +339,7 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     return Verdict(
         "refuted",
         "the same as tree-neighbours, since each of the 2^k nodes has one cross neighbour, and all these are different",
-        dual_witness(f"neighbours of T_{k}(0) in DC({m}), fewer than {2**k * (m - k + 1)}", dual, python, k=k),
+        dual_counterexample(f"neighbours of T_{k}(0) in DC({m}), fewer than {2**k * (m - k + 1)}", dual, python, k=k),
     )
 
 
@@ -331,12 +352,12 @@ def lemma_2_neighbours(effort: Effort) -> Verdict:
     ),
     correction=(
         "The paths over N(T_(k-1)(s)) are disjoint (virtual-paths). All paths over N(T_(k-1)(u')) enter the cluster of t at"
-        " one node, unless they cross another link, as in the repair of interpretation B6."
+        " one node, unless they cross another link, as in the correction of interpretation B6."
     ),
 )
 def lemma_2_disjoint(effort: Effort) -> Verdict:
     """Find two virtual edges (w' : v) that end at the same node."""
-    python = "(lambda d: [d.position(d.cross(w)) for w in d.cluster_boundary([d.cross(0)])])(fc.{})"
+    python = "[d.position(d.cross(w)) for w in d.cluster_boundary([d.cross(0)])]"
     for m in effort.each(range(2, effort.by_effort(7, 5))):
         effort.count_if_applicable()
         dual = DualCube(m)
@@ -347,10 +368,11 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
                 "refuted",
                 "proved for all m >= 2, k = 1: w and u' are in one cluster, which the position of w' names, and v has this "
                 "position",
-                dual_witness(
+                dual_counterexample(
                     f"DC({m}), k = 1, u = s = 0: the position of v for every w in N(T_0(u'))",
                     dual,
-                    python.format(dual.source()),
+                    python,
+                    "d",
                     k=1,
                     paths=[[0, dual.cross(0), w, dual.cross(w)] for w in others],
                 ),
@@ -366,6 +388,7 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
         lambda most: ((m, k) for m in range(1, most + 1) for k in range(m // 2 + 1)),
         full=20,
         quick=14,
+        method="proved",
     ),
     where="Lemmas 1 and 2, Theorem 1",
     states=(
@@ -374,14 +397,14 @@ def lemma_2_disjoint(effort: Effort) -> Verdict:
     ),
     fact="time",
 )
-def time_bound(m: int, k: int) -> Witness | None:
+def time_bound(m: int, k: int) -> Counterexample | None:
     """Count the nodes of T_k(0) and next to it, with the fewest faults that need this k, one in each of that many clusters."""
     least = 0 if k == 0 else fault_limit(m, k - 1)  # with fewer faults a smaller k suffices
     dual = DualCube(m, [c << m for c in range(1, least + 1)])
     check_agreement(dual.is_safe(k), True, f"whether DC({m}) with a fault in each of {least} clusters is {k}-safe")
-    looked = f"[[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}] for t in [d.binomial_tree(0, {k})]][0]"
-    words = f"DC({m}), k = {k}: nodes of T_k(0) and next to it, and 4 |F| + m + 2"
-    found = dual_witness(words, dual, f"(lambda d: {looked})(fc.{dual.source()})", k=k)
+    python = f"t = d.binomial_tree(0, {k})\n[2 * len(t) + len(d.cluster_boundary(t)), {4 * least + m + 2}]"
+    description = f"DC({m}), k = {k}: nodes of T_k(0) and next to it, and 4 |F| + m + 2"
+    found = dual_counterexample(description, dual, python, "d", k=k)
     return None if found.value[0] <= found.value[1] else found
 
 
@@ -389,7 +412,7 @@ def time_bound(m: int, k: int) -> Witness | None:
     "time-bound-any-k",
     where="Lemmas 1 and 2, Theorem 1",
     states="[The same for every k <= m/2 that the fault set allows, not the least alone.]",
-    ours=True,
+    added=True,
     correction="T_(k-1)(s) has 2^(k-1) nodes for every F: k must be the least that the faults require (time-bound).",
     fact="time",
 )
@@ -404,7 +427,9 @@ def time_bound_any_k(effort: Effort) -> Verdict:
     return Verdict(
         "refuted",
         "proved: without a fault T_(k-1)(s) has 2^(k-1) nodes, all but s to be queried; with k = m/2 that is no O(0 + m)",
-        dual_witness("nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python),
+        dual_counterexample(
+            "nodes of T_(k-1)(s) over |F| + m, k = m/2, without faults, m = 8, 16, 24", DualCube(1), python
+        ),
     )
 
 
@@ -428,13 +453,14 @@ def _is_connected(n: int, faults: list[int]) -> bool:
     "ten-cube-connected",
     where="section 1, after Najjar et al.",
     states="With 33% of its nodes faulty the 10-cube is still connected with probability 99%.",
+    method="random",
 )
 def ten_cube_connected(effort: Effort) -> Verdict:
     """Estimate the probability of a connected Q_10 for uniform sets of 338 faults among 1,024 nodes."""
-    share, stated = (
+    fraction, stated = (
         inventory("li_peng_chu").value("ten-cube", name) / 100 for name in ("percent of nodes", "percent connected")
     )
-    f, rng, trials = round(share * 2**10), random.Random(10), effort.by_effort(30_000, 20_000)
+    f, rng, trials = round(fraction * 2**10), random.Random(10), effort.by_effort(30_000, 20_000)
     joined = sum(_is_connected(10, rng.sample(range(2**10), f)) for _ in effort.each(range(trials)))
     effort.applied += trials
     found = proportion(joined, trials, 1e-6)

@@ -10,18 +10,12 @@ from collections.abc import Callable, Iterator
 
 from fastcube.networks.dualcube import DualCube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
-from .cases import (
-    STOP_8_4,
-    build_tree_by_halves,
-    complete_tree,
-    is_k_safe,
-    reachable_distances,
-    saturated_faults,
-    tree_faults,
-)
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
+from .binomial_trees import build_tree_by_halves, complete_tree, smallest_faults_where
 from .choices import trees
-from .registry import dual_witness, registry
+from .fault_sets import STOP_8_4, is_k_safe, saturated_faults
+from .hypercube_routing import reachable_distances
+from .registry import dual_counterexample, registry
 
 # ---------------------------------------------------------------- the network
 
@@ -43,13 +37,13 @@ def _distances(largest: int) -> Iterator[tuple[DualCube, int]]:
     ),
     where="section 1",
     states="[d(s, t) of DC(m), m >= 1, is the Hamming distance, and 2 more between different clusters of one class.]",
-    ours=True,
+    added=True,
 )
-def distance(dual: DualCube, s: int) -> Witness | None:
+def distance(dual: DualCube, s: int) -> Counterexample | None:
     """Compare fault-free distances with the Hamming distance, plus 2 for nodes in different clusters of one class."""
     for t, length in reachable_distances(dual, s, 2**dual.bits - 1).items():
         if length != dual.intact_distance(s, t):
-            return dual_witness("d(s, t)", dual, f"fc.distance(fc.{dual.source()}, {s}, {t})", s=s, t=t)
+            return dual_counterexample("d(s, t)", dual, f"fc.distance(fc.{dual.source()}, {s}, {t})", s=s, t=t)
     return None
 
 
@@ -69,6 +63,7 @@ def _cluster_pairs(largest: int) -> Iterator[tuple[DualCube, int, int]]:
         _cluster_pairs,
         full=4,
         quick=3,
+        method="proved",
     ),
     where="section 2",
     states=(
@@ -76,12 +71,13 @@ def _cluster_pairs(largest: int) -> Iterator[tuple[DualCube, int, int]]:
         "each runs in the cluster that it crosses."
     ),
 )
-def virtual_paths(dual: DualCube, s: int, t: int) -> Witness | None:
+def virtual_paths(dual: DualCube, s: int, t: int) -> Counterexample | None:
     """Check that the paths over the virtual edges between the clusters of s and t have no common nodes."""
     if _has_disjoint_paths(dual, s, t):
         return None
-    python = f"(lambda d: [[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})])(fc.{dual.source()})"
-    return dual_witness("where each path enters and leaves the cluster that it crosses", dual, python, s=s, t=t)
+    description = "where each path enters and leaves the cluster that it crosses"
+    python = f"[[d.cross(u), d.cross(v)] for u, v in d.virtual_edges({s}, {t})]"
+    return dual_counterexample(description, dual, python, "d", s=s, t=t)
 
 
 def _has_disjoint_paths(dual: DualCube, s: int, t: int) -> bool:
@@ -116,23 +112,24 @@ def _cubes(largest: int) -> Iterator[tuple[int, int, frozenset[int]]]:
     Cases(
         "proved for all n and k: both halves of the cube along a nonfaulty link (s : r) are (k-1)-safe, and a T_(k-1) "
         "of s and one of r make a T_k(s) (docs/proofs.md); besides, built so in all k-safe Q_1, Q_2, Q_3, in Q_8 with "
-        "tree-greedy's witness, and in random cubes, n <= {}, all k, to which no fault can be added",
+        "tree-greedy's counterexample, and in random cubes, n <= {}, all k, to which no fault can be added",
         _cubes,
         full=10,
         quick=8,
+        method="proved",
     ),
     where="section 2",
     states="In a k-safe Q_n, 0 <= k <= n, every nonfaulty node is the root of some fault-free T_k.",
 )
-def tree_exists(n: int, k: int, faults: frozenset[int]) -> Witness | None:
+def tree_exists(n: int, k: int, faults: frozenset[int]) -> Counterexample | None:
     """Build the tree of the proof; where that fails, try every other choice of children."""
     if _is_tree(build_tree_by_halves(faults, 0, k, 2**n - 1), n, k, faults):
         return None
     cube = DualCube(n, faults)
     other = next(trees(cube, 0, k), None)
     check_agreement(other, None, f"trees by halves, and some tree, with k = {k} and faults {sorted(faults)}")
-    words = f"k = {k}: no choice of children grows a tree"
-    return dual_witness(words, cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k)
+    description = f"k = {k}: no choice of children grows a tree"
+    return dual_counterexample(description, cube, f"fc.{cube.source()}.binomial_tree(0, {k})", k=k)
 
 
 def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> bool:
@@ -155,7 +152,7 @@ def _is_tree(parent: dict[int, int], n: int, k: int, faults: frozenset[int]) -> 
     "tree-greedy",
     where="section 2",
     states="[Interpretation B2 finds T_k(s) in a k-safe Q_n, 0 <= k <= n/2: stage by stage, every node's first free child.]",
-    ours=True,
+    added=True,
     correction="A tree exists and is found by halves (tree-exists); here it is found, too, by the lowest free dimension first.",
     fact="greedy-tree",
 )
@@ -163,31 +160,33 @@ def tree_greedy(effort: Effort) -> Verdict:
     """Find a fault set that stops the greedy tree: all sets that a tree can meet, for small n, then up to 6 faults for (8, 4)."""
     largest = effort.by_effort(full=7, quick=6)
 
-    def stopping_check(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
+    def is_stopped(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
         return lambda tree, faults: effort.count_if_applicable(is_k_safe(n, k, faults)) and tree is None
 
     sizes = [(n, k, None) for n in range(1, largest + 1) for k in range(n // 2 + 1)]
     for n, k, most in effort.each([*sizes, (8, 4, 6)]):
-        faults = tree_faults(n, k, stopping_check(n, k), most)
+        faults = smallest_faults_where(n, k, is_stopped(n, k), most)
         if faults is None:
             continue
         check_agreement(faults, list(STOP_8_4), "the fewest faults that stop the tree of interpretation B2")
         dual = DualCube(n, faults)
-        text = f"fc.{dual.source()}"
-        words = "node 0's cluster is a 4-safe 8-cube with 6 < 2^4 (8 - 4) faults, yet a node of T_3(0) has no free child left"
+        description = (
+            "node 0's cluster is a 4-safe 8-cube with 6 < 2^4 (8 - 4) faults, yet a node of T_3(0) has "
+            "no free child left"
+        )
         other = complete_tree(frozenset(faults), 0, k, 2**n - 1, highest=False) or {}
         links = [[v, parent] for v, parent in other.items() if v != parent]
         sound = "[len(t), all(d.is_link(*x) for x in t), any(d.is_faulty(v) for x in t for v in x)]"
-        lowest = f"(lambda d, t: {sound})({text}, {links})"
         return Verdict(
             "refuted",
             f"all fault sets of Q_n for n <= {largest}, k <= n/2: it can; in Q_8, k = 4: not with these 6 faults, the fewest",
-            dual_witness(words, dual, f"{text}.binomial_tree(0, {k})", k=k),
+            dual_counterexample(description, dual, f"fc.{dual.source()}.binomial_tree(0, {k})", k=k),
             (
-                dual_witness(
+                dual_counterexample(
                     "another T_4(0), by the lowest free dimension first: 15 links, none of a faulty node",
                     dual,
-                    lowest,
+                    f"t = {links}\n{sound}",
+                    "d",
                     k=k,
                 ).with_form("{0} links, all there: {1}, one of a faulty node: {2}"),
             ),
@@ -209,30 +208,31 @@ def tree_greedy(effort: Effort) -> Verdict:
 def tree_neighbours(effort: Effort) -> Verdict:
     """Count the neighbours of the trees of interpretation B2 among all faults that they can meet, n <= 6."""
 
-    def small_boundary_check(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
-        def has_small_boundary(tree: list[int] | None, _: frozenset[int]) -> bool:
+    def has_few_neighbours(n: int, k: int) -> Callable[[list[int] | None, frozenset[int]], bool]:
+        def is_below_bound(tree: list[int] | None, _: frozenset[int]) -> bool:
             if tree is None:
                 return False
             effort.count_if_applicable()
             least: int = 2**k * (n - k)
             return len({u ^ 1 << d for u in tree for d in range(n)} - set(tree)) < least
 
-        return has_small_boundary
+        return is_below_bound
 
     for n, k in effort.each([(d, k) for d in range(1, 7) for k in range(d // 2 + 1)]):
         limits = [None] if (n, k) != (6, 3) else range(2**n)
         faults = next(
-            (f for most in limits if (f := tree_faults(n, k, small_boundary_check(n, k), most)) is not None), None
+            (f for most in limits if (f := smallest_faults_where(n, k, has_few_neighbours(n, k), most)) is not None),
+            None,
         )
         if faults is not None:
             dual = DualCube(n, faults)
             text = f"fc.{dual.source()}"
-            words = f"neighbours of T_{k}(0) in a {n}-cube, fewer than {2**k * (n - k)}"
+            description = f"neighbours of T_{k}(0) in a {n}-cube, fewer than {2**k * (n - k)}"
             python = f"len({text}.cluster_boundary({text}.binomial_tree(0, {k})))"
             checked = (
                 f"all trees that interpretation B2 grows among faults of Q_n, (n, k) before ({n}, {k}): it holds; "
                 f"in Q_{n}, k = {k}: not "
                 "with these faults, the fewest; the tree is one of the paper's, whatever else could have been chosen"
             )
-            return Verdict("refuted", checked, dual_witness(words, dual, python, k=k))
+            return Verdict("refuted", checked, dual_counterexample(description, dual, python, k=k))
     return Verdict("holds", "all trees that interpretation B2 grows among faults of Q_n, n <= 6, k <= n/2")

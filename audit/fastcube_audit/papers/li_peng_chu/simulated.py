@@ -32,7 +32,8 @@ def _successes(effort: Effort, rates: Sequence[float]) -> tuple[int, dict[str, E
     "success-ninety",
     where="section 3, Figure 1",
     states="Below a node failure rate of 30% more than 90% of the routes succeed, m = 5, ..., 9 [interpretation B7].",
-    ours=True,
+    added=True,
+    method="random",
 )
 def success_ninety(effort: Effort) -> Verdict:
     """Check that confidence intervals of level 1e-6 lie above 0.9, for every published m and rates up to 0.299."""
@@ -54,7 +55,8 @@ def success_ninety(effort: Effort) -> Verdict:
         "Up to a node failure rate of 50% more than half of the routes succeed in most cases, m = 5, ..., 9 [interpretation "
         "B7; most: at more than half of the points from 30% on]."
     ),
-    ours=True,
+    added=True,
+    method="random",
 )
 def success_fifty(effort: Effort) -> Verdict:
     """Compare confidence intervals of level 1e-6 with 0.5, on the published grid from rate 0.3 on."""
@@ -77,7 +79,8 @@ def success_fifty(effort: Effort) -> Verdict:
         "Beyond a node failure rate of 30% the fraction of routes that succeed falls faster [interpretation B7: more from 30% "
         "to 50% than from 10% to 30%, at every m = 5, ..., 9]."
     ),
-    ours=True,
+    added=True,
+    method="random",
 )
 def success_drop(effort: Effort) -> Verdict:
     """Compare the two decreases of the success rate by confidence intervals of level 1e-6, for every published m."""
@@ -97,20 +100,22 @@ def success_drop(effort: Effort) -> Verdict:
     "paths-close",
     where="section 3, Figure 2",
     states="Most paths that are found are little longer than a shortest one, m = 5, ..., 9 [interpretation B7].",
-    ours=True,
+    added=True,
+    method="random",
 )
 def paths_close(effort: Effort) -> Verdict:
     """Report the measured path lengths; the paper prints no threshold."""
     trials = effort.by_effort(full=2000, quick=500)
-    ratios, shares = [], []
+    ratios, fractions = [], []
     for m in SIZES:
         for rate in effort.each((0.1, 0.3, 0.5), f"DC({m})"):
             counts = _counts(m, rate, trials)
             effort.applied += int(counts["delivered"])
             ratios.append(counts["length"] / counts["shortest"])
-            shares.append(counts["shortest_routes"] / counts["delivered"])
+            fractions.append(counts["shortest_routes"] / counts["delivered"])
     return Verdict(
         "undecided",
         f"no threshold is printed; {trials:,} trials each at m = 5..9, rates 0.1, 0.3, 0.5: total length over total shortest "
-        f"length {min(ratios):.3f} to {max(ratios):.3f}, fraction of shortest routes {max(shares):.2f} down to {min(shares):.2f}",
+        f"length {min(ratios):.3f} to {max(ratios):.3f}, fraction of shortest routes {max(fractions):.2f} down to "
+        f"{min(fractions):.2f}",
     )

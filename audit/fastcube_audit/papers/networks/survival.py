@@ -8,7 +8,7 @@ from math import comb
 
 from fastcube.exact.survival import exact_survival
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from .registry import registry
 
 
@@ -17,22 +17,23 @@ from .registry import registry
     where="Chen, Kanj & Wang, DePaul TR 02-001, abstract (known from the abstract alone)",
     states="The nonfaulty nodes of a 10-cube with up to 10% faulty nodes [each node fails by itself] are connected with "
     "probability 99%.",
+    method="random",
 )
 def ten_cube(effort: Effort) -> Verdict:
     """Estimate by trials at rates up to .1, and at .33, where 1% is reached: the claim is true, and far from tight."""
     from fastcube.studies.networks.survival import SURVIVAL_RATE
 
     trials = effort.by_effort(full=1_000_000, quick=50_000)
-    shares = {}
+    estimates = {}
     for rate in (0.01, 0.05, 0.1, 0.33):
         effort.step(f"rate {rate}")
         tally = SURVIVAL_RATE.count({"network": "hypercube", "n": 10, "rate": rate, "link_rate": 0.0}, trials)
         effort.applied += trials
-        shares[rate] = SURVIVAL_RATE.statistic("connected").read(tally.counts, trials, {})[0]
-    least = min(share.low for rate, share in shares.items() if rate <= 0.1)
+        estimates[rate] = SURVIVAL_RATE.statistic("connected").read(tally.counts, trials, {})[0]
+    least = min(e.low for rate, e in estimates.items() if rate <= 0.1)
     checked = (
         f"{trials:,} trials at each of the rates 0.01, 0.05, 0.1 and 0.33; connected at the first three: at least {least:.6f}, "
-        f"at 0.33: {shares[0.33].value:.4f}"
+        f"at 0.33: {estimates[0.33].value:.4f}"
     )
     return Verdict("holds" if least > 0.99 else "undecided", checked)
 
@@ -42,6 +43,7 @@ def ten_cube(effort: Effort) -> Verdict:
     where="Chen, Kanj & Wang, DePaul TR 02-001, abstract (known from the abstract alone)",
     states="With a node failure rate of 0.1% the nonfaulty nodes of a cube of up to 2^40 nodes are connected with "
     "probability 99.9%.",
+    method="proved",
 )
 def large_cubes(effort: Effort) -> Verdict:
     """Bound the probability at each n = 2 .. 40, using the subcubes of the low k <= 7 dimensions.
@@ -67,7 +69,7 @@ def large_cubes(effort: Effort) -> Verdict:
     where="ours, suggested by a simulation of other graphs (Jia & Qian 2025, abstract)",
     states="Of the sets of k faulty links at least as many leave moebius1 connected as the hypercube, the crossed, the locally "
     "twisted or the other Moebius cube, for every k, n = 3 and 4.",
-    ours=True,
+    added=True,
 )
 def moebius_links(effort: Effort) -> Verdict:
     """Check all sets of faulty links at n = 3 and 4: at every size moebius1 stays connected for at least as many as others."""
@@ -77,12 +79,16 @@ def moebius_links(effort: Effort) -> Verdict:
             effort.step(f"{name}, n={n}")
             counts = exact_survival(name, n).links
             effort.applied += 2 ** (len(best) - 1)
-            for k, (mine, theirs) in enumerate(zip(best, counts, strict=True)):
-                if mine < theirs:
+            for k, (best_sets, sets) in enumerate(zip(best, counts, strict=True)):
+                if best_sets < sets:
                     python = f"[fc.exact_survival(name, {n}).links[{k}] for name in ('moebius1', '{name}')]"
-                    words = f"of the sets of {k} faulty links {mine} leave moebius1 connected, {theirs} leave {name}"
+                    description = (
+                        f"of the sets of {k} faulty links {best_sets} leave moebius1 connected, {sets} leave {name}"
+                    )
                     return Verdict(
-                        "refuted", f"n = 3, ..., {n}", Witness.of(words, python, {"network": name, "n": n, "links": k})
+                        "refuted",
+                        f"n = 3, ..., {n}",
+                        Counterexample.of(description, python, {"network": name, "n": n, "links": k}),
                     )
     return Verdict("holds", "all sets of faulty links at n = 3 and 4, so at every link failure rate there")
 
@@ -91,19 +97,21 @@ def moebius_links(effort: Effort) -> Verdict:
     "nodes-nobody",
     where="ours, suggested by the statement on links",
     states="Of the sets of f faulty nodes at least as many leave moebius1 connected as the hypercube, for every f.",
-    ours=True,
+    added=True,
     correction="Of the sets of 6 faulty nodes, n = 4, fewer leave moebius1 connected.",
 )
 def nodes_nobody(effort: Effort) -> Verdict:
     """Compare the Moebius cube with the hypercube for all sets of faulty nodes, n = 4."""
     effort.step("n=4")
     effort.applied += 2**16
-    mine, theirs = exact_survival("moebius1", 4).nodes, exact_survival("hypercube", 4).nodes
-    behind = [f for f, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a < b]
+    moebius, hypercube = exact_survival("moebius1", 4).nodes, exact_survival("hypercube", 4).nodes
+    behind = [f for f, (a, b) in enumerate(zip(moebius, hypercube, strict=True)) if a < b]
     if not behind:
         return Verdict("holds", "all sets of faulty nodes at n = 4")
     f = behind[0]
-    words = f"of the sets of {f} faulty nodes {mine[f]} leave moebius1 connected, {theirs[f]} leave the hypercube"
+    description = (
+        f"of the sets of {f} faulty nodes {moebius[f]} leave moebius1 connected, {hypercube[f]} leave the hypercube"
+    )
     python = f"[fc.exact_survival(name, 4).nodes[{f}] for name in ('moebius1', 'hypercube')]"
     checked = f"all sets of faulty nodes at n = 4: behind for f = {', '.join(map(str, behind))} alone"
-    return Verdict("refuted", checked, Witness.of(words, python, {"n": 4, "f": f}))
+    return Verdict("refuted", checked, Counterexample.of(description, python, {"n": 4, "f": f}))

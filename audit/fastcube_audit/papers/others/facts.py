@@ -22,7 +22,7 @@ from fastcube.networks.family import network
 from fastcube.networks.hypercube import Hypercube
 from fastcube.resources import read_json
 
-from ...claims import Effort, Verdict, Witness, evaluate
+from ...claims import Counterexample, Effort, Verdict, evaluate
 from .registry import registry
 
 #: Sets of nodes of Q_n, n <= 5: bit v of an integer is node v.
@@ -35,7 +35,7 @@ def compare_values(printed: Any, computed: str | Callable[[], Any], checked: str
     if found == printed:
         return Verdict("holds", checked)
     python = computed if isinstance(computed, str) else repr(found)
-    return Verdict("refuted", checked, Witness.of(f"printed is {printed}", python, {}))
+    return Verdict("refuted", checked, Counterexample.of(f"printed is {printed}", python, {}))
 
 
 def _across(masks: Masks, i: int) -> Masks:
@@ -110,18 +110,18 @@ def _survivors() -> tuple[Masks, Masks, NDArray[np.bool_]]:
 
 def least_conditional_faults() -> list[int]:
     """Return the fewest faulty nodes that disconnect Q_4 and leave every nonfaulty node 0, 1 or 2 nonfaulty neighbours."""
-    masks, faults, apart = _survivors()
+    masks, faults, is_disconnected = _survivors()
     one, two = np.zeros_like(masks), np.zeros_like(masks)
     for i in range(4):
         two |= one & _across(masks, i)
         one |= _across(masks, i)
-    return [int(faults[apart & (masks & ~enough == 0)].min()) for enough in (masks, one, two)]
+    return [int(faults[is_disconnected & (masks & ~enough == 0)].min()) for enough in (masks, one, two)]
 
 
 def least_faulty_blocks() -> list[int]:
     """Return the fewest connected faulty nodes of Q_4 that leave several components, each of more than h = 0, 1, 2 nodes."""
-    masks, faults, apart = _survivors()
-    chosen = apart & are_connected(masks ^ np.uint32(0xFFFF), 4)
+    masks, faults, is_disconnected = _survivors()
+    chosen = is_disconnected & are_connected(masks ^ np.uint32(0xFFFF), 4)
     smallest = [
         (int(f), min(survival(Hypercube(4, [v for v in range(16) if not mask >> v & 1])).components))
         for mask, f in zip(masks[chosen].tolist(), faults[chosen], strict=True)

@@ -45,8 +45,8 @@ def neighbour_counts(n: int, planes: Bools) -> Ints:
 def unsafe_nodes(n: int, faulty: Bools) -> Bools:
     """Return the unsafe nodes of Lee and Hayes."""
     closed = faulty.copy()
-    while (more := ~closed & (neighbour_counts(n, closed) >= 2)).any():
-        closed |= more
+    while (unsafe := ~closed & (neighbour_counts(n, closed) >= 2)).any():
+        closed |= unsafe
     return closed & ~faulty
 
 
@@ -54,24 +54,24 @@ def marked_nodes(n: int, faulty: Bools) -> tuple[Bools, Ints]:
     """Return the nodes that Wu and Fernandez mark, and each set's rounds (V2)."""
     marked, rounds = np.zeros_like(faulty), np.zeros(len(faulty), np.int8)
     twice = neighbour_counts(n, faulty) >= 2
-    while (more := ~faulty & ~marked & (twice | (neighbour_counts(n, faulty | marked) >= 3))).any():
-        marked |= more
-        rounds[more.any(axis=1)] = rounds.max() + 1
+    while (found := ~faulty & ~marked & (twice | (neighbour_counts(n, faulty | marked) >= 3))).any():
+        marked |= found
+        rounds[found.any(axis=1)] = rounds.max() + 1
     return marked, rounds
 
 
 def safety_levels(n: int, faulty: Bools, first: int | None = None) -> tuple[Ints, Ints]:
     """Return safety levels by sorting (V3), and each set's rounds until nothing changes; nonfaulty nodes begin at ``first``/n."""
-    own = np.where(faulty, 0, n if first is None else first).astype(np.int8)
+    levels = np.where(faulty, 0, n if first is None else first).astype(np.int8)
     rounds = np.zeros(len(faulty), np.int8)
     ranks = np.arange(n, dtype=np.int8)
     for step in itertools.count(1):
-        short = np.sort(np.stack(_neighbour_planes(n, own), axis=-1), axis=-1) < ranks
+        short = np.sort(np.stack(_neighbour_planes(n, levels), axis=-1), axis=-1) < ranks
         new = np.where(faulty, 0, np.where(short.any(axis=-1), short.argmax(axis=-1), n)).astype(np.int8)
-        changed = (new != own).any(axis=1)
+        changed = (new != levels).any(axis=1)
         if not changed.any():
-            return own, rounds
-        own = new
+            return levels, rounds
+        levels = new
         rounds[changed] = step
     raise AssertionError
 

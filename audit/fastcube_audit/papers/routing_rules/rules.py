@@ -11,8 +11,8 @@ from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
-from ...cubes import cube_witness, enumerate_cubes
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
+from ...cubes import cube_counterexample, enumerate_cubes
 from . import exhaustive
 from .registry import registry
 from .status import checked_range, cubes_with_links, decide_with_links, largest_fault_count, nonfaulty_targets
@@ -38,17 +38,22 @@ def _count_messages(effort: Effort, most: Callable[[int], int] | None) -> Any:
             yield n, f, *layout.read(slots), sets * (2**n - 1 - f)
 
 
-def _all_messages(
+#: Check of the messages from node 0 of a cube.
+MessagesCheck = Callable[[Hypercube], Counterexample | None]
+
+
+def _decide_all_messages(
     effort: Effort,
-    right: Callable[..., bool],
-    wrong: Callable[[Hypercube], Witness | None],
+    is_right: Callable[..., bool],
+    check: MessagesCheck,
     most: Callable[[int], int] | None = None,
 ) -> Verdict:
-    """Return "holds" if all counts are right; otherwise ``wrong`` must find the message in some cube."""
-    for n, f, counts, maxima, pairs in _count_messages(effort, most):
+    """Return "holds" if all counts are right; otherwise ``check`` must find a counterexample in some cube."""
+    for n, f, counts, extremes, pairs in _count_messages(effort, most):
         effort.applied += pairs
-        if not right(counts, maxima, pairs):
-            found = next((found for cube in enumerate_cubes(n, f, first=1) if (found := wrong(cube)) is not None), None)
+        if not is_right(counts, extremes, pairs):
+            results = map(check, enumerate_cubes(n, f, first=1))
+            found = next((counterexample for counterexample in results if counterexample is not None), None)
             check_agreement(
                 found is None, False, f"whether every message with {f} faults of Q_{n} is right, one by one and counted"
             )
@@ -56,16 +61,14 @@ def _all_messages(
     return Verdict("holds", f"{checked_range(effort, most)}, every destination: {effort.applied:,} messages")
 
 
-def _first_message_finder(
-    words: str, python: str, wrong: Callable[[Hypercube, int], bool]
-) -> Callable[[Hypercube], Witness | None]:
-    """Return a function that finds the first destination with a wrong message from node 0; ``python`` has ``c`` and ``{t}``."""
+def _messages_check(description: str, python: str, is_wrong: Callable[[Hypercube, int], bool]) -> MessagesCheck:
+    """Return a check that finds the first destination with a wrong message from node 0; ``python`` has ``c`` and ``{t}``."""
 
-    def find_witness(cube: Hypercube) -> Witness | None:
-        t = next((t for t in nonfaulty_targets(cube) if wrong(cube, t)), None)
-        return None if t is None else cube_witness(words, cube, python.format(t=t), s=0, t=t)
+    def check(cube: Hypercube) -> Counterexample | None:
+        t = next((t for t in nonfaulty_targets(cube) if is_wrong(cube, t)), None)
+        return None if t is None else cube_counterexample(description, cube, python.format(t=t), s=0, t=t)
 
-    return find_witness
+    return check
 
 
 _ROUTES_EXPRESSION = "[[w.outcome, w.path] for a in ('LEVELS', 'VECTORS') for w in [fc.route(c, 0, {t}, algorithm=a)]]"
@@ -82,15 +85,15 @@ _REFUSED_EXPRESSION = (
 def accepted_delivered(effort: Effort) -> Verdict:
     """Check the maxima that must stay 0, and with faulty links every message of Q_2 and Q_3 from node 0."""
 
-    def wrong(cube: Hypercube, t: int) -> bool:
-        ways = [route(cube, 0, t, rule) for rule in ("LEVELS", "VECTORS")]
-        return any(w.outcome != "refused" and w.length not in (t.bit_count(), t.bit_count() + 2) for w in ways)
+    def is_wrong(cube: Hypercube, t: int) -> bool:
+        routes = [route(cube, 0, t, rule) for rule in ("LEVELS", "VECTORS")]
+        return any(w.outcome != "refused" and w.length not in (t.bit_count(), t.bit_count() + 2) for w in routes)
 
     def is_right(_: Any, maxima: Any, pairs: int) -> bool:
         return all(maxima[f"{name}_wrong"][0] <= 0 for name in ("levels", "vectors"))
 
-    find = _first_message_finder("accepted, and not delivered so", _ROUTES_EXPRESSION, wrong)
-    return decide_with_links(effort, _all_messages(effort, is_right, find), find)
+    check = _messages_check("accepted, and not delivered so", _ROUTES_EXPRESSION, is_wrong)
+    return decide_with_links(effort, _decide_all_messages(effort, is_right, check), check)
 
 
 def _is_wrongly_refused(cube: Hypercube, t: int) -> bool:
@@ -99,7 +102,7 @@ def _is_wrongly_refused(cube: Hypercube, t: int) -> bool:
     return refused and distance(cube, 0, t) is not None
 
 
-_find_refused = _first_message_finder("refused although a path exists", _REFUSED_EXPRESSION, _is_wrongly_refused)
+_check_refused = _messages_check("refused although a path exists", _REFUSED_EXPRESSION, _is_wrongly_refused)
 
 
 @registry.claim(
@@ -109,10 +112,10 @@ _find_refused = _first_message_finder("refused although a path exists", _REFUSED
 )
 def nothing_refused(effort: Effort) -> Verdict:
     """Check all messages with fewer than n faulty nodes, for which a path exists."""
-    return _all_messages(
+    return _decide_all_messages(
         effort,
         lambda counts, *_: counts["levels_refused"] == counts["vectors_refused"] == 0,
-        _find_refused,
+        _check_refused,
         lambda n: n - 1,
     )
 
@@ -125,12 +128,12 @@ def nothing_refused(effort: Effort) -> Verdict:
     ),
     where="ours: faulty links as interpretation V6 takes them",
     states="With fewer than n faulty links LEVELS and VECTORS refuse no message that a path could carry.",
-    ours=True,
+    added=True,
     correction="Both ends of a faulty link show level 0; with faulty nodes alone nothing is refused.",
 )
-def nothing_refused_links(cube: Hypercube) -> Witness | None:
+def nothing_refused_links(cube: Hypercube) -> Counterexample | None:
     """Look for a refused message from node 0 to a destination that a path reaches."""
-    return _find_refused(cube)
+    return _check_refused(cube)
 
 
 @registry.claim(
@@ -140,12 +143,14 @@ def nothing_refused_links(cube: Hypercube) -> Witness | None:
 )
 def a1_delivers(effort: Effort) -> Verdict:
     """Check all messages with fewer than n faulty nodes; with faulty links, the messages of Q_2 and Q_3."""
-    find = _first_message_finder(
+    check = _messages_check(
         "not delivered",
         "fc.route(c, 0, {t}, algorithm='A1').outcome",
         lambda cube, t: route(cube, 0, t, "A1").outcome != "delivered",
     )
-    verdict = _all_messages(effort, lambda counts, _, pairs: counts["a1_delivered"] == pairs, find, lambda n: n - 1)
+    verdict = _decide_all_messages(
+        effort, lambda counts, _, pairs: counts["a1_delivered"] == pairs, check, lambda n: n - 1
+    )
     if verdict.outcome != "holds":
         return verdict
     cases = (
@@ -153,7 +158,7 @@ def a1_delivers(effort: Effort) -> Verdict:
         for cube in cubes_with_links([(0, 1), (0, 2), (1, 1)])
         if len(cube.faulty_links) + len(cube.faulty_nodes) < cube.n  # type: ignore[arg-type]
     )
-    if (found := effort.first(cases, find, "Q_2 and Q_3 with faulty links")) is not None:
+    if (found := effort.find_first(cases, check, "Q_2 and Q_3 with faulty links")) is not None:
         return Verdict("refuted", "with faulty links", found)
     return replace(verdict, checked=f"{verdict.checked}; with faulty links, too, in Q_2 and Q_3")
 
@@ -165,12 +170,12 @@ def a1_delivers(effort: Effort) -> Verdict:
 )
 def dfs_connected(effort: Effort) -> Verdict:
     """Compare the messages that depth-first search delivers with the messages for which a path exists."""
-    find = _first_message_finder(
+    check = _messages_check(
         "delivered, or a path exists, and not both",
         "[fc.route(c, 0, {t}, algorithm='DFS').outcome, fc.distance(c, 0, {t})]",
         lambda cube, t: (route(cube, 0, t, "DFS").outcome == "delivered") != (distance(cube, 0, t) is not None),
     )
-    return _all_messages(effort, lambda counts, *_: counts["dfs_delivered"] == counts["reachable"], find)
+    return _decide_all_messages(effort, lambda counts, *_: counts["dfs_delivered"] == counts["reachable"], check)
 
 
 # ---------------------------------------------------------------- sidetracking
@@ -180,12 +185,13 @@ def dfs_connected(effort: Effort) -> Verdict:
     "sidetrack-rates",
     where="Gordon & Stout 1988, abstract: empirical",
     states="At any fixed rate of faulty nodes the fraction of messages that sidetracking delivers tends to 1 as n grows.",
+    method="random",
 )
 def sidetrack_rates(effort: Effort) -> Verdict:
     """Run ``routing-rules-rate`` at rates .1 to .7, and compare the fractions not delivered within 8n hops as n grows."""
     from fastcube.studies.routing_rules.rate import ROUTING_RULES_RATE
 
-    trials, told = effort.by_effort(full=20_000, quick=2_000), []
+    trials, by_rate = effort.by_effort(full=20_000, quick=2_000), []
     for rate in (0.1, 0.3, 0.5, 0.6, 0.7):
         lost = []
         for n in (8, 15, 30, 60):
@@ -193,20 +199,21 @@ def sidetrack_rates(effort: Effort) -> Verdict:
             counts = ROUTING_RULES_RATE.count({"n": n, "rate": rate}, trials).counts
             effort.applied += int(counts["valid"])
             lost.append((counts["valid"] - counts["sidetrack_delivered"]) / counts["valid"])
-        told.append(f"{rate}: {', '.join(f'{share:.2g}' for share in lost)}")
+        by_rate.append(f"{rate}: {', '.join(f'{fraction:.2g}' for fraction in lost)}")
         if lost[-1] > max(lost[0], 1e-3):
             return Verdict("undecided", f"at rate {rate} the fraction not delivered does not fall: {lost}")
     return Verdict(
         "undecided",
-        "a limit is not measured; shares not delivered at n = 8, 15, 30, 60 fall at each rate, " + "; ".join(told),
+        "a limit is not measured; fractions not delivered at n = 8, 15, 30, 60 fall at each rate, "
+        + "; ".join(by_rate),
     )
 
 
 @registry.claim(
     "sidetrack-arrives",
-    where="ours",
+    where="added by fastcube",
     states="Sidetracking, with hops enough, delivers where a path exists.",
-    ours=True,
+    added=True,
     correction="It can be trapped for ever: spare bits are tried only where no preferred one is good.",
 )
 def sidetrack_arrives(effort: Effort) -> Verdict:
@@ -221,9 +228,11 @@ def sidetrack_arrives(effort: Effort) -> Verdict:
                 if trapped.any():
                     cube = Hypercube(n, np.flatnonzero(faulty[trapped.argmax()]).tolist())
                     python = f"[fc.route(c, 0, {t}, algorithm='SIDETRACK').outcome, fc.distance(c, 0, {t})]"
-                    words = "no sequence of its hops leads there, and a path does"
+                    description = "no sequence of its hops leads there, and a path does"
                     return Verdict(
-                        "refuted", "in the order of n and f, s = 0", cube_witness(words, cube, python, s=0, t=t)
+                        "refuted",
+                        "in the order of n and f, s = 0",
+                        cube_counterexample(description, cube, python, s=0, t=t),
                     )
     return Verdict("holds", "all fault sets of Q_2 and Q_3, and of up to 6 nodes of Q_4, s = 0")
 
@@ -232,14 +241,14 @@ def _is_reach_possible(n: int, faulty: exhaustive.Bools, t: int) -> exhaustive.B
     """Return the sets in which some sequence of sidetracking's hops leads from node 0 to t."""
     nodes = np.arange(2**n)
     nearer = [((nodes ^ t) >> i & 1).astype(np.bool_) for i in range(n)]
-    open_ = [~faulty[:, nodes ^ (1 << i)] for i in range(n)]
-    any_nearer = np.logical_or.reduce([open_[i] & nearer[i] for i in range(n)])
+    usable = [~faulty[:, nodes ^ (1 << i)] for i in range(n)]
+    any_nearer = np.logical_or.reduce([usable[i] & nearer[i] for i in range(n)])
     reached = np.zeros_like(faulty)
     reached[:, 0] = True
     while True:
         grown = reached.copy()
         for i in range(n):
-            leaves = reached & open_[i] & (nearer[i] | ~any_nearer)
+            leaves = reached & usable[i] & (nearer[i] | ~any_nearer)
             grown |= leaves[:, nodes ^ (1 << i)]
         if (grown == reached).all():
             return reached[:, t]

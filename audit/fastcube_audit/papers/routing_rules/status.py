@@ -14,13 +14,13 @@ from fastcube.algorithms.routing_rules import safety_levels, safety_vectors
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness
-from ...cubes import cube_witness, enumerate_cubes
+from ...claims import Counterexample, Effort, Method, Verdict
+from ...cubes import cube_counterexample, enumerate_cubes
 from . import exhaustive
 from .registry import registry
 
-#: Finds in rows of fault sets of Q_n with f faults the rows and nodes that violate a claim: (sets, 2^n) or (sets,).
-Predicate = Callable[[int, int, exhaustive.Bools], exhaustive.Bools]
+#: Returns for rows of fault sets of Q_n with f faults the rows and nodes that are asked for: (sets, 2^n) or (sets,).
+Rows = Callable[[int, int, exhaustive.Bools], exhaustive.Bools]
 
 
 def largest_fault_count(effort: Effort, n: int) -> int:
@@ -34,56 +34,58 @@ def checked_range(effort: Effort, most: Callable[[int], int] | None = None) -> s
         largest = largest_fault_count(effort, 5)
         return f"all fault sets of Q_1, ..., Q_4, and of up to {largest} faulty nodes of Q_5, without node 0"
     limits = [(n, min(largest_fault_count(effort, n), most(n))) for n in range(1, 6)]
-    words = ", ".join(f"{limit} in Q_{n}" for n, limit in limits if limit >= 0)
-    return f"all sets of faulty nodes without node 0, up to {words}"
+    listed = ", ".join(f"{limit} in Q_{n}" for n, limit in limits if limit >= 0)
+    return f"all sets of faulty nodes without node 0, up to {listed}"
 
 
 @dataclass(frozen=True)
 class FaultSets:
-    """All fault sets of small cubes, in the order of n and f; a check finds the rows in which a claim is violated.
+    """All fault sets of small cubes, in the order of n and f, as rows of arrays; a function finds the rows that violate a claim.
 
     Parameters
     ----------
     words : str
         Description of a counterexample.
     python : str or callable
-        Has ``c`` and ``{t}``, or is made from n and the fault set.
+        Lines of Python with ``c`` and ``{t}``, or a function that returns them for n and the fault set.
     most : callable, optional
         Most faults of Q_n.
     applies : callable, optional
         Returns the sets that satisfy the hypothesis, if not all do; these are counted.
-    find : callable, optional
-        Finds a counterexample in a cube; it is also used on small cubes with faulty links.
+    check : callable, optional
+        Check of one cube, for small cubes with faulty links.
+    method : one of ``METHODS``
     """
 
-    words: str
+    description: str
     python: str | Callable[[int, exhaustive.Bools], str]
     most: Callable[[int], int] | None = None
-    applies: Predicate | None = None
-    find: Callable[[Hypercube], Witness | None] | None = None
+    applies: Rows | None = None
+    check: Callable[[Hypercube], Counterexample | None] | None = None
+    method: Method = "exhaustive"
 
-    def decide(self, effort: Effort, check: Predicate) -> Verdict:
-        """Return the verdict: refuted by the first fault set in which ``check`` finds a node."""
+    def decide(self, effort: Effort, violations: Rows) -> Verdict:
+        """Return the verdict: refuted by the first fault set in which ``violations`` finds a node."""
         for n in range(1, 6):
             largest = largest_fault_count(effort, n)
             for f, faulty in exhaustive.fault_sets(n, min(largest, self.most(n)) if self.most else largest):
                 effort.step(f"Q_{n}, f={f}")
                 effort.applied += int(self.applies(n, f, faulty).sum()) if self.applies else len(faulty)
-                found = check(n, f, faulty)
+                found = violations(n, f, faulty)
                 if found.any():
                     row, *node = np.argwhere(found)[0].tolist()
                     cube = Hypercube(n, np.flatnonzero(faulty[row]).tolist())
                     t = node[0] if node else 0
-                    shown = (
+                    python = (
                         self.python.format(t=t)
                         if isinstance(self.python, str)
                         else self.python(n, faulty[row : row + 1])
                     )
                     checked = f"in the order of n and f; {checked_range(effort, self.most)}"
-                    return Verdict("refuted", checked, cube_witness(self.words, cube, shown))
-        met = "of these sets meet the hypothesis" if self.applies else "sets"
-        verdict = Verdict("holds", f"{checked_range(effort, self.most)}: {effort.applied:,} {met}")
-        return decide_with_links(effort, verdict, self.find) if self.find else verdict
+                    return Verdict("refuted", checked, cube_counterexample(self.description, cube, python))
+        counted = "of these sets meet the hypothesis" if self.applies else "sets"
+        verdict = Verdict("holds", f"{checked_range(effort, self.most)}: {effort.applied:,} {counted}")
+        return decide_with_links(effort, verdict, self.check) if self.check else verdict
 
 
 def cubes_with_links(numbers: Iterable[tuple[int, int]]) -> Iterator[Hypercube]:
@@ -114,13 +116,13 @@ def _least_degree(n: int, faulty: exhaustive.Bools) -> exhaustive.Ints:
 _NO_PATH = "promised, and no such path"
 
 
-def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercube], Witness | None]) -> Verdict:
-    """Return the verdict, unless ``wrong`` finds a counterexample in Q_2 or Q_3 with faulty links."""
+def decide_with_links(effort: Effort, verdict: Verdict, check: Callable[[Hypercube], Counterexample | None]) -> Verdict:
+    """Return the verdict, unless ``check`` finds a counterexample in Q_2 or Q_3 with faulty links."""
     if verdict.outcome != "holds":
         return verdict
     nodes, links = effort.by_effort(full=(2, 3), quick=(1, 1))
     cases = cubes_with_links(itertools.product(range(nodes + 1), range(1, links + 1)))
-    if (found := effort.first(cases, wrong, "Q_2 and Q_3 with faulty links")) is not None:
+    if (found := effort.find_first(cases, check, "Q_2 and Q_3 with faulty links")) is not None:
         return Verdict("refuted", "in Q_2 and Q_3 with faulty links", found)
     return replace(
         verdict,
@@ -128,11 +130,11 @@ def decide_with_links(effort: Effort, verdict: Verdict, wrong: Callable[[Hypercu
     )
 
 
-def _broken_promise(cube: Hypercube, promised: Callable[[int], bool], python: str) -> Witness | None:
+def _check_promises(cube: Hypercube, is_promised: Callable[[int], bool], python: str) -> Counterexample | None:
     """Find the first node to which node 0 is promised a path over the Hamming distance that does not exist."""
     for t in nonfaulty_targets(cube):
-        if promised(t) and distance(cube, 0, t) != t.bit_count():
-            return cube_witness(_NO_PATH, cube, python.format(t=t), s=0, t=t)
+        if is_promised(t) and distance(cube, 0, t) != t.bit_count():
+            return cube_counterexample(_NO_PATH, cube, python.format(t=t), s=0, t=t)
     return None
 
 
@@ -140,21 +142,24 @@ _LEVEL_EXPRESSION = "[fc.safety_levels(c).level(0), fc.distance(c, 0, {t})]"
 _VECTOR_EXPRESSION = "[fc.safety_vectors(c).vector(0).tolist(), fc.distance(c, 0, {t})]"
 
 
-def _find_broken_level(cube: Hypercube) -> Witness | None:
+def _check_level(cube: Hypercube) -> Counterexample | None:
     """Find the first promise that a level breaks; levels promise nothing over a faulty link (V6)."""
     level = safety_levels(cube).level(0)
-    kept = lambda t: t.bit_count() <= level and not cube.is_faulty_link(0, t)  # noqa: E731
-    return _broken_promise(cube, kept, _LEVEL_EXPRESSION)
+
+    def is_promised(t: int) -> bool:
+        return t.bit_count() <= level and not cube.is_faulty_link(0, t)
+
+    return _check_promises(cube, is_promised, _LEVEL_EXPRESSION)
 
 
-def _find_broken_vector(cube: Hypercube) -> Witness | None:
+def _check_vector(cube: Hypercube) -> Counterexample | None:
     vector = safety_vectors(cube).vector(0)
-    return _broken_promise(cube, lambda t: bool(vector[t.bit_count() - 1]), _VECTOR_EXPRESSION)
+    return _check_promises(cube, lambda t: bool(vector[t.bit_count() - 1]), _VECTOR_EXPRESSION)
 
 
 @registry.forall(
     "level-path",
-    FaultSets(_NO_PATH, _LEVEL_EXPRESSION, find=_find_broken_level),
+    FaultSets(_NO_PATH, _LEVEL_EXPRESSION, check=_check_level),
     where="Wu 1997, abstract",
     states=(
         "A node of safety level k is joined by a path of H links to every nonfaulty node at Hamming distance H <= k [with faulty "
@@ -169,7 +174,7 @@ def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 
 @registry.forall(
     "vector-path",
-    FaultSets(_NO_PATH, _VECTOR_EXPRESSION, find=_find_broken_vector),
+    FaultSets(_NO_PATH, _VECTOR_EXPRESSION, check=_check_vector),
     where="Wu 1998, abstract",
     states="A node whose safety vector has bit k is joined by a path of k links to every nonfaulty node at Hamming distance k.",
 )
@@ -190,16 +195,17 @@ def levels_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     return exhaustive.safety_levels(n, faulty)[1] > n - 1
 
 
-def _show_other_levels(n: int, faulty: exhaustive.Bools) -> str:
+def _other_levels_python(n: int, faulty: exhaustive.Bools) -> str:
+    """Return lines of Python for another assignment of levels that the definition allows, besides the safety levels."""
     level = "next((k for k, x in enumerate(sorted(S[w] for w in c.neighbours(v))) if x < k), c.n)"
-    asked = f"[0 if c.is_faulty(v) else {level} for v in range(2**c.n)]"
+    defined = f"[0 if c.is_faulty(v) else {level} for v in range(2**c.n)]"
     found = exhaustive.safety_levels(n, faulty, first=0)[0][0].tolist()
-    return f"(lambda S: [S == {asked}, S, fc.safety_levels(c).levels.tolist()])({found})"
+    return f"S = {found}\n[S == {defined}, S, fc.safety_levels(c).levels.tolist()]"
 
 
 @registry.forall(
     "levels-unique",
-    FaultSets("whether it is as the definition asks, another assignment, and the levels", _show_other_levels),
+    FaultSets("whether it is as the definition asks, another assignment, and the levels", _other_levels_python),
     where="Wu 1995, as the literature gives it",
     states="One assignment of safety levels to the nodes is as the definition asks.",
 )
@@ -214,10 +220,10 @@ def _fewer_than_n(python: str) -> FaultSets:
     return FaultSets("none near", python, lambda n: n - 1)
 
 
-def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> exhaustive.Bools:
-    """Return nonfaulty nodes that are not ``good`` and have no good neighbour."""
-    alone: exhaustive.Bools = ~faulty & ~good & (exhaustive.neighbour_counts(n, good) == 0)
-    return alone
+def _nodes_far_from(n: int, faulty: exhaustive.Bools, marked: exhaustive.Bools) -> exhaustive.Bools:
+    """Return nonfaulty nodes that are not ``marked`` and have no marked neighbour."""
+    far: exhaustive.Bools = ~faulty & ~marked & (exhaustive.neighbour_counts(n, marked) == 0)
+    return far
 
 
 @registry.forall(
@@ -228,7 +234,7 @@ def _has_none_near(n: int, faulty: exhaustive.Bools, good: exhaustive.Bools) -> 
 )
 def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Check that each nonfaulty node has level n or a neighbour of level n, for all sets of fewer than n nodes."""
-    return _has_none_near(n, faulty, exhaustive.safety_levels(n, faulty)[0] == n)
+    return _nodes_far_from(n, faulty, exhaustive.safety_levels(n, faulty)[0] == n)
 
 
 @registry.forall(
@@ -242,11 +248,11 @@ def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 )
 def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Check that each of the four definitions implies the next one, for all fault sets."""
-    marked, own = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
+    marked, levels = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
     bits = exhaustive.safety_vectors(n, faulty)[:, :, 1:]
-    promised = own[:, :, None] >= np.arange(1, n + 1)
+    promised = levels[:, :, None] >= np.arange(1, n + 1)
     broken = (promised & ~bits).any(axis=2)
-    return ~faulty & ((marked & ~exhaustive.unsafe_nodes(n, faulty)) | (~marked & (own < n)) | broken)
+    return ~faulty & ((marked & ~exhaustive.unsafe_nodes(n, faulty)) | (~marked & (levels < n)) | broken)
 
 
 @registry.forall(
@@ -254,12 +260,12 @@ def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     _fewer_than_n("fc.find_unsafe(c).nodes.tolist()"),
     where="contrast: Lee & Hayes's nodes in place of Wu's",
     states="With fewer than n faulty nodes every nonfaulty node is not unsafe or has such a neighbour.",
-    ours=True,
+    added=True,
     correction="Of level n there is one (levels-near).",
 )
 def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Check that each nonfaulty node is active or next to an active node, for all sets of fewer than n nodes."""
-    return _has_none_near(n, faulty, ~faulty & ~exhaustive.unsafe_nodes(n, faulty))
+    return _nodes_far_from(n, faulty, ~faulty & ~exhaustive.unsafe_nodes(n, faulty))
 
 
 @registry.forall(
@@ -267,7 +273,7 @@ def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     FaultSets("too many rounds", "fc.wu_fernandez_safe(c).rounds"),
     where="contrast: the marking in place of levels",
     states="Wu and Fernandez's marking settles after at most n - 1 rounds.",
-    ours=True,
+    added=True,
     correction="That holds of levels (levels-rounds).",
 )
 def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
@@ -278,7 +284,7 @@ def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools
 # ---------------------------------------------------------------- Gu & Peng: distances
 
 
-def _too_far(most: Callable[[int], int], applies: Predicate) -> FaultSets:
+def _too_far(most: Callable[[int], int], applies: Rows) -> FaultSets:
     return FaultSets("too far", "fc.distance(c, 0, {t})", most, applies)
 
 
@@ -308,8 +314,8 @@ def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.B
 def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Compare node 0's distances with H + 4, for all sets that satisfy the hypothesis."""
     far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 4
-    own = exhaustive.neighbour_counts(n, ~faulty) > 0
-    return far & ~faulty & own & own[:, :1]
+    is_joined = exhaustive.neighbour_counts(n, ~faulty) > 0
+    return far & ~faulty & is_joined & is_joined[:, :1]
 
 
 @registry.forall(

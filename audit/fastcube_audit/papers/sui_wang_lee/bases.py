@@ -50,9 +50,9 @@ def reroot_trees(trees: Trees) -> Trees:
     """Return the trees T_i with the link between the root and the source 0, its child, reversed: the source becomes the root."""
     out = []
     for i, tree in enumerate(trees):
-        turned = list(tree)
-        turned[0], turned[1 << i] = -1, 0
-        out.append(tuple(turned))
+        parents = list(tree)
+        parents[0], parents[1 << i] = -1, 0
+        out.append(tuple(parents))
     return tuple(out)
 
 
@@ -64,8 +64,8 @@ def arcs(tree: Tree) -> set[tuple[int, int]]:
 def _spanning(root: int, fault: int) -> Iterator[Tree]:
     """Yield the trees that span the nonfaulty nodes of Q'_3 from ``root``; 0 is its child and not the parent of 1 or 2 (S6)."""
     others = [v for v in range(1, 8) if v not in (root, fault)]
-    ways = [[v ^ 1 << k for k in range(3) if v ^ 1 << k != fault and (v ^ 1 << k or v == 4)] for v in others]
-    for parents in itertools.product(*ways):
+    choices = [[v ^ 1 << k for k in range(3) if v ^ 1 << k != fault and (v ^ 1 << k or v == 4)] for v in others]
+    for parents in itertools.product(*choices):
         tree = [-2] * 8
         tree[root], tree[0] = -1, root
         for v, parent in zip(others, parents, strict=True):
@@ -133,3 +133,23 @@ def tree_heights(n: int, d: int, choice: dict[int, Trees]) -> tuple[tuple[int, .
 def enumerate_bases() -> Iterator[dict[int, Trees]]:
     """Yield every choice of bases of Q'_3, one for each d."""
     return ({1: a, 2: b, 3: c} for a, b, c in itertools.product(*(bases(d) for d in (1, 2, 3))))
+
+
+def heights_python(trees: str) -> str:
+    """Return lines of Python for the heights of trees; ``trees`` is an expression for lists of parents.
+
+    In each round the depth of a node becomes one more than that of its parent, so as many rounds as nodes are enough.
+    """
+    return "\n".join(
+        [
+            f"trees = {trees}",
+            "depths = [[0] * len(t) for t in trees]",
+            "rounds = [depths := [[0 if p < 0 else 1 + d[p] for p in t] for t, d in zip(trees, depths)] for _ in trees[0]]",
+            "[max(d) for d in rounds[-1]]",
+        ]
+    )
+
+
+def arcs_python(trees: str) -> str:
+    """Return lines of Python for the numbers of directed links of such trees, and of different ones among them."""
+    return f"arcs = [(p, v) for t in {trees} for v, p in enumerate(t) if p >= 0]\n[len(arcs), len(set(arcs))]"

@@ -10,10 +10,10 @@ from fastcube.algorithms.spanning_flows import NonfaultyGraph, list_members
 from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.sui_wang_lee.packets import printed_steps
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .registry import registry
 from .schedules import search_schedule
-from .trees import cases, cube_at, cube_data_at, decide_over_bases, heights_witness, largest_dimension
+from .trees import cases, cube_at, cube_data_at, decide_over_bases, heights_counterexample, largest_dimension
 
 
 def steps_on_trees(heights: tuple[int, ...], packets: int) -> int:
@@ -51,50 +51,49 @@ def theorem_2(effort: Effort) -> Verdict:
         tallest = tuple(sorted(heights, reverse=True))
         return all(steps_on_trees(tallest, m) == printed_steps(n, d, m) for m in range(1, 4 * n + 1))
 
-    dealt = decide_over_bases(effort, is_as_printed)
-    if dealt.outcome != "depends":
-        return dealt
-    own = [
+    over_bases = decide_over_bases(effort, is_as_printed)
+    if over_bases.outcome != "depends" or over_bases.counterexample is None:
+        return over_bases
+    by_s7 = [
         (n, d, m)
         for n, d, _, heights in cases(effort)
         for m in range(1, 4 * n + 1)
         if steps_on_trees(heights, m) != printed_steps(n, d, m)
     ]
-    first = dealt.more[0]
-    if not own:
-        return dealt
-    n, d, packets = own[0]
+    if not by_s7:
+        return over_bases
+    n, d, packets = by_s7[0]
     python = f"fc.broadcast_packets(fc.{cube_at(n, d).source()}, 0, packets={packets})"
-    words = f"steps of M = {packets} in Q'_{n}, H(f,s) = {d}, by S7 and S10; stated: {printed_steps(n, d, packets)}"
-    kinds = sorted({n for n, _, _ in own})
+    description = (
+        f"steps of M = {packets} in Q'_{n}, H(f,s) = {d}, by S7 and S10; stated: {printed_steps(n, d, packets)}"
+    )
+    sizes = sorted({n for n, _, _ in by_s7})
     return Verdict(
         "depends",
-        f"{dealt.checked}, the tallest tree being dealt to first; by interpretations S7 and S10, every source and faulty "
-        f"node of Q_3, ..., Q_{largest_dimension(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, kinds))}",
-        Witness.of(words, python, cube_data_at(n, d, packets=packets)),
-        (_other_heights_witness(first, packets), dealt.witness)
-        if dealt.witness
-        else (_other_heights_witness(first, packets),),
+        f"{over_bases.checked}, the tallest tree being dealt to first; by interpretations S7 and S10, every source and faulty "
+        f"node of Q_3, ..., Q_{largest_dimension(effort)}: one step fewer somewhere in Q'_n for n = {', '.join(map(str, sizes))}",
+        Counterexample.of(description, python, cube_data_at(n, d, packets=packets)),
+        (over_bases.counterexample, _other_heights_example(over_bases.more[0], packets)),
     )
 
 
-def _other_heights_witness(shown: Witness, packets: int) -> Witness:
+def _other_heights_example(heights: Counterexample, packets: int) -> Counterexample:
     """Return an example with the same number of packets on trees of other heights."""
-    n = shown.data["n"]
-    ends = f"max(({packets} - i + len(h) - 1) // len(h) - 1 + x for i, x in enumerate(h) if i < {packets})"
-    words = f"steps of M = {packets} in Q'_{n} down the trees of another base, the tallest first"
-    return Witness.of(
-        words, f"(lambda h: {ends})(sorted({shown.python}, reverse=True))", shown.data | {"packets": packets}
-    )
+    n = heights.data["n"]
+    *lines, expression = heights.python.split("\n")
+    steps = f"max(({packets} - i + len(h) - 1) // len(h) - 1 + x for i, x in enumerate(h) if i < {packets})"
+    description = f"steps of M = {packets} in Q'_{n} down the trees of another base, the tallest first"
+    python = "\n".join([*lines, f"h = sorted({expression}, reverse=True)", steps])
+    return Counterexample.of(description, python, heights.data | {"packets": packets})
 
 
-def _schedule_witness(n: int, d: int, packets: int, steps: int) -> Witness | None:
-    """Return an example: a schedule of at most ``steps`` steps that can be replayed, or None where the search finds none."""
+def _schedule_counterexample(n: int, d: int, packets: int, steps: int) -> Counterexample | None:
+    """Return a counterexample: a schedule of at most ``steps`` steps, or None where the search finds none."""
     cube = cube_at(n, d)
     schedule = search_schedule(cube, 0, packets, steps)
     if schedule is None:
         return None
-    return Witness.of(
+    return Counterexample.of(
         f"a schedule of {steps} steps for M = {packets} in Q'_{n}, H(f,s) = {d}; "
         f"the trees take {broadcast_packets(cube, 0, packets)}, printed are {printed_steps(n, d, packets)}",
         f"fc.schedule_steps(fc.{cube.source()}, 0, {packets}, {schedule})",
@@ -121,9 +120,9 @@ _PROOF = (
 )
 
 
-def _light_trees_witness(n: int) -> Witness:
+def _light_trees_example(n: int) -> Counterexample:
     """Return an example: the heights of the light trees of Q'_n, whose maximum cannot be lower."""
-    return heights_witness(
+    return heights_counterexample(
         f"heights of the n - 1 trees of Q'_{n} rooted at s: among such trees {n + 1} is the least greatest", n, 1, False
     )
 
@@ -144,9 +143,9 @@ def _light_trees_witness(n: int) -> Witness:
 def theorem_2_minimal(effort: Effort) -> Verdict:
     """Search for shorter schedules for the smallest n and M, and compare with the lower bound."""
     most = effort.by_effort(full=8, quick=6)
-    shorter, least, looked = [], 0, 0
+    shorter, optimal, tried = [], 0, 0
     for packets, d in effort.each(itertools.product(range(1, most + 1), range(1, 5)), "schedules in Q'_4"):
-        looked += effort.count_if_applicable()
+        tried += effort.count_if_applicable()
         steps, bound = broadcast_packets(cube_at(4, d), 0, packets) or 0, _bound(4, d, packets)
         check_agreement(
             bound <= steps,
@@ -156,21 +155,22 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
         found = next(
             (k for k in range(bound, steps) if search_schedule(cube_at(4, d), 0, packets, k) is not None), steps
         )
-        least += found == bound
+        optimal += found == bound
         if found < printed_steps(4, d, packets):
             shorter.append((4, d, packets, found))
     checked = (
         f"schedules searched for M = 1, ..., {most} and every d of Q'_4: shorter than stated at {len(shorter)} of "
-        f"{looked}, as short as any can be at {least}; {_PROOF}"
+        f"{tried}, as short as any can be at {optimal}; {_PROOF}"
     )
     if not shorter:
         return Verdict("holds", checked)
-    first = _schedule_witness(*shorter[0])
+    first = _schedule_counterexample(*shorter[0])
     # as many packets as trees, so that no tree is idle
-    busy = next((_schedule_witness(*case) for case in shorter if case[2] >= 6), None)
+    busy = next((_schedule_counterexample(*case) for case in shorter if case[2] >= 6), None)
     if first is None:
         return Verdict("undecided", checked)
-    return Verdict("depends", checked, first, tuple(w for w in (busy, _light_trees_witness(4)) if w))
+    further = () if busy is None else (busy,)
+    return Verdict("depends", checked, first, (*further, _light_trees_example(4)))
 
 
 @registry.claim(
@@ -188,21 +188,21 @@ def theorem_2_minimal(effort: Effort) -> Verdict:
 def latency(effort: Effort) -> Verdict:
     """Check that a packet sent over all links at once reaches every node after as many steps as its distance."""
     most = effort.by_effort(full=8, quick=5)
-    shown = None
+    flooding = None
     for n, d in effort.each(((m, d) for m in range(4, most + 1) for d in range(1, m + 1)), "one packet"):
         effort.count_if_applicable()
         steps = broadcast_packets(cube_at(n, d), 0, 1, trees="bfs")
         check_agreement(
             steps, n - 1 if d == n else n, f"steps of one packet over a shortest-path tree of Q'_{n} at distance {d}"
         )
-        if shown is None and steps is not None and steps < n + 1:
+        if flooding is None and steps is not None and steps < n + 1:
             python = f'fc.broadcast_packets(fc.{cube_at(n, d).source()}, 0, packets=1, trees="bfs")'
-            words = f"steps of one packet down a shortest-path tree of Q'_{n}; n + 1 is {n + 1}"
-            shown = Witness.of(words, python, cube_data_at(n, d, packets=1))
+            description = f"steps of one packet down a shortest-path tree of Q'_{n}; n + 1 is {n + 1}"
+            flooding = Counterexample.of(description, python, cube_data_at(n, d, packets=1))
     checked = f"every distance in Q'_4, ..., Q'_{most}, by shortest-path trees; {_PROOF}"
-    return (
-        Verdict("holds", checked) if shown is None else Verdict("depends", checked, shown, (_light_trees_witness(4),))
-    )
+    if flooding is None:
+        return Verdict("holds", checked)
+    return Verdict("depends", checked, flooding, (_light_trees_example(4),))
 
 
 def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, int]]]]:
@@ -244,9 +244,10 @@ def spanning_graph_height(effort: Effort) -> Verdict:
         pairs = effort.each(itertools.combinations(trees, 2), f"pairs of trees, H(f,s) = {d}")
         best[d] = min(max(a, b) for (a, one), (b, other) in pairs if not one & other)
     found = decide_over_bases(effort, lambda n, d, heights: n > 3 or max(heights) == best[d])
-    told = ", ".join(f"{height} at distance {d}" for d, height in best.items())
+    by_distance = ", ".join(f"{height} at distance {d}" for d, height in best.items())
     checked = (
-        f"{found.checked}; n = 3, every pair of spanning trees: the least greatest height is {told}; n >= 4: {_PROOF}"
+        f"{found.checked}; n = 3, every pair of spanning trees: the least greatest height is "
+        f"{by_distance}; n >= 4: {_PROOF}"
     )
     return replace(found, checked=checked)
 
@@ -276,7 +277,7 @@ def latifi(effort: Effort) -> Verdict:
                 if far > n + 1:
                     python = f'fc.broadcast_packets(fc.{cube.source()}, {v}, packets=1, trees="bfs")'
                     data = {"n": n, "faulty_nodes": [0, *others]}
-                    return Verdict("refuted", f"Q_{n}", Witness.of(f"farthest from {v}", python, data))
+                    return Verdict("refuted", f"Q_{n}", Counterexample.of(f"farthest from {v}", python, data))
         attained.append(diameter)
     checked = f"all sets of n - 1 faulty nodes of Q_3, ..., Q_{most}; the largest diameters are {', '.join(map(str, attained))}"
     return Verdict("holds" if attained == list(range(4, most + 2)) else "undecided", checked)
@@ -293,9 +294,9 @@ def latifi(effort: Effort) -> Verdict:
     where="section II, after Johnsson and Ho [3]",
     states="Dealt to Johnsson and Ho's n trees of Q_n, n >= 2, M >= 1 packets take ceil(M/n) + n steps.",
 )
-def johnsson_ho(n: int, packets: int) -> Witness | None:
+def johnsson_ho(n: int, packets: int) -> Counterexample | None:
     """Count the steps on the n trees without fault; one source suffices because of translations."""
     if broadcast_packets(Hypercube(n), 0, packets) == printed_steps(n, 0, packets):
         return None
     python = f"fc.broadcast_packets(fc.Hypercube({n}), 0, packets={packets})"
-    return Witness.of("steps", python, {"n": n, "source": 0, "packets": packets})
+    return Counterexample.of("steps", python, {"n": n, "source": 0, "packets": packets})

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from fastcube.algorithms.spanning import max_edge_disjoint_trees
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness, check_agreement
-from ...cubes import cube_witness, links_of
+from ...claims import Counterexample, Effort, Verdict, check_agreement
+from ...cubes import cube_counterexample, links_of
 from .registry import registry
 
 #: Number of fault sets in one call of the kernel.
@@ -72,8 +72,8 @@ def pairs(n: int, sets: Iterable[tuple[tuple[int, ...], tuple[tuple[int, int], .
 def first_fault_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None]:
     """Return the first fault set of a size with lambda < delta, and the first with 1 <= lambda < delta; None for no such set."""
     effort.step(f"Q_{n}, {size} faulty {kind.name}")
-    least, connected, looked = _search_first_sets(n, kind, size)
-    effort.applied += looked
+    least, connected, tried = _search_first_sets(n, kind, size)
+    effort.applied += tried
     return least, connected
 
 
@@ -81,10 +81,10 @@ def first_fault_sets(effort: Effort, n: int, kind: Kind, size: int) -> tuple[Hyp
 def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None, Hypercube | None, int]:
     """Return the two fault sets of ``first_fault_sets``, and the number of sets tried."""
     found: list[Hypercube | None] = [None, None]
-    looked = 0
+    tried = 0
     for _, group in itertools.groupby(fault_sets(n, kind, size), key=lambda faults: len(faults[0])):
         while None in found and (chunk := list(itertools.islice(group, _CHUNK))):
-            looked += len(chunk)
+            tried += len(chunk)
             trees, degree = pairs(n, chunk).T
             for least in (0, 1):
                 short = np.flatnonzero((trees < degree) & (trees >= least))
@@ -92,20 +92,22 @@ def _search_first_sets(n: int, kind: Kind, size: int) -> tuple[Hypercube | None,
                     nodes, links = chunk[int(short[0])]
                     cube = found[least] = Hypercube(n, nodes, links)
                     check_agreement(
-                        max_edge_disjoint_trees(cube), int(trees[short[0]]), f"lambda of {cube!r}, twice computed"
+                        max_edge_disjoint_trees(cube),
+                        int(trees[short[0]]),
+                        f"lambda of {cube!r}, by the function and by the kernel",
                     )
-    return found[0], found[1], looked
+    return found[0], found[1], tried
 
 
-def _witness(cube: Hypercube) -> Witness:
-    return cube_witness("the edge connectivity and the least degree of what is left", cube, PAIR)
+def _connectivity_example(cube: Hypercube) -> Counterexample:
+    return cube_counterexample("the edge connectivity and the least degree of what is left", cube, PAIR)
 
 
 @registry.claim(
     "few-faulty-nodes",
     where="beyond Theorem 1",
     states="[lambda = delta for every set of at most n - 1 faulty nodes of Q_n, n >= 1.]",
-    ours=True,
+    added=True,
     group="edmonds",
 )
 def few_faulty_nodes(effort: Effort) -> Verdict:
@@ -114,45 +116,45 @@ def few_faulty_nodes(effort: Effort) -> Verdict:
     for n in range(1, most + 1):
         for f in range(1, min(n - 1, 2**n - 2) + 1):
             if found := first_fault_sets(effort, n, NODES, f)[0]:
-                return Verdict("refuted", f"Q_1, ..., Q_{n}", _witness(found))
+                return Verdict("refuted", f"Q_1, ..., Q_{n}", _connectivity_example(found))
     return Verdict("holds", f"all sets of at most n - 1 faulty nodes of Q_1, ..., Q_{most}")
 
 
 def _claim_smallest(
     name: str,
     states: str,
-    wanted: tuple[Kind, bool],
+    fault_sets: tuple[Kind, bool],
     full: dict[int, int],
     quick: dict[int, int],
     formula: dict[int, int],
 ) -> None:
     """Register a claim about the size of the smallest fault sets of a kind with lambda < delta.
 
-    ``wanted`` is the kind, and whether only sets with lambda >= 1 count.  For each n all sets are tried up to the size in
+    ``fault_sets`` is the kind, and whether only sets with lambda >= 1 count.  For each n all sets are tried up to the size in
     ``full`` or ``quick``; the claim is that the smallest have the size ``formula[n]``.
     """
-    kind, connected = wanted
+    kind, connected = fault_sets
 
-    @registry.claim(name, where="beyond Theorem 1", states=states, ours=True, group="edmonds")
+    @registry.claim(name, where="beyond Theorem 1", states=states, added=True, group="edmonds")
     def decide_smallest(effort: Effort) -> Verdict:
         """Try all fault sets in order of n and size, up to symmetry."""
-        first, told = None, []
+        first, sizes = None, []
         for n, most in effort.by_effort(full, quick).items():
             found = None
             for size in range(1, most + 1):
                 found = first_fault_sets(effort, n, kind, size)[connected]
                 if found is not None:
                     if size != formula.get(n):
-                        return Verdict("refuted", f"up to {size} faults in Q_{n}", _witness(found))
-                    told.append(f"{size} in Q_{n}")
+                        return Verdict("refuted", f"up to {size} faults in Q_{n}", _connectivity_example(found))
+                    sizes.append(f"{size} in Q_{n}")
                     first = first or found
                     break
             if found is None:
                 if formula.get(n, math.inf) <= most:
                     return Verdict("undecided", f"no set of at most {most} in Q_{n}, where {formula[n]} were expected")
-                told.append(f"more than {most} in Q_{n}")
-        checked = f"all sets by size: the smallest have {', '.join(told)}"
-        return Verdict("holds", checked, None if first is None else _witness(first))
+                sizes.append(f"more than {most} in Q_{n}")
+        checked = f"all sets by size: the smallest have {', '.join(sizes)}"
+        return Verdict("holds", checked, None if first is None else _connectivity_example(first))
 
 
 def _edge_boundary(n: int) -> int:

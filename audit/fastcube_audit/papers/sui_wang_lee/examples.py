@@ -4,22 +4,23 @@ from fastcube.algorithms.spanning import edge_disjoint_spanning_trees
 from fastcube.networks.hypercube import Hypercube
 
 from ...examples import Drawing, Example, examples_of
+from .bases import heights_python
 
 
 def _trees(
-    words: str, n: int, faulty: tuple[int, ...], pivoted: bool, value: list[list[int]], which: slice = slice(None)
+    description: str, n: int, faulty: tuple[int, ...], pivoted: bool, value: list[list[int]], which: slice = slice(None)
 ) -> Example:
     """Return the example of some trees around 0: the parents of nodes 0, 1, ..., -1 for the root and -2 for a faulty node."""
     cube = Hypercube(n, faulty)
-    made = f"fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''})"
-    call = f"fc.edge_disjoint_spanning_trees({made}, 0{', pivoted=True' if pivoted else ''})"
+    network = f"fc.Hypercube({n}{f', {list(faulty)}' if faulty else ''})"
+    call = f"fc.edge_disjoint_spanning_trees({network}, 0{', pivoted=True' if pivoted else ''})"
     cut = "" if which == slice(None) else f"[{which.start or ''}:{'' if which.stop is None else which.stop}]"
     drawn = []
     every = edge_disjoint_spanning_trees(cube, 0, pivoted=pivoted).tolist()
     for i in range(len(every))[which]:
         arrows = ((p, v, str((p ^ v).bit_length() - 1)) for v, p in enumerate(every[i]) if p >= 0)
         drawn.append(Drawing(n, faulty, arrows=tuple(arrows), caption=f"tree {i}, with the dimension of each link"))
-    return Example(words, f"{call}{cut}.tolist()", value, tuple(drawn))
+    return Example(description, f"{call}{cut}.tolist()", value, tuple(drawn))
 
 
 def figure_1() -> Example:
@@ -92,30 +93,33 @@ def figure_9() -> Example:
 
 def lemma_5() -> Example:
     """Return the example of tree heights, the greatest numbers of links from the root to a node."""
-    depth = "lambda h, t, v: 0 if t[v] < 0 else 1 + h(h, t, t[v])"
     call = "fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [f]), 0, pivoted=True).tolist()"
-    python = f"(lambda h: [[max(h(h, t, v) for v in range(16)) for t in {call}] for f in (8, 12, 14, 15)])({depth})"
-    words = "heights of the three light trees of Q'_4 for f = 1000, 1100, 1110 and 1111: n - 1 once, for 1110"
-    return Example(words, python, [[4, 4, 4], [4, 4, 4], [3, 4, 4], [4, 4, 4]], form="{0}; {1}; {2}; {3}")
+    *lines, heights = heights_python(f"[t for f in (8, 12, 14, 15) for t in {call}]").split("\n")
+    python = "\n".join([*lines, f"h = {heights}", "[h[i : i + 3] for i in (0, 3, 6, 9)]"])
+    description = "heights of the three light trees of Q'_4 for f = 1000, 1100, 1110 and 1111: n - 1 once, for 1110"
+    return Example(description, python, [[4, 4, 4], [4, 4, 4], [3, 4, 4], [4, 4, 4]], form="{0}; {1}; {2}; {3}")
 
 
 def theorem_2() -> Example:
     """Return the example of broadcasts of M = 1, 3, 4, 6 and 7 packets."""
-    words = "steps in Q'_4, f = 1000, of M = 1, 3, 4, 6 and 7 packets: ceil(M/3) + 4"
+    description = "steps in Q'_4, f = 1000, of M = 1, 3, 4, 6 and 7 packets: ceil(M/3) + 4"
     return Example(
-        words, "[fc.broadcast_packets(fc.Hypercube(4, [8]), 0, packets=M) for M in (1, 3, 4, 6, 7)]", [5, 5, 6, 6, 7]
+        description,
+        "[fc.broadcast_packets(fc.Hypercube(4, [8]), 0, packets=M) for M in (1, 3, 4, 6, 7)]",
+        [5, 5, 6, 6, 7],
     )
 
 
 def no_redundant() -> Example:
     """Return the example of the number of parents of a node in n - 1 trees, all of them different."""
-    python = (
-        "(lambda t: [sorted({sum(p[v] >= 0 for p in t) for v in range(1, 16) if v != 12}), "
-        "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})])"
-        "(fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [12]), 0).tolist())"
+    parents = "sorted({sum(p[v] >= 0 for p in t) for v in range(1, 16) if v != 12})"
+    links = "len({(p[v], v) for p in t for v in range(16) if p[v] >= 0})"
+    python = f"t = fc.edge_disjoint_spanning_trees(fc.Hypercube(4, [12]), 0).tolist()\n[{parents}, {links}]"
+    description = (
+        "Q'_4, f = 1100: trees that reach a node, each with its own packets, and the directed links that "
+        "they use, 3 * 14"
     )
-    words = "Q'_4, f = 1100: trees that reach a node, each with its own packets, and the directed links that they use, 3 * 14"
-    return Example(words, python, [[3], 42], form="{0[0]} trees, {1} links")
+    return Example(description, python, [[3], 42], form="{0[0]} trees, {1} links")
 
 
 EXAMPLES = examples_of(globals())

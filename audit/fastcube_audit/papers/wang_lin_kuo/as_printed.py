@@ -11,13 +11,13 @@ Buddies = Mapping[tuple[int, int], int]
 
 def buddy_choices(net: Supercube) -> Iterator[Buddies]:
     """Yield every choice among the nonfaulty buddies (interpretation A6 takes the one across the lowest internal dimension)."""
-    detours = {}
+    buddies = {}
     for v in range(2**net.n):
         for bit in net.external:
             if v not in net.faults and v ^ bit in net.faults:
-                detours[v, v ^ bit] = [b for b in (v ^ net.low, v ^ net.high) if b not in net.faults]
-    for chosen in itertools.product(*detours.values()):
-        yield dict(zip(detours, chosen, strict=True))
+                buddies[v, v ^ bit] = [b for b in (v ^ net.low, v ^ net.high) if b not in net.faults]
+    for chosen in itertools.product(*buddies.values()):
+        yield dict(zip(buddies, chosen, strict=True))
 
 
 def buddy_rules(net: Supercube) -> dict[tuple[str, str], Buddies]:
@@ -78,10 +78,10 @@ def has_cycle(net: Supercube, path: str, choice: Buddies) -> bool:
 def split_in_supernode(net: Supercube, s: int, wanted: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
     """Return (buddy, destinations) of each message of step 2 in Figure 16, exactly as printed, for the source's own supernode."""
     channels = {net.within(s, d) for d in wanted}
-    among = [b for b in (s ^ net.low, s ^ net.high) if b in wanted]
+    buddies = [b for b in (s ^ net.low, s ^ net.high) if b in wanted]
     if len(channels) == 1:
         return [(channels.pop(), tuple(wanted))]
-    if len(among) == 2:
-        rest = tuple(d for d in wanted if d != among[0])
-        return [(among[0], (among[0],)), (among[1], rest)]
+    if len(buddies) == 2:
+        others = tuple(d for d in wanted if d != buddies[0])
+        return [(buddies[0], (buddies[0],)), (buddies[1], others)]
     return []

@@ -9,7 +9,7 @@ from fastcube.measure.inventory import inventory
 from fastcube.measure.tally import Tally
 from fastcube.studies.wang_lin_kuo.channels import MULTICAST, table_3, trial_deviation
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Counterexample, Effort, Verdict
 from .partition import cube_data, cut_cubes
 from .registry import example_verdict, registry
 
@@ -31,8 +31,8 @@ _CHANNELS = 10 * 2**10
 )
 def best_case(effort: Effort) -> Verdict:
     """Run one multicast with one channel; with no channel nothing is delivered."""
-    witness = Witness.of("one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4})
-    return example_verdict(effort, witness, 1, "the case named; with no channel nothing is delivered")
+    found = Counterexample.of("one destination next to the source", "fc.multicast(fc.Hypercube(4), 5, [4]).N", {"n": 4})
+    return example_verdict(effort, found, 1, "the case named; with no channel nothing is delivered")
 
 
 @registry.claim(
@@ -56,16 +56,18 @@ def worst_case(effort: Effort) -> Verdict:
                         effort.count_if_applicable()
                         if multicast(cube, s, wanted, net.partition).N > 7:
                             python = f"fc.multicast(fc.{cube.source()}, {s}, {list(wanted)}, {net.partition}).N"
-                            return Verdict("refuted", "Q_3", Witness.of("more channels", python, cube_data(cube)))
+                            return Verdict(
+                                "refuted", "Q_3", Counterexample.of("more channels", python, cube_data(cube))
+                            )
     largest = effort.by_effort(full=10, quick=7)
     python = f"[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in range(2, {largest + 1})]"
-    witness = Witness.of("to everyone, without faults", python, {"n": list(range(2, largest + 1))})
+    found = Counterexample.of("to everyone, without faults", python, {"n": list(range(2, largest + 1))})
     return Verdict(
-        "holds" if witness.value == [2**n - 1 for n in range(2, largest + 1)] else "refuted",
+        "holds" if found.value == [2**n - 1 for n in range(2, largest + 1)] else "refuted",
         f"{effort.by_effort(full='all', quick='every ninth of the')} fault sets and pairs of Q_3 with all sources and "
         f"destinations; attained for n = 2, ..., {largest}; never more for any n: a message enters no node twice and "
         "its source never, but for detours' buddies at the source, each of which leaves a faulty node out",
-        witness,
+        found,
     )
 
 
@@ -80,23 +82,23 @@ def _claim_table_2(n: int, printed: str) -> Callable[[Effort], Verdict]:
         python = f"100 * fc.multicast(fc.Hypercube({n}), 0, range(1, 2**{n})).N / ({n} * 2**{n})"
         if n > 10:  # too many nodes for a multicast: worst-case
             python = f"100 * (2**{n} - 1) / ({n} * 2**{n})"
-        witness = Witness.of("percent of all channels that a multicast to everyone takes", python, {"n": n})
-        near = abs(witness.value - float(printed)) < 0.51 * 10**-digits
+        found = Counterexample.of("percent of all channels that a multicast to everyone takes", python, {"n": n})
+        agrees = abs(found.value - float(printed)) < 0.51 * 10**-digits
         return Verdict(
-            "holds" if near else "refuted", f"n = {n}, to within half a unit of the last digit printed", witness
+            "holds" if agrees else "refuted", f"n = {n}, to within half a unit of the last digit printed", found
         )
 
     return decide_table_2
 
 
-for _share in inventory("wang_lin_kuo").tables["table2"]:
-    _n, _printed = _share["n"], _share["share"].rstrip("%")
+for _row in inventory("wang_lin_kuo").tables["table2"]:
+    _n, _printed = _row["n"], _row["share"].rstrip("%")
     registry.claim(
         f"table-2-n-{_n}",
         where="section 5.1, Table 2",
         states=f"In the worst case a multicast of Q_{_n} takes {_printed}% of all channels.",
         correction="It is (2^n - 1) / (n 2^n), 23.44% for n = 4." if _n == 4 else "",
-        slip="The header of the table's own column says that it holds 1/n." if _n == 4 else "",
+        misprint_reason="The header of the table's own column says that it holds 1/n." if _n == 4 else "",
         definition=True,
     )(_claim_table_2(_n, _printed))
 
@@ -140,28 +142,28 @@ def _claim_table_3_row(row: dict[str, float]) -> Callable[[Effort], Verdict]:
         """Run random multicasts at the point of the row, by both interpretations."""
         f, destinations, printed = int(row["f"]), int(row["destinations"]), row["N"]
         tally = _measure_multicasts(effort, f, destinations)
-        told, away, means = [], [], []
-        for counter, what in _READINGS.items():
-            mean, ten = _mean(tally, counter), trial_deviation(tally, counter) / math.sqrt(10)
-            away.append((printed - mean) / ten)
-            means.append(f"{mean:.1f} {what}")
-            told.append(
-                f"{what} {mean:.1f}, a mean of ten has the standard deviation {ten:.1f}, and the printed one is "
-                f"{away[-1]:+.1f} of these away"
+        comparisons, gaps, means = [], [], []
+        for counter, path in _READINGS.items():
+            mean, deviation = _mean(tally, counter), trial_deviation(tally, counter) / math.sqrt(10)
+            gaps.append((printed - mean) / deviation)
+            means.append(f"{mean:.1f} {path}")
+            comparisons.append(
+                f"{path} {mean:.1f}, a mean of ten has the standard deviation {deviation:.1f}, and the printed one is "
+                f"{gaps[-1]:+.1f} of these away"
             )
-        checked = f"{tally.trials:,} random multicasts: {'; '.join(told)}"
-        if min(map(abs, away)) < _NEAR_STDERRS:
+        checked = f"{tally.trials:,} random multicasts: {'; '.join(comparisons)}"
+        if min(map(abs, gaps)) < _NEAR_STDERRS:
             return Verdict("holds", checked + _COINCIDENCE_TEXT)
-        if min(map(abs, away)) < _FAR_STDERRS:
+        if min(map(abs, gaps)) < _FAR_STDERRS:
             return Verdict("undecided", checked)
         data = {"n": 10, "f": f, "destinations": destinations}
         first, second = (
-            Witness.of(
-                f"{printed} is more than {_FAR_STDERRS:.0f} standard deviations of a mean of ten from the mean {what}",
+            Counterexample.of(
+                f"{printed} is more than {_FAR_STDERRS:.0f} standard deviations of a mean of ten from the mean {path}",
                 _is_far_expression(printed, counter, f, destinations),
                 data,
             )
-            for counter, what in _READINGS.items()
+            for counter, path in _READINGS.items()
         )
         measured = f"N = {' and '.join(means)}, the means of {tally.trials:,} random multicasts."
         return Verdict("unreproduced", checked, first, (second,), measured)
@@ -179,6 +181,7 @@ for _printed_row in table_3():
             "random samples [by shortcuts or along the Hamilton path, A16]."
         ),
         fact="table-3",
+        method="random",
         group="table 3",
     )(_claim_table_3_row(_printed_row))
 
@@ -187,17 +190,17 @@ for _printed_row in table_3():
     "table-3-pattern",
     where="section 5.2, Table 3",
     states="[In all twelve rows the printed N less the number of destinations lies between 123 and 140.]",
-    ours=True,
+    added=True,
     definition=True,
 )
 def table_3_pattern(effort: Effort) -> Verdict:
     """Subtract the destinations from the printed N: the difference is about 130 in every row, unlike both interpretations."""
     rows = [[int(row["destinations"]), int(row["N"])] for row in effort.each(table_3())]
     effort.applied += len(rows)
-    shown = Witness.of("N less the destinations, row by row", f"[n - d for d, n in {rows}]", {"n": 10})
-    inside = min(shown.value) == 123 and max(shown.value) == 140
+    differences = Counterexample.of("N less the destinations, row by row", f"[n - d for d, n in {rows}]", {"n": 10})
+    is_between = min(differences.value) == 123 and max(differences.value) == 140
     checked = "the twelve rows as printed; row 3 agrees where the mean by shortcuts happens to cross that, and confirms nothing"
-    return Verdict("holds" if inside else "refuted", checked, shown)
+    return Verdict("holds" if is_between else "refuted", checked, differences)
 
 
 @registry.claim(
@@ -207,6 +210,7 @@ def table_3_pattern(effort: Effort) -> Verdict:
         "Faulty nodes cost less than 0.1% of all channels on average [the fraction of channels with and without them, at the "
         "rows of Table 3]."
     ),
+    method="random",
     group="table 3",
 )
 def fault_overhead(effort: Effort) -> Verdict:
@@ -222,7 +226,9 @@ def fault_overhead(effort: Effort) -> Verdict:
         return Verdict("holds", checked)
     point = "n=10, f=8, destinations=128"
     python = f'fc.run("multicast", {point}, trials=5000).estimates(dict({point}))["channels_over_fault_free"].low'
-    return Verdict("refuted", checked, Witness.of("lower limit of N over N without faults", python, {"n": 10, "f": 8}))
+    return Verdict(
+        "refuted", checked, Counterexample.of("lower limit of N over N without faults", python, {"n": 10, "f": 8})
+    )
 
 
 @registry.claim(
@@ -232,7 +238,8 @@ def fault_overhead(effort: Effort) -> Verdict:
         "[Faulty nodes cost less than 0.1% of N itself on average, in the rows that are compared: 16, 64 and 128 destinations.]"
     ),
     correction="It is more in each of them; as a fraction of all channels it is less (fault-overhead).",
-    ours=True,
+    added=True,
+    method="random",
     group="table 3",
 )
 def fault_overhead_relative(effort: Effort) -> Verdict:
@@ -242,12 +249,12 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
     python = (
         f'fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels_over_fault_free"].low > {over}'
     )
-    words = f"the 95% interval of N over N without faults lies above {over}"
-    witness = Witness.of(words, python, {"n": 10, "f": 8, "destinations": 16})
+    description = f"the 95% interval of N over N without faults lies above {over}"
+    found = Counterexample.of(description, python, {"n": 10, "f": 8, "destinations": 16})
     tally = _measure_multicasts(effort, 8, 16)
     ratio = _mean(tally, "channels") / _mean(tally, "free")
     checked = f"{tally.trials:,} random multicasts with 8 faults and 16 destinations: {100 * (ratio - 1):.2f}%"
-    return Verdict("refuted" if witness.value else "undecided", checked, witness)
+    return Verdict("refuted" if found.value else "undecided", checked, found)
 
 
 @registry.claim(
@@ -258,6 +265,7 @@ def fault_overhead_relative(effort: Effort) -> Verdict:
         "shortcuts, which take no more than the Hamilton path]."
     ),
     fact="table-3",
+    method="random",
     group="table 3",
 )
 def at_most_2_62_percent(effort: Effort) -> Verdict:
@@ -267,16 +275,18 @@ def at_most_2_62_percent(effort: Effort) -> Verdict:
     python = (
         f'100 * fc.run("multicast", {point}, trials=20000).estimates(dict({point}))["channels"].low > {percent} * 10240'
     )
-    witness = Witness.of(
+    found = Counterexample.of(
         f"the 95% interval of N lies above {percent}% of 10,240 channels", python, {"n": 10, "destinations": 128}
     )
     tally = _measure_multicasts(effort, 0, 128)
-    shares = [100 * _mean(tally, counter) / _CHANNELS for counter in ("channels", "hamilton")]
+    percents = [100 * _mean(tally, counter) / _CHANNELS for counter in ("channels", "hamilton")]
     checked = (
-        f"{tally.trials:,} random multicasts to 128 destinations without faults: {shares[0]:.2f}%, "
-        f"along the path {shares[1]:.2f}%"
+        f"{tally.trials:,} random multicasts to 128 destinations without faults: {percents[0]:.2f}%, "
+        f"along the path {percents[1]:.2f}%"
     )
-    if shares[0] <= percent:
+    if percents[0] <= percent:
         return Verdict("holds", checked)
-    measured = f"It is {shares[0]:.2f}% with 128 destinations by shortcuts, {shares[1]:.2f}% along the Hamilton path."
-    return Verdict("unreproduced" if witness.value else "undecided", checked, witness, instead=measured)
+    measured = (
+        f"It is {percents[0]:.2f}% with 128 destinations by shortcuts, {percents[1]:.2f}% along the Hamilton path."
+    )
+    return Verdict("unreproduced" if found.value else "undecided", checked, found, correction=measured)

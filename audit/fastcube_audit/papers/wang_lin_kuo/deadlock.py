@@ -1,7 +1,8 @@
-"""Claims on deadlock: Theorem 2 under three interpretations, and its repair by a second virtual channel under the same three."""
+"""Claims on deadlock: Theorem 2 under three interpretations, and its correction by a second virtual channel."""
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Iterator
 
 from fastcube.algorithms.multicasting import PATHS
@@ -11,7 +12,7 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.wang_lin_kuo.channels import MULTICAST
 from fastcube.studies.wang_lin_kuo.deadlock_search import Message, deadlocking_messages
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement
 from .as_printed import buddy_choices, buddy_rules, has_cycle
 from .partition import cube_data
 from .registry import registry
@@ -23,11 +24,11 @@ BRANCHES: tuple[Message, ...] = ((2, [4, 5]), (3, [4, 5]))
 _THEOREM_2 = "No messages of the multicasts of Figures 16 and 17 wait for one another for ever in Q_n, n >= 3"
 
 
-def _deadlock_witness(cube: Hypercube, messages: list[Message], copies: int) -> Witness:
-    """Return an example: messages that deadlock in the simulation."""
+def _deadlock_counterexample(cube: Hypercube, messages: list[Message], copies: int) -> Counterexample:
+    """Return a counterexample: messages that deadlock in the simulation."""
     sent = "; ".join(f"{cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in messages)
     python = f"fc.simulate_wormhole(fc.{cube.source()}, {messages}, virtual_channels={copies}).deadlocked"
-    return Witness.of(
+    return Counterexample.of(
         f"{len(messages)} messages that deadlock: {sent}", python, cube_data(cube) | {"messages": messages}
     )
 
@@ -45,7 +46,7 @@ def _first_cycles(
 
     The sets have at most n - 1 faults of Q_3 and Q_4, in order of n and size, until every rule has a cycle.
     """
-    first, by = None, dict[PathRule, Hypercube]()
+    first, by_rule = None, dict[PathRule, Hypercube]()
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
         cube = Hypercube(n, faults)
@@ -56,14 +57,16 @@ def _first_cycles(
             first = cube, pair, cycle
         net = Supercube(n, frozenset(faults), pair)
         for path, (name, rule) in itertools.product(PATHS, buddy_rules(net).items()):
-            if (path, name) not in by and has_cycle(net, path, rule):
-                by[path, name] = cube
-        if first is not None and len(by) == _PATH_RULES:
+            if (path, name) not in by_rule and has_cycle(net, path, rule):
+                by_rule[path, name] = cube
+        if first is not None and len(by_rule) == _PATH_RULES:
             break
     if unicast:
-        mine, theirs = first and first[0], by.get(("shortcut", ("lowest", "lowest")))
-        check_agreement(mine, theirs, "the first fault set with a cycle, by the graph of A14 and by the messages' ways")
-    return first, by
+        by_graph, by_paths = first and first[0], by_rule.get(("shortcut", ("lowest", "lowest")))
+        check_agreement(
+            by_graph, by_paths, "the first fault set with a cycle, by the graph of A14 and by the messages' paths"
+        )
+    return first, by_rule
 
 
 def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
@@ -71,32 +74,32 @@ def _smallest_cycle(effort: Effort, unicast: bool) -> Verdict:
 
     A buddy is the neighbour inside a supernode that sends on for a node whose neighbour outside is faulty (A6).
     """
-    first, by = _first_cycles(effort, unicast)
+    first, by_rule = _first_cycles(effort, unicast)
     if first is None:
         return Verdict("holds", "all sets of at most n - 1 faults of Q_3 and Q_4")
     cube, pair, cycle = first
     python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, unicast={unicast})]"
-    shown = Witness.of("a shortest cycle of channels, each waiting for the next", python, cube_data(cube))
+    shortest = Counterexample.of("a shortest cycle of channels, each waiting for the next", python, cube_data(cube))
     f = len(cube.faulty_nodes)  # type: ignore[arg-type]
     checked = (
         f"all sets of at most {f - 1} fault{'s' * (f > 2)} of Q_{cube.n} have no cycle [P from A13]; the first set of {f} that "
         "has one; the lowest or the highest buddy, for D_H and for D_L each by itself, on both paths, are 8 ways: "
     )
-    sets = {c: [way for way in by if by[way] == c] for c in dict.fromkeys(by.values())}
-    told = [f"{len(ways)} have a cycle in {_faults_text(c)}" for c, ways in sets.items()]
-    if len(by) < _PATH_RULES:
-        told.append(f"{_PATH_RULES - len(by)} have none in Q_3 and Q_4")
-        return Verdict("undecided", checked + ", ".join(told), shown)
+    numbers = Counter(by_rule.values())
+    results = [f"{number} have a cycle in {_faults_text(c)}" for c, number in numbers.items()]
+    if len(by_rule) < _PATH_RULES:
+        results.append(f"{_PATH_RULES - len(by_rule)} have none in Q_3 and Q_4")
+        return Verdict("undecided", checked + ", ".join(results), shortest)
     net = Supercube(cube.n, cube.faulty_nodes, pair)  # type: ignore[arg-type]
     cyclic = [has_cycle(net, path, choice) for path in PATHS for choice in buddy_choices(net)]
     checked += (
-        f"{', '.join(told)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and of a "
-        f"path have a cycle in {_faults_text(cube)}"
+        f"{', '.join(results)}; where each node chooses for itself, {sum(cyclic)} of the {len(cyclic)} choices of buddies and "
+        f"of a path have a cycle in {_faults_text(cube)}"
     )
     messages = deadlocking_messages(cube, pair, cycle, 1, unicast).messages
     if messages is None:
-        return Verdict("undecided", f"{checked}: no messages found that deadlock", shown)
-    return Verdict("refuted", checked, _deadlock_witness(cube, messages, 1), (shown,))
+        return Verdict("undecided", f"{checked}: no messages found that deadlock", shortest)
+    return Verdict("refuted", checked, _deadlock_counterexample(cube, messages, 1), (shortest,))
 
 
 def _faults_text(cube: Hypercube) -> str:
@@ -113,7 +116,7 @@ def _faults_text(cube: Hypercube) -> str:
     fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 they do not. D_H and D_L share the channels inside the supernodes. With a second "
-        "virtual channel there, for D_L, no cycle was found in any checked case (repair-unicast)."
+        "virtual channel there, for D_L, no cycle was found in any checked case (corrected-unicast)."
     ),
     group="cycles",
 )
@@ -129,7 +132,7 @@ def theorem_2_unicast(effort: Effort) -> Verdict:
     fact="theorem-2",
     correction=(
         "With at most one fault in Q_3 it has none. D_H and D_L share the channels inside the supernodes. With a second "
-        "virtual channel there, for D_L, no cycle was found in any checked case (repair-graph)."
+        "virtual channel there, for D_L, no cycle was found in any checked case (corrected-graph)."
     ),
     group="cycles",
 )
@@ -151,14 +154,16 @@ def _decide_replication(effort: Effort, copies: int) -> Verdict:
                 tried += effort.count_if_applicable()
                 if simulate_wormhole(cube, messages, None, copies).deadlocked:
                     return Verdict(
-                        "refuted", "pairs of multicasts of Q_3 by size", _deadlock_witness(cube, messages, copies)
+                        "refuted",
+                        "pairs of multicasts of Q_3 by size",
+                        _deadlock_counterexample(cube, messages, copies),
                     )
-    witness = _deadlock_witness(cube, list(BRANCHES), copies)
+    found = _deadlock_counterexample(cube, list(BRANCHES), copies)
     checked = (
         f"none of the {tried:,} pairs of multicasts of the fault-free Q_3 with at most {most} destinations in all deadlocks; "
         "one with two each does"
     )
-    return Verdict("refuted" if witness.value else "undecided", checked, witness)
+    return Verdict("refuted" if found.value else "undecided", checked, found)
 
 
 def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
@@ -178,7 +183,7 @@ def _multicast_pairs(first: int, second: int) -> Iterator[list[Message]]:
     correction=(
         "Two multicasts can in the fault-free Q_3, as Figure 17 is printed too, where both buddies are destinations: 010 to "
         "100, 101, 111 and 011 to 100, 101, 110. Messages to one destination each, with a second virtual channel, cannot "
-        "in any checked case (repair-unicast)."
+        "in any checked case (corrected-unicast)."
     ),
     group="replication",
 )
@@ -187,7 +192,7 @@ def theorem_2_replication(effort: Effort) -> Verdict:
     return _decide_replication(effort, 1)
 
 
-# ---------------------------------------------------------------- the repair
+# ---------------------------------------------------------------- the correction: a second virtual channel
 
 
 def _cut_cubes(chosen: tuple[tuple[int, ...], int, str]) -> Iterator[tuple[Hypercube]]:
@@ -211,14 +216,15 @@ CUT_CUBES = Cases(
     _cut_cubes,
     full=((3, 4), 200, "Q_3 and Q_4"),
     quick=((3,), 20, "Q_3"),
+    method="random",
 )
 
 
-def _find_cycle(cube: Hypercube, unicast: bool) -> Witness | None:
+def _check_cycle(cube: Hypercube, unicast: bool) -> Counterexample | None:
     if not _has_cycle(cube, unicast):
         return None
     python = f"[list(c) for c in fc.dependency_cycle(fc.{cube.source()}, virtual_channels=2, unicast={unicast})]"
-    return Witness.of("a cycle", python, cube_data(cube))
+    return Counterexample.of("a cycle", python, cube_data(cube))
 
 
 def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
@@ -230,62 +236,63 @@ def _has_cycle(cube: Hypercube, unicast: bool) -> bool:
     faults = np.array(sorted(cube.faulty_nodes), np.uint64)  # type: ignore[arg-type]
     found = bool(has_dependency_cycle(faults, cube.n, lo, hi, int(unicast), 2))
     if cube.n == 3:
-        slow = dependency_cycle(cube, virtual_channels=2, unicast=unicast) is not None
-        check_agreement(found, slow, f"whether {cube!r} has a cycle with two virtual channels")
+        by_definition = dependency_cycle(cube, virtual_channels=2, unicast=unicast) is not None
+        check_agreement(found, by_definition, f"whether {cube!r} has a cycle with two virtual channels")
     return found
 
 
 @registry.claim(
-    "repair-unicast",
+    "corrected-unicast",
     where="section 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, messages to one destination each never wait "
         "for one another for ever in Q_n, n >= 3.]"
     ),
-    ours=True,
-    group="repair",
+    added=True,
+    method="random",
+    group="corrected routing",
 )
-def repair_unicast(effort: Effort) -> Verdict:
+def corrected_unicast(effort: Effort) -> Verdict:
     """Search for a cycle; without one, messages that never split cannot deadlock (Dally & Seitz 1987).  Also measure the cost."""
-    verdict = CUT_CUBES.decide(effort, lambda cube: _find_cycle(cube, True))
+    verdict = CUT_CUBES.decide(effort, lambda cube: _check_cycle(cube, True))
     tally = MULTICAST.count({"n": 10, "f": 8, "destinations": 128}, effort.by_effort(full=20_000, quick=2_000))
-    price = int(tally.counts["separate"]) / int(tally.counts["channels"])
+    cost = int(tally.counts["separate"]) / int(tally.counts["channels"])
     checked = (
-        f"{verdict.checked}; its price with 8 faults and 128 destinations in Q_10 is {price:.2f} times the channels"
+        f"{verdict.checked}; its price with 8 faults and 128 destinations in Q_10 is {cost:.2f} times the channels"
     )
-    return Verdict(verdict.outcome, checked, verdict.witness)
+    return Verdict(verdict.outcome, checked, verdict.counterexample)
 
 
 @registry.forall(
-    "repair-graph",
+    "corrected-graph",
     CUT_CUBES,
     where="section 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, the dependency graph of all multicasts of "
         "Q_n, n >= 3, has no cycle.]"
     ),
-    ours=True,
-    group="repair",
+    added=True,
+    group="corrected routing",
 )
-def repair_graph(cube: Hypercube) -> Witness | None:
+def corrected_graph(cube: Hypercube) -> Counterexample | None:
     """Search for a cycle of the dependency graph with two virtual channels."""
-    return _find_cycle(cube, False)
+    return _check_cycle(cube, False)
 
 
 @registry.claim(
-    "repair-replication",
+    "corrected-replication",
     where="sections 2 and 4.2, Theorem 2",
     states=(
         "[With a second virtual channel inside the supernodes, for D_L, multicasts whose branches replicate flit by "
         "flit never deadlock in Q_n, n >= 3.]"
     ),
-    ours=True,
+    added=True,
     correction=(
         "Two multicasts of D_H can each hold a branch that the other needs, already in the fault-free Q_3. With the second "
-        "channel, messages to one destination each had no deadlock in any checked case (repair-unicast)."
+        "channel, messages to one destination each had no deadlock in any checked case (corrected-unicast)."
     ),
     group="replication",
 )
-def repair_replication(effort: Effort) -> Verdict:
+def corrected_replication(effort: Effort) -> Verdict:
     """Simulate pairs of multicasts in Q_3, in order of the number of their destinations, with two virtual channels."""
     return _decide_replication(effort, 2)

@@ -23,47 +23,52 @@ def _multicast_drawing(cube: Hypercube, s: int, destinations: list[int], caption
 
 def isolation() -> Example:
     """Return the example of a node that loses its connections when all n neighbours are faulty."""
-    words = "links from 000 to 111 with two of the neighbours of 000 faulty, and with all three: isolated"
-    return Example(words, "[fc.distance(fc.Hypercube(3, F), 0, 7) for F in ([1, 2], [1, 2, 4])]", [3, None])
+    description = "links from 000 to 111 with two of the neighbours of 000 faulty, and with all three: isolated"
+    return Example(description, "[fc.distance(fc.Hypercube(3, F), 0, 7) for F in ([1, 2], [1, 2, 4])]", [3, None])
 
 
 def figure_2() -> Example:
     """Return the example of section 3.1."""
     faults = "(0b000000, 0b100001, 0b111000, 0b000100)"
     cut = f"[len({{v & ~mask for v in {faults}}}) for mask in (0b100001, 0b000011)]"
-    words = "the pair that Figure 2 finds in Q_6, and how many 2-cubes hold the 4 faults with P = {0, 5} and P = {0, 1}"
+    description = (
+        "the pair that Figure 2 finds in Q_6, and how many 2-cubes hold the 4 faults with P = {0, 5} and P = {0, 1}"
+    )
     python = f"[list(fc.two_partition(fc.Hypercube(6, {faults}))), {cut}]"
-    return Example(words, python, [[0, 1], [3, 4]], form="{0:set}; {1[0]} and {1[1]}")
+    return Example(description, python, [[0, 1], [3, 4]], form="{0:set}; {1[0]} and {1[1]}")
 
 
 def figure_3() -> Example:
     """Return the example of a detour of two hops over the buddy."""
     python = "[list(channel) for channel in fc.multicast(fc.Hypercube(3, [4]), 0, [5], partition=(0, 1)).channels]"
-    words = "from 000 into 1**: its neighbour 100 is faulty, so that its buddy 001 sends on, two hops"
+    description = "from 000 into 1**: its neighbour 100 is faulty, so that its buddy 001 sends on, two hops"
     drawn = _multicast_drawing(Hypercube(3, [4]), 0, [5], "labels of the supernodes 0** and 1**")
-    return Example(words, python, [[0, 1], [1, 5]], (drawn,), form="{value:hops}")
+    return Example(description, python, [[0, 1], [1, 5]], (drawn,), form="{value:hops}")
 
 
 def figure_4() -> Example:
     """Return the example of the channels of Q_3; the paper does not say which two nodes of the figure are faulty."""
     channels = "[(v >> 2, w >> 2) for v in range(8) for w in fc.Hypercube(3).neighbours(v)]"
-    words = (
+    description = (
         "channels of Q_3 from lower to higher labels, from higher to lower ones, and inside of supernodes, P = {0, 1}"
     )
-    python = f"(lambda c: [sum(a < b for a, b in c), sum(a > b for a, b in c), sum(a == b for a, b in c)])({channels})"
-    return Example(words, python, [4, 4, 16])
+    python = f"c = {channels}\n[sum(a < b for a, b in c), sum(a > b for a, b in c), sum(a == b for a, b in c)]"
+    return Example(description, python, [4, 4, 16])
 
 
 def figure_5() -> Example:
     """Return the example of a message along the Hamilton path, which meets the labels in order."""
     cube = "fc.Hypercube(4, [0b0001, 0b0111, 0b1101])"
     call = f"fc.multicast({cube}, 0, [8], partition=(0, 1), path='hamilton')"
-    words = "the supernodes with labels 0, 1, 2, 3 by their external digits, as a message along the Hamilton path visits them"
+    description = (
+        "the supernodes with labels 0, 1, 2, 3 by their external digits, as a message along the Hamilton "
+        "path visits them"
+    )
     python = f"list(dict.fromkeys(format(v >> 2, '02b') for channel in {call}.channels for v in channel))"
     drawn = _multicast_drawing(
         Hypercube(4, [1, 7, 13]), 0, [8], "the label of each node, and a message from 0000 to 1000"
     )
-    return Example(words, python, ["00", "01", "11", "10"], (drawn,))
+    return Example(description, python, ["00", "01", "11", "10"], (drawn,))
 
 
 # ---------------------------------------------------------------- section 4
@@ -72,24 +77,27 @@ def figure_5() -> Example:
 def figure_8() -> Example:
     """Return the example of the turns of a minimal path in a supernode: each channel is followed by only one other."""
     turns = "{frozenset([(u, v), (v, u ^ 3), (u ^ 3, v ^ 3), (v ^ 3, u)]) for u in range(4) for v in (u ^ 1, u ^ 2)}"
-    words = "cycles of channels in a supernode with any minimal path, and a shortest cycle after two turns are inhibited: none"
-    return Example(words, f"[len({turns}), fc.dependency_cycle(fc.Hypercube(2), partition=(0, 1))]", [2, None])
+    description = (
+        "cycles of channels in a supernode with any minimal path, and a shortest cycle after two turns "
+        "are inhibited: none"
+    )
+    return Example(description, f"[len({turns}), fc.dependency_cycle(fc.Hypercube(2), partition=(0, 1))]", [2, None])
 
 
 def _supernode_example(
-    faults: list[int], pairs: tuple[tuple[int, int], ...], words: str, value: list[list[list[int]]]
+    faults: list[int], pairs: tuple[tuple[int, int], ...], description: str, value: list[list[list[int]]]
 ) -> Example:
     cube = f"fc.Hypercube(2{f', {faults}' if faults else ''})"
     call = f"fc.multicast({cube}, s, [d], partition=(0, 1)).channels"
     form = "; ".join(f"{{{i}:hops}}" for i in range(len(pairs)))
-    return Example(words, f"[[list(channel) for channel in {call}] for s, d in {pairs}]", value, form=form)
+    return Example(description, f"[[list(channel) for channel in {call}] for s, d in {pairs}]", value, form=form)
 
 
 def figure_9() -> Example:
     """Return the example of paths in a supernode: none passes node 01, and from 01 and 10 the lowest dimension is first."""
     value = [[[0, 2], [2, 3]], [[3, 2], [2, 0]], [[1, 0], [0, 2]], [[2, 3], [3, 1]]]
-    words = "00 to 11, 11 to 00, 01 to 10 and 10 to 01 in a supernode without faults"
-    return _supernode_example([], ((0, 3), (3, 0), (1, 2), (2, 1)), words, value)
+    description = "00 to 11, 11 to 00, 01 to 10 and 10 to 01 in a supernode without faults"
+    return _supernode_example([], ((0, 3), (3, 0), (1, 2), (2, 1)), description, value)
 
 
 def figure_10() -> Example:
@@ -97,9 +105,9 @@ def figure_10() -> Example:
     first = "[(v & -v).bit_length() - 1 if v else 4 for v in (0b1100, 0b0001, 0b0000)]"
     path = "[1] + [1 ^ (1 ^ 14) & (2 << k) - 1 for k in range(4) if (1 ^ 14) >> k & 1]"
     hops = "{fc.Hypercube(4).intact_distance(u, v) for u, v in zip(p, p[1:])}"
-    words = "f_1 of 1100, 0001 and 0000; the e-cube path from 0001 to 1110, each hop one link"
-    python = f"(lambda p: [{first}, p, list({hops})])({path})"
-    return Example(words, python, [[2, 0, 4], [1, 0, 2, 6, 14], [1]], form="{0}; {1:path}")
+    description = "f_1 of 1100, 0001 and 0000; the e-cube path from 0001 to 1110, each hop one link"
+    python = f"p = {path}\n[{first}, p, list({hops})]"
+    return Example(description, python, [[2, 0, 4], [1, 0, 2, 6, 14], [1]], form="{0}; {1:path}")
 
 
 def figure_13() -> Example:
@@ -113,13 +121,13 @@ def figure_13() -> Example:
 def figure_15() -> Example:
     """Return the example of R', which takes shortcuts (interpretation A5)."""
     call = "fc.multicast(fc.Hypercube(5), 12, [17], partition=(0, 1), path=path).channels"
-    words = "01100 to 10001 in Q_5: the channels that R' takes as printed, and along the Hamilton path"
+    description = "01100 to 10001 in Q_5: the channels that R' takes as printed, and along the Hamilton path"
     value = [
         [[12, 28], [28, 20], [20, 16], [16, 17]],
         [[12, 8], [8, 24], [24, 28], [28, 20], [20, 16], [16, 17]],
     ]
     python = f"[[list(channel) for channel in {call}] for path in ('shortcut', 'hamilton')]"
-    return Example(words, python, value, form="{0:hops}; {1:hops}")
+    return Example(description, python, value, form="{0:hops}; {1:hops}")
 
 
 _CALL_18 = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18}, {list(DESTINATIONS_18)}, partition=(0, 1))"
@@ -138,9 +146,9 @@ def figure_18() -> Example:
 def figure_19() -> Example:
     """Return the example of the channel count and the orders of supernodes in section 4.3."""
     order = "[list(dict.fromkeys(format(u.v >> 2, '03b') for u in m.uses if u.kind == k)) for k in 'LH']"
-    words = "N; the supernodes that D_L and D_H enter after 011**, in their order, by their external digits"
+    description = "N; the supernodes that D_L and D_H enter after 011**, in their order, by their external digits"
     value = [14, [["011", "001", "000"], ["010", "110", "111", "101", "100"]]]
-    return Example(words, f"(lambda m: [m.N, {order}])({_CALL_18})", value, form="N = {0}; D_L: {1[0]}; D_H: {1[1]}")
+    return Example(description, f"m = {_CALL_18}\n[m.N, {order}]", value, form="N = {0}; D_L: {1[0]}; D_H: {1[1]}")
 
 
 # ---------------------------------------------------------------- section 5
@@ -150,10 +158,13 @@ def table_1() -> Example:
     """Return the example of channel counts: best case, worst case, and the limit of the fraction."""
     best = "fc.multicast(fc.Hypercube(4), 0, [1]).N"
     worst = "[fc.multicast(fc.Hypercube(n), 0, range(1, 2**n)).N for n in (2, 3, 4, 5)]"
-    words = "N in the best case; 2^n - 1 in the worst, n = 2, ..., 5; and n times the fraction of channels at n = 10, 20, 40"
+    description = (
+        "N in the best case; 2^n - 1 in the worst, n = 2, ..., 5; and n times the fraction of channels "
+        "at n = 10, 20, 40"
+    )
     limit = "[round((2**n - 1) / (n * 2**n) * n, 6) for n in (10, 20, 40)]"
     value = [1, [3, 7, 15, 31], [0.999023, 0.999999, 1.0]]
-    return Example(words, f"[{best}, {worst}, {limit}]", value, form="{0}; {1}; {2}")
+    return Example(description, f"[{best}, {worst}, {limit}]", value, form="{0}; {1}; {2}")
 
 
 def section_5_3() -> Example:
@@ -161,8 +172,8 @@ def section_5_3() -> Example:
     cube = f"fc.{SECTION_5_3.source()}"
     wanted = list(DESTINATIONS_18)
     reached = f"sorted(fc.multicast({cube}, {SOURCE_18}, {wanted}, partition=(0, 1)).delivered) == {sorted(wanted)}"
-    words = "Figure 2's pair among the eight faults; whether all destinations of Figure 18 are reached"
-    return Example(words, f"[list(fc.two_partition({cube})), {reached}]", [[0, 1], True], form="{0:set}; {1}")
+    description = "Figure 2's pair among the eight faults; whether all destinations of Figure 18 are reached"
+    return Example(description, f"[list(fc.two_partition({cube})), {reached}]", [[0, 1], True], form="{0:set}; {1}")
 
 
 EXAMPLES = examples_of(globals())

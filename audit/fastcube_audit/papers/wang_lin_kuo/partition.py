@@ -13,7 +13,7 @@ from fastcube.algorithms.wormhole import dependency_cycle
 from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.wang_lin_kuo import partition
 
-from ...claims import Cases, Effort, Verdict, Witness, check_agreement, sizes
+from ...claims import Cases, Counterexample, Effort, Verdict, check_agreement, sizes
 from .as_printed import split_in_supernode
 from .registry import example_verdict, registry
 
@@ -58,8 +58,8 @@ def cut_cubes(n: int, f: int) -> Iterator[tuple[Hypercube, Supercube]]:
 def example_3_1(effort: Effort) -> Verdict:
     """Count the 2-cubes that contain a fault, for both pairs of dimensions."""
     python = "[[len({v & ~mask for v in cube.faulty_nodes}) for mask in (0b100001, 0b000011)] for cube in [fc.%s]]"
-    words = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
-    found = Witness.of(words, python % EXAMPLE.source(), cube_data(EXAMPLE)).with_form("{0[0]} and {0[1]}")
+    description = "2-cubes with a fault along {0, 5} and {0, 1}, of 4 faults"
+    found = Counterexample.of(description, python % EXAMPLE.source(), cube_data(EXAMPLE)).with_form("{0[0]} and {0[1]}")
     return example_verdict(effort, found, [[3, 4]], "the example's fault set")
 
 
@@ -67,6 +67,7 @@ def example_3_1(effort: Effort) -> Verdict:
     "lemma-1",
     where="section 3.1, Lemma 1",
     states="Every set of at most n - 1 faulty nodes of Q_n, n >= 2, has a fault-tolerant 2-partition.",
+    method="proved",
     group="partitions",
 )
 def lemma_1(effort: Effort) -> Verdict:
@@ -81,6 +82,7 @@ def lemma_1(effort: Effort) -> Verdict:
         "Figure 2 finds a fault-tolerant 2-partition for every set of at most n - 1 faulty nodes of Q_n, n >= 2 [j mapped "
         "back]."
     ),
+    method="proved",
     group="partitions",
 )
 def figure_2_finds(effort: Effort) -> Verdict:
@@ -115,8 +117,8 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
             )
             if without:
                 python = f"fc.two_partition(fc.{without[0].source()}, exhaustive={which == 0})"
-                shown = Witness.of("no 2-partition is found", python, cube_data(without[0]))
-                return Verdict("refuted", f"fault sets up to Q_{n}", shown)
+                found = Counterexample.of("no 2-partition is found", python, cube_data(without[0]))
+                return Verdict("refuted", f"fault sets up to Q_{n}", found)
     return Verdict("holds", f"all sets of at most n - 1 faults of Q_2, ..., Q_{largest}; {PROOF}")
 
 
@@ -128,14 +130,14 @@ def _decide_always_found(effort: Effort, which: int) -> Verdict:
         "words]."
     ),
     correction="j counts the digits that are left: dimension j + 1 of the cube when j >= i.",
-    slip=(
+    misprint_reason=(
         "In the transcription we have, j numbers a dimension of the shortened words. The comments of the figure's steps say"
         " that j numbers the digits that are left after deleting i."
     ),
 )
 def figure_2_printed(effort: Effort) -> Verdict:
     """Run the printed Figure 2 on fault sets, in order of n and size."""
-    found: list[Witness] = []
+    found: list[Counterexample] = []
     sets = ((n, faults) for n in (3, 4) for f in range(n) for faults in itertools.combinations(range(2**n), f))
     for n, faults in effort.each(sets, "fault sets"):
         effort.count_if_applicable()
@@ -145,10 +147,10 @@ def figure_2_printed(effort: Effort) -> Verdict:
         python = f"list(fc.greedy_two_partition({n}, {list(faults)}, map_back=False)[0])"
         data = {"n": n, "faulty_nodes": list(faults)}
         if not found and pair[0] == pair[1]:
-            found.append(Witness.of("the two dimensions are the same", python, data))
-        if pair[0] != pair[1] and (met := find_conflict(faults, 1 << pair[0] | 1 << pair[1])) is not None:
-            words = f"{met[0]:0{n}b} and {met[1]:0{n}b} are in one 2-cube along them"
-            found.append(Witness.of(words, python, data))
+            found.append(Counterexample.of("the two dimensions are the same", python, data))
+        if pair[0] != pair[1] and (conflict := find_conflict(faults, 1 << pair[0] | 1 << pair[1])) is not None:
+            description = f"{conflict[0]:0{n}b} and {conflict[1]:0{n}b} are in one 2-cube along them"
+            found.append(Counterexample.of(description, python, data))
             break
     checked = "fault sets of Q_3 and Q_4 by n and size"
     return Verdict("refuted", checked, found[0], tuple(found[1:])) if found else Verdict("holds", checked)
@@ -164,21 +166,21 @@ def figure_2_complexity(effort: Effort) -> Verdict:
     """Count the steps of Figure 2 for n - 1 faults: node 0 and its neighbours across all but the last two dimensions."""
     sizes = (4, 8, 16, 32, 62)
     faults = "[0, *(1 << i for i in range(n - 2))]"
-    words = Witness.of(
+    cut_labels = Counterexample.of(
         "words cut for node 0 and n - 2 of its neighbours, n = 4, 8, 16, 32, 62: (n - 1)^2 in each of the two steps",
         f"[fc.greedy_two_partition(n, {faults})[1] for n in {sizes}]",
         {"n": list(sizes)},
     )
-    passes = Witness.of(
+    passes = Counterexample.of(
         "passes of the two loops on the same faults: as many words, each by n - 1 at a time",
         f"[fc.greedy_two_partition(n, {faults})[1] // (n - 1) for n in {sizes}]",
         {"n": list(sizes)},
     )
     check_agreement(passes.value, [2 * (n - 1) for n in sizes], "passes of both loops, and the most that there can be")
     effort.applied += len(sizes)
-    quadratic = words.value == [2 * (n - 1) ** 2 for n in effort.each(sizes)]
+    is_quadratic = cut_labels.value == [2 * (n - 1) ** 2 for n in effort.each(sizes)]
     checked = "one family of fault sets, n = 4, 8, 16, 32, 62; its loops have n and n - 1 passes at the most"
-    return Verdict("depends", checked, words, (passes,)) if quadratic else Verdict("holds", checked, passes)
+    return Verdict("depends", checked, cut_labels, (passes,)) if is_quadratic else Verdict("holds", checked, passes)
 
 
 def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int, int]]:
@@ -199,6 +201,7 @@ def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int
         _faulty_neighbours,
         full=4,
         quick=3,
+        method="proved",
     ),
     where="section 3.1, Theorem 1",
     states=(
@@ -206,14 +209,14 @@ def _faulty_neighbours(largest: int) -> Iterator[tuple[Hypercube, Supercube, int
         ">= 3, is faulty, a nonfaulty buddy of x has a nonfaulty neighbour in Y: two hops lead there."
     ),
 )
-def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Witness | None:
+def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Counterexample | None:
     """Check that some buddy and its external neighbour are nonfaulty, for every fault set, pair, node and external dimension."""
     buddies = (x ^ net.low, x ^ net.high)
     if any(b not in net.faults and b ^ bit not in net.faults for b in buddies):
         return None
     python = f"[[fc.{cube.source()}.is_faulty(v) for v in (b, b ^ {bit})] for b in {buddies}]"
-    words = f"whether the buddies of {x:0{cube.n}b} and their neighbours are faulty"
-    return Witness.of(words, python, cube_data(cube))
+    description = f"whether the buddies of {x:0{cube.n}b} and their neighbours are faulty"
+    return Counterexample.of(description, python, cube_data(cube))
 
 
 # ---------------------------------------------------------------- labels and supernodes
@@ -227,15 +230,15 @@ def theorem_1(cube: Hypercube, net: Supercube, x: int, bit: int) -> Witness | No
         "l() numbers the supernodes of Q_n, n >= 3, from 0 to 2^(n-2) - 1, each once, along a Hamilton path of neighbours [A2]."
     ),
 )
-def hamilton_path(n: int) -> Witness | None:
+def hamilton_path(n: int) -> Counterexample | None:
     """Check that the supernodes in the order of their labels form a path."""
     net = Supercube(n, frozenset(), (0, 1))
     by_label = sorted(range(0, 2**n, 4), key=net.label)
-    numbered = [net.label(v) for v in by_label] == list(range(2 ** (n - 2)))
-    if numbered and all((u ^ v).bit_count() == 1 for u, v in itertools.pairwise(by_label)):
+    is_numbering = [net.label(v) for v in by_label] == list(range(2 ** (n - 2)))
+    if is_numbering and all((u ^ v).bit_count() == 1 for u, v in itertools.pairwise(by_label)):
         return None
     python = f"fc.multicast(fc.Hypercube({n}), 0, range(1, {2**n}), (0, 1), 'hamilton').N"
-    return Witness.of("the labels are no path", python, {"n": n})
+    return Counterexample.of("the labels are no path", python, {"n": n})
 
 
 def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
@@ -255,12 +258,14 @@ def _hops_in_supernode(net: Supercube, v: int, u: int) -> int:
     where="section 4.2, Figures 8(d) and 9",
     states="R takes a shortest way between any two nodes of a fault-free supernode, though it never turns at 01.",
 )
-def still_minimal(v: int, u: int) -> Witness | None:
+def still_minimal(v: int, u: int) -> Counterexample | None:
     """Check the paths between all pairs of nodes of a supernode without fault."""
     net = Supercube(2, frozenset(), (0, 1))
     if _hops_in_supernode(net, v, u) == (v ^ u).bit_count() and not net.within(v, u) == 0b01 != u:
         return None
-    return Witness.of("a longer way, or a turn at 01", f"fc.multicast(fc.Hypercube(2), {v}, [{u}]).channels", {"n": 2})
+    return Counterexample.of(
+        "a longer way, or a turn at 01", f"fc.multicast(fc.Hypercube(2), {v}, [{u}]).channels", {"n": 2}
+    )
 
 
 @registry.forall(
@@ -272,12 +277,12 @@ def still_minimal(v: int, u: int) -> Witness | None:
     where="section 4.2, Figure 13",
     states="Figure 13 takes two hops at the most between any two nonfaulty nodes of a supernode with one fault.",
 )
-def two_hops_inside(fault: int, v: int, u: int) -> Witness | None:
+def two_hops_inside(fault: int, v: int, u: int) -> Counterexample | None:
     """Check the paths between all pairs of nonfaulty nodes of a supernode, for every place of the fault."""
     if _hops_in_supernode(Supercube(2, frozenset([fault]), (0, 1)), v, u) <= 2:
         return None
     cube = Hypercube(2, [fault])
-    return Witness.of("more than two hops", f"fc.multicast(fc.{cube.source()}, {v}, [{u}]).N", cube_data(cube))
+    return Counterexample.of("more than two hops", f"fc.multicast(fc.{cube.source()}, {v}, [{u}]).N", cube_data(cube))
 
 
 @registry.forall(
@@ -292,11 +297,11 @@ def two_hops_inside(fault: int, v: int, u: int) -> Witness | None:
         "after the two turns are forbidden."
     ),
 )
-def no_cycle_inside(cube: Hypercube) -> Witness | None:
+def no_cycle_inside(cube: Hypercube) -> Counterexample | None:
     """Search for a cycle in Q_2, which is one supernode, without a fault and with one at each place."""
     if dependency_cycle(cube) is None:
         return None
-    return Witness.of("a cycle", f"fc.dependency_cycle(fc.{cube.source()}) is not None", cube_data(cube))
+    return Counterexample.of("a cycle", f"fc.dependency_cycle(fc.{cube.source()}) is not None", cube_data(cube))
 
 
 @registry.forall(
@@ -312,7 +317,7 @@ def no_cycle_inside(cube: Hypercube) -> Witness | None:
     states="No channel between supernodes of Q_n, n >= 3, is both in the high-channel network and in the low-channel network.",
     definition=True,
 )
-def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
+def networks_disjoint(cube: Hypercube, net: Supercube) -> Counterexample | None:
     """Compare the external channels of D_H and D_L: multicasts to all nodes, and to single nodes with at most one fault."""
     nonfaulty = [v for v in range(2**cube.n) if v not in net.faults]
     used: dict[str, set[tuple[int, int]]] = {"H": set(), "L": set(), "E": set()}
@@ -324,8 +329,9 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
     if not used["H"] & used["L"]:
         return None
     u, v = min(used["H"] & used["L"])
+    ends = f"{cube.label(u)} to {cube.label(v)}"
     python = f"fc.multicast(fc.{cube.source()}, {u}, [{v}], {net.partition}).channels"
-    return Witness.of(f"a channel of D_H and of D_L: {u} to {v}", python, cube_data(cube))
+    return Counterexample.of(f"a channel of D_H and of D_L: {ends}", python, cube_data(cube))
 
 
 @registry.claim(
@@ -336,7 +342,7 @@ def networks_disjoint(cube: Hypercube, net: Supercube) -> Witness | None:
         "inter-channel is needed, or where both buddies are destinations. Figure 17 has the same two cases]."
     ),
     correction="One message per outgoing inter-channel, carrying the destinations that R sends over it (A7).",
-    slip=(
+    misprint_reason=(
         "In the transcription we have, the case of two channels with one buddy among the destinations is left out. The text"
         " delivers to all destinations, and Figure 14 names the channel of each."
     ),
@@ -352,26 +358,33 @@ def figures_16_17_printed(effort: Effort) -> Verdict:
                     effort.count_if_applicable()
                     sent = split_in_supernode(net, s, wanted)
                     if {d for _, carried in sent for d in carried} != set(wanted):
-                        shown = _figure_16(Hypercube(2, faults), s, wanted)
+                        found = _figure_16(Hypercube(2, faults), s, wanted)
                         check_agreement(
-                            shown.value, [[b, list(carried)] for b, carried in sent], "Figure 16's messages, twice told"
+                            found.value,
+                            [[b, list(carried)] for b, carried in sent],
+                            "Figure 16's messages, by the lines of Python and by the program",
                         )
-                        return Verdict("refuted", "destination sets of Q_2 by size", shown)
+                        return Verdict("refuted", "destination sets of Q_2 by size", found)
     return Verdict("holds", "all sources and destination sets of Q_2, without a fault and with one")
 
 
-def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
+def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Counterexample:
     """Return an example of step 2 of Figure 16 as printed, next to R for each single destination, which the library uses (A7)."""
-    python = (
-        f"(lambda R, b: [[R[0], {list(wanted)}]] if len(set(R)) == 1 else [[b[0], [b[0]]], [b[1], [d for d in "
-        f"{list(wanted)} if d != b[0]]]] if len(b) == 2 else [])([fc.multicast(fc.{cube.source()}, {s}, "
-        f"[d]).channels[0][1] for d in {list(wanted)}], [b for b in ({s ^ 1}, {s ^ 2}) if b in {wanted}])"
+    call = f"fc.multicast(fc.{cube.source()}, {s}, [d])"
+    python = "\n".join(
+        [
+            f"D = {list(wanted)}",
+            f"R = [{call}.channels[0][1] for d in D]",
+            f"b = [b for b in ({s ^ 1}, {s ^ 2}) if b in D]",
+            "two = [[b[0], [b[0]]], [b[1], [d for d in D if d != b[0]]]] if len(b) == 2 else []",
+            "[[R[0], D]] if len(set(R)) == 1 else two",
+        ]
     )
-    words = (
+    description = (
         f"messages of Figure 16 from {s:02b} to {' and '.join(f'{d:02b}' for d in wanted)}, as printed: one where one "
         "inter-channel is needed, two where both buddies are destinations, else none; R alone is the library's"
     )
-    return Witness.of(words, python, cube_data(cube) | {"source": s, "destinations": list(wanted)})
+    return Counterexample.of(description, python, cube_data(cube) | {"source": s, "destinations": list(wanted)})
 
 
 # ---------------------------------------------------------------- examples
@@ -387,11 +400,13 @@ def _figure_16(cube: Hypercube, s: int, wanted: tuple[int, ...]) -> Witness:
 )
 def example_4_3(effort: Effort) -> Verdict:
     """Run the multicast of the figure, and compare N and the orders of supernodes."""
-    cast = f"fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
+    call = f"m = fc.multicast(fc.{FIGURE_18.source()}, {SOURCE_18:#07b}, {list(DESTINATIONS_18)}, (0, 1))"
     order = "[list(dict.fromkeys(x >> 2 for u in m.uses if u.kind == k for x in (u.u, u.v))) for k in 'HL']"
-    python = f"(lambda m: [m.N, {order}])({cast})"
+    python = f"{call}\n[m.N, {order}]"
     data = cube_data(FIGURE_18) | {"source": SOURCE_18, "destinations": list(DESTINATIONS_18)}
-    found = Witness.of("channels of the multicast of Figure 18, and its supernodes upwards and downwards", python, data)
+    found = Counterexample.of(
+        "channels of the multicast of Figure 18, and its supernodes upwards and downwards", python, data
+    )
     found = found.with_form("{0}; upwards {1[0]:row3}, downwards {1[1]:row3}")
     wanted = [14, [[0b011, 0b010, 0b110, 0b111, 0b101, 0b100], [0b011, 0b001, 0b000]]]
     return example_verdict(effort, found, wanted, "the figure's fault set, source and destinations")
@@ -409,9 +424,9 @@ def example_5_3(effort: Effort) -> Verdict:
     """Run the multicast of Figure 18 and one to all other nonfaulty nodes, among the eight faults of the example."""
     wanted = sorted(DESTINATIONS_18)
     others = [v for v in range(32) if not SECTION_5_3.is_faulty(v) and v != SOURCE_18]
-    cast = f"fc.multicast(fc.{SECTION_5_3.source()}, {SOURCE_18:#07b}, wanted, (0, 1))"
-    python = f"[[sorted({cast}.delivered) for wanted in ({wanted}, {others})], list(fc.two_partition(fc.{SECTION_5_3.source()}))]"
-    found = Witness.of(
+    call = f"fc.multicast(fc.{SECTION_5_3.source()}, {SOURCE_18:#07b}, wanted, (0, 1))"
+    python = f"[[sorted({call}.delivered) for wanted in ({wanted}, {others})], list(fc.two_partition(fc.{SECTION_5_3.source()}))]"
+    found = Counterexample.of(
         "destinations reached, those of Figure 18 and all; and Figure 2's pair", python, cube_data(SECTION_5_3)
     )
     found = found.with_form("{0[0]:nodes} and {0[1]:nodes}; {1:set}")
@@ -442,14 +457,12 @@ def _multicasts_among_four(every_set: int, every_source: int) -> Iterator[tuple[
         "2-partition exists."
     ),
 )
-def beyond_n_1(cube: Hypercube, net: Supercube, s: int, wanted: set[int]) -> Witness | None:
+def beyond_n_1(cube: Hypercube, net: Supercube, s: int, wanted: set[int]) -> Counterexample | None:
     """Check that a multicast among four faults of Q_4 reaches its destinations and meets no fault, for all pairs."""
     cast = multicast(cube, s, wanted, net.partition)
     if cast.delivered == wanted and not any(v in net.faults for _, v in cast.channels):
         return None
-    python = (
-        "(lambda m: [sorted(m.delivered), sorted({v for _, v in m.channels})])"
-        f"(fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition}))"
-    )
-    words = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
-    return Witness.of(words, python, cube_data(cube))
+    call = f"m = fc.multicast(fc.{cube.source()}, {s}, {sorted(wanted)}, {net.partition})"
+    python = f"{call}\n[sorted(m.delivered), sorted({{v for _, v in m.channels}})]"
+    description = "the destinations reached, and the nodes entered: one is lost, or one is faulty"
+    return Counterexample.of(description, python, cube_data(cube))

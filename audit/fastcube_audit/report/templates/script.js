@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const told = document.getElementById("told");
+  const copied = document.getElementById("copied");
 
   // ------------------------------------------------------------ copying
   const copied = async (text, code) => {
@@ -27,9 +27,9 @@
     code.after(button);
     button.addEventListener("click", async () => {
       const done = await copied(code.textContent, code);
-      told.textContent = done ? "Copied" : "Selected: copy with the keyboard";
+      copied.textContent = done ? "Copied" : "Selected: copy with the keyboard";
       button.textContent = done ? "Copied" : "Selected";
-      setTimeout(() => { button.textContent = "Copy"; told.textContent = ""; }, 2000);
+      setTimeout(() => { button.textContent = "Copy"; copied.textContent = ""; }, 2000);
     });
   }
 

@@ -1,4 +1,4 @@
-"""Cases for claims about routing or broadcasting: all small cases, and larger cases found by randomised search.
+"""Fault sets and messages for claims about routing or broadcasting: all small cases, and larger ones by randomised search.
 
 Translations map every message to a message from node 0, but the order of the dimensions matters.  Above the small cubes there are
 two searches: ``crowded_messages`` places faults at random near the ends, and ``climbing_messages`` moves greedily toward the
@@ -7,7 +7,7 @@ claim's bound.
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -18,7 +18,7 @@ from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.networks.hypercube import Hypercube
 
-from ...claims import Effort, Verdict, Witness
+from ...claims import Effort
 from ...cubes import enumerate_cubes
 
 #: All fault sets without node 0 of at most this number of nodes and links, by n.
@@ -48,23 +48,37 @@ class World:
         return len(self.cube.faulty_nodes)  # type: ignore[arg-type]
 
     @property
-    def safe(self) -> bool:
+    def is_safe(self) -> bool:
         """Whether some node is active."""
         return all(fixed & (2**self.cube.n - 1) for _, fixed in self.closed)
 
-    def part(self, x: int) -> int | None:
-        """Return the index of the subcube that contains a node; None for an active node."""
+    def is_active(self, x: int) -> bool:
+        """Whether a node is neither faulty nor unsafe."""
+        return self.subcube_of(x) is None
+
+    def subcube_of(self, x: int) -> int | None:
+        """Return the index of the subcube of faulty and unsafe nodes that contains a node; None for an active node."""
         return next((i for i, (base, fixed) in enumerate(self.closed) if (x ^ base) & fixed == 0), None)
 
     def route3(self, s: int, t: int) -> Route:
         """Route by ROUTE3(1)."""
         return route3_in_subcubes(self.cube, self.closed, s, t)
 
+    def distance(self, s: int, t: int) -> int | None:
+        """Return the length of a shortest nonfaulty path, or None; it is computed once for a pair of nodes."""
+        if (s, t) not in self._distances:
+            self._distances[s, t] = distance(self.cube, s, t)
+        return self._distances[s, t]
+
+    @cached_property
+    def _distances(self) -> dict[tuple[int, int], int | None]:
+        return {}
+
     def is_too_long(self, found: Route, s: int, t: int, beyond: int = 0) -> bool:
         """Whether a route is longer by more than ``beyond`` than a shortest feasible path, or fails although there is one."""
         if found.length is not None and found.length <= self.cube.intact_distance(s, t) + beyond:
             return False
-        shortest = distance(self.cube, s, t)
+        shortest = self.distance(s, t)
         return shortest is not None and (found.length is None or found.length > shortest + beyond)
 
     def around(self, x: int, k: int) -> int:
@@ -86,7 +100,7 @@ class World:
 
 
 #: The hypothesis of most claims: some node is active.
-SAFE = attrgetter("safe")
+SAFE = attrgetter("is_safe")
 
 
 def worlds(effort: Effort, links: bool = False) -> Iterator[World]:
@@ -186,86 +200,3 @@ def searched_range(effort: Effort, what: str) -> str:
         f"searched on {effort.by_effort(_SEARCHED_FULL, _SEARCHED_QUICK)} random {what} in Q_5, ..., Q_8 and by {climbs} greedy "
         f"climb{'s' * (climbs > 1)} of {moves} moves toward the bound"
     )
-
-
-#: Result of a claim's check on a case: False if its hypothesis is not satisfied, True if the claim holds.  If the claim is
-#: violated, a tuple of a text, a Python expression that shows it, and optionally a form.
-CheckResult = bool | tuple[str, ...]
-Check = Callable[[World, int, int], CheckResult]
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search of all small cases and, except with faulty links, of random large cases; a check tests the case (s, t) of a world.
-
-    If the claim applies to no case, the verdict is undecided.
-
-    Parameters
-    ----------
-    kind : str
-        Name of the cases, in the plural.
-    order : str
-        Description of the order of the small cases.
-    ends : callable
-        The (s, t) of a world.
-    witness : callable
-        Makes the counterexample from a case and the result of its check.
-    toward : callable
-        The quantity that the claim bounds, which greedy climbs increase.
-    links : bool
-        Whether links are faulty, too.
-    within : callable
-        Whether the claim may apply in a world.
-    more : callable, optional
-        From the effort, a text and worlds that are tried after the small ones.
-    """
-
-    kind: str
-    order: str
-    ends: Callable[[World], Iterable[tuple[int, int]]]
-    witness: Callable[[World, int, int, tuple[str, ...]], Witness]
-    toward: Objective
-    links: bool = False
-    within: Callable[[World], bool] = lambda world: True
-    more: Callable[[Effort], tuple[str, Iterable[World]]] = lambda effort: ("", ())
-
-    def decide(self, effort: Effort, check: Check) -> Verdict:
-        """Return the verdict: refuted by the first case that violates ``check``."""
-
-        def wrong(world: World, s: int, t: int) -> Witness | None:
-            found = self.within(world) and check(world, s, t)
-            effort.count_if_applicable(found is not False)
-            return self.witness(world, s, t, found) if isinstance(found, tuple) else None
-
-        text, more = self.more(effort)
-        where = checked_range(effort, self.links, self.kind) + text
-        for world in effort.each(itertools.chain(worlds(effort, self.links), more)):
-            for s, t in self.ends(world):
-                if shown := wrong(world, s, t):
-                    return Verdict("refuted", f"{self.order}; {where}", shown)
-        if not self.links:
-            before = effort.applied
-            hunted = itertools.chain(crowded_messages(effort), climbing_messages(effort, self.within, self.toward))
-            for case in effort.each(hunted, "hunting"):
-                if shown := wrong(*case):
-                    return Verdict("refuted", f"holds for {where}; searched at random above", shown)
-            where += f"; {searched_range(effort, self.kind)}, of which it applied to {effort.applied - before:,}"
-        return Verdict("holds" if effort.applied else "undecided", where)
-
-
-@dataclass(frozen=True)
-class Attained:
-    """An existence statement: some small case of a search has a tuple as the result of its check."""
-
-    search: Search
-    order: str
-
-    def decide(self, effort: Effort, check: Check) -> Verdict:
-        """Return "holds" with the first case for which ``check`` returns a tuple, or "undecided" if there is none."""
-        for world in effort.each(worlds(effort)):
-            for s, t in self.search.ends(world):
-                found = check(world, s, t)
-                effort.count_if_applicable(found is not False)
-                if isinstance(found, tuple):
-                    return Verdict("holds", f"the first {self.order}", self.search.witness(world, s, t, found))
-        return Verdict("undecided", f"none in {checked_range(effort, what=self.search.kind)}")

@@ -1,0 +1,176 @@
+"""Which kernel counts the next unit: a run begins with kernels that compile quickly, and changes over to faster ones that pay.
+
+All kernels of a table that serve a point give identical counts, so each unit may be counted by any of them, and the results do
+not depend on the choice.  A run takes a kernel that is compiled already, or the cheapest set of kernels that together serve the
+other points.  While they count, faster kernels are compiled, one at a time, the largest saving of time first.  A compilation is
+a task for a worker like a unit, so every engine has it, and one worker fewer counts meanwhile.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..measure.study import Study
+from ..measure.tally import count_trials
+from .point_work import PointWork
+
+if TYPE_CHECKING:
+    from ..kernels.machine.dispatch import Alternative
+    from ..kernels.machine.jit import Kernel
+    from .engines import FinishedUnit
+
+_LOG = logging.getLogger("fastcube.driver")
+
+#: Least seconds of a unit whose speed is used: in short ones the call and the scratch arrays take most of the time.
+MEASURED_SECONDS = 0.05
+#: Time between two looks for an upgrade, in times that a look takes: many points take long to look through.
+_LOOK_SHARE = 20
+#: Seconds to start Numba's compiler, which the first compilation of a process takes in addition.
+START_SECONDS = 1.0
+
+
+class Upgrade(NamedTuple):
+    """A compilation that pays: the kernel, a work that it serves, and its name among the alternatives there."""
+
+    kernel: Any
+    work: PointWork
+    name: str
+
+
+def choose_first_kernels(
+    alternatives: Collection[Mapping[str, Alternative]], is_ready: Callable[[Kernel], bool]
+) -> set[Kernel]:
+    """Return the kernels to begin with: all that are ready, and the cheapest others that serve the rest of the works.
+
+    ``alternatives`` has the kernels of each work.  The cheapest set is found by the greedy algorithm for set cover: the kernel
+    with the least time of compiling per work that it serves, until every work is served.
+    """
+    chosen = {one.kernel for some in alternatives for one in some.values() if is_ready(one.kernel)}
+    rest = [some for some in alternatives if not any(one.kernel in chosen for one in some.values())]
+    while rest:
+        served: dict[Kernel, list[float]] = {}
+        for some in rest:
+            for one in some.values():
+                served.setdefault(one.kernel, []).append(one.compile_seconds)
+        best = min(served, key=lambda kernel: served[kernel][0] / len(served[kernel]))
+        chosen.add(best)
+        rest = [some for some in rest if all(one.kernel is not best for one in some.values())]
+    return chosen
+
+
+class Tiers:
+    """The kernels of a run: those in use, and those that would pay.
+
+    Parameters
+    ----------
+    study : Study
+    works : iterable of PointWork
+        The works of the run.
+    workers : callable
+        ``workers()`` returns the present number of workers.
+
+    Attributes
+    ----------
+    first : list of Kernel
+        The kernels that are compiled before the run can count all its points.
+    """
+
+    def __init__(self, study: Study, works: Iterable[PointWork], workers: Callable[[], int]) -> None:
+        self._workers = workers
+        is_ready = functools.cache(lambda kernel: kernel.ready)
+        self._only: dict[PointWork, Kernel] = {}  # of works whose fastest kernel counts from the beginning
+        self._alternatives: dict[PointWork, Mapping[str, Alternative]] = {}  # of the others
+        for work in works:
+            fastest = study.kernel(work.points[0])
+            some = {} if is_ready(fastest) else study.alternatives(work.points[0])
+            if some:
+                self._alternatives[work] = some
+            else:
+                self._only[work] = fastest
+        self._usable = choose_first_kernels(self._alternatives.values(), is_ready)
+        begins = dict.fromkeys([*self._only.values(), *self._usable])
+        self.first = [kernel for kernel in begins if not is_ready(kernel)]
+        self._candidates = {one.kernel for some in self._alternatives.values() for one in some.values()} - self._usable
+        self._next_look = 0.0
+        self._pace: dict[tuple[PointWork, str], float] = {}  # seconds of a trial, measured
+        self._trial_scale = self._compile_scale = 1.0  # of this machine, compared with the costs of the tables
+
+    def kernel_name(self, work: PointWork) -> str:
+        """Return the name of the fastest usable kernel of a work among its alternatives; empty for its only kernel."""
+        some = self._alternatives.get(work, {})
+        usable = (name for name, one in some.items() if one.kernel in self._usable)
+        return min(usable, key=lambda name: some[name].trial_seconds, default="")
+
+    def note_unit(self, work: PointWork, unit: FinishedUnit) -> None:
+        """Learn from a finished unit which kernel is compiled, and the speeds of this machine."""
+        name = unit.item.kernel
+        if not name:
+            if (only := self._only.get(work)) in self.first:
+                self.first.remove(only)
+            return
+        one = self._alternatives[work][name]
+        if one.kernel in self.first:
+            self.first.remove(one.kernel)
+            self._compile_scale = max(0.5, (unit.compiling - START_SECONDS) / one.compile_seconds)
+        if unit.seconds >= MEASURED_SECONDS:
+            pace = unit.seconds / (unit.item.stop - unit.item.first)
+            self._pace[work, name] = pace
+            self._trial_scale = pace / one.trial_seconds
+
+    def find_upgrade(self, works: Iterable[PointWork]) -> Upgrade | None:
+        """Return the compilation that saves most time in the open works; None if none pays.  It is not offered again."""
+        begun = time.monotonic()
+        if not self._candidates or begun < self._next_look:
+            return None
+        slow: dict[
+            Kernel, float
+        ] = {}  # CPU seconds of the remaining trials with the present kernels, where another is faster
+        fast: dict[Kernel, float] = {}  # and with that kernel
+        places: dict[Kernel, Upgrade] = {}
+        for work in works:
+            some, present = self._alternatives.get(work, {}), self.kernel_name(work)
+            for name, one in some.items():
+                if one.kernel in self._candidates and work.todo and one.trial_seconds < some[present].trial_seconds:
+                    seconds = self._remaining_seconds(work, present)
+                    slow[one.kernel] = slow.get(one.kernel, 0.0) + seconds
+                    ratio = one.trial_seconds / some[present].trial_seconds
+                    fast[one.kernel] = fast.get(one.kernel, 0.0) + seconds * ratio
+                    places.setdefault(one.kernel, Upgrade(one.kernel, work, name))
+        saved = {
+            kernel: self._saved_seconds(slow[kernel], fast[kernel], self._compile_seconds(place))
+            for kernel, place in places.items()
+        }
+        self._next_look = time.monotonic() + _LOOK_SHARE * (time.monotonic() - begun)
+        best = max(saved, key=lambda kernel: saved[kernel], default=None)
+        if best is None or saved[best] <= 0:
+            return None
+        self._candidates.remove(best)
+        _LOG.info("compiling %s beside the trials, to save %.1f s", best.label, saved[best])
+        return places[best]
+
+    def _compile_seconds(self, place: Upgrade) -> float:
+        return self._alternatives[place.work][place.name].compile_seconds * self._compile_scale
+
+    def _remaining_seconds(self, work: PointWork, name: str) -> float:
+        """Return the CPU seconds of the work's remaining trials, by the measured speed or by that of the tables."""
+        expected = self._alternatives[work][name].trial_seconds * self._trial_scale
+        return count_trials(work.todo) * self._pace.get((work, name), expected)
+
+    def _saved_seconds(self, slow: float, fast: float, cost: float) -> float:
+        """Return the time that a compilation of ``cost`` seconds by one worker would save; the other workers count meanwhile."""
+        workers = self._workers()
+        rest = max(0.0, 1.0 - cost * (workers - 1) / slow)  # fraction of the trials that the faster kernel would count
+        return slow / workers - (cost + rest * fast / workers)
+
+    def change_over(self, kernel: Kernel) -> None:
+        """Use a kernel that is compiled now, wherever it is the fastest of the usable ones."""
+        before = {work: self.kernel_name(work) for work in self._alternatives}
+        self._usable.add(kernel)
+        for work, old in before.items():
+            if (new := self.kernel_name(work)) != old:
+                some = self._alternatives[work]
+                work.expect_speed(some[old].trial_seconds / some[new].trial_seconds)

@@ -1,0 +1,236 @@
+"""Kernels that change during a run: which one begins, when another takes over, and that the counts do not depend on it."""
+
+import contextlib
+import itertools
+import logging
+import pickle
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+
+import pytest
+from helpers.executors import ImmediateExecutor, ShuffledExecutor, use_executor
+from toy import TOY
+
+import fastcube as fc
+from fastcube.kernels.machine import compiling
+from fastcube.kernels.machine.dispatch import Alternative
+from fastcube.measure import registry
+from fastcube.running import driver, work_loop
+from fastcube.running.engines import Engine
+from fastcube.running.progress import Progress
+from fastcube.running.tiers import Tiers, choose_first_kernels
+
+NAMES = ("slow", "middle", "fast")
+TRIALS = 3000
+
+
+class PickledExecutor(Executor):
+    """Runs units in this thread, after a way through pickle as to another process."""
+
+    def submit(self, function, item):
+        future = Future()
+        try:
+            future.set_result(function(pickle.loads(pickle.dumps(item))))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextlib.contextmanager
+def open_remote(name, workers):
+    yield Engine(PickledExecutor(), lambda: 2, 1e-4, remote=True)
+
+
+class FakeKernel:
+    """Counts like the kernel of the toy study; says whether it is compiled, and how often it was called."""
+
+    def __init__(self, name, ready=False):
+        self.label, self.ready, self.seconds = name, ready, 0.0
+        self.function = TOY.kernel(POINT).function
+        self.calls, self.compiled_at = 0, None
+
+    @property
+    def compiled(self):
+        self.ready = True
+
+        def count(*arguments):
+            self.calls += arguments[2] > arguments[1]
+            return TOY.kernel(POINT).compiled(*arguments)
+
+        return count
+
+
+POINT = TOY.point({"a": 1, "work": 0})
+
+
+def make_study(compile_seconds, trial_seconds, ready=()):
+    """The toy study with three kernels, and these kernels by name."""
+    kernels = {name: FakeKernel(name, name in ready) for name in NAMES}
+    some = {
+        name: Alternative(kernels[name], cost, time)
+        for name, cost, time in zip(NAMES, compile_seconds, trial_seconds, strict=True)
+    }
+    return replace(TOY, kernel=lambda point: kernels["fast"], alternatives=lambda point: some), kernels
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    return fc.run(TOY, trials=TRIALS).digest()
+
+
+def calls(kernels):
+    return {name: kernel.calls for name, kernel in kernels.items()}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("costs", list(itertools.permutations([1e-3, 2e-3, 3e-3])))
+def test_every_order_of_change_over_counts_the_same(monkeypatch, undisturbed, costs, workers):
+    """The cheapest kernel begins, and the fastest one takes over, with or without the third between."""
+    study, kernels = make_study(costs, [3.0, 2.0, 1.0])
+    use_executor(monkeypatch, ImmediateExecutor(), workers, 1e-4)
+    assert fc.run(study, trials=TRIALS).digest() == undisturbed
+    first = NAMES[costs.index(min(costs))]
+    assert kernels[first].calls
+    assert kernels["fast"].calls
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_in_turn_by_unit_count_the_same(monkeypatch, undisturbed, seed):
+    study, kernels = make_study([1, 1, 1], [3, 2, 1])
+    turns = itertools.cycle(NAMES)
+    monkeypatch.setattr(Tiers, "kernel_name", lambda self, work: next(turns))
+    executor = ShuffledExecutor(seed)
+    use_executor(monkeypatch, executor, 3, 1e-4)
+    wait = work_loop.WorkLoop._wait
+    monkeypatch.setattr(work_loop.WorkLoop, "_wait", lambda self: (executor.run(1), wait(self))[1])
+    assert fc.run(study, trials=TRIALS).digest() == undisturbed
+    assert all(calls(kernels).values())
+
+
+def test_a_kernel_that_does_not_pay_is_not_compiled(undisturbed):
+    study, kernels = make_study([1, 1e9, 1e9], [3e-6, 2e-6, 1e-6])
+    assert fc.run(study, trials=TRIALS).digest() == undisturbed
+    assert not kernels["middle"].ready
+    assert not kernels["fast"].ready
+
+
+def test_a_compiled_kernel_counts_from_the_first_unit():
+    study, kernels = make_study([1, 1e9, 1e9], [3, 2, 1], ready=["fast"])
+    fc.run(study, trials=TRIALS)
+    assert (kernels["slow"].calls, kernels["middle"].calls) == (0, 0)
+    study, kernels = make_study([1, 1e9, 1e9], [3e-6, 2e-6, 1e-6], ready=["middle"])
+    fc.run(study, trials=TRIALS)
+    assert (kernels["slow"].calls, kernels["fast"].calls) == (0, 0)
+
+
+def test_a_compilation_that_fails_leaves_the_run_alone(monkeypatch, undisturbed, caplog):
+    study, kernels = make_study([1e-3, 1e9, 2e-3], [3, 2, 1])
+    monkeypatch.setattr(driver, "open_engine", open_remote)
+    fail = property(lambda self: 1 / 0)
+    monkeypatch.setattr(kernels["fast"], "__class__", type("Broken", (FakeKernel,), {"compiled": fail}))
+    with caplog.at_level(logging.WARNING, "fastcube.driver"):
+        assert fc.run(study, trials=TRIALS).digest() == undisturbed
+    assert "is not used: compiling the trial of toy failed: ZeroDivisionError" in caplog.text
+    assert set(calls(kernels)) == set(NAMES)
+    assert kernels["slow"].calls
+
+
+def test_workers_of_other_processes_change_over_alike(monkeypatch, undisturbed):
+    study, kernels = make_study([1e-3, 1e9, 2e-3], [3, 2, 1])
+    monkeypatch.setattr(driver, "open_engine", open_remote)
+    assert fc.run(study, trials=TRIALS).digest() == undisturbed
+    assert kernels["slow"].calls
+    assert kernels["fast"].calls
+
+
+def costs_of(**seconds):
+    """Alternatives of one work: kernels by name with their seconds of compiling."""
+    return {name: Alternative(name, cost, 1.0) for name, cost in seconds.items()}
+
+
+def test_the_first_kernels_are_the_cheapest_that_serve_all_works():
+    small = [costs_of(small6=3, whole=5), costs_of(small7=3, whole=5), costs_of(small8=3, whole=5, lanes=18)]
+    assert choose_first_kernels(small, lambda kernel: False) == {"whole"}
+    assert choose_first_kernels(small[:1], lambda kernel: False) == {"small6"}
+    assert choose_first_kernels(small, lambda kernel: kernel == "lanes") == {"lanes", "whole"}
+    assert choose_first_kernels([*small, costs_of(merged=8)], lambda kernel: False) == {"whole", "merged"}
+    assert choose_first_kernels([], lambda kernel: False) == set()
+
+
+@pytest.mark.parametrize("name", fc.study_names())
+def test_alternatives_serve_their_points_and_hold_the_fastest_kernel(name):
+    study = fc.study(name)
+    for point in {tuple(p.items()): p for grid in study.grids for p in grid.points}.values():
+        some = study.alternatives(point)
+        assert not some or study.kernel(point) in [one.kernel for one in some.values()]
+        assert all(one.compile_seconds > 0 and one.trial_seconds > 0 for one in some.values())
+
+
+#: Points with several kernels, whose trials the kernels of the table share out.
+SHARED = [
+    ("unsafe-fraction", {"n": 8, "f": 4}),
+    ("unsafe-fraction", {"n": 12, "f": 5}),
+    ("routing", {"n": 8, "f": 4, "links": 0, "k": 1}),
+    ("survival", {"network": "hypercube", "n": 6, "f": 20, "links": 0}),
+    ("survival", {"network": "crossed", "n": 8, "f": 30, "links": 3}),
+    ("routing-rules", {"n": 9, "f": 6, "links": 0}),
+]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize(("name", "point"), SHARED, ids=lambda value: value if isinstance(value, str) else "")
+def test_the_kernels_of_a_table_in_turn_count_the_same(monkeypatch, name, point):
+    study = fc.study(name)
+    alone = fc.run(name, **point, trials=50_000).digest()
+    names = [*study.alternatives(study.point(point))]
+    assert len(names) > 1
+    turns = itertools.cycle(names)
+    monkeypatch.setattr(Tiers, "kernel_name", lambda self, work: next(turns))
+    monkeypatch.setattr(Tiers, "note_unit", lambda self, work, unit: None)
+    use_executor(monkeypatch, ImmediateExecutor(), 2, 1e-3)
+    assert fc.run(name, **point, trials=50_000).digest() == alone
+
+
+def loop_of(monkeypatch, tmp_path, **engine):
+    """The loop of a run that has counted nothing, with two kernels that are not compiled."""
+    study, _ = make_study([1, 2, 3], [3, 2, 1])
+    made = []
+    monkeypatch.setattr(work_loop.WorkLoop, "run", lambda self: made.append(self) or 75)
+    given = Engine(ImmediateExecutor(), lambda: 2, 1.0, **engine)
+    monkeypatch.setattr(driver, "open_engine", lambda name, workers: contextlib.nullcontext(given))
+    driver.run_study(registry.register_live_study(study), [POINT], driver.Goal(trials=10), progress=Progress("none"))
+    return made[0]
+
+
+def test_a_run_says_what_it_compiles_and_for_how_long(monkeypatch, tmp_path):
+    loop = loop_of(monkeypatch, tmp_path)
+    assert loop._compiling_text() == ""
+    with compiling.note_compilation("slow"):
+        compiling.present_compilation().begun -= 24
+        assert loop._compiling_text() == "compiling 1 of 1: toy, 24 s"
+    with compiling.note_compilation("slow", "process 77 on node1"):
+        assert loop._compiling_text() == "waiting for process 77 on node1, which compiles toy, 0 s"
+    loop._begin_upgrade()
+    assert loop.upgrade is None  # before the first unit
+
+
+def test_a_run_says_that_workers_compile(monkeypatch, tmp_path):
+    loop = loop_of(monkeypatch, tmp_path, remote=True)
+    loop.begun -= 7
+    assert loop._compiling_text() == "workers are compiling 1 of 1: toy, 7 s"
+
+
+@pytest.mark.parametrize("reported", [False, True])
+def test_a_long_compilation_is_one_warning_unless_it_is_reported(monkeypatch, caplog, reported):
+    monkeypatch.setattr(compiling, "WARN_SECONDS", 0.0)
+    context = compiling.report_compilations() if reported else compiling.note_compilation("outer", "process 1 on a")
+    with caplog.at_level(logging.WARNING, "fastcube.kernels"), context:
+        if reported:
+            compiling._warn(compiling.Compilation("inner"))
+        else:
+            compiling._warn(compiling.present_compilation())
+    assert bool(caplog.messages) is not reported
+    assert all(
+        text == "waiting for process 1 on a, which compiles outer, once for this machine: 0 s so far"
+        for text in caplog.messages
+    )
