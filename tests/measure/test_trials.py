@@ -497,9 +497,15 @@ def test_an_explanation_shows_what_is_counted():
 
     def explain(**data):
         study = fc.trial_study(
-            "die", "A die", AXES, OUTPUTS, die, [point], set_up=weights,
+            "die",
+            "A die",
+            AXES,
+            OUTPUTS,
+            die,
+            [point],
+            set_up=weights,
             explain=lambda point, key, t: fc.Explanation("text", data),
-        )  # fmt: skip
+        )
         return study.explain(point, key, 3).data
 
     face = DIE.explain(point, key, 3).data["face"]
