@@ -43,6 +43,14 @@ def check_single_task(runs: list[CheckedRun], study: str) -> None:
             )
 
 
+def leave_compilation() -> None:
+    """End the process now if a compilation of a faster kernel is still running, for which Python would wait.  All is saved."""
+    from ..running.engines import has_running_threads
+
+    if has_running_threads():
+        exit_process(0)
+
+
 @dataclass
 class CheckedRun:
     """One run whose options have all been checked."""

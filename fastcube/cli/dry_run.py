@@ -34,7 +34,7 @@ def show_plan(run: CheckedRun) -> None:
     from ..results.output import OutputFile
     from ..results.provenance import available_cpus
     from ..results.results import Results
-    from ..running.engines import check_set_ups, kernels_to_compile
+    from ..running.engines import COMPILE_TIME, check_set_ups, kernels_to_compile
     from ..running.planning import MEASURED, SECONDS, bytes_text, file_bytes, measured_seconds, seconds_text
 
     study, points, goal, output = run.study, run.points, run.goal, run.output
@@ -43,8 +43,8 @@ def show_plan(run: CheckedRun) -> None:
     whole = Results(study, run.seed, dict.fromkeys((tuple(p.values()) for p in points), None))  # type: ignore[arg-type]
     click.echo(f"study   {study.name}: {study.title}")
     click.echo(f"points  {len(points)} ({'; '.join(whole.spans().values())})")
-    if kernels_to_compile(study, points):
-        print_message("fastcube: compiling, once: some seconds each kernel")
+    if count := kernels_to_compile(study, points):
+        print_message(f"fastcube: compiling {count_text(count, 'kernel')}, once for this machine: {COMPILE_TIME}")
     check_set_ups(study, ((point, "") for point in points))
     # at most the trials of the run, so that planning a short run does not take longer than the run
     left = [] if goal.adaptive else [_trials_left(held, point, goal) for point in points]

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from . import completion, options, sweep
-from .checked_run import CheckedRun, check_single_task, prepare_run
+from .checked_run import CheckedRun, check_single_task, leave_compilation, prepare_run
 
 
 @click.command("run")
@@ -70,6 +70,7 @@ def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:
             show_plan(one)
         else:
             one.run()
+    leave_compilation()
     return 0
 
 

@@ -233,14 +233,22 @@ def _memory_option(given: dict[str, Any], studies: list[Study], cpus: int | None
 
 
 def _cost_text(measured: list[Measured], given: dict[str, Any], cpus: int | None) -> str:
-    """Return the cost of the job in words, measured here and now; print a warning if it exceeds the time limit."""
+    """Return the cost of the job in words, measured here and now; print a warning if it exceeds the time limit.
+
+    Nothing is measured where that would compile kernels, because login nodes limit processor time.
+    """
     from ..running.engines import check_set_ups, kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
 
+    lacking = dict.fromkeys(
+        study.path or study.name for study, points, _ in measured if kernels_to_compile(study, points)
+    )
+    if lacking:
+        warm = shlex.join(["fastcube", "warmup", *lacking])
+        print_message(f"fastcube: the time is not estimated, because kernels are not compiled here yet; see {warm}")
+        return "Its time was not estimated, because its kernels were not compiled where the script was made."
     total = 0.0
     for study, points, goal in measured:
-        if kernels_to_compile(study, points):
-            print_message("fastcube: compiling, once: some seconds each kernel")
         check_set_ups(study, ((point, "") for point in points))
         seconds = measured_seconds(study, points)
         total += sum(goal.trials_at(point) * each for point, each in zip(points, seconds, strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError, check_range, count_text, is_many, join_alternatives, short_repr, suggest_name
+from ..errors import ParameterError, check_range, is_many, join_alternatives, short_repr, suggest_name
 from ..kernels.machine.captured_values import unwrap_function
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
 from ..kernels.routing_rules.layout import (
@@ -25,8 +25,9 @@ from ..kernels.tally.layout import Layout
 from ..networks.hypercube import Hypercube
 from .fingerprint import hash_functions
 from .rules_figure import draw_rules
+from .standing import describe_standing
 from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
-from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited, point_text
+from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
 
 if TYPE_CHECKING:
     from ..kernels.machine.dispatch import Alternative
@@ -161,16 +162,10 @@ def _make_notes(names: Sequence[str], reference: str) -> Callable[[Any], list[st
     def compare_rules(results: Any) -> list[str]:
         lines = []
         for name in compared_rules(names, reference):
-            standing: dict[str, list[str]] = {"ahead by": [], "behind by": [], "within": []}
-            for point, tally in results:
-                if tally.trials:
-                    e = results.estimates(point)[_difference_name(name, reference)]
-                    verdict = "ahead by" if e.low > 0 else "behind by" if e.high < 0 else "within"
-                    near, far = sorted((abs(e.low), abs(e.high)))
-                    shown = f"{far:.2g}" if verdict == "within" else f"{near:.2g} to {far:.2g}"
-                    standing[verdict].append(f"{shown} at {point_text(point)}")
-            parts = [f"{what} {_join_points(some)}" for what, some in standing.items() if some]
-            lines += [f"  {name}: {'; '.join(parts)}"] if parts else []
+            difference = _difference_name(name, reference)
+            found = ((point, results.estimates(point)[difference]) for point, tally in results if tally.trials)
+            if standing := describe_standing(found):
+                lines.append(f"  {name}: {standing}")
         heading = (
             f"fraction delivered minus that of {reference.upper() if reference in NAMES else reference} on the same faults and "
             "messages, exact 95% intervals:"
@@ -178,16 +173,6 @@ def _make_notes(names: Sequence[str], reference: str) -> Callable[[Any], list[st
         return [heading, *lines] if lines else []
 
     return compare_rules
-
-
-def _join_points(texts: Sequence[str]) -> str:
-    """Join the first texts by commas, with the number of the others."""
-    more = len(texts) - _MOST_COMPARED
-    return ", ".join(texts[:_MOST_COMPARED]) + (f" and at {count_text(more, 'more point')}" if more > 0 else "")
-
-
-#: Largest number of points of one verdict that a note lists.
-_MOST_COMPARED = 4
 
 
 def explain_rule(cube: Hypercube, rule: str, s: int, t: int, seed: tuple[int, int]) -> tuple[dict[str, Any], list[str]]:

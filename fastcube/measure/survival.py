@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, check_range, short_repr
-from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_survival_kernel
+from ..kernels.survival.dispatch import MOST_DIMENSIONS, SURVIVAL, user_survival_kernel
 from ..kernels.survival.layout import SURVIVAL as TALLY
 from ..networks.family import Family, network, network_families
 from .fingerprint import hash_functions
+from .standing import describe_standing
 from .statistics import ComplementProportion, PairedDifference, Point, Proportion, Statistic
 from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value
+
+if TYPE_CHECKING:
+    from ..kernels.machine.jit import Kernel
 
 NETWORK = Choice("network", "network of the cube family", tuple(network_families()), keyed=False)
 #: Largest number of links: of a user's network with 2^MOST_DIMENSIONS nodes and the largest number of slots.
@@ -54,10 +58,15 @@ def _has_faulty_links(point: Point) -> bool:
     return bool(point["links" if "links" in point else "link_rate"])
 
 
+def _find_network(point: Point, family: Family | None) -> Family:
+    """Return the point's network: a built-in one, or ``family``, a user's own."""
+    name = str(point["network"])
+    return family if family is not None and name == family.name else network_families()[name]
+
+
 def is_compared(point: Point, family: Family | None = None) -> bool:
     """Whether the faults of the point also exist in the hypercube, so that there are paired differences."""
-    chosen = family or network_families()[str(point["network"])]
-    return not _has_faulty_links(point) or chosen.is_compared(int(point["n"]))
+    return not _has_faulty_links(point) or _find_network(point, family).is_compared(int(point["n"]))
 
 
 def is_compared_with_pair(point: Point, family: Family | None = None) -> bool:
@@ -69,7 +78,7 @@ _PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
 
 def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
-    """Return the statistics of ``survival``, for ``family`` or for the point's network."""
+    """Return the statistics of ``survival``, for the built-in networks and ``family``."""
 
     def difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
         return PairedDifference(
@@ -112,7 +121,7 @@ STATISTICS = make_statistics()
 
 def check_point(point: Point, family: Family | None = None) -> None:
     """Raise ParameterError for a size that the network does not have, or for too many faults."""
-    chosen = family or network_families()[str(point["network"])]
+    chosen = _find_network(point, family)
     n = chosen.check_size(point["n"], MOST_DIMENSIONS)
     if "f" in point:
         check_range("f", point["f"], 0, 2**n, f"for n={n}")
@@ -149,10 +158,10 @@ def _sample_faults(family: Family, point: Point, key: int, trial: int) -> tuple[
 
 
 def make_sample(family: Family | None = None) -> Callable[[Point, int, int], Sample]:
-    """Return the ``sample`` function of a study, for ``family`` or for the point's network."""
+    """Return the ``sample`` function of a study, for the built-in networks and ``family``."""
 
     def sample(point: Point, key: int, trial: int) -> Sample:
-        chosen = family or network_families()[str(point["network"])]
+        chosen = _find_network(point, family)
         n = int(point["n"])
         nodes, names, ends = _sample_faults(chosen, point, key, trial)
         links = [(v, chosen.step(v, d, n)) for v, d in names]
@@ -180,7 +189,7 @@ def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Ex
         found, there = _network_summary(net, ends), None
         lines.append(_network_lines("this network", found, net, ends))
         if is_compared(point, family):
-            chosen, n = family or network_families()[str(point["network"])], int(point["n"])
+            chosen, n = _find_network(point, family), int(point["n"])
             _, names, _ = _sample_faults(chosen, point, key, trial)
             cube = network("hypercube", n, net.faulty_nodes, [(v, v ^ 1 << d) for v, d in names if d < n])
             there = _network_summary(cube, ends)
@@ -229,7 +238,7 @@ def largest_drawn(family: Family, least: int = 1) -> int:
 
 
 def survival_study(family: Family) -> Study:
-    """Return ``survival`` for a network of your own: the same axes and statistics, the same faults in the same trial.
+    """Return ``survival`` with a network of your own beside the built-in ones: the same axes, statistics and trials.
 
     Parameters
     ----------
@@ -239,8 +248,11 @@ def survival_study(family: Family) -> Study:
     Returns
     -------
     Study
-        ``survival-NAME``, with the random keys of ``survival``.  Its grid has f = n, 2n, N/8, ..., N/2 for N = 2^n, at the
-        largest size up to n = 8.
+        ``survival-NAME``, with the random keys of ``survival``.  Its axis ``network`` takes your network and all built-in ones,
+        as ``--set network=NAME,hypercube``.  Its grid has your network with f = n, 2n, N/8, ..., N/2 for N = 2^n, at the largest
+        size up to n = 8.  If slots 0 .. n - 1 flip bits 0 .. n - 1 (:meth:`Family.is_matched`) or are those of the hypercube,
+        there is a second grid, ``links``, with faulty links.  The notes below a table say where your network is ahead of the
+        hypercube or behind it, and within which distance elsewhere.
 
     Examples
     --------
@@ -251,9 +263,19 @@ def survival_study(family: Family) -> Study:
     ['network', 'n', 'f', 'links']
     """
     step, slots = check_own_family(family)
-    axes = (Choice("network", NETWORK.description, (family.name,), keyed=False), *AXES[1:])
+    names = (*NETWORK.names, family.name)  # at the end, because kernels get the index of a built-in network
+    axes = (Choice("network", NETWORK.description, names, keyed=False), *AXES[1:])
     n = largest_drawn(family)
-    most = sorted({min(f, 2**n) for f in (n, 2 * n, 2**n // 8, 2**n // 4, 3 * 2**n // 8, 2**n // 2)})
+    grids = [Grid("nodes", make_points([family.name], n, f=_list_numbers(n, 2**n), links=[0]), 100_000)]
+    if family.is_compared(n):
+        links = _list_numbers(n, family.links(n))
+        grids.append(Grid("links", make_points([family.name], n, f=[0], links=links), 100_000))
+
+    def choose_kernel(point: Point) -> Kernel:
+        if str(point["network"]) == family.name:
+            return user_survival_kernel(step, slots, point["links"] > 0)
+        return SURVIVAL.kernel(*point.values())
+
     return Study(
         name=f"survival-{family.name}",
         title=f"Connectivity of {family.title} under random faults, compared with the hypercube",
@@ -263,11 +285,39 @@ def survival_study(family: Family) -> Study:
         tally=TALLY,
         statistics=make_statistics(family),
         code=hash_functions(step, slots),
-        kernel=lambda point: user_survival_kernel(step, slots, point["links"] > 0),
-        grids=(Grid("nodes", make_points([family.name], n, f=most, links=[0]), 100_000),),
+        kernel=choose_kernel,
+        grids=tuple(grids),
         check=lambda point: check_point(point, family),
         explain=make_explain(family),
         sample=make_sample(family),
+        notes=_make_notes(family),
         keyed=("survival", {}),
         together=512,
     )
+
+
+def _list_numbers(n: int, many: int) -> list[int]:
+    """Return the numbers of faults of a grid among ``many`` nodes or links: n, 2n, and eighths up to one half."""
+    return sorted({min(number, many) for number in (n, 2 * n, *(many * i // 8 for i in range(1, 5)))})
+
+
+def _make_notes(family: Family) -> Callable[[Any], list[str]]:
+    """Return the notes of a user's network: P(connected) against the hypercube, and where faulty links cannot be compared."""
+
+    def compare_with_hypercube(results: Any) -> list[str]:
+        done = [point for point, tally in results if tally.trials and str(point["network"]) != "hypercube"]
+        lines = []
+        for name in dict.fromkeys(str(point["network"]) for point in done):
+            mine = [point for point in done if str(point["network"]) == name]
+            found = [({k: v for k, v in point.items() if k != "network"}, results.estimates(point)) for point in mine]
+            if standing := describe_standing((where, estimates["connected_diff"]) for where, estimates in found):
+                lines.append(f"  {name}: {standing}")
+            if unlike := sorted({int(point["n"]) for point in mine if not is_compared(point, family)}):
+                lines.append(
+                    f"  {name}: its links have other names than the hypercube's at n = {', '.join(map(str, unlike))}, so "
+                    "points with faulty links are not compared"
+                )
+        heading = "P(connected) minus the hypercube's on the same faults, exact 95% intervals:"
+        return [heading, *lines] if lines else []
+
+    return compare_with_hypercube

@@ -12,7 +12,7 @@ from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_curve_kernel
 from ..kernels.survival.layout import CURVE as TALLY
 from ..networks.family import Family, network, network_families
 from .fingerprint import hash_functions
-from .statistics import Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
+from .statistics import MIN_SUM_OF_TAIL, Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
 from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
 from .survival import NETWORK, check_own_family, largest_drawn
 
@@ -63,9 +63,11 @@ STATISTICS: tuple[Statistic, ...] = (
     ShiftedMean(name="mean_component", description="expected size of the component of a random survivor", total="joined",
                 squares="joined_squares", nonzero="some", unit=lambda point: _survivor_count(point) / 2, units="nodes",
                 bound=lambda point: _survivor_count(point) - 1, least=1.0, defined=_has_survivors),
-    NormalMean(name="susceptibility", description="sum of squared sizes of components but the largest, divided by the survivors",
+    NormalMean(name="susceptibility",
+               description="sum of squared sizes of components but the largest, divided by the survivors (heavy tail)",
                total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
-               bound=lambda point: _survivor_count(point) / 4),
+               bound=lambda point: _survivor_count(point) / 4,
+               least_sum=lambda point: MIN_SUM_OF_TAIL * _survivor_count(point) / 4),
 )  # a table, row by row # fmt: skip
 
 

@@ -105,9 +105,9 @@ class Family(PickledByName):
         n = self.check_size(n)
         if self._is_named_size(n):
             return self.flips_bits or self.contains_hypercube
-        flipped = self._flipped_bits(n)
-        same = flipped[:, :n] == 1 << np.arange(n)
-        return self.is_matched(n) or (same.shape[1] == n and bool(same.all()))
+        if self.slots(n) < n:
+            return False
+        return self.is_matched(n) or bool((self._flipped_bits(n)[:, :n] == 1 << np.arange(n)).all())
 
     def is_matched(self, n: int) -> bool:
         """Whether the network is matched at n: it has n slots, and slot d flips bit d of every label (N3).

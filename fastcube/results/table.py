@@ -120,7 +120,9 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
     lines += unverified_note(results)
     hidden = 0 if asked else sum(not s.shown for s in results.study.statistics)
     if hidden:
-        lines.append(f"{count_text(hidden, 'statistic')} of this study not in the table: --format csv or json has all")
+        lines.append(
+            f"{count_text(hidden, 'statistic')} of this study not in the table: fastcube show --format csv has all"
+        )
     return lines
 
 

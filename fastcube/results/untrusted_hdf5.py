@@ -23,7 +23,7 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t
 from ..errors import FastcubeError, ParameterError, ResultFileError, plain_text
 from ..measure.schema import UnknownTermError
 from .hdf5 import TRAILER, TRAILER_SIZE, error_reason
-from .size import MOST_BYTES
+from .size import MOST_BYTES, MOST_TEXT
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -174,10 +174,8 @@ class Arrays:
         place = self.places.get(name)
         if place is None:
             found = _resolve_member(self.group, name)
-            if kinds == "O" and ndim == 0 and isinstance(found, h5d.DatasetID) and _is_text(found):
-                text = np.empty((), found.dtype)
-                found.read(h5s.ALL, h5s.ALL, text)
-                return bytes(text[()]) if text.dtype.kind == "S" else text[()]
+            if kinds == "O":
+                return _read_texts(self.group, name, found, ndim, most)
             place = _locate_numbers(found, kinds, ndim, most)
             if place is None:
                 return _read_through_hdf5(self.group, name, kinds, ndim, most)
@@ -188,18 +186,31 @@ class Arrays:
 
 def _read_through_hdf5(group: h5py.Group, name: str, kinds: str, ndim: int, most: int) -> Any:
     """Return the contents of a dataset that is compressed, empty or in pieces.  Raises ValueError."""
+    dataset = _open_stored(group, name)
+    if dataset.dtype.kind not in kinds or dataset.dtype.itemsize > 8 or dataset.ndim != ndim:
+        raise ValueError(f"{name} is no array of its type and shape")
+    _check_size(name, dataset, most)
+    return dataset[()]
+
+
+def _open_stored(group: h5py.Group, name: str) -> h5py.Dataset:
+    """Return a dataset that is stored in the same file.  Raises ValueError."""
     dataset = group[name]
     if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
         raise ValueError(f"{name} is not stored in the file")
-    if dataset.dtype.kind not in kinds or dataset.dtype.itemsize > 8 or dataset.shape is None or dataset.ndim != ndim:
+    if dataset.shape is None:
         raise ValueError(f"{name} is no array of its type and shape")
+    return dataset
+
+
+def _check_size(name: str, dataset: h5py.Dataset, most: int) -> None:
+    """Raise ValueError for more than ``most`` elements, or more than the bytes in the file can hold."""
     if dataset.size > most:
         raise ValueError(f"{name} has {dataset.size} numbers, more than a results file takes")
     if dataset.nbytes > _MAX_SMALL_BYTES + _MAX_COMPRESSION_RATIO * dataset.id.get_storage_size():
         raise ValueError(f"{name} declares more than the file holds")
     if dataset.chunks is not None:
         _check_chunks(name, dataset)
-    return _read_texts(name, dataset) if kinds == "O" and ndim else dataset[()]
 
 
 def _resolve_member(group: h5py.Group, name: str) -> Any:
@@ -236,7 +247,31 @@ def _is_text(found: h5d.DatasetID) -> bool:
     )
 
 
-def _read_texts(name: str, dataset: h5py.Dataset) -> list[Any]:
+def _read_texts(group: h5py.Group, name: str, found: Any, ndim: int, most: int) -> Any:
+    """Return a text, or a list of texts, in any of the shapes that netCDF writers give to it.  Raises ValueError.
+
+    A text may have a variable or a fixed length, or be an array of single bytes; a single text may be an array of one.
+    """
+    if ndim == 0 and isinstance(found, h5d.DatasetID) and _is_text(found):
+        text = np.empty((), found.dtype)
+        found.read(h5s.ALL, h5s.ALL, text)
+        return bytes(text[()]) if text.dtype.kind == "S" else text[()]
+    dataset = _open_stored(group, name)
+    kind, shape, longest = dataset.dtype, dataset.shape, _LONGEST_NAME if ndim else MOST_TEXT
+    if kind == "S1" and len(shape) == ndim + 1 and (ndim == 0 or 0 < shape[1] <= _LONGEST_NAME):
+        _check_size(name, dataset, MOST_TEXT if ndim == 0 else most * _LONGEST_NAME)
+        joined = dataset[()].tobytes()
+        width = shape[-1] or 1
+        texts = [joined[at : at + width].rstrip(b"\0") for at in range(0, len(joined), width)]
+        return texts if ndim else b"".join(texts)
+    is_text = h5py.check_string_dtype(kind) is not None and (kind.kind == "O" or kind.itemsize <= longest)
+    if not is_text or (len(shape) != 1 if ndim else shape != (1,)):
+        raise ValueError(f"{name} is no array of its type and shape")
+    _check_size(name, dataset, most)
+    return _read_column(name, dataset) if ndim else dataset[0]
+
+
+def _read_column(name: str, dataset: h5py.Dataset) -> list[Any]:
     """Return a column of texts, read in parts, because all may refer to one text as long as the file.  Raises ValueError."""
     out: list[Any] = []
     step = max(1, MOST_BYTES // max(1, dataset.file.id.get_filesize()))
@@ -268,17 +303,22 @@ def _check_chunks(name: str, dataset: h5py.Dataset) -> None:
 def read_attribute(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> Any:
     """Return an attribute of this shape.  Raises, before reading it, KeyError if missing, ValueError for another shape.
 
-    The netCDF library rewrites a scalar as an array of length one, which is returned as a scalar.
+    The netCDF library rewrites a scalar as an array of length one, and a text as an array of single bytes or, if it is empty,
+    as no value.  These are returned as scalars.
     """
     try:
         found = h5a.open(group.id, name.encode())
     except KeyError:
         raise KeyError(name) from None
+    kind = found.get_type()
+    if not shape and found.shape is None and kind.get_class() == h5t.STRING:
+        return ""  # an empty text, as the netCDF library writes it
+    if not shape and found.shape is not None and len(found.shape) == 1 and found.dtype == "S1":
+        return np.asarray(group.attrs[name]).tobytes().rstrip(b"\0")
     if not shape and found.shape == (1,):
         return np.asarray(group.attrs[name])[0]
     if found.shape != shape:
         raise ValueError(f"attribute {name} has another shape")
-    kind = found.get_type()
     if kind.equal(_DIRECT_TYPES["i"][0]):
         out = np.empty(shape, _DIRECT_TYPES["i"][1])
     elif not shape and kind.get_class() == h5t.STRING and not kind.is_variable_str():

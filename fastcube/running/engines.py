@@ -54,6 +54,10 @@ Result = TypeVar("Result")
 _LOGGING_THREADS: dict[str, int] = {}
 
 
+#: Time to compile a kernel, for messages: measured for all kernels of tables with several.
+COMPILE_TIME = "1 to 20 s of CPU each on an AMD Zen 4"
+
+
 class StudyReference(NamedTuple):
     """The data by which another process finds a study, and checks that its study is the same."""
 

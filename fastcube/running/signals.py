@@ -39,14 +39,11 @@ def own_process() -> Iterator[None]:
         _owns_process = before
 
 
-def _is_handled(number: signal.Signals) -> bool:
-    """Whether to handle a signal; SIGHUP is left alone if it is ignored, as under ``nohup``."""
-    return number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
-
-
 @contextlib.contextmanager
 def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
     """Call ``tell`` with the exit status of the first signal; a second signal stops at once.
+
+    Signals that the caller ignores stay ignored, as SIGHUP under ``nohup`` and SIGINT of a shell's background job.
 
     On the command line the second signal ends the process.  In a Python session SIGINT raises KeyboardInterrupt, and SIGHUP
     and SIGTERM raise SystemExit.
@@ -76,7 +73,8 @@ def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
         else:
             raise_signal_error(code)
 
-    before = {number: signal.signal(number, handle_signal) for number in CODES if _is_handled(number)}
+    heard = [number for number in CODES if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, handle_signal) for number in heard}
     try:
         yield
     finally:

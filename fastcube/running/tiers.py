@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("fastcube.driver")
 
+#: Most seconds of trials by which the first kernels are chosen: the first numbers come soon, and a short run takes least time.
+HORIZON = 20.0
 #: Least seconds of a unit whose speed is used: in short ones the call and the scratch arrays take most of the time.
 MEASURED_SECONDS = 0.05
 #: Time between two looks for an upgrade, in times that a look takes: many points take long to look through.
@@ -42,23 +44,27 @@ class Upgrade(NamedTuple):
 
 
 def choose_first_kernels(
-    alternatives: Collection[Mapping[str, Alternative]], is_ready: Callable[[Kernel], bool]
+    places: Collection[tuple[Mapping[str, Alternative], int]], is_ready: Callable[[Kernel], bool], workers: int
 ) -> set[Kernel]:
     """Return the kernels to begin with: all that are ready, and the cheapest others that serve the rest of the works.
 
-    ``alternatives`` has the kernels of each work.  The cheapest set is found by the greedy algorithm for set cover: the kernel
-    with the least time of compiling per work that it serves, until every work is served.
+    A place has the kernels of a work and the number of its trials.  The cheapest set is found by the greedy algorithm for
+    weighted set cover: the kernel with the least price per work that it serves, until every work is served.  The price is the
+    time of compiling and of the trials.  More than HORIZON seconds of trials count as HORIZON, because another kernel can take
+    over.
     """
-    chosen = {one.kernel for some in alternatives for one in some.values() if is_ready(one.kernel)}
-    rest = [some for some in alternatives if not any(one.kernel in chosen for one in some.values())]
+    chosen = {one.kernel for some, _ in places for one in some.values() if is_ready(one.kernel)}
+    rest = [place for place in places if not any(one.kernel in chosen for one in place[0].values())]
     while rest:
         served: dict[Kernel, list[float]] = {}
-        for some in rest:
+        compiling: dict[Kernel, float] = {}
+        for some, trials in rest:
             for one in some.values():
-                served.setdefault(one.kernel, []).append(one.compile_seconds)
-        best = min(served, key=lambda kernel: served[kernel][0] / len(served[kernel]))
+                served.setdefault(one.kernel, []).append(trials * one.trial_seconds / workers)
+                compiling[one.kernel] = one.compile_seconds
+        best = min(served, key=lambda k: (compiling[k] + min(HORIZON, sum(served[k]))) / len(served[k]))
         chosen.add(best)
-        rest = [some for some in rest if all(one.kernel is not best for one in some.values())]
+        rest = [place for place in rest if all(one.kernel is not best for one in place[0].values())]
     return chosen
 
 
@@ -91,7 +97,8 @@ class Tiers:
                 self._alternatives[work] = some
             else:
                 self._only[work] = fastest
-        self._usable = choose_first_kernels(self._alternatives.values(), is_ready)
+        places = [(some, count_trials(work.todo)) for work, some in self._alternatives.items()]
+        self._usable = choose_first_kernels(places, is_ready, workers())
         begins = dict.fromkeys([*self._only.values(), *self._usable])
         self.first = [kernel for kernel in begins if not is_ready(kernel)]
         self._candidates = {one.kernel for some in self._alternatives.values() for one in some.values()} - self._usable

@@ -66,6 +66,8 @@ class KernelTable:
         As given.
     names : tuple of str
         The kernels, in the table's order.
+    compile_seconds : dict
+        As given.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class KernelTable:
         self.package = package
         self._table = dict(table)
         self._fastest = fastest
-        self._compile_seconds, self._nanoseconds = dict(compile_seconds or {}), nanoseconds
+        self.compile_seconds, self._nanoseconds = dict(compile_seconds or {}), nanoseconds
         self.names = tuple(self._table)
 
     def is_served(self, name: str, *values: Any) -> bool:
@@ -120,6 +122,6 @@ class KernelTable:
         if len(times) < 2:
             return {}
         return {
-            name: Alternative(self.load_kernel(name), self._compile_seconds[name], 1e-9 * time)
+            name: Alternative(self.load_kernel(name), self.compile_seconds[name], 1e-9 * time)
             for name, time in times.items()
         }

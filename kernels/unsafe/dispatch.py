@@ -36,7 +36,7 @@ def _estimate_fraction_times(n: int, f: int) -> dict[str, float]:
     times = {
         "lanes": 5.0 * f + 60 * close,
         "small": 45.0,
-        "scalar.WHOLE": 60 + 2**n / 4,
+        "scalar.WHOLE": 100 + 2**n / 8,
         "scalar.MERGED": 40.0 * f + 2 * f * f,
         "worklist.WORKLIST": f * (30 + 3.0 * n) + min(1.0, (close / 4) ** 2) * 3 * n * 2**n,
     }

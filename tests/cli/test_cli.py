@@ -11,10 +11,11 @@ import click
 import pytest
 from helpers.command_line import ROOT
 from helpers.compiled import mark_others_slow
-from helpers.processes import run_fastcube
+from helpers.processes import TOY_FILE, run_fastcube
 
 import fastcube as fc
-from fastcube.cli import COMMANDS, colour_text, group, main
+from fastcube.cli import COMMANDS, checked_run, colour_text, group, main
+from fastcube.running import engines
 
 
 @pytest.fixture(scope="module")
@@ -326,3 +327,11 @@ def test_info_names_the_commit_of_the_checkout(run):
     """The one that every results file and report names as what made it."""
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
     assert head.strip() in run("info")[1]
+
+
+def test_the_command_does_not_wait_for_a_compilation_that_is_not_needed(cli, monkeypatch):
+    ended = []
+    monkeypatch.setattr(checked_run, "exit_process", ended.append)
+    monkeypatch.setattr(engines, "has_running_threads", lambda: True)
+    cli("run", str(TOY_FILE), "--trials", "10", "-o", "r.h5")
+    assert ended == [0]

@@ -16,6 +16,7 @@ import fastcube as fc
 from fastcube.cli import slurm
 from fastcube.cli.sbatch_options import parse_time_limit
 from fastcube.results import memory
+from fastcube.running import engines, planning
 
 
 def test_the_script_is_a_shell_script_with_the_shards_spelled_out(cli, tmp_path):
@@ -268,10 +269,19 @@ def test_an_exclusive_task_uses_its_whole_node(cli):
 
 
 def test_the_script_states_the_cost_and_warns_where_it_passes_the_time(cli):
+    fc.run(fc.study(TOY_FILE), trials=1)  # compiles the kernel
     script, said = script_of(cli, "--array", "4", "--trials", "100")
     assert re.search(r"^# It takes <?[0-9.,]+ CPU hours in all, .* per task with 1 processor\.$", script, re.MULTILINE)
     assert "more than --time" not in said
     assert "more than --time 01:00:00" in script_of(cli, "--array", "4", "--trials", "1e15")[1]
+
+
+def test_a_script_is_made_without_compiling(cli, monkeypatch):
+    monkeypatch.setattr(engines, "kernels_to_compile", lambda study, points: 1)
+    monkeypatch.setattr(planning, "measured_seconds", lambda *_: pytest.fail("compiles"))
+    script, said = script_of(cli, "--array", "4", "--trials", "100")
+    assert "# Its time was not estimated, because its kernels were not compiled" in script
+    assert re.search(r"the time is not estimated, .*; see fastcube warmup \S*toy\.py$", said, re.MULTILINE)
 
 
 def test_many_shards_are_shared_by_fewer_tasks(cli):

@@ -13,10 +13,17 @@ import fastcube.kernels
 from fastcube.kernels.machine.jit import TRIALS_SIGNATURE, Kernel
 from helpers.study_table import STUDIES
 
+#: Most CPU seconds of compiling a kernel that any test may compile, because runs begin with such kernels.
+QUICK_SECONDS = 5
+
 
 @functools.cache
 def _default_kernel_ids() -> frozenset[int]:
-    return frozenset(id(study.table.load_kernel(study.default)) for study in STUDIES.values() if study.default)
+    """Return the identities of the studies' default kernels, and of those with which runs begin."""
+    names = {(study.table, study.default) for study in STUDIES.values() if study.default}
+    for table in {study.table for study in STUDIES.values()}:
+        names |= {(table, name) for name, seconds in table.compile_seconds.items() if seconds <= QUICK_SECONDS}
+    return frozenset(id(table.load_kernel(name)) for table, name in names)
 
 
 def is_package_kernel(kernel: Kernel) -> bool:

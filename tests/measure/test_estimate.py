@@ -383,3 +383,44 @@ def test_intervals_of_differences_cover_where_a_precision_stops_a_run(p, precisi
         e = statistic.estimate(counts, trials, {})
         covered += e.low <= p * (1 - 2 * less) <= e.high
     assert covered >= 930
+
+
+def susceptibilities(failed):
+    """The susceptibility of Q_4 for all sets of failed nodes, in units of 1 / survivors, by search."""
+    out = []
+    for gone in itertools.combinations(range(16), failed):
+        left, sizes = set(range(16)) - {*gone}, []
+        while left:
+            waiting, size = [left.pop()], 0
+            while waiting:
+                v, size = waiting.pop(), size + 1
+                near = {v ^ 1 << d for d in range(4)} & left
+                left -= near
+                waiting += near
+            sizes.append(size)
+        out.append(sum(s * s for s in sizes) - max(sizes) ** 2)
+    return np.array(out)
+
+
+def test_a_quantity_with_a_heavy_tail_waits_until_its_interval_covers():
+    """Six of 16 nodes: at the first prefix the normal interval misses too often, at the prefix where runs stop it does not."""
+    values, point = susceptibilities(6), {"network": "hypercube", "failing": "nodes", "n": 4, "failed": 6}
+    s, rng = fc.study("survival-curve").statistic("susceptibility"), np.random.default_rng(7)
+    truth, first, stopped = values.mean() / 10, [], []
+    for _ in range(800):
+        some = rng.choice(values, 2**17)
+        for trials in (2**k for k in range(12, 18)):
+            part = some[:trials]
+            counts = {
+                "others": int(part.sum()),
+                "others_squares": int((part**2).sum()),
+                "disconnected": int((part > 0).sum()),
+            }
+            e = s.estimate(counts, trials, point)
+            covers = e.low <= truth <= e.high
+            if trials == FIRST_PREFIX:
+                first.append(covers)
+            if s.is_settled(counts, trials, point):
+                stopped.append(covers)
+                break
+    assert len(stopped) == 800 and np.mean(first) < 0.93 and np.mean(stopped) > 0.94

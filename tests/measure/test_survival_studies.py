@@ -18,6 +18,7 @@ from fastcube.measure.study import product_grid
 from fastcube.measure.survival import networks_of_size
 from fastcube.measure.tally import Tally
 from fastcube.networks.family import CubeNetwork
+from fastcube.results.results import Results
 from fastcube.results.table import as_table
 from fastcube.studies.networks.survival import asymptotic_survival
 
@@ -352,3 +353,47 @@ def test_memory_of_the_largest_networks():
     point = {"network": "moebius1", "n": 16, "f": 30000, "links": 100}
     tally = STUDY.count(point, 512)
     assert tally.trials == 512 and np.isfinite(tally.counts["connected"])
+
+
+@pytest.mark.kernels
+def test_built_in_networks_stand_beside_ones_own():
+    """Equal networks count equally under both names, with faulty links too; a grid and notes compare with the hypercube."""
+    again = fc.custom_network("again", "crossed again", step=crossed_again, slots=lambda n: n)
+    study, built_in = fc.survival_study(again), fc.study("survival")
+    assert [grid.name for grid in study.grids] == ["nodes", "links"]
+    results = fc.run(study, network=["again", "crossed", "hypercube"], n=5, f=[0, 8], links=[0, 12], trials=500)
+    for f, links in ((0, 12), (8, 0), (8, 12)):
+        there = {"network": "crossed", "n": 5, "f": f, "links": links}
+        assert study.key(0, there) == built_in.key(0, there)
+        wanted = built_in.count(there, 500).counts
+        assert wanted == results.tallies["again", 5, f, links].counts == results.tallies["crossed", 5, f, links].counts
+        told = study.explain(there | {"network": "hypercube"}, study.key(0, there), 3)
+        assert told.data == built_in.explain(there | {"network": "hypercube"}, built_in.key(0, there), 3).data
+    heading, *lines = study.notes(results)
+    assert heading.startswith("P(connected) minus the hypercube's") and [
+        line.split(":")[0].strip() for line in lines
+    ] == ["again", "crossed"]
+
+
+def crossed_again(v, d, n):
+    return v ^ (1 << d) ^ ((v & 0x5555555555555555 & ((1 << (d & ~1)) - 1)) << 1)
+
+
+def test_a_network_with_other_links_says_what_is_not_compared():
+    ring = fc.custom_network(
+        "ring",
+        "a cycle",
+        step=lambda v, d, n: (v + (1 if v % 2 == d else -1)) % 2**n,
+        slots=lambda n: 2,
+        sizes=lambda n: n > 1,
+    )
+    study = fc.survival_study(ring)
+    assert [grid.name for grid in study.grids] == ["nodes"] and not ring.is_compared(4)
+    counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
+    tallies = {("ring", 4, 2, links): Tally(((0, 100),), counts, {}) for links in (0, 3)}
+    *_, behind, unlike = study.notes(Results(study, 0, tallies))
+    assert behind.startswith("  ring: within 0.0") and behind.endswith("at n=4,f=2,links=0")
+    assert (
+        unlike
+        == "  ring: its links have other names than the hypercube's at n = 4, so points with faulty links are not compared"
+    )

@@ -43,6 +43,12 @@ def read_page(name: str) -> str:
     return " ".join((DOCS / f"{name}.md").read_text(encoding="utf-8").split())
 
 
+def scientific(x: float, digits: int) -> str:
+    """A number as pages write it: 2.70 · 10⁻⁷."""
+    head, power = f"{x:.{digits}e}".split("e")
+    return f"{head} · 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
 def leading_form(n: int) -> float:
     """(16 lambda / n^2) 2^(-2 sqrt n), lambda the smallest positive root of the page's series."""
     low, high = 1.0, 1.3
@@ -234,11 +240,17 @@ def test_dual_cubes(tables):
 
 
 def test_rare_events():
-    """Plain trials for the half-width that the page shows, by the second term of empirical Bernstein."""
+    """Plain trials for the half-widths that the page shows: of a probability, of a normal interval, of empirical Bernstein."""
     page = read_page("rare")
-    (half,) = re.findall(r"± (6\.\de-10) ", page)
-    trials = 7 * math.log(4 / 0.05) * max_unsafe(40, 20, 40) / (3 * float(half))
-    assert "more than 10²¹ trials" in page and 1e21 < trials < 1e22
+    (half,) = map(float, re.findall(r"± (6\.\de-10) ", page))
+    close, low, high = map(float, re.search(r"(\d\.\d+e-07) \[(\d\.\d+e-07), (\d\.\d+e-07)\]", page).groups())
+    mean = math.comb(20, 2) * math.comb(40, 2) * 2 / (2**40 - 1)  # two unsafe nodes per pair of faults at distance 2
+    assert f"and {scientific(mean, 2)} nodes are unsafe on average" in page
+    assert f"with probability {scientific(close, 3)}" in page
+    plain = 1.96**2 * close / ((high - low) / 2) ** 2, 1.96**2 * 2 * mean / half**2
+    assert f"about {scientific(plain[0], 0)} trials for the probability" in page
+    assert f"about {scientific(plain[1], 0)} for the mean with a normal interval" in page
+    assert 1e21 < 7 * math.log(4 / 0.05) * max_unsafe(40, 20, 40) / (3 * half) < 1e22 and "need more than 10²¹." in page
     mean = fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean
     assert f"# about {float(mean):.2e}" in page
 

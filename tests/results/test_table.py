@@ -127,7 +127,9 @@ def test_what_is_over_fewer_trials_says_over_how_many():
     assert "of some_active: trials with an active node" in as_table(results, 200)
     assert results._repr_html_().count("<br>of ") == 2
     hidden = sum(not s.shown for s in results.study.statistics)
-    assert f"{hidden} statistics of this study not in the table: --format csv or json has all" in as_table(results)
+    assert f"{hidden} statistics of this study not in the table: fastcube show --format csv has all" in as_table(
+        results
+    )
     assert f"{hidden} statistics of this study" in results._repr_html_()
 
 

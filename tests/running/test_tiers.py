@@ -143,18 +143,28 @@ def test_workers_of_other_processes_change_over_alike(monkeypatch, undisturbed):
     assert kernels["fast"].calls
 
 
-def costs_of(**seconds):
-    """Alternatives of one work: kernels by name with their seconds of compiling."""
-    return {name: Alternative(name, cost, 1.0) for name, cost in seconds.items()}
+def place_of(trials=0, **seconds):
+    """A work: its kernels by name with their seconds of compiling, each of which takes a second per trial, and its trials."""
+    return {name: Alternative(name, cost, 1.0) for name, cost in seconds.items()}, trials
 
 
 def test_the_first_kernels_are_the_cheapest_that_serve_all_works():
-    small = [costs_of(small6=3, whole=5), costs_of(small7=3, whole=5), costs_of(small8=3, whole=5, lanes=18)]
-    assert choose_first_kernels(small, lambda kernel: False) == {"whole"}
-    assert choose_first_kernels(small[:1], lambda kernel: False) == {"small6"}
-    assert choose_first_kernels(small, lambda kernel: kernel == "lanes") == {"lanes", "whole"}
-    assert choose_first_kernels([*small, costs_of(merged=8)], lambda kernel: False) == {"whole", "merged"}
-    assert choose_first_kernels([], lambda kernel: False) == set()
+    small = [place_of(small6=3, whole=5), place_of(small7=3, whole=5), place_of(small8=3, whole=5, lanes=18)]
+    for places, ready, expected in (
+        (small, (), {"whole"}),
+        (small[:1], (), {"small6"}),
+        (small, ("lanes",), {"lanes", "whole"}),
+        ([*small, place_of(merged=8)], (), {"whole", "merged"}),
+        ([], (), set()),
+    ):
+        assert choose_first_kernels(places, ready.__contains__, 2) == expected
+
+
+@pytest.mark.parametrize(("trials", "expected"), [(1, "quick"), (8, "fast"), (10**6, "quick")])
+def test_the_first_kernel_depends_on_the_trials_of_short_runs(trials, expected):
+    """A kernel that takes long to compile begins only where that is the shorter run; a long run changes over to it."""
+    some = {"quick": Alternative("quick", 1.0, 2.0), "fast": Alternative("fast", 5.0, 0.5)}
+    assert choose_first_kernels([(some, trials)], lambda kernel: False, 1) == {expected}
 
 
 @pytest.mark.parametrize("name", fc.study_names())
