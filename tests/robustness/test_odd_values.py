@@ -286,7 +286,7 @@ METHODS = {
 
 #: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
 OWN = {
-    "Study": {"check", "verify", "exact", "order", "parameters", "curve_key"},
+    "Study": {"check", "verify", "exact", "order", "parameters", "curve_key", "alternatives"},
     "Axis": {"sort_key", "parameter"},
     "Layout": {"add_rows", "new_tally"},
 }
