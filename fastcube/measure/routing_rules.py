@@ -248,7 +248,7 @@ def _name_of(rule: Any) -> str:
         raise ParameterError(f"rules must be jitted functions: write @fc.blocks.block above {own.__name__}")
     takes = list(inspect.signature(own).parameters)
     if len(takes) != 4:
-        raise ParameterError(f"{own.__name__} must take (world, words, s, t), got ({', '.join(takes)})")
+        raise ParameterError(f"{own.__name__} must take (world, status, s, t), got ({', '.join(takes)})")
     if own.__name__.lower() in NAMES:
         raise ParameterError(f"a rule of one's own must not have a built-in rule's name, got {own.__name__}")
     if not NAME.fullmatch(own.__name__):
@@ -334,7 +334,7 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
     ----------
     rules : sequence
         Up to 64 rules of different names: built-in names (``ROUTE``, ``ROUTE1``, ``ROUTE3``, ``LEVELS``, ``VECTORS``, ``A1``,
-        ``DFS``, ``SIDETRACK``), or your own blocks ``rule(world, words, s, t)``.  A block returns the number of links on the
+        ``DFS``, ``SIDETRACK``), or your own blocks ``rule(world, status, s, t)``.  A block returns the number of links on the
         message's path, or STUCK, LIVELOCK, LIMIT, LOST or REFUSED (``fc.blocks``: rules of a table).  A block made by
         ``fc.blocks.first_path`` runs only in trials with a fault on ROUTE's path, other blocks in all (``docs/speed.md``).
     compared_with : str or block, optional

@@ -239,8 +239,8 @@ def trial_study(
         *(counter for output in outputs for counter in counters_of(output)),
         *(Maximum(output.name, output.description) for output in outputs),
     )
-    room, count_trial = _wrap_trial(name, trial, set_up, outputs, layout)
-    kernel = trials_kernel(room, count_trial, code=getattr(trial, "py_func", trial))
+    workspace, count_trial = _wrap_trial(name, trial, set_up, outputs, layout)
+    kernel = trials_kernel(workspace, count_trial, code=getattr(trial, "py_func", trial))
     return Study(
         name=name,
         title=title,

@@ -229,8 +229,8 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
     notes = make_notes(results, notes_of, statistics)
     head = textwrap.wrap(_title_with_source(results), width)
-    told = [part for line in notes for part in fold_line(line, width)]
-    return "\n".join([*head, "", *lines, *([""] if notes else []), *told])
+    reported = [part for line in notes for part in fold_line(line, width)]
+    return "\n".join([*head, "", *lines, *([""] if notes else []), *reported])
 
 
 def _document_table(results: Results, statistics: Sequence[str] | None) -> tuple[list[list[str]], list[str]]:

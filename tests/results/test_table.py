@@ -152,8 +152,8 @@ def test_a_narrow_terminal_loses_statistics_and_never_wraps(routes, width):
     kept = lines[top].split()[3:]
     names = [s.name for s in routes.study.statistics if s.shown]
     assert kept == names[: len(kept)]
-    told = " ".join(" ".join(lines).split()).partition(" in csv and json: ")[2]
-    assert all(name in told for name in names[len(kept) :]) and bool(told) == (len(kept) < len(names))
+    reported = " ".join(" ".join(lines).split()).partition(" in csv and json: ")[2]
+    assert all(name in reported for name in names[len(kept) :]) and bool(reported) == (len(kept) < len(names))
     assert len(kept) == {30: 0, 200: len(names)}.get(width, len(kept))
 
 
