@@ -102,11 +102,12 @@ class OutputFile:
         except ResultFileError as error:
             raise ResultFileError(f"{error}; {self._rescue_results(results)}") from error
         except Exception as error:  # whatever the error, the results must be saved somewhere
-            why = (
-                error_reason(error)
-                if isinstance(error, OSError)
-                else f"{type(error).__name__}: {plain_text(str(error))}"
-            )
+            if isinstance(error, MemoryError):
+                why = "not enough memory"
+            elif isinstance(error, OSError):
+                why = error_reason(error)
+            else:
+                why = f"{type(error).__name__}: {plain_text(str(error))}"
             raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue_results(results)}") from error
 
     @contextlib.contextmanager
