@@ -113,11 +113,11 @@ def main() -> None:
         print(f"{text:58}{held:8.2%}{bernstein:9.2%}{width:8.2f}")
     print(f"\n{'quantile':58}{'no ties':>8}{'10 values':>17}")
     for percent, trials in QUANTILES:
-        share, tenth = (
+        fraction, tenth = (
             percent / 100,
             math.ceil(percent / 10),
         )  # of ten equally frequent values, the tenth-th is the quantile
-        held = quantile_coverage(percent, trials, share, share)
+        held = quantile_coverage(percent, trials, fraction, fraction)
         tied = quantile_coverage(percent, trials, (tenth - 1) / 10, tenth / 10)
         print(f"{f'{percent}% quantile, {trials:,} trials':58}{held:8.2%}{tied:17.2%}")
 

@@ -114,8 +114,8 @@ def measure_items(name: str, workers: int | None, most: int = 10**6) -> None:
         time_items(1, 16 * on.workers())
         for trials in (10**k for k in range(len(str(most)))):
             each, inside = time_items(trials, max(20, 2000 * 1000 // max(1000, trials)))
-            share = inside / on.workers() / each
-            print(f"{label}: {each * 1e6:.0f} us an item of {trials} trials, {share:.0%} of it in the kernel")
+            fraction = inside / on.workers() / each
+            print(f"{label}: {each * 1e6:.0f} us an item of {trials} trials, {fraction:.0%} of it in the kernel")
 
 
 def _make_results(points: int, first: int, stop: int, goal: Goal | None = None) -> Results:
@@ -164,9 +164,9 @@ def measure_checkpoints(folder: Path) -> None:
             open_results(folder / "r.h5")
             read.append(time.process_time() - begin)
         size = (folder / "r.h5").stat().st_size
-        shares = ", ".join(f"{min(save) / apart:.2%} every {apart} s" for apart in (1, 15, 300))
+        fractions = ", ".join(f"{min(save) / apart:.2%} every {apart} s" for apart in (1, 15, 300))
         print(
-            f"{points} points, {size / 1e3:.0f} kB: written in {min(save) * 1e3:.0f} ms ({shares}), "
+            f"{points} points, {size / 1e3:.0f} kB: written in {min(save) * 1e3:.0f} ms ({fractions}), "
             f"read in {min(read) * 1e3:.0f} ms of CPU"
         )
 
@@ -187,9 +187,9 @@ def measure_merging(folder: Path, most: int, points: int = 56) -> None:
     """What merging 1, 10, 100, ... shards takes, and their status: whole commands."""
     paths = [path.name for path in _write_shards(folder, most, points)]
     for shards in (10**k for k in range(len(str(most)))):
-        told, _ = _run_command(folder, "status", *paths[:shards])
+        reported, _ = _run_command(folder, "status", *paths[:shards])
         merged, peak = _run_command(folder, "merge", *paths[:shards], "-o", f"all-{shards}.h5")
-        print(f"{shards} shards of {points} points: merge {merged:.2f} s, status {told:.2f} s of CPU, {peak} MiB")
+        print(f"{shards} shards of {points} points: merge {merged:.2f} s, status {reported:.2f} s of CPU, {peak} MiB")
 
 
 def main() -> None:

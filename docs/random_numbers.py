@@ -17,10 +17,11 @@ def point_key(study, seed, point):
 
 
 def study_key(study, seed, point):
-    point, shared = {name: value for name, value in point.items() if name not in ("network", "failed")}, study
+    named = {"what" if name == "failing" else name: value for name, value in point.items()}
+    point, shared = {name: value for name, value in named.items() if name not in ("network", "failed")}, study
     if study == "routing-rules-rate":
         point, shared = {**point, "k": 1}, "routing-rate"
-    elif study == "routing-rules" or study.startswith("routing-rules-"):
+    elif study in ("routing-rules", "safety-status") or study.startswith("routing-rules-"):
         point, shared = {**point, "k": 1}, "routing"
     elif study == "hitting" or study.startswith("survival-curve-"):
         shared = "survival-curve"

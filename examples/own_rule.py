@@ -10,9 +10,9 @@ differ by the rule alone.
 # %%
 # The rule
 # --------
-# A rule is a block ``rule(world, words, s, t)``. It returns the number of links on the message's path, or why the message was
+# A rule is a block ``rule(world, status, s, t)``. It returns the number of links on the message's path, or why the message was
 # not delivered. Where every node decides for itself, the rule is made of a block for one step: at a node ``curr`` whose label
-# differs from the destination's in the bits ``apart``, it returns the one bit to cross, or zero if there is none.
+# differs from the destination's in the bits ``difference``, it returns the one bit to cross, or zero if there is none.
 # ``make_simulator`` makes a rule of it and detects livelocks. The rule of this page moves to the nonfaulty neighbour that has
 # the fewest faulty neighbours. It first considers neighbours that are nearer to the destination, then the others.
 
@@ -53,10 +53,10 @@ def most_careful(faults, curr, among, whole, t):
 
 
 @block
-def carefully(faults, curr, apart, whole, k, search):
+def carefully(faults, curr, difference, whole, k, search):
     """Return the bit of a nonfaulty neighbour that is nearer to the destination, or else of one that is farther."""
-    bit = most_careful(faults, curr, apart, whole, curr ^ apart)
-    return bit if bit else most_careful(faults, curr, whole & ~apart, whole, curr ^ apart)
+    bit = most_careful(faults, curr, difference, whole, curr ^ difference)
+    return bit if bit else most_careful(faults, curr, whole & ~difference, whole, curr ^ difference)
 
 
 walk_carefully = make_simulator(carefully)
@@ -64,7 +64,7 @@ walk_carefully = make_simulator(carefully)
 
 @first_path
 @block
-def careful(world, words, s, t):
+def careful(world, status, s, t):
     """Return the number of links; ``first_path`` takes ROUTE's path where it has no fault."""
     return walk_carefully(world.faults, s, t, world.whole, np.int64(1), world.search)
 
@@ -77,7 +77,7 @@ def careful(world, words, s, t):
 
 
 @block
-def drunken(world, words, s, t):
+def drunken(world, status, s, t):
     """Cross any nonfaulty link, nearer or farther, until the message arrives, 100 hops at most."""
     curr, hops = s, np.int64(0)
     while curr != t:

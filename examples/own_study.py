@@ -59,10 +59,10 @@ mine = study("cut-off")
 
 point = {"n": 4, "p": 0.5}
 key = mine.key(0, point)
-told = [mine.explain(point, key, t).data for t in range(1000)]
+reported = [mine.explain(point, key, t).data for t in range(1000)]
 counts = mine.count(point, 1000).counts
-assert counts["some_nonzero"] == sum(one["some"] for one in told)
-assert counts["nodes_total"] == sum(one["nodes"] for one in told)
+assert counts["some_nonzero"] == sum(one["some"] for one in reported)
+assert counts["nodes_total"] == sum(one["nodes"] for one in reported)
 print(counts)
 
 # %%

@@ -123,8 +123,8 @@ _FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)|(?:at|Raised from) (\S[^\
 def _raise_location(error: BaseException) -> str:
     """Return file and line where a user's code raised, the innermost place; empty if that is inside fastcube."""
     notes = getattr(error, "__notes__", [])
-    told = _FILE_LINE.findall(_COLOURS.sub("", "\n".join([*notes, str(error)])))
-    places = [(a or b, int(m or n)) for a, m, b, n in told]
+    reported = _FILE_LINE.findall(_COLOURS.sub("", "\n".join([*notes, str(error)])))
+    places = [(a or b, int(m or n)) for a, m, b, n in reported]
     walk, passed = error.__traceback__, []
     while walk is not None:
         passed.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))

@@ -94,10 +94,10 @@ def run(verdict, variant, algorithm="FTTC"):
 def test_the_twin_sees_what_the_counterexamples_show(verdicts):
     assert run(verdicts["theorem-6-as-printed"], "as_printed").deadlocked
     for variant in ("as_printed", "as_commented", "corrected"):
-        for name in (f"always-{variant}", f"theorem-7-{variant}"):
+        for name in (f"always-{variant.replace('_', '-')}", f"theorem-7-{variant.replace('_', '-')}"):
             found = run(verdicts[name], variant)
             assert found.lost > 0, name
-        assert run(verdicts[f"always-{variant}"], variant).expected == 8
+        assert run(verdicts[f"always-{variant.replace('_', '-')}"], variant).expected == 8
     assert run(verdicts["rerouting-delivers"], "as_commented", "REROUTE").lost > 0
     slow = run(verdicts["theorem-5-detours"], "as_commented")
     assert slow.steps_sync >= 2 * slow.n

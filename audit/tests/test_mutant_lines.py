@@ -92,7 +92,7 @@ LINES = [
          "for j in range(i + 2, self.n) if not fault[v] >> d[j] & 1]\n        if",
          ("theorem-6-as-commented", "theorem-6-corrected", "corrected-loses-the-stranded")),
     Line(LK, "helpers wait by the letter", "gathering_run",
-         'if self.variant == "as_printed" or not fault[v] >> d[j] & 1]', "]",
+         ' if self.variant == "as_printed" or not fault[v] >> d[j] & 1', "",
          ("theorem-6-as-commented", "theorem-6-corrected", "example-3", "corrected-loses-the-stranded")),
     Line(LK, "links of faulty nodes are alive", "trees",
          "lows.append(nodes & ~bit)\n        bits.append(np.full_like(nodes, bit))",

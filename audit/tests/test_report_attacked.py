@@ -45,7 +45,7 @@ def made(folder, claims=(), **how):
     return build_maker(folder, plan_of([paper(*claims)], True), 1, how.get("max_seconds"), "none", False).run()
 
 
-def told(folder):
+def reported(folder):
     """What a folder holds, without when and where it was made."""
     kept = {path.name: json.loads(path.read_text()) for path in folder.glob("*/*.json")}
     drawn = kept.pop("toy.json")
@@ -172,7 +172,7 @@ def test_a_disk_that_fills_up_is_one_line_and_what_was_made_stays(tmp_path, monk
         assert "not computed yet" in page
         (disk / "filler").unlink()
         assert made(disk, ("last",)) == FINISHED
-        assert told(disk) == told(tmp_path / "undisturbed")
+        assert reported(disk) == reported(tmp_path / "undisturbed")
 
 
 def test_past_the_time_no_piece_is_begun(tmp_path, monkeypatch):
@@ -250,5 +250,5 @@ def test_signals_at_random_moments_cost_nothing(tmp_path):
             said = (folder / "said").read_text()
             assert code in {FINISHED, *CODES.values(), *(-number for number in CODES)}, said
         assert made(folder / "out", ("false", "repaired", "last")) == FINISHED
-        assert told(folder / "out") == told(tmp_path / "undisturbed")
+        assert reported(folder / "out") == reported(tmp_path / "undisturbed")
         assert "Stopped" not in (folder / "said").read_text()

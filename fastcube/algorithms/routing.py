@@ -67,9 +67,9 @@ def _check_k(cube: Hypercube, k: object) -> int:
 
 def _detour(cube: Hypercube, curr: int, t: int, k: int) -> int | None:
     """Return the first g_i whose path P_i = curr(g_i, f_1, ..., f_l, g_i) has no fault among its first k nodes (R6), or None."""
-    apart = curr ^ t
-    for g in descending_bits(2**cube.n - 1 & ~apart):
-        if is_clear(cube, curr, iter([g, *descending_bits(apart), g]), k):
+    difference = curr ^ t
+    for g in descending_bits(2**cube.n - 1 & ~difference):
+        if is_clear(cube, curr, iter([g, *descending_bits(difference), g]), k):
             return g
     return None
 

@@ -81,12 +81,12 @@ class CommunicationTree:
     def faulty_links(self) -> tuple[tuple[int, int], ...]:
         """The tree's faulty links as (sender, receiver), by stage, then sender: links whose sender's FAULT bit is set."""
         low, bit = dead_links(self.cube)
-        apart = low ^ np.uint64(self.sink)
+        difference = low ^ np.uint64(self.sink)
         found: list[tuple[int, int]] = []
         crossed = np.uint64(0)  # d_0, ..., d_{i-1}: a sender of stage i agrees with the sink in these bits
         for d in self.order:
             link = _ONE << np.uint64(d)
-            ends = low[(bit == link) & (apart & crossed == 0)]
+            ends = low[(bit == link) & (difference & crossed == 0)]
             senders = ends | (np.uint64(~self.sink & 1 << d))
             found += [(u, u ^ 1 << d) for u in np.sort(senders).tolist()]
             crossed |= link
@@ -96,10 +96,10 @@ class CommunicationTree:
         """Return the role of node v at stage i: ``active`` (sends), ``passive`` (receives) or ``idle`` (equations 1 to 3)."""
         v = self.cube.check_node("v", v)
         i = check_integer("i", i, 0, self.n - 1, f"for n={self.n}")
-        apart = v ^ self.sink
-        if any(apart >> d & 1 for d in self.order[:i]):
+        difference = v ^ self.sink
+        if any(difference >> d & 1 for d in self.order[:i]):
             return "idle"
-        return "active" if apart >> self.order[i] & 1 else "passive"
+        return "active" if difference >> self.order[i] & 1 else "passive"
 
     @property
     def links(self) -> list[tuple[int, int, int]]:
@@ -221,17 +221,17 @@ def _find_tree_order(cube: Hypercube) -> CommunicationTree | None:
     sink = first_sink(n, low, bit)
     if sink is None:
         return None
-    apart = (low ^ np.uint64(sink)) & ~bit
+    difference = (low ^ np.uint64(sink)) & ~bit
     rest, order, costs = set(range(n)), [0] * n, []
     for i in range(n - 1, 0, -1):
-        target = np.where(apart == 0, bit, apart)
+        target = np.where(difference == 0, bit, difference)
         counted = target[target & (target - _ONE) == 0]
         total = np.bincount(np.bitwise_count(counted - _ONE), minlength=n).tolist()
         costs.append({j: total[j] for j in sorted(rest)})
         order[i] = min(sorted(rest), key=lambda j: total[j])  # ties: the lowest (R5)
         rest.remove(order[i])
         used = _ONE << np.uint64(order[i])
-        apart, bit = apart[bit != used] & ~used, bit[bit != used]
+        difference, bit = difference[bit != used] & ~used, bit[bit != used]
     (order[0],) = rest
     return CommunicationTree(cube, sink, order, costs)
 

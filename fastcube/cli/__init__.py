@@ -150,7 +150,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
-def verbosity_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def verbosity_option(reported: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option ``-v`` with this help."""
     return click.option(
         "-v",
@@ -158,7 +158,7 @@ def verbosity_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., 
         count=True,
         expose_value=False,
         callback=lambda ctx, param, count: configure_logging(count),
-        help=told,
+        help=reported,
     )
 
 

@@ -36,8 +36,10 @@ def command(name: str | None) -> None:
             click.echo(label)
         click.echo(numbers if narrow else label.ljust(longest) + numbers)
 
-    for told in textwrap.wrap(f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns", line_width()):
-        click.echo(told)
+    for reported in textwrap.wrap(
+        f"{cpu_name()}, one core, CPU time, best of 3, ours and theirs in turns", line_width()
+    ):
+        click.echo(reported)
     print_row("", f" {'ours':>12} {'theirs':>12} {'ratio':>11}")
     print_row("what, against what", f" {'trials/s':>12} {'trials/s':>12} {'ours/theirs':>11}")
     for name_of, benchmark in zip(names, chosen, strict=True):

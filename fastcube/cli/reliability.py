@@ -150,10 +150,12 @@ def command(
             )
         if difference is not None and stat == "connected" and source.results is not None:
             found = crossing(source.results)
-            told = "no crossing is seen at three standard errors"
+            reported = "no crossing is seen at three standard errors"
             if found.rate is not None:
-                told = f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
-            click.echo(f"{source.name} and hypercube, n={source.n}: {told}")
+                reported = (
+                    f"cross at rate {found.rate:.6f}, by three standard errors in [{found.low:g}, {found.high:g}]"
+                )
+            click.echo(f"{source.name} and hypercube, n={source.n}: {reported}")
     if figure is not None:
         lines = [(f"{source.label}, n = {source.n}", curve.read, difference) for source, curve, difference in read]
         _plot_reliability(lines, rates, stat, figure)

@@ -49,10 +49,10 @@ def command(
     index = parse_count("trial", trial)
     check_range("trial", index, 0, MOST_TRIALS - 1)
     with wrap_study_errors(f"trial {index} of {chosen.name} at {point_text(where)}"):
-        told = chosen.explain(where, chosen.key(number, where), index)
-    data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **told.data}
+        reported = chosen.explain(where, chosen.key(number, where), index)
+    data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **reported.data}
     if not as_json:
         click.echo(f"trial {index} of {chosen.name} at {point_text(where)}")
-        click.echo(told.text)
+        click.echo(reported.text)
         click.echo()
     click.echo(json.dumps(data))

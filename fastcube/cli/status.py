@@ -160,8 +160,8 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         lines.append(["-" if c is None else f"{c:,}" if isinstance(c, int) else str(c) for c in cells])
     columns = list(zip(*lines, strict=True))
     kept, left_out = fit_columns(columns, len(names), table_width())
-    for told in zip(*kept, strict=True):
-        click.echo("  ".join(told))
+    for reported in zip(*kept, strict=True):
+        click.echo("  ".join(reported))
     if left_out:
         click.echo(f"left out for width, in --json: {', '.join(left_out)}")
     if shards is not None:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from ..errors import check_range
 
 
-def _mean_over_distances(n: int, share: list[Fraction]) -> Fraction:
-    """Return the mean of ``share[h]`` over the Hamming distance h of two different random nodes."""
-    total = sum((math.comb(n, h) * share[h] for h in range(1, n + 1)), Fraction(0))
+def _mean_over_distances(n: int, fraction: list[Fraction]) -> Fraction:
+    """Return the mean of ``fraction[h]`` over the Hamming distance h of two different random nodes."""
+    total = sum((math.comb(n, h) * fraction[h] for h in range(1, n + 1)), Fraction(0))
     return total / Fraction(2**n - 1)
 
 
@@ -22,10 +22,10 @@ def minimal_fraction(n: int, rate: float) -> Fraction:
     """
     check_range("rate", rate, 0, 1, open_above=True)
     p = Fraction(rate)
-    share = [Fraction(1), Fraction(1)]
+    fraction = [Fraction(1), Fraction(1)]
     for m in range(2, n + 1):
-        share.append(share[-1] * (1 - p**m))
-    return _mean_over_distances(n, share)
+        fraction.append(fraction[-1] * (1 - p**m))
+    return _mean_over_distances(n, fraction)
 
 
 def basic_fraction(n: int, rate: float) -> Fraction:
@@ -61,7 +61,7 @@ def mean_tolerant_pairs(n: int, f: int) -> Fraction:
     """
     if n < 2:
         return Fraction(0)
-    cubes, share = 2 ** (n - 2), Fraction(math.comb(n, 2))
+    cubes, fraction = 2 ** (n - 2), Fraction(math.comb(n, 2))
     for i in range(f):
-        share *= Fraction(4 * (cubes - i), 4 * cubes - i)
-    return share
+        fraction *= Fraction(4 * (cubes - i), 4 * cubes - i)
+    return fraction

@@ -203,9 +203,9 @@ def mean_of_classes(classes: Sequence[TrialClass], trials: int, unit: float = 1.
     for c, look in zip(classes, looked_at, strict=True):
         if look:
             mean = bounded_mean(c.total, c.squares, trials, unit, c.most, alpha=own)
-            share = proportion(c.trials, trials, own)
-            low += min(max(mean.low, share.low * c.least), c.proved)
-            high += min(mean.high, share.high * c.most, c.proved)
+            fraction = proportion(c.trials, trials, own)
+            low += min(max(mean.low, fraction.low * c.least), c.proved)
+            high += min(mean.high, fraction.high * c.most, c.proved)
         else:
             high += c.proved
     whole = normal_mean(total, squares, trials, unit)
@@ -219,8 +219,8 @@ def _constant_limits(value: float, trials: int, least: float, most: float, alpha
     """
     if not most:
         return math.nan, math.nan
-    share = proportion(0, trials, alpha).high
-    return value - share * (value - least), value + share * (most - value)
+    fraction = proportion(0, trials, alpha).high
+    return value - fraction * (value - least), value + fraction * (most - value)
 
 
 def min_nonzero_values(total: int, squares: int) -> float:

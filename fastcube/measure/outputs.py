@@ -217,8 +217,8 @@ def extra_statistics(output: Output, outputs: Sequence[Output]) -> Iterator[Stat
     if output.compared_with:
         other = next(o for o in outputs if o.name == output.compared_with)
         mine, theirs = _bound_function(output), _bound_function(other)
-        shares = other.bound == output.bound == 1 and not (output.is_float or other.is_float)
-        kind = NormalDifference if output.asymptotic else PairedDifference if shares else Difference
+        fractions = other.bound == output.bound == 1 and not (output.is_float or other.is_float)
+        kind = NormalDifference if output.asymptotic else PairedDifference if fractions else Difference
         yield kind(
             name=f"{name}_minus_{output.compared_with}",
             description=f"{what}: how much more than {output.compared_with}",

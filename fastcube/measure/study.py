@@ -423,8 +423,8 @@ class Measure:
             if isinstance(name, str) and statistic.name == name:
                 return statistic
         names = [s.name for s in self.statistics]
-        told = suggest_name(name, names) or f", which has {', '.join(names)}"  # a long list: routing has 28
-        raise ParameterError(f"{command_line_text(name)} is not a statistic of {self.name}{told}")
+        reported = suggest_name(name, names) or f", which has {', '.join(names)}"  # a long list: routing has 28
+        raise ParameterError(f"{command_line_text(name)} is not a statistic of {self.name}{reported}")
 
     def target(self, name: str | None = None) -> Number:
         """Return the target statistic: the one called ``name``, or the first.  Raises ParameterError."""

@@ -205,17 +205,17 @@ def _network_summary(net: Any, ends: dict[str, int]) -> dict[str, Any]:
     from ..algorithms.survival import survival
 
     found = survival(net)
-    told = {"connected": found.connected, "isolated": found.isolated, "components": found.components}
+    reported = {"connected": found.connected, "isolated": found.isolated, "components": found.components}
     far = distance(net, ends["s"], ends["t"]) if ends["s"] >= 0 else None
-    return {**told, "distance": far, "st_connected": None if ends["s"] < 0 else far is not None}
+    return {**reported, "distance": far, "st_connected": None if ends["s"] < 0 else far is not None}
 
 
-def _network_lines(name: str, told: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
-    parts = told["components"]
+def _network_lines(name: str, reported: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
+    parts = reported["components"]
     apart = f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes" if parts else "no node"
-    text = f"{name}: {'connected' if told['connected'] else apart}, {told['isolated']} isolated"
+    text = f"{name}: {'connected' if reported['connected'] else apart}, {reported['isolated']} isolated"
     if ends["s"] >= 0:
-        far = "apart" if told["distance"] is None else f"{told['distance']} links apart"
+        far = "apart" if reported["distance"] is None else f"{reported['distance']} links apart"
         text += f"; {net.label(ends['s'])} and {net.label(ends['t'])} are {far}"
     return text
 

@@ -98,15 +98,15 @@ def _is_geometric(at: Sequence[float]) -> bool:
     return _smallest_gap([math.log(x) for x in at]) > 2 * _smallest_gap(at)
 
 
-def _tick_positions(at: Sequence[float], along: Sequence[float], share: float, log: bool) -> list[float]:
-    """Return the values, or if their labels would overlap as many as are ``share`` of the axis away from each other.
+def _tick_positions(at: Sequence[float], along: Sequence[float], fraction: float, log: bool) -> list[float]:
+    """Return the values, or if their labels would overlap as many as are ``fraction`` of the axis away from each other.
 
     On a logarithmic axis powers of two are chosen first.
     """
     whole = along[-1] - along[0] or 1.0
     kept: list[int] = []
     for i in sorted(range(len(at)), key=lambda i: not math.log2(max(at[i], 1)).is_integer() if log else 0):
-        if all(abs(along[i] - along[k]) >= share * whole for k in kept):
+        if all(abs(along[i] - along[k]) >= fraction * whole for k in kept):
             kept.append(i)
     return sorted(at[i] for i in kept)
 

@@ -183,7 +183,7 @@ def reliability(
         trials, and the standard error is an upper bound.  From ``survival``: with the normal interval, which is asymptotic,
         and the variance of a stratum taken at (x + 1) / (T + 2).  A number of failures without results counts by its least
         possible value in the lower limit, by its largest in the upper, and by their mean in the value.  Without survivors all
-        values are 0, but ``no_isolated`` is 1.
+        values are 0, but ``no_isolated_node`` is 1.
 
     Raises
     ------
@@ -275,14 +275,12 @@ def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
     """Return the counters, of all survival studies, of one trial that leaves components of these sizes."""
     largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
     lengths = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
-    lengths["joined"] = sum(math.comb(s, 2) for s in sizes)
+    lengths["connected_pairs"] = sum(math.comb(s, 2) for s in sizes)
     apart, none_alone = len(sizes) > 1, 1 not in sizes
-    events = {"connected": len(sizes) == 1, "disconnected": apart, "no_isolated": none_alone, "some": bool(sizes)}
-    hidden = apart and none_alone
+    events = {"connected": len(sizes) == 1, "disconnected": apart, "no_isolated_node": none_alone, "some": bool(sizes)}
     return {
         **{name: int(x) for name, x in events.items()},
-        "extra_1": int(hidden),
-        "hidden": int(hidden),
+        "extra_1": int(apart and none_alone),
         **lengths,
     } | {f"{name}_squares": x * x for name, x in lengths.items()}
 
@@ -418,8 +416,8 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
         else:
             counts, trials = tallies[f].counts, tallies[f].trials
             events = counts[difference.nonzero] if paired else statistic.count_events(counts, trials)
-            mean, share = (counts[difference.total] if paired else events) / trials, (events + 1) / (trials + 2)
-            rows.append((mean, mean, max(share - (mean if paired else share) ** 2, 0.0) / trials))
+            mean, fraction = (counts[difference.total] if paired else events) / trials, (events + 1) / (trials + 2)
+            rows.append((mean, mean, max(fraction - (mean if paired else fraction) ** 2, 0.0) / trials))
     return Strata(*np.array(rows).T)
 
 

@@ -26,11 +26,11 @@ def clock_text(seconds: float) -> str:
     return (f"{days}d " if days else "") + f"{rest // 3600:02d}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
 
 
-def _fit_parts(parts: list[str], share: float | None, width: int) -> str:
+def _fit_parts(parts: list[str], fraction: float | None, width: int) -> str:
     """Return the bar and as many parts as fit into ``width``; only the last part may be cut, at a word."""
     blocks = 20 if width >= 72 else width // 6
-    full = int(blocks * min(1.0, share or 0.0))
-    line = "" if share is None else "█" * full + "░" * (blocks - full) + " "
+    full = int(blocks * min(1.0, fraction or 0.0))
+    line = "" if fraction is None else "█" * full + "░" * (blocks - full) + " "
     *first, last = [part for part in parts if part]
     for part in first:
         gap = "  " if line and not line.endswith(" ") else ""
@@ -140,12 +140,12 @@ class Progress:
             self.file.write(text + "\n" if text else "")
             self.file.flush()
 
-    def _write(self, parts: list[str], share: float | None, final: bool) -> None:
+    def _write(self, parts: list[str], fraction: float | None, final: bool) -> None:
         text = "  ".join(part for part in parts if part)
         try:
             if self.style == "bar":
                 width = max(20, shutil.get_terminal_size().columns - 1)
-                line = _fit_parts(parts, share, width)
+                line = _fit_parts(parts, fraction, width)
                 self.file.write("\r" + line.ljust(min(self.shown, width)) + ("\n" if final else ""))
                 self.shown = 0 if final else len(line)
             else:

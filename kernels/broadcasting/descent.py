@@ -88,26 +88,26 @@ def fixed_offsets(base, free, x):
 
 
 @block(always=True)
-def neighbour_dims(apart, free):
-    """Return the dimensions in which a node has a neighbour in each subcube; ``apart`` are the offsets to the subcubes."""
-    zero = apart - apart
-    beside = (apart & (apart - 1)) == zero
-    return simd.select(apart == zero, free, simd.select(beside, apart, zero))
+def neighbour_dims(difference, free):
+    """Return the dimensions in which a node has a neighbour in each subcube; ``difference`` are the offsets to the subcubes."""
+    zero = difference - difference
+    beside = (difference & (difference - 1)) == zero
+    return simd.select(difference == zero, free, simd.select(beside, difference, zero))
 
 
 @block(always=True)
-def copy_dims(apart, free, active):
+def copy_dims(difference, free, active):
     """Return the highest ``active`` dimension in which a subcube differs, or 0, and all whose copies' regions it overlaps.
 
     A subcube's fixed offset goes with the copy in its highest active dimension, h.  A free dimension above h may be part of the
     offset, and the copy in that dimension then takes it.
     """
-    zero = apart - apart
-    fixed = apart & simd.splat_like(apart, active)
+    zero = difference - difference
+    fixed = difference & simd.splat_like(difference, active)
     none = fixed == zero
     high = simd.select(none, zero, simd.top_bit(fixed))
     below = simd.select(none, zero, high | (high - 1))
-    return high, high | (free & simd.splat_like(apart, active) & ~below)
+    return high, high | (free & simd.splat_like(difference, active) & ~below)
 
 
 # ---------------------------------------------------------------- one node's copies

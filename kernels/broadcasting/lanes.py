@@ -111,8 +111,8 @@ def _is_in_interval(work, at, x, first, last, inside, lanes):
     Labels serve as well as offsets, because the source cancels in the exclusive or.
     """
     for k in range(first, last):
-        apart = x ^ simd.load(work.samples.labels, at + k * lanes)
-        within = apart & simd.load(work.lows, k * lanes)
+        difference = x ^ simd.load(work.samples.labels, at + k * lanes)
+        within = difference & simd.load(work.lows, k * lanes)
         inside = inside | (within == (x - x))
     return inside
 

@@ -75,22 +75,22 @@ def _make_register_descend(hold: Any, width: int) -> Any:
 
     @block(always=True)
     def view_region(held, d, x, control, first, last):
-        apart = fixed_offsets(held.base, held.free, x)
-        zero = apart - apart
-        meets = simd.bits((apart & simd.splat_like(apart, ~control)) == zero) & held.cubes
-        beside = simd.select(simd.mask(apart, meets), neighbour_dims(apart, held.free), zero)
+        difference = fixed_offsets(held.base, held.free, x)
+        zero = difference - difference
+        meets = simd.bits((difference & simd.splat_like(difference, ~control)) == zero) & held.cubes
+        beside = simd.select(simd.mask(difference, meets), neighbour_dims(difference, held.free), zero)
         closed = union_bits(beside) & control
         active = control & ~closed
-        high, into = copy_dims(apart, held.free, active)
-        met = union_bits(simd.select(simd.mask(apart, meets & ~held.singles), into, zero))
-        elsewhere = (high & simd.splat_like(apart, active & ~met)) != zero
+        high, into = copy_dims(difference, held.free, active)
+        met = union_bits(simd.select(simd.mask(difference, meets & ~held.singles), into, zero))
+        elsewhere = (high & simd.splat_like(difference, active & ~met)) != zero
         return RegionView(closed, met, popcount(simd.bits(elsewhere) & meets & held.singles), _NO_PLACE, _NO_PLACE)
 
     @block(always=True)
     def refused_dims(held, faults, x, bits):
-        apart = held.labels ^ simd.splat_like(held.labels, x)
-        zero = apart - apart
-        return union_bits(simd.select(simd.mask(apart, held.named), neighbour_dims(apart, zero), zero))
+        difference = held.labels ^ simd.splat_like(held.labels, x)
+        zero = difference - difference
+        return union_bits(simd.select(simd.mask(difference, held.named), neighbour_dims(difference, zero), zero))
 
     return make_descend(hold, view_region, refused_dims)
 

@@ -110,7 +110,7 @@ def _queue_lanes(count, wanted, key, node, rest, numbers, way):
 
 
 @block(always=True)
-def _set_up_first_attempt(count, i, cube, pairs, batch, room):
+def _set_up_first_attempt(count, i, cube, pairs, batch, workspace):
     """Set up the first attempt of trial ``i`` in scalar code, and return the number of queued walks."""
     key, s, t = pairs.keys[i], pairs.sources[i], pairs.targets[i]
     world = DualCubeStatus(key, cube.limit, cube.m)
@@ -122,37 +122,37 @@ def _set_up_first_attempt(count, i, cube, pairs, batch, room):
     links = 0
     out = ROOT
     if (s ^ t) & cross:
-        start_tree(EXIT_TREE, other, room.trees)
-        out, _ = next_exit(ExitTree(EXIT_TREE, s, other, ZERO), BEFORE_ROOT, SINGLE, world, room.trees)
+        start_tree(EXIT_TREE, other, workspace.trees)
+        out, _ = next_exit(ExitTree(EXIT_TREE, s, other, ZERO), BEFORE_ROOT, SINGLE, world, workspace.trees)
         if out < 0:
             batch.links[i] = _REROUTE_NEEDED
             return count
-        a = s ^ node_offset(EXIT_TREE, out, room.trees) ^ cross
+        a = s ^ node_offset(EXIT_TREE, out, workspace.trees) ^ cross
         links = popcount(np.uint64(out)) + 1
         if (a ^ t) & other == ZERO:
             batch.firsts[0, i] = ZERO
             batch.firsts[1, i] = a ^ t
             batch.links[i] = np.uint64(links + popcount(a ^ t))
             return _queue_walk(count, key, a, a ^ t, number + ONE, batch.way)
-    apart = (a ^ t) & other
-    start_tree(CLUSTER_TREE, dims, room.trees)
-    j, _ = next_exit(ExitTree(CLUSTER_TREE, a, dims, apart), BEFORE_ROOT, SINGLE, world, room.trees)
+    difference = (a ^ t) & other
+    start_tree(CLUSTER_TREE, dims, workspace.trees)
+    j, _ = next_exit(ExitTree(CLUSTER_TREE, a, dims, difference), BEFORE_ROOT, SINGLE, world, workspace.trees)
     if j < 0 or (j == 0 and out > 0):  # straight back through a' : a after a tree path, so the path may contain a loop
         batch.links[i] = _REROUTE_NEEDED
         return count
     if (s ^ t) & cross and j == 0:
         links -= 2  # the loop from s to s' and back is erased
-    u = a ^ node_offset(CLUSTER_TREE, j, room.trees)
-    rest = u ^ apart ^ t
-    batch.firsts[0, i] = apart
+    u = a ^ node_offset(CLUSTER_TREE, j, workspace.trees)
+    rest = u ^ difference ^ t
+    batch.firsts[0, i] = difference
     batch.firsts[1, i] = rest
-    batch.links[i] = np.uint64(links + popcount(np.uint64(j)) + 2 + popcount(apart) + popcount(rest))
-    count = _queue_walk(count, key, u ^ cross, apart, number, batch.way)
-    return _queue_walk(count, key, u ^ apart, rest, number + ONE, batch.way)
+    batch.links[i] = np.uint64(links + popcount(np.uint64(j)) + 2 + popcount(difference) + popcount(rest))
+    count = _queue_walk(count, key, u ^ cross, difference, number, batch.way)
+    return _queue_walk(count, key, u ^ difference, rest, number + ONE, batch.way)
 
 
 @block(always=True)
-def _set_up_first_attempts(n, cube, pairs, batch, room):
+def _set_up_first_attempts(n, cube, pairs, batch, workspace):
     """Set up the first attempts of ``n`` trials, eight at a time, and return the number of queued walks."""
     cross = ONE << (cube.m + cube.m)
     low = simd.splat((ONE << cube.m) - ONE)
@@ -169,28 +169,28 @@ def _set_up_first_attempts(n, cube, pairs, batch, room):
         # From here on, a is in the class of t.  Vector code leaves the cluster of a only at a itself.
         a = simd.select(same, s, s ^ x)
         names = simd.select((t & x) == zero, high, low)
-        apart = (a ^ t) & names
-        entry = a ^ apart
+        difference = (a ^ t) & names
+        entry = a ^ difference
         nonfaulty = least <= status_lanes(key, s ^ x)
         nonfaulty = nonfaulty & (least <= status_lanes(key, entry))
         nonfaulty = nonfaulty & (least <= status_lanes(key, entry ^ x))
-        inside = same & (apart == zero)
+        inside = same & (difference == zero)
         chosen = simd.bits(nonfaulty | inside) & active
         rest = entry ^ t
-        links = simd.popcount(apart) + simd.popcount(rest)
+        links = simd.popcount(difference) + simd.popcount(rest)
         # two cross edges, one when s' is in the class of t (s : s' : s is erased), none inside a cluster
         links = links + simd.select(same, simd.select(inside, zero, one + one), one)
-        simd.store(batch.firsts[0], v, apart)
+        simd.store(batch.firsts[0], v, difference)
         simd.store(batch.firsts[1], v, rest)
         simd.store(batch.links, v, links)
         numbers = simd.splat(np.uint64(2 * v)) + (simd.iota(zero) << one)
-        count = _queue_lanes(count, chosen, key, a ^ x, apart, numbers, batch.way)
+        count = _queue_lanes(count, chosen, key, a ^ x, difference, numbers, batch.way)
         count = _queue_lanes(count, chosen, key, entry, rest, numbers + one, batch.way)
         left = active & ~chosen
         while left:
             i = v + lowest(left)
             left &= left - ONE
-            count = _set_up_first_attempt(count, i, cube, pairs, batch, room)
+            count = _set_up_first_attempt(count, i, cube, pairs, batch, workspace)
     return count
 
 
@@ -303,12 +303,12 @@ def is_faster_in_lanes(m, rate):
 
 
 @block(always=True)
-def route_lengths(in_lanes, n, cube, pairs, lengths, batch, room):
+def route_lengths(in_lanes, n, cube, pairs, lengths, batch, workspace):
     """Write the number of links of each of ``n`` trials' paths, or EXHAUSTED or LIMIT, to ``lengths`` (int64).
 
     ``batch`` comes from ``route_batch_for``.  ``in_lanes`` (``is_faster_in_lanes``) affects the speed only.
     """
-    place = simd.take_addresses(room)
+    place = simd.take_addresses(workspace)
     links = batch.links
     stuck = batch.stuck
     end = np.int64(0)

@@ -108,7 +108,7 @@ _grow_tree = make_tree_grower(_first_nonfaulty)
 
 
 @block
-def _append_hyp_path(world, a, b, free, at, room):
+def _append_hyp_path(world, a, b, free, at, workspace):
     """Append the nodes after ``a`` of HYP(a, b) to the path of length ``at``; return the new length, EXHAUSTED or LIMIT."""
     while a != b:
         want = a ^ b
@@ -116,29 +116,29 @@ def _append_hyp_path(world, a, b, free, at, room):
         if d == ZERO:
             # When the tree grows, the wanted neighbours of its nodes have been queried and are faulty (B7).
             dims = free & ~want
-            start_tree(WALK_TREE, dims, room.trees)
+            start_tree(WALK_TREE, dims, workspace.trees)
             n = SINGLE
             i = np.int64(0)
             while d == ZERO:
                 if n == LIMIT_NODES:
                     _append_event(world, LIMITED, a, b, n)
                     return LIMIT
-                if not _grow_tree(WALK_TREE, n, world, a, UNKNOWN, room.trees):
+                if not _grow_tree(WALK_TREE, n, world, a, UNKNOWN, workspace.trees):
                     _append_event(world, STUCK, a, b, n)
                     return EXHAUSTED
                 i = n
                 while i < 2 * n:
-                    d = _first_nonfaulty(world, a ^ node_offset(WALK_TREE, i, room.trees), want)
+                    d = _first_nonfaulty(world, a ^ node_offset(WALK_TREE, i, workspace.trees), want)
                     if d:
                         break
                     i += 1
-                set_children_untried_dims(WALK_TREE, n, dims, room.trees)
+                set_children_untried_dims(WALK_TREE, n, dims, workspace.trees)
                 n *= 2
-            at = append_path_down(WALK_TREE, i, a, at, room)
-            a ^= node_offset(WALK_TREE, i, room.trees)
+            at = append_path_down(WALK_TREE, i, a, at, workspace)
+            a ^= node_offset(WALK_TREE, i, workspace.trees)
         a ^= d
         free ^= d
-        room.path[at] = a
+        workspace.path[at] = a
         at += 1
     return at
 
@@ -206,15 +206,20 @@ def route_one(m, key, threshold, faults, s, t):
     uint64 array, shape (rows, 4)
         The first MOST_EVENTS events.
     """
-    room = route_workspace_for(PATH_NODES, TREE_COUNT)
+    workspace = route_workspace_for(PATH_NODES, TREE_COUNT)
     capacity = 2048
     while True:
         record = lookup_record_for(capacity, MOST_EVENTS)
         world = RecordedDualCube(key, threshold, np.uint64(m), faults, record)
-        nodes = route_recorded(world, s, t, room)
+        nodes = route_recorded(world, s, t, workspace)
         if record.asked.counts[1] == 0:
             break
         capacity *= 4
     asked = record.asked
     labels = np.sort(asked.table[asked.places[: asked.counts[0]]] - ONE)
-    return nodes, room.path[: max(nodes, 0)].copy(), labels, record.events.reshape((-1, 4))[: record.noted[0]].copy()
+    return (
+        nodes,
+        workspace.path[: max(nodes, 0)].copy(),
+        labels,
+        record.events.reshape((-1, 4))[: record.noted[0]].copy(),
+    )

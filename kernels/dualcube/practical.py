@@ -112,7 +112,7 @@ def _grow_towards(world, a, want, dims, near, trees):
 
 
 @block
-def append_hyp_path(world, a, b, free, at, room):
+def append_hyp_path(world, a, b, free, at, workspace):
     """Append the nodes after ``a`` of HYP(a, b), ``b`` nonfaulty, to the path; return the new length, EXHAUSTED or LIMIT."""
     low, window = _dimension_window(free, _EIGHT)
     near = free & ((ONE << low) - ONE) == ZERO
@@ -121,7 +121,7 @@ def append_hyp_path(world, a, b, free, at, room):
         want = a ^ b
         if want & (want - np.uint64(1)) == ZERO:
             if want:
-                room.path[at] = b
+                workspace.path[at] = b
                 at += 1
             return at
         if near:
@@ -130,27 +130,27 @@ def append_hyp_path(world, a, b, free, at, room):
         if d == ZERO:
             if free == want:
                 return EXHAUSTED
-            i, d = _grow_towards(world, a, want, free ^ want, near, room.trees)
+            i, d = _grow_towards(world, a, want, free ^ want, near, workspace.trees)
             if i < 0:
                 return i
-            at = append_path_down(WALK_TREE, i, a, at, room)
-            a ^= node_offset(WALK_TREE, i, room.trees)
+            at = append_path_down(WALK_TREE, i, a, at, workspace)
+            a ^= node_offset(WALK_TREE, i, workspace.trees)
         a ^= d
         free ^= d
-        room.path[at] = a
+        workspace.path[at] = a
         at += 1
 
 
 @block(always=True)
-def _exit_pattern(dims, apart, cross):
+def _exit_pattern(dims, difference, cross):
     """Return the lowest of five consecutive dimensions and the vector of label changes to query at each node of a tree.
 
     The lanes are the five dimensions, which include the first of ``dims``, then the steps to u', v and v'.
     """
     low, lanes = _dimension_window(dims, _FIVE)
     lanes = simd.select(simd.mask(lanes, np.uint64(0x20)), simd.splat(cross), lanes)
-    lanes = simd.select(simd.mask(lanes, np.uint64(0x40)), simd.splat(apart), lanes)
-    return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(apart ^ cross), lanes)
+    lanes = simd.select(simd.mask(lanes, np.uint64(0x40)), simd.splat(difference), lanes)
+    return low, simd.select(simd.mask(lanes, np.uint64(0x80)), simd.splat(difference ^ cross), lanes)
 
 
 @block(always=True)
@@ -161,7 +161,7 @@ def next_exit(exits, i, n, world, trees):
     of a level are queried before the first result is used, so that independent hashes overlap.
     """
     tree, root, dims = exits.tree, exits.root, exits.dims
-    low, pattern = _exit_pattern(dims, exits.apart, ONE << (world.m + world.m))
+    low, pattern = _exit_pattern(dims, exits.difference, ONE << (world.m + world.m))
     first = i + 1
     while True:
         found = n

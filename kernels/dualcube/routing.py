@@ -37,7 +37,7 @@ class ExitTree(NamedTuple):
     tree: I64  #: number of the tree
     root: U64  #: its root
     dims: U64  #: dimensions in which it grows
-    apart: U64  #: an exit at u leads to the node u ^ apart; 0 for exits to the other class
+    difference: U64  #: an exit at u leads to the node u ^ apart; 0 for exits to the other class
 
 
 @block(always=True)
@@ -56,8 +56,8 @@ def make_router(next_exit, walk, *, first=None, lands=None):
         ``next_exit(exits, i, n, world, trees)``: the next exit after node ``i`` of a tree of ``n`` nodes, or EXHAUSTED or LIMIT,
         and the number of nodes of the tree then.  Every ``world`` has the field ``m`` of its dual-cube.
     walk : block
-        ``walk(world, a, b, free, at, room)``: HYP(a, b) along ``free``; appends the nodes after ``a`` and returns the new length,
-        EXHAUSTED or LIMIT.
+        ``walk(world, a, b, free, at, workspace)``: HYP(a, b) along ``free``; appends the nodes after ``a`` and returns the new
+        length, EXHAUSTED or LIMIT.
     first : block, optional
         As of ``trees.make_tree_grower``.  Once a walk has failed, it decides whether the target has a nonfaulty neighbour in
         its cluster.  If not, further walks to the target are skipped.
@@ -75,32 +75,32 @@ def make_router(next_exit, walk, *, first=None, lands=None):
         return entry
 
     @block
-    def route_to_cluster(world, a, b, dims, entry, start, room):
+    def route_to_cluster(world, a, b, dims, entry, start, workspace):
         """Append the path TO_CLUSTER(a, b), where ``a`` is the last of the ``start`` nodes on the path.
 
         ``entry`` is the knowledge about ``b``.  Returns the new length (or EXHAUSTED, LIMIT) and the new knowledge about ``b``.
         """
         cross = ONE << (world.m + world.m)
         other = (cross - ONE) ^ dims
-        apart = (a ^ b) & other
-        exits = ExitTree(CLUSTER_TREE, a, dims, apart)
-        start_tree(CLUSTER_TREE, dims, room.trees)
+        difference = (a ^ b) & other
+        exits = ExitTree(CLUSTER_TREE, a, dims, difference)
+        start_tree(CLUSTER_TREE, dims, workspace.trees)
         n = SINGLE
         i = BEFORE_ROOT
         while True:
-            i, n = next_exit(exits, i, n, world, room.trees)
+            i, n = next_exit(exits, i, n, world, workspace.trees)
             if i < 0:
                 return i, entry
-            u = a ^ node_offset(CLUSTER_TREE, i, room.trees)
-            v = u ^ apart
+            u = a ^ node_offset(CLUSTER_TREE, i, workspace.trees)
+            v = u ^ difference
             if remembers and entry == _ISOLATED and v != b:
                 continue
-            at = append_path_down(CLUSTER_TREE, i, a, start, room)
-            room.path[at] = u ^ cross
-            at = walk(world, u ^ cross, v ^ cross, other, at + 1, room)
+            at = append_path_down(CLUSTER_TREE, i, a, start, workspace)
+            workspace.path[at] = u ^ cross
+            at = walk(world, u ^ cross, v ^ cross, other, at + 1, workspace)
             if at >= 0 and (not asks or lands(world, v, v ^ cross)):
-                room.path[at] = v
-                at = walk(world, v, b, dims, at + 1, room)
+                workspace.path[at] = v
+                at = walk(world, v, b, dims, at + 1, workspace)
                 if at >= 0:
                     return at, entry
                 if remembers:
@@ -109,82 +109,82 @@ def make_router(next_exit, walk, *, first=None, lands=None):
                 return at, entry
 
     @block
-    def route_between_classes(world, s, t, room):
+    def route_between_classes(world, s, t, workspace):
         """Route by PRACTICAL between nodes of different classes."""
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(t, world.m)
         entry = _UNKNOWN
         exits = ExitTree(EXIT_TREE, s, dims, ZERO)
-        start_tree(EXIT_TREE, dims, room.trees)
+        start_tree(EXIT_TREE, dims, workspace.trees)
         i = BEFORE_ROOT
         n = SINGLE
         while True:
-            i, n = next_exit(exits, i, n, world, room.trees)
+            i, n = next_exit(exits, i, n, world, workspace.trees)
             if i < 0:
                 return i
-            head = append_path_down(EXIT_TREE, i, s, SINGLE, room)
-            a = room.path[head - 1] ^ cross
-            room.path[head] = a
+            head = append_path_down(EXIT_TREE, i, s, SINGLE, workspace)
+            a = workspace.path[head - 1] ^ cross
+            workspace.path[head] = a
             if (a ^ t) & dims == ZERO:
                 if remembers and entry == _ISOLATED and a != t:
                     continue
-                at = walk(world, a, t, other, head + 1, room)
+                at = walk(world, a, t, other, head + 1, workspace)
                 if at != EXHAUSTED:
                     return at
                 if remembers:
                     entry = learn_target_state(world, t, other, entry)
                 continue
-            at, entry = route_to_cluster(world, a, t, other, entry, head + 1, room)
+            at, entry = route_to_cluster(world, a, t, other, entry, head + 1, workspace)
             if at == LIMIT:
                 return at
             if at >= 0:
                 # Walks and cluster paths never repeat a node.  The route can cross the tree path s -> a only if it returns
                 # straight through a' : a.
-                if room.path[head + 1] == room.path[head - 1]:
-                    at = erase_loops(room.path, at)
+                if workspace.path[head + 1] == workspace.path[head - 1]:
+                    at = erase_loops(workspace.path, at)
                 return at
 
     @block
-    def route_around_cluster(world, s, t, room):
+    def route_around_cluster(world, s, t, workspace):
         """Route between nodes of one cluster by PRACTICAL's last resort: through the other class, left and entered by exits."""
         cross = ONE << (world.m + world.m)
         dims = position_dims(s, world.m)
         other = position_dims(s ^ cross, world.m)
         exits = ExitTree(EXIT_TREE, s, dims, ZERO)
-        start_tree(EXIT_TREE, dims, room.trees)
+        start_tree(EXIT_TREE, dims, workspace.trees)
         i = BEFORE_ROOT
         n = SINGLE
         while True:
-            i, n = next_exit(exits, i, n, world, room.trees)
+            i, n = next_exit(exits, i, n, world, workspace.trees)
             if i < 0:
                 return i
-            a = s ^ node_offset(EXIT_TREE, i, room.trees) ^ cross
+            a = s ^ node_offset(EXIT_TREE, i, workspace.trees) ^ cross
             back = ExitTree(BACK_TREE, t, dims, ZERO)
-            start_tree(BACK_TREE, dims, room.trees)
+            start_tree(BACK_TREE, dims, workspace.trees)
             j = BEFORE_ROOT
             k = SINGLE
             while True:
-                j, k = next_exit(back, j, k, world, room.trees)
+                j, k = next_exit(back, j, k, world, workspace.trees)
                 if j == LIMIT:
                     return j
                 if j < 0:
                     break
-                b = t ^ node_offset(BACK_TREE, j, room.trees) ^ cross
-                at = append_path_down(EXIT_TREE, i, s, SINGLE, room)
-                room.path[at] = a
+                b = t ^ node_offset(BACK_TREE, j, workspace.trees) ^ cross
+                at = append_path_down(EXIT_TREE, i, s, SINGLE, workspace)
+                workspace.path[at] = a
                 at += 1
                 if a != b:
-                    at, _ = route_to_cluster(world, a, b, other, _UNKNOWN, at, room)
+                    at, _ = route_to_cluster(world, a, b, other, _UNKNOWN, at, workspace)
                 if at == LIMIT:
                     return at
                 if at >= 0:
-                    room.path[at] = b ^ cross
-                    at = append_path_up(BACK_TREE, j, t, at + 1, room)
-                    return erase_loops(room.path, at)
+                    workspace.path[at] = b ^ cross
+                    at = append_path_up(BACK_TREE, j, t, at + 1, workspace)
+                    return erase_loops(workspace.path, at)
 
     @block
-    def route(world, s, t, room):
+    def route(world, s, t, workspace):
         """Route by PRACTICAL(s, t) between nonfaulty nodes.
 
         Parameters
@@ -193,7 +193,7 @@ def make_router(next_exit, walk, *, first=None, lands=None):
             1 <= m <= 30.
         s, t : uint64
             Labels below 2^(2m+1).
-        room : RouteWorkspace
+        workspace : RouteWorkspace
             From ``route_workspace_for(PATH_NODES, TREE_COUNT)``; the route is written to its path.
 
         Returns
@@ -201,18 +201,18 @@ def make_router(next_exit, walk, *, first=None, lands=None):
         int64
             Nodes on the path, loops erased; EXHAUSTED or LIMIT when the route fails.
         """
-        room.path[0] = s
+        workspace.path[0] = s
         if s == t:
             return 1
         if (s ^ t) >> (world.m + world.m):
-            return route_between_classes(world, s, t, room)
+            return route_between_classes(world, s, t, workspace)
         dims = position_dims(s, world.m)
         if (s ^ t) & ~dims:
-            at, _ = route_to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, room)
+            at, _ = route_to_cluster(world, s, t, dims, _UNKNOWN, SINGLE, workspace)
             return at
-        at = walk(world, s, t, dims, SINGLE, room)
+        at = walk(world, s, t, dims, SINGLE, workspace)
         if at != EXHAUSTED:
             return at
-        return route_around_cluster(world, s, t, room)
+        return route_around_cluster(world, s, t, workspace)
 
     return route

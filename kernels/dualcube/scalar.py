@@ -63,8 +63,8 @@ _LONGEST_LENGTH = np.uint64(2**32)
 def fault_free_distance(s, t, m):
     """Return the distance d(s, t) without faults: the Hamming distance, plus 2 for different clusters of one class."""
     x = s ^ t
-    apart = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
-    return popcount(x) + (2 if apart else 0)
+    difference = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
+    return popcount(x) + (2 if difference else 0)
 
 
 @block(always=True)
@@ -75,8 +75,8 @@ def _distance_lanes(s, t, m):
     low = simd.splat((ONE << m) - ONE)
     names = simd.select((s >> simd.splat(m + m)) == zero, low << simd.splat(m), low)
     same_class = (x >> simd.splat(m + m)) == zero
-    apart = same_class & ((x & names) != zero)
-    return simd.popcount(x) + simd.select(apart, simd.splat(_TWO), zero)
+    difference = same_class & ((x & names) != zero)
+    return simd.popcount(x) + simd.select(difference, simd.splat(_TWO), zero)
 
 
 @block(always=True)
@@ -146,9 +146,9 @@ def _count_shortest(length, shortest, tally):
 
 
 @block
-def _count_lookups(i, n, cube, mask, pairs, record, room, tally):
+def _count_lookups(i, n, cube, mask, pairs, record, workspace, tally):
     """Tally the lookups of trials i .. n - 1 without the bits ``mask``; return n, or the first trial ``record`` cannot hold."""
-    place = simd.take_addresses(room)
+    place = simd.take_addresses(workspace)
     book = simd.take_addresses(record)
     while i < n:
         if pairs.trials[i] & mask == ZERO:
@@ -205,7 +205,7 @@ def _make_kernel(searches: bool) -> Kernel:
         in_lanes = is_faster_in_lanes(m, rate)
         searching = searches and m <= SEARCH_M
         mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
-        room = route_workspace_for(PATH_NODES, TREE_COUNT)
+        workspace = route_workspace_for(PATH_NODES, TREE_COUNT)
         pairs = pair_arrays()
         lengths = np.zeros(BATCH + 16, np.int64)
         batch = route_batch_for(BATCH)
@@ -216,11 +216,11 @@ def _make_kernel(searches: bool) -> Kernel:
             end = min(begin + BATCH, stop)
             n = draw_pairs(begin, end, lazy, pairs)
             tally[_DISCARDED] += end - begin - n
-            route_lengths(in_lanes, n, cube, pairs, lengths, batch, room)
+            route_lengths(in_lanes, n, cube, pairs, lengths, batch, workspace)
             _count_routes(n, cube.m, pairs, lengths.view(np.uint64), tally)
             i = np.int64(0)
             while i < n:
-                i = _count_lookups(i, n, cube, mask, pairs, record, room, tally)
+                i = _count_lookups(i, n, cube, mask, pairs, record, workspace, tally)
                 if i < n:
                     capacity *= 4
                     record = lookup_record_for(capacity, 0)

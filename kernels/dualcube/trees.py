@@ -141,23 +141,23 @@ def parent_of(i):
 
 
 @block(always=True)
-def append_path_down(tree, i, root, at, room):
-    """Append the nodes after the root on the way to node ``i`` to ``room.path``, and return the new length."""
+def append_path_down(tree, i, root, at, workspace):
+    """Append the nodes after the root on the way to node ``i`` to ``workspace.path``, and return the new length."""
     rest = np.uint64(i)
     node = ZERO
     while rest:
         node |= rest & (~rest + np.uint64(1))
-        room.path[at] = root ^ node_offset(tree, np.int64(node), room.trees)
+        workspace.path[at] = root ^ node_offset(tree, np.int64(node), workspace.trees)
         at += 1
         rest &= rest - np.uint64(1)
     return at
 
 
 @block(always=True)
-def append_path_up(tree, i, root, at, room):
+def append_path_up(tree, i, root, at, workspace):
     """Append the proper ancestors of node ``i``, parent first and root last, and return the new length."""
     while i > 0:
         i = parent_of(i)
-        room.path[at] = root ^ node_offset(tree, i, room.trees)
+        workspace.path[at] = root ^ node_offset(tree, i, workspace.trees)
         at += 1
     return at

@@ -51,7 +51,7 @@ _AS_PRINTED, _AS_COMMENTED, _CORRECTED, _REROUTE, _TC = (np.int64(list(RUNS).ind
 
 class Scratch(NamedTuple):
     dead: DeadLinks
-    room: OrderWorkspace
+    workspace: OrderWorkspace
     flow: GatheringWorkspace
 
 
@@ -145,14 +145,14 @@ def count_gather(n, t, count, s, tally):
     if sink < 0:
         return
     tally[_SINK] += 1
-    if find_order(n, sink, s.dead.low, s.dead.bit, count, s.room) == 0:
+    if find_order(n, sink, s.dead.low, s.dead.bit, count, s.workspace) == 0:
         holders = np.int64(1) << n
         add_quantity(tally, _EXPECTED, holders)
         for run in range(_AS_PRINTED, _TC + 1):
             _count_run(tally, run, np.int64(0), holders)
         _count_steps(tally, t, n, n, n, np.int64(0))
         return
-    rename_nodes(n, sink, s.room.order, s.dead.low, s.dead.bit, count, s.flow)
+    rename_nodes(n, sink, s.workspace.order, s.dead.low, s.dead.bit, count, s.flow)
     _run_algorithms(n, t, list_failing(n, s.flow), s.flow, tally)
     for y in range(np.int64(1) << n):
         s.flow.fault[y] = 0

@@ -49,9 +49,9 @@ def _name_refused_type(kind: Any) -> str:
 def _list_refused_calls(dispatcher: Any) -> Iterator[tuple[str, str]]:
     """Yield the name and the source line of each refused call."""
     for result in _iter_results(dispatcher):
-        told = result.type_annotation
-        lines = {call.func.name: call.loc for call in told.calltypes if getattr(call, "op", "") == "call"}
-        for variable, kind in told.typemap.items():
+        reported = result.type_annotation
+        lines = {call.func.name: call.loc for call in reported.calltypes if getattr(call, "op", "") == "call"}
+        for variable, kind in reported.typemap.items():
             if (name := _name_refused_type(kind)) and variable in lines:
                 yield name, f'\nFile "{lines[variable].filename}", line {lines[variable].line}'
 

@@ -33,43 +33,43 @@ def _single_bits(x, zero):
 
 
 @block(always=True)
-def _open_dims1(turned, apart, zero, f, lanes):
+def _open_dims1(turned, difference, zero, f, lanes):
     """Return the dimensions of which ROUTE1(1) takes the lowest."""
     faulty = zero
     for i in range(f):
-        x = simd.load(turned, 2 * i * lanes) ^ apart
+        x = simd.load(turned, 2 * i * lanes) ^ difference
         faulty = faulty | _single_bits(x, zero)
-    return apart & ~faulty
+    return difference & ~faulty
 
 
 @block(always=True)
-def _open_dims3(turned, apart, zero, f, lanes):
+def _open_dims3(turned, difference, zero, f, lanes):
     """Return the dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes."""
     faulty = zero
     closed = zero
     for i in range(f):
-        x = simd.load(turned, 2 * i * lanes) ^ apart
+        x = simd.load(turned, 2 * i * lanes) ^ difference
         free = simd.load(turned, (2 * i + 1) * lanes)
         faulty = faulty | _single_bits(x, zero)
         x = x & ~free
         beside = simd.select(x == zero, free, _single_bits(x, zero))
         closed = closed | beside
-    active = apart & ~closed
-    return simd.select(active != zero, active, apart & ~faulty)
+    active = difference & ~closed
+    return simd.select(active != zero, active, difference & ~faulty)
 
 
 def _make_walk(open_: Any) -> Any:
-    """Return the block ``walk_nearer(turned, apart, f, lanes)``: a bit for each message that needs a detour to reach t."""
+    """Return the block ``walk_nearer(turned, difference, f, lanes)``: a bit for each message that needs a detour to reach t."""
 
     @block
-    def walk_nearer(turned, apart, f, lanes):
-        zero = apart - apart
+    def walk_nearer(turned, difference, f, lanes):
+        zero = difference - difference
         while True:
-            dims = open_(turned, apart, zero, f, lanes)
+            dims = open_(turned, difference, zero, f, lanes)
             bit = dims & (zero - dims)
             if simd.bits(bit != zero) == 0:
-                return simd.bits(apart != zero)
-            apart = apart ^ bit
+                return simd.bits(difference != zero)
+            difference = difference ^ bit
 
     return walk_nearer
 
@@ -99,10 +99,10 @@ def walk_lanes(work, lost, met, lanes):
     Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.
     """
     cells, masks, turned, f = work.queue.cells, work.masks, work.turned, work.f
-    apart = _store_reversed(cells, masks, turned, f, lanes)
+    difference = _store_reversed(cells, masks, turned, f, lanes)
     if work.trial.k == 1:
-        lost &= _walk1(turned, apart, f, lanes)
-    met &= _walk3(turned, apart, f, lanes)
+        lost &= _walk1(turned, difference, f, lanes)
+    met &= _walk3(turned, difference, f, lanes)
     return lost, met, _same_subcube_lanes(cells, masks, f, lanes)
 
 

@@ -116,9 +116,9 @@ def inspect_vector(work, trials, lanes):
     s = simd.load(labels, at + f * lanes)
     t = simd.load(labels, at + (f + 1) * lanes)
     near = smallest_distance(labels, at, lanes, f)
-    apart = s ^ t
+    difference = s ^ t
     zero = s - s
-    same = simd.minimum(near, apart)
+    same = simd.minimum(near, difference)
     on = simd.no_lane(zero)
     for i in range(f):
         x = simd.load(labels, at + i * lanes)
@@ -127,7 +127,7 @@ def inspect_vector(work, trials, lanes):
         on = on | is_on_path(e, r, zero)
         same = simd.minimum(same, simd.minimum(e, r))
     again = simd.bits(same == zero)
-    return simd.bits(near <= 2) | again, again, simd.bits(on), apart
+    return simd.bits(near <= 2) | again, again, simd.bits(on), difference
 
 
 @block(always=True)
@@ -154,14 +154,14 @@ def _make_filter(add_high: Any) -> Any:
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
         n = work.trial.n
-        hit, again, lost, apart = inspect_vector(work, trials, lanes)
+        hit, again, lost, difference = inspect_vector(work, trials, lanes)
         wanted = sieve.wanted_lanes(trials, lanes)
         if not work.decided or n > 32:
             hit |= lost
         hit &= wanted
         easy = wanted ^ hit
         if easy:
-            h = simd.popcount(apart)
+            h = simd.popcount(difference)
             if n > 32:
                 h = add_high(h, trials, work.f, n)
             _record_easy(work, h, easy, lost, trials, lanes)
@@ -207,9 +207,9 @@ def _inspect_queue(work, lanes):
     t = simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
     whole = simd.splat_like(s, (ONE << np.uint64(work.trial.n)) - ONE)
-    apart = s ^ t
-    second = s ^ simd.top_bit(apart)
-    previous = t ^ (apart & (zero - apart))
+    difference = s ^ t
+    second = s ^ simd.top_bit(difference)
+    previous = t ^ (difference & (zero - difference))
     lost = simd.no_lane(s)
     met = lost
     dead = lost
@@ -221,7 +221,7 @@ def _inspect_queue(work, lanes):
         r = (x ^ previous) & ~m
         met = met | is_on_path(e, r, zero)
         dead = dead | (m == whole)
-    return simd.popcount(apart), simd.bits(lost), simd.bits(met), simd.bits(dead)
+    return simd.popcount(difference), simd.bits(lost), simd.bits(met), simd.bits(dead)
 
 
 @block(always=True)

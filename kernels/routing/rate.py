@@ -111,7 +111,7 @@ def walk_batch(drawn, limit, deep, batch):
     ended : int64
         Number of messages that cannot continue: with ``deep`` those that found a fault, otherwise those that found all
         nearer neighbours faulty.
-    told : int64
+    reported : int64
         Number of messages that found a fault.
     """
     one = simd.splat(ONE)
@@ -120,7 +120,7 @@ def walk_batch(drawn, limit, deep, batch):
     told_bit = simd.splat(_BLOCKED_FLAG)
     count = _start_walks(drawn, batch)
     ended = np.int64(0)
-    told = np.int64(0)
+    reported = np.int64(0)
     way = batch.way
     while count > 0:
         kept = np.int64(0)
@@ -137,7 +137,7 @@ def walk_batch(drawn, limit, deep, batch):
             stopped = live & ~simd.bits(passed)
             far = simd.bits((rest & (rest - one)) != zero) & live
             if stopped:
-                told += popcount(stopped & simd.bits((number & told_bit) == zero))
+                reported += popcount(stopped & simd.bits((number & told_bit) == zero))
                 number = simd.select(simd.mask(number, stopped), number | told_bit, number)
                 out = stopped if deep else stopped & simd.bits(ask == zero)
                 if out:
@@ -147,7 +147,7 @@ def walk_batch(drawn, limit, deep, batch):
                     far &= ~out
             kept = _append_walks(kept, far, key, node, rest, ask, number, batch)
         count = kept
-    return ended, told
+    return ended, reported
 
 
 @block
@@ -165,7 +165,7 @@ def _sum_distances(drawn, batch):
 
 
 @block
-def _finish_batch(ended, drawn, told, first, point, batch, tally):
+def _finish_batch(ended, drawn, reported, first, point, batch, tally):
     """Route the messages that could not continue, and count the batch."""
     limit, whole, k = point
     total, squares = _sum_distances(drawn, batch)
@@ -198,7 +198,7 @@ def _finish_batch(ended, drawn, told, first, point, batch, tally):
         for place in range(drawn):
             least = min(least, batch.pairs.trials[place])
     tally[_VALID] += drawn
-    tally[_ROUTE_DELIVERED] += drawn - told
+    tally[_ROUTE_DELIVERED] += drawn - reported
     tally[_MINIMAL1] += minimal
     tally[_MINIMAL2] += minimal
     _record1_minimal(tally, minimal, total, squares, np.int64(least))
@@ -217,5 +217,5 @@ def routing_rate(key, first, stop, params, tally):
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
         drawn = draw_pairs(begin, end, lazy, batch.pairs)
-        ended, told = walk_batch(drawn, limit, k > 1, batch)
-        _finish_batch(ended, drawn, told, begin, RatePoint(limit, whole, k), batch, tally)
+        ended, reported = walk_batch(drawn, limit, k > 1, batch)
+        _finish_batch(ended, drawn, reported, begin, RatePoint(limit, whole, k), batch, tally)

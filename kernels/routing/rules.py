@@ -1,13 +1,13 @@
 """The rules ROUTE1(k), ROUTE2(k) and ROUTE3(1), and the simulation of messages by such rules (Lee & Hayes 1988, section 3).
 
-A rule is a block ``rule(world, curr, apart, whole, k, search) -> bit``.  At node ``curr``, whose label differs from the
-destination's in the dimensions ``apart``, it returns the single bit of the dimension to send on, ZERO if all links are refused,
-or CUT if its search expands too many nodes.  ``whole`` is the mask of all n dimensions.  Bits are tried from the most significant
-down, because the paper counts links from the left.  :func:`make_simulator` makes a message simulator from a rule, so that a
-user's own rule can be run on the same faults as the paper's rules::
+A rule is a block ``rule(world, curr, difference, whole, k, search) -> bit``.  At node ``curr``, whose label differs from the
+destination's in the dimensions ``difference``, it returns the single bit of the dimension to send on, ZERO if all links are
+refused, or CUT if its search expands too many nodes.  ``whole`` is the mask of all n dimensions.  Bits are tried from the
+most significant down, because the paper counts links from the left.  :func:`make_simulator` makes a message simulator from
+a rule, so that a user's own rule can be run on the same faults as the paper's rules::
 
     @block
-    def mine(world, curr, apart, whole, k, search): ...
+    def mine(world, curr, difference, whole, k, search): ...
 
     walk_mine = make_simulator(mine)
     links = walk_mine(faults, s, t, whole, np.int64(1), search)      # or STUCK, LIVELOCK, LIMIT
@@ -146,8 +146,8 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
     searching : bool
         The rule may return CUT.
     drawing : bool
-        The rule is randomised, or has a memory: it is ``rule(world, curr, apart, whole, k, search, key, trial, links)`` and the
-        simulator is ``simulate(world, s, t, whole, k, search, key, trial)``.  ``links`` (int64) counts the links so far, so
+        The rule is randomised, or has a memory: it is ``rule(world, curr, difference, whole, k, search, key, trial, links)`` and
+        the simulator is ``simulate(world, s, t, whole, k, search, key, trial)``.  ``links`` (int64) counts the links so far, so
         that ``random_below(key, trial, links, m)`` is a new number at each node.  Visiting a node again is then not a livelock;
         after 8 n links the message ends with LIMIT.
     """
@@ -168,19 +168,19 @@ def make_simulator(rule: Any, searching: bool = False, drawing: bool = False) ->
 
 
 def _make_detour_finder(blocked: Any) -> Any:
-    """Return the block ``find_detour(world, curr, apart, whole, k)``: the next hop when no minimal path is free (R6)."""
+    """Return the block ``find_detour(world, curr, difference, whole, k)``: the next hop when no minimal path is free (R6)."""
 
     @block
-    def find_detour(world, curr, apart, whole, k):
+    def find_detour(world, curr, difference, whole, k):
         """Return the first g whose path curr(g, f_1, ..., f_l, g) has no fault among its first k nodes (R6); ZERO for none."""
-        steps = min(k, popcount(apart) + 2)
-        rest = whole & ~apart
+        steps = min(k, popcount(difference) + 2)
+        rest = whole & ~difference
         while rest:
             g = highest_bit(rest)
             rest ^= g
             clear_path = not blocked(world, curr, g)
             y = curr ^ g
-            left = apart
+            left = difference
             j = np.int64(1)
             while clear_path and j < steps:
                 bit = highest_bit(left) if left else g
@@ -199,19 +199,19 @@ def _make_route1_rule(blocked: Any, others: Any) -> Any:
     """Return the rule of ROUTE1(k)."""
 
     @block
-    def route1(world, curr, apart, whole, k, search):
+    def route1(world, curr, difference, whole, k, search):
         """Return ROUTE1(k)'s bit (Figure 4): try cyclic shifts of the minimal path f_1, ..., f_l, then the detours (R4-R6)."""
-        steps = min(k, popcount(apart))
-        rest = apart
+        steps = min(k, popcount(difference))
+        rest = difference
         while rest:
             first = highest_bit(rest)
             rest ^= first
             y = curr
-            left = apart & (first | (first - ONE))
+            left = difference & (first | (first - ONE))
             clear_path = True
             for _ in range(steps):
                 if left == ZERO:
-                    left = apart & ~(first | (first - ONE))
+                    left = difference & ~(first | (first - ONE))
                 bit = highest_bit(left)
                 left ^= bit
                 if blocked(world, y, bit):
@@ -220,7 +220,7 @@ def _make_route1_rule(blocked: Any, others: Any) -> Any:
                 y ^= bit
             if clear_path:
                 return first
-        return others(world, curr, apart, whole, k)
+        return others(world, curr, difference, whole, k)
 
     return route1
 
@@ -229,15 +229,15 @@ def _make_route2_rule(blocked: Any, others: Any) -> Any:
     """Return the rule of ROUTE2(k)."""
 
     @block
-    def route2(world, curr, apart, whole, k, search):
+    def route2(world, curr, difference, whole, k, search):
         """Return ROUTE2(k)'s bit: try the first k nodes of minimal paths in lexicographic order, then ROUTE1(k)'s detours (R7).
 
         The search is depth first.  The paths behind a node depend only on the node, so no node is visited twice.
         """
-        goal = min(k, popcount(apart))
+        goal = min(k, popcount(difference))
         nodes, left = search.nodes, search.left
         nodes[0] = curr
-        left[0] = apart
+        left[0] = difference
         depth = np.int64(0)
         first = ZERO
         clear_labels(search.seen)
@@ -261,8 +261,8 @@ def _make_route2_rule(blocked: Any, others: Any) -> Any:
             search.expanded[0] += 1
             depth += 1
             nodes[depth] = y
-            left[depth] = y ^ curr ^ apart
-        return others(world, curr, apart, whole, k)
+            left[depth] = y ^ curr ^ difference
+        return others(world, curr, difference, whole, k)
 
     return route2
 
@@ -274,25 +274,25 @@ def make_route_rules(blocked: Any) -> Any:
 
 
 @block
-def route3_rule(world, curr, apart, whole, k, search):
+def route3_rule(world, curr, difference, whole, k, search):
     """Return ROUTE3(1)'s bit (Figure 6): try nearer active, then nearer unsafe, then farther active neighbours (R10, R11).
 
     ``world`` is a ``Faults`` after ``unsafe_subcubes``.  The ends of a faulty link are faulty or unsafe, so a faulty link never
     leads to an active node.
     """
-    rest = apart
+    rest = difference
     while rest:
         bit = highest_bit(rest)
         rest ^= bit
         if not listed.is_closed(world, curr ^ bit):
             return bit
-    rest = apart
+    rest = difference
     while rest:
         bit = highest_bit(rest)
         rest ^= bit
         if not listed.blocked(world, curr, bit):
             return bit
-    rest = whole & ~apart
+    rest = whole & ~difference
     while rest:
         bit = highest_bit(rest)
         rest ^= bit

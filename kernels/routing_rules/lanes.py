@@ -82,14 +82,14 @@ def _classify_queue_vector(work, lanes):
     close_first_vector(cells, work.masks, f)
     s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
-    apart = s ^ t
+    difference = s ^ t
     lost = simd.no_lane(s)
     one, two, together = lost, lost, lost
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
         e, r = x ^ s, x ^ t
         lost = lost | is_on_path(e, r, zero)
-        between = (e & ~apart) == zero
+        between = (e & ~difference) == zero
         two = two | (one & between)
         one = one | between
         outside = (e | r) & ~simd.load(work.masks, lanes * i)
@@ -247,9 +247,9 @@ def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, 
             for i in range(kept):
                 offer(tally, wrong[i], np.int64(0), work.first[DECIDED])
         if comparing:
-            for gain, apart, sign in pairs:
+            for gain, difference, sign in pairs:
                 tally[gain] += sign * (every - free)
-                tally[apart] += every - free
+                tally[difference] += every - free
         for slot in possible:
             tally[slot] += every
         if n <= MAX_SEARCHED_DIMENSION:

@@ -73,13 +73,13 @@ def lanes_without_close_blockers(work, rows, lanes):
     """Return the lanes, as bits, without two faults between the ends at distance 2."""
     outside = work.fault_rows  # row i: 0 in the lanes in which fault i is between the ends, else all bits
     s = _row(work.ends, SOURCES, lanes)
-    apart = s ^ _row(work.ends, DESTINATIONS, lanes)
+    difference = s ^ _row(work.ends, DESTINATIONS, lanes)
     zero = s - s
     two, ones = simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     near = ones
     for i in range(rows):
         x = _row(work.labels, i, lanes)
-        is_outside = simd.select(((x ^ s) & ~apart) == zero, zero, ones)
+        is_outside = simd.select(((x ^ s) & ~difference) == zero, zero, ones)
         _set_row(outside, i, lanes, is_outside)
         for j in range(i):
             d = simd.popcount(x ^ _row(work.labels, j, lanes))
@@ -119,14 +119,14 @@ def find_simple_lanes(work, rows, lanes):
     """Return the lanes with no fault on the first path, and the lanes with that or with at most one fault between the ends."""
     s, t = _row(work.ends, SOURCES, lanes), _row(work.ends, DESTINATIONS, lanes)
     zero = s - s
-    apart = s ^ t
+    difference = s ^ t
     lost = simd.no_lane(zero)
     one, two = lost, lost
     for i in range(rows):
         x = _row(work.labels, i, lanes)
         e = x ^ s
         lost = lost | is_on_path(e, x ^ t, zero)
-        between = (e & ~apart) == zero
+        between = (e & ~difference) == zero
         two = two | (one & between)
         one = one | between
     return ~simd.bits(lost), ~(simd.bits(two) & simd.bits(lost))
@@ -140,11 +140,11 @@ def level_known_lanes(work, lanes):
     s, t = _row(work.labels, f, lanes), _row(work.labels, f + 1, lanes)
     zero = s - s
     one, two, ones = simd.splat_like(s, ONE), simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
-    apart = s ^ t
-    h = simd.popcount(apart)
+    difference = s ^ t
+    h = simd.popcount(difference)
     within = h - two  # wraps around for H = 1: all faults count, but no status is needed
-    p = s ^ (apart & (zero - apart))
-    q = s ^ simd.top_bit(apart)
+    p = s ^ (difference & (zero - difference))
+    q = s ^ simd.top_bit(difference)
     least, near_p, near_q = h, ones, ones
     for i in range(f):
         x = _row(work.labels, i, lanes)

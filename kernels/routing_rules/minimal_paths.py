@@ -21,20 +21,20 @@ def has_minimal_path(faults, s, t, shut):
     first.  The search visits the 2^H nodes between the ends from s on.  ``shut`` holds for each node the bits by which no path
     enters it, all bits if the node is faulty or not reached.
     """
-    apart = s ^ t
-    h = popcount(apart)
+    difference = s ^ t
+    h = popcount(difference)
     if h > MOST_SEARCHED_DIMENSIONS:
         return np.int64(-1)
     size = np.int64(1) << h
     for x in range(size):
         shut[x] = 0
     for i in range(faults.size[0]):
-        if (faults.labels[i] ^ s) & ~apart == ZERO:
-            shut[np.int64(extract(faults.labels[i] ^ s, apart))] = _ALL_BLOCKED
+        if (faults.labels[i] ^ s) & ~difference == ZERO:
+            shut[np.int64(extract(faults.labels[i] ^ s, difference))] = _ALL_BLOCKED
     for j in range(faults.size[1]):
         bit = ONE << faults.dims[j]
-        if bit & apart and (faults.lower[j] ^ s) & ~apart == ZERO:
-            shut[np.int64(extract((faults.lower[j] ^ s) | bit, apart))] |= np.uint32(extract(bit, apart))
+        if bit & difference and (faults.lower[j] ^ s) & ~difference == ZERO:
+            shut[np.int64(extract((faults.lower[j] ^ s) | bit, difference))] |= np.uint32(extract(bit, difference))
     for x in range(1, size):
         reached = False
         rest = np.uint64(x) & ~np.uint64(shut[x])

@@ -145,17 +145,17 @@ def mark_neighbours(work, n, column, room):
     planes, size = work.planes, plane_words(n)
     s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, room + column)
     zero, one = s - s, simd.splat(ONE)
-    apart = s ^ t
+    difference = s ^ t
     place = s & simd.splat(_63)
     preferred, spare = zero, zero
     for i in range(6):
         bit = simd.splat(ONE << np.uint64(i))
         hot = one << (place ^ bit)
-        wanted = (apart & bit) != zero
+        wanted = (difference & bit) != zero
         preferred = preferred | simd.select(wanted, hot, zero)
         spare = spare | simd.select(wanted, zero, hot)
     own = s >> simd.splat(_6)
-    high = apart >> simd.splat(_6)
+    high = difference >> simd.splat(_6)
     hot = one << place
     for v in range(size // 8 - 1):
         d = own ^ simd.splat(np.uint64(v))
@@ -164,7 +164,7 @@ def mark_neighbours(work, n, column, room):
         here = d == zero
         simd.store(planes, _PREFERRED * size + 8 * v, simd.select(here, preferred, simd.select(wanted, beside, zero)))
         simd.store(planes, _SPARE * size + 8 * v, simd.select(here, spare, simd.select(wanted, zero, beside)))
-    return simd.popcount(apart)
+    return simd.popcount(difference)
 
 
 @block(always=True)

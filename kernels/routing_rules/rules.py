@@ -1,12 +1,12 @@
-"""The routing rules (V7, V8), one block per rule: ``rule(world, words, s, t) -> links``.
+"""The routing rules (V7, V8), one block per rule: ``rule(world, status, s, t) -> links``.
 
 A rule returns the number of links on a message's route, or why it is not delivered: STUCK, LIVELOCK, LIMIT, LOST, REFUSED, or
 UNKNOWN if the safety statuses that it needs are not computed.  ``world`` holds the trial's faults and scratch memory
-(``RuleContext``).  ``words`` holds the safety statuses of the nodes (``safety_status``).  A user's rule is such a block too::
+(``RuleContext``).  ``status`` holds the safety statuses of the nodes (``safety_status``).  A user's rule is such a block too::
 
     @first_path
     @block
-    def straight(world, words, s, t):
+    def straight(world, status, s, t):
         return LOST
 
 Each rule begins with a test that decides most messages without simulation.  The tests and their proofs:
@@ -108,11 +108,11 @@ def blocked_bits(faults, x, whole):
         zero = simd.splat(ZERO)
         found = zero
         for at in range(0, f, 8):
-            apart = simd.load(faults.labels, at) ^ own
-            near = simd.popcount(apart) == one
+            difference = simd.load(faults.labels, at) ^ own
+            near = simd.popcount(difference) == one
             if f - at < 8:
-                near = near & simd.mask(apart, (ONE << np.uint64(f - at)) - ONE)
-            found = found | simd.select(near, apart, zero)
+                near = near & simd.mask(difference, (ONE << np.uint64(f - at)) - ONE)
+            found = found | simd.select(near, difference, zero)
         out = simd.union(found)
     else:
         rest = whole
@@ -140,10 +140,10 @@ def first_path(rule: Any) -> Any:
         raise TypeError(f"first_path must be given a block, got {rule!r}")
 
     @block(always=True)
-    def route_first_path(world, words, s, t):
+    def route_first_path(world, status, s, t):
         if world.facts[FIRST_PATH_IS_CLEAR]:
             return popcount(s ^ t)
-        return rule(world, words, s, t)
+        return rule(world, status, s, t)
 
     own = getattr(route_first_path, "py_func", route_first_path)
     own._first_path_of = block_of
@@ -157,20 +157,20 @@ def first_path(rule: Any) -> Any:
 
 @first_path
 @block(always=True)
-def route(world, words, s, t):
+def route(world, status, s, t):
     """Route by ROUTE, which tries the first path only."""
     return LOST
 
 
 @first_path
 @block(always=True)
-def route1(world, words, s, t):
+def route1(world, status, s, t):
     """Route by ROUTE1(1)."""
     return simulate_route1(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
 @block(always=True)
-def route3(world, words, s, t):
+def route3(world, status, s, t):
     """Route by ROUTE3(1); refuse the message if no node is active."""
     if not world.facts[HAS_ACTIVE_NODE]:
         return REFUSED
@@ -189,24 +189,24 @@ def _last_link(faults, u, t):
 
 
 @block(always=True)
-def _highest_level_bit(words, i, size, n, free, u, among):
+def _highest_level_bit(status, i, size, n, free, u, among):
     """Return the first of the bits ``among`` whose neighbour has the highest level, and that level; ZERO if all levels are 0."""
     best, most = ZERO, np.int64(0)
     while among:
         bit = highest_bit(among)
         among ^= bit
-        found = level_at(words, i, size, n, extract(u ^ bit, free))
+        found = level_at(status, i, size, n, extract(u ^ bit, free))
         if found > most:
             best, most = bit, found
     return best, most
 
 
 @block
-def _route_by_level(faults, words, i, size, n, free, u, t):
+def _route_by_level(faults, status, i, size, n, free, u, t):
     """Return the length of a route from u to t inside a computed subcube, each hop to the highest preferred level, or STUCK."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
-        bit, _ = _highest_level_bit(words, i, size, n, free, u, u ^ t)
+        bit, _ = _highest_level_bit(status, i, size, n, free, u, u ^ t)
         if bit == ZERO:
             return STUCK
         u ^= bit
@@ -215,22 +215,22 @@ def _route_by_level(faults, words, i, size, n, free, u, t):
 
 
 @block(always=True)
-def _first_vector_bit(faults, words, i, size, free, u, among, k):
+def _first_vector_bit(faults, status, i, size, free, u, among, k):
     """Return the first of the bits ``among`` over a good link to a node with bit k in its vector; ZERO if there is none."""
     while among:
         bit = highest_bit(among)
         among ^= bit
-        if bit_at(words, VECTORS, i, size, k, extract(u ^ bit, free)) and not is_faulty_link(faults, u, bit):
+        if bit_at(status, VECTORS, i, size, k, extract(u ^ bit, free)) and not is_faulty_link(faults, u, bit):
             return bit
     return ZERO
 
 
 @block
-def _route_by_vector(faults, words, i, size, free, u, t):
+def _route_by_vector(faults, status, i, size, free, u, t):
     """Route as ``_route_by_level``, with each hop to the first preferred neighbour that has bit h - 1, h links being left."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
-        bit = _first_vector_bit(faults, words, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
+        bit = _first_vector_bit(faults, status, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
         if bit == ZERO:
             return STUCK
         u ^= bit
@@ -251,51 +251,51 @@ def set_known_results(world, by_levels, by_vectors):
 
 
 @block(always=True)
-def _decide_before_routing(world, words, s, t, status, known):
-    """Return a status rule's result if it needs no route; else compute the ``status`` of the ends' subcube, return NOT_KNOWN."""
+def _decide_before_routing(world, status, s, t, kind, known):
+    """Return a status rule's result if it needs no route, else NOT_KNOWN with the ``status`` of ``kind`` of the ends' subcube."""
     h, i = popcount(s ^ t), world.facts[SHARED_UNSAFE_SUBCUBE]
     if known != NOT_KNOWN:
         return known
     if i < 0:
         return h
-    if not compute_status(words, world.faults, i, status):
+    if not compute_status(status, world.faults, i, kind):
         return UNKNOWN
     return h if h == 1 and not is_faulty_link(world.faults, s, s ^ t) else NOT_KNOWN
 
 
 @block(always=True)
-def levels(world, words, s, t):
+def levels(world, status, s, t):
     """Route by LEVELS.  The source's level is not needed: if it is H > 1 or more, a preferred neighbour has H - 1 or more."""
-    result = _decide_before_routing(world, words, s, t, LEVELS, world.facts[LEVELS_RESULT])
+    result = _decide_before_routing(world, status, s, t, LEVELS, world.facts[LEVELS_RESULT])
     if result != NOT_KNOWN:
         return result
     faults, n, i, h = world.faults, world.n, world.facts[SHARED_UNSAFE_SUBCUBE], popcount(s ^ t)
     free, d = faults.free[i], dimension_of(faults, i)
     size = stride(d)
-    bit, most = _highest_level_bit(words, i, size, n, free, s, s ^ t)
+    bit, most = _highest_level_bit(status, i, size, n, free, s, s ^ t)
     if h > 1 and most >= h - 1:
-        return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t))
+        return _add_first_link(_route_by_level(faults, status, i, size, n, free, s ^ bit, t))
     if d < n:
         return h + 2
-    bit, most = _highest_level_bit(words, i, size, n, free, s, world.whole & ~(s ^ t))
-    return _add_first_link(_route_by_level(faults, words, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
+    bit, most = _highest_level_bit(status, i, size, n, free, s, world.whole & ~(s ^ t))
+    return _add_first_link(_route_by_level(faults, status, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
 
 
 @block(always=True)
-def vectors(world, words, s, t):
+def vectors(world, status, s, t):
     """Route by VECTORS, as by LEVELS but with safety vectors."""
-    result = _decide_before_routing(world, words, s, t, VECTORS, world.facts[VECTORS_RESULT])
+    result = _decide_before_routing(world, status, s, t, VECTORS, world.facts[VECTORS_RESULT])
     if result != NOT_KNOWN:
         return result
     faults, n, i, h = world.faults, world.n, world.facts[SHARED_UNSAFE_SUBCUBE], popcount(s ^ t)
     free, d = faults.free[i], dimension_of(faults, i)
     size = stride(d)
-    bit = _first_vector_bit(faults, words, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
+    bit = _first_vector_bit(faults, status, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
     if bit == ZERO:
         if d < n:
             return h + 2
-        bit = _first_vector_bit(faults, words, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
-    return _add_first_link(_route_by_vector(faults, words, i, size, free, s ^ bit, t)) if bit else REFUSED
+        bit = _first_vector_bit(faults, status, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
+    return _add_first_link(_route_by_vector(faults, status, i, size, free, s ^ bit, t)) if bit else REFUSED
 
 
 # ---------------------------------------------------------------- Chen & Shin, Gordon & Stout
@@ -402,20 +402,20 @@ _a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
 
 @first_path
 @block(always=True)
-def a1(world, words, s, t):
+def a1(world, status, s, t):
     """Route by A1 (Chen & Shin)."""
     return _a1(world.faults, s, t, world.whole, world.came)
 
 
 @first_path
 @block(always=True)
-def dfs(world, words, s, t):
+def dfs(world, status, s, t):
     """Route by DFS, the depth-first search of Chen & Shin."""
     return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
 
 
 @block(always=True)
-def sidetrack(world, words, s, t):
+def sidetrack(world, status, s, t):
     """Route by SIDETRACK (Gordon & Stout)."""
     if world.facts[FAULTS_BETWEEN] == 0:
         return popcount(s ^ t)

@@ -80,13 +80,13 @@ def safety_status_for(n, f, links):
 
 
 @block(always=True)
-def forget_safety_status(words, faults):
+def forget_safety_status(status, faults):
     """Begin a trial: discard all planes and lists."""
-    words.used[0] = 0
-    words.listed[0, 0] = words.listed[1, 0] = -1
+    status.used[0] = 0
+    status.listed[0, 0] = status.listed[1, 0] = -1
     for i in range(faults.size[3]):
-        words.start[0, i] = -1
-        words.start[1, i] = -1
+        status.start[0, i] = -1
+        status.start[1, i] = -1
 
 
 @block
@@ -186,73 +186,73 @@ def few_neighbours_outside(planes, cut, at, d, size, v, k, over):
 
 
 @block
-def _next_plane(words, d, size, at, k, kind):
+def _next_plane(status, d, size, at, k, kind):
     """Write plane k + 1 after plane k at ``at``; return whether all further planes are equal to it.
 
     Levels are final when a plane equals the one before.  Vectors are final when all nonfaulty nodes are in a plane, because then
     no node has more than k faulty neighbours.
     """
-    over = kind == VECTORS and words.cut.size > 0
+    over = kind == VECTORS and status.cut.size > 0
     changed = simd.splat(ZERO)
     for v in range(0, size, 8):
-        old = simd.load(words.planes, at + v)
-        base = simd.load(words.nonfaulty, v) if kind == VECTORS else old
-        new = base & few_neighbours_outside(words.planes, words.cut, at, d, size, v, k, over)
-        simd.store(words.planes, at + size + v, new)
+        old = simd.load(status.planes, at + v)
+        base = simd.load(status.nonfaulty, v) if kind == VECTORS else old
+        new = base & few_neighbours_outside(status.planes, status.cut, at, d, size, v, k, over)
+        simd.store(status.planes, at + size + v, new)
         changed = changed | (base ^ new)
     return simd.union(changed) == ZERO
 
 
 @block
-def _mask_faults(words, faults, i, d, size, at):
+def _mask_faults(status, faults, i, d, size, at):
     """Write the subcube's nonfaulty nodes, its first plane at ``at`` and its faulty links."""
     base, free = faults.base[i], faults.free[i]
     for w in range(size):
-        words.nonfaulty[w] = place_mask(d, w)
+        status.nonfaulty[w] = place_mask(d, w)
     for j in range(faults.size[0]):
         x = faults.labels[j]
         if (x ^ base) & ~free == ZERO:
-            clear_node(words.nonfaulty, extract(x, free))
+            clear_node(status.nonfaulty, extract(x, free))
     for w in range(size):
-        words.planes[at + w] = words.nonfaulty[w]
+        status.planes[at + w] = status.nonfaulty[w]
     if faults.size[1]:
         for w in range(size * d):
-            words.cut[w] = ZERO
+            status.cut[w] = ZERO
     for j in range(faults.size[1]):
         x = faults.lower[j]
         if (x ^ base) & ~free == ZERO:
             u, v = extract(x, free), extract(x | ONE << faults.dims[j], free)
-            clear_node(words.planes[at:], u)
-            clear_node(words.planes[at:], v)
+            clear_node(status.planes[at:], u)
+            clear_node(status.planes[at:], v)
             row = lowest(u ^ v)
-            set_node(words.cut[row * size :], u)
-            set_node(words.cut[row * size :], v)
+            set_node(status.cut[row * size :], u)
+            set_node(status.cut[row * size :], v)
 
 
 @block
-def compute_planes(words, faults, i, kind):
+def compute_planes(status, faults, i, kind):
     """Compute the bitmasks of subcube i for one kind of status, unless done; return False if it is too large or memory is full.
 
     See the module's docstring for these planes.
     """
-    if words.start[kind, i] >= 0:
+    if status.start[kind, i] >= 0:
         return True
     d = dimension_of(faults, i)
     if d > MOST_PLANE_DIMENSIONS:
         return False
     size = stride(d)
-    at = words.used[0]
-    if at + d * size > words.planes.size:
+    at = status.used[0]
+    if at + d * size > status.planes.size:
         return False
-    _mask_faults(words, faults, i, d, size, at)
+    _mask_faults(status, faults, i, d, size, at)
     depth = np.int64(1)
     while depth < d:
         depth += 1
-        if _next_plane(words, d, size, at + (depth - 2) * size, depth - 1, kind):
+        if _next_plane(status, d, size, at + (depth - 2) * size, depth - 1, kind):
             break
-    words.used[0] += depth * size
-    words.start[kind, i] = at
-    words.depth[kind, i] = depth
+    status.used[0] += depth * size
+    status.start[kind, i] = at
+    status.depth[kind, i] = depth
     return True
 
 
@@ -260,132 +260,132 @@ def compute_planes(words, faults, i, kind):
 
 
 @block(always=True)
-def _list_index(words, kind, x):
+def _list_index(status, kind, x):
     """Return the position in the list of the node with index x; the list's length if it is not listed."""
-    count = words.listed[kind, 1]
+    count = status.listed[kind, 1]
     for e in range(count):
-        if words.nodes[kind, e] == x:
+        if status.nodes[kind, e] == x:
             return np.int64(e)
     return count
 
 
 @block(always=True)
-def _record_missing(words, kind, x, k):
+def _record_missing(status, kind, x, k):
     """Record that node x is not in plane k + 1, if so; return whether it is a new record, and False if the list is full."""
-    e = _list_index(words, kind, x)
-    count = words.listed[kind, 1]
-    if e < count and words.lacks[kind, e] >> np.uint64(k + 1) & ONE:
+    e = _list_index(status, kind, x)
+    count = status.listed[kind, 1]
+    if e < count and status.lacks[kind, e] >> np.uint64(k + 1) & ONE:
         return False, True
     without = np.int64(0)
     for j in range(count):
-        if popcount(words.nodes[kind, j] ^ x) == 1 and words.lacks[kind, j] >> np.uint64(k) & ONE:
+        if popcount(status.nodes[kind, j] ^ x) == 1 and status.lacks[kind, j] >> np.uint64(k) & ONE:
             without += 1
     if without <= k:
         return False, True
     if e == MOST_LISTED_NODES:
         return False, False
     if e == count:
-        words.nodes[kind, e] = x
-        words.lacks[kind, e] = ZERO
-        words.listed[kind, 1] += 1
-    words.lacks[kind, e] |= (ALL_BITS if kind == LEVELS else ONE) << np.uint64(k + 1)
+        status.nodes[kind, e] = x
+        status.lacks[kind, e] = ZERO
+        status.listed[kind, 1] += 1
+    status.lacks[kind, e] |= (ALL_BITS if kind == LEVELS else ONE) << np.uint64(k + 1)
     return True, True
 
 
 @block
-def _list_nodes(words, faults, i, kind):
+def _list_nodes(status, faults, i, kind):
     """List the nodes of a subcube without a full status; return False if they are more than MOST_LISTED_NODES."""
     base, free = faults.base[i], faults.free[i]
-    words.listed[kind, 0], words.listed[kind, 1] = -1, 0
+    status.listed[kind, 0], status.listed[kind, 1] = -1, 0
     for j in range(faults.size[0]):
-        e = words.listed[kind, 1]
+        e = status.listed[kind, 1]
         if (faults.labels[j] ^ base) & ~free == ZERO:
             if e == MOST_LISTED_NODES:
                 return False
-            words.nodes[kind, e], words.lacks[kind, e] = extract(faults.labels[j], free), ALL_BITS
-            words.listed[kind, 1] += 1
+            status.nodes[kind, e], status.lacks[kind, e] = extract(faults.labels[j], free), ALL_BITS
+            status.listed[kind, 1] += 1
     d, k, moving = dimension_of(faults, i), np.int64(0), True
     while moving and k + 1 < d:
         k += 1
         moving = False
-        known = words.listed[kind, 1]
+        known = status.listed[kind, 1]
         for a in range(known):
             for b in range(a):
-                apart = words.nodes[kind, a] ^ words.nodes[kind, b]
-                both = words.lacks[kind, a] & words.lacks[kind, b]
-                if popcount(apart) == 2 and both >> np.uint64(k) & ONE:
-                    bit = apart & (ZERO - apart)
+                difference = status.nodes[kind, a] ^ status.nodes[kind, b]
+                both = status.lacks[kind, a] & status.lacks[kind, b]
+                if popcount(difference) == 2 and both >> np.uint64(k) & ONE:
+                    bit = difference & (ZERO - difference)
                     for _ in range(2):
-                        new, room = _record_missing(words, kind, words.nodes[kind, a] ^ bit, k)
+                        new, room = _record_missing(status, kind, status.nodes[kind, a] ^ bit, k)
                         if not room:
                             return False
                         moving |= new
-                        bit ^= apart
-    words.listed[kind, 0] = i
-    words.depth[kind, i] = k + 1
+                        bit ^= difference
+    status.listed[kind, 0] = i
+    status.depth[kind, i] = k + 1
     return True
 
 
 @block(always=True)
-def compute_status(words, faults, i, kind):
+def compute_status(status, faults, i, kind):
     """Compute a subcube's statuses, as a list or as planes, unless that is done; return False if it is too large."""
-    if words.listed[kind, 0] == i:
+    if status.listed[kind, 0] == i:
         return True
     if (
         LEAST_LISTED_DIMENSION <= dimension_of(faults, i) <= MOST_PLANE_DIMENSIONS
         and faults.size[1] == 0
-        and _list_nodes(words, faults, i, kind)
+        and _list_nodes(status, faults, i, kind)
     ):
         return True
-    return compute_planes(words, faults, i, kind)
+    return compute_planes(status, faults, i, kind)
 
 
 @block(always=True)
-def bit_at(words, kind, i, size, k, x):
+def bit_at(status, kind, i, size, k, x):
     """Whether plane k >= 1 of a computed subcube, with ``size`` words per plane, contains the node with index x."""
-    if words.listed[kind, 0] == i:
-        e = _list_index(words, kind, x)
-        return e == words.listed[kind, 1] or words.lacks[kind, e] >> np.uint64(k) & ONE == ZERO
-    at = words.start[kind, i] + (min(k, words.depth[kind, i]) - 1) * size
-    return words.planes[at + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
+    if status.listed[kind, 0] == i:
+        e = _list_index(status, kind, x)
+        return e == status.listed[kind, 1] or status.lacks[kind, e] >> np.uint64(k) & ONE == ZERO
+    at = status.start[kind, i] + (min(k, status.depth[kind, i]) - 1) * size
+    return status.planes[at + np.int64(x >> _6)] >> (x & _63) & ONE != ZERO
 
 
 @block(always=True)
-def level_at(words, i, size, n, x):
+def level_at(status, i, size, n, x):
     """Return the level of the node with index x in a computed subcube."""
     k = np.int64(0)
-    while k < words.depth[LEVELS, i] and bit_at(words, LEVELS, i, size, k + 1, x):
+    while k < status.depth[LEVELS, i] and bit_at(status, LEVELS, i, size, k + 1, x):
         k += 1
-    return np.int64(n) if k == words.depth[LEVELS, i] else k
+    return np.int64(n) if k == status.depth[LEVELS, i] else k
 
 
 # ---------------------------------------------------------------- queries for users' rules
 
 
 @block
-def level(words, faults, n, v):
+def level(status, faults, n, v):
     """Return the safety level that node ``v`` shows (V3, V6), in [0, n]; -1 if it is not computed."""
     i = unsafe_subcube_index(faults, v)
     if i < 0:
         return np.int64(n)
     if faults.free[i] == ZERO:
         return np.int64(0)
-    if not compute_status(words, faults, i, LEVELS):
+    if not compute_status(status, faults, i, LEVELS):
         return np.int64(-1)
-    return level_at(words, i, stride(dimension_of(faults, i)), n, extract(v, faults.free[i]))
+    return level_at(status, i, stride(dimension_of(faults, i)), n, extract(v, faults.free[i]))
 
 
 @block
-def vector_bit(words, faults, n, v, k):
+def vector_bit(status, faults, n, v, k):
     """Whether bit k of node ``v``'s safety vector is set (V4), 0 <= k <= n; bit 0 means nonfaulty; False if not computed."""
     i = unsafe_subcube_index(faults, v)
     if i < 0:
         return True
     if faults.free[i] == ZERO:
         return False
-    if not compute_status(words, faults, i, VECTORS):
+    if not compute_status(status, faults, i, VECTORS):
         return False
     d = dimension_of(faults, i)
     if 1 <= k <= d:
-        return bit_at(words, VECTORS, i, stride(d), np.int64(k), extract(v, faults.free[i]))
+        return bit_at(status, VECTORS, i, stride(d), np.int64(k), extract(v, faults.free[i]))
     return not is_faulty(faults, v)  # bit 0, and bits above d

@@ -43,7 +43,7 @@ from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 
 class Scratch(NamedTuple):
     world: RuleContext
-    words: SafetyStatus
+    status: SafetyStatus
     links: Ints  #: result of each rule
 
 
@@ -59,7 +59,7 @@ def set_up(params):
 @block(always=True)
 def begin_trial(scratch, t):
     """Begin trial ``t``, whose faults are closed: discard the safety statuses of the trial before."""
-    forget_safety_status(scratch.words, scratch.world.faults)
+    forget_safety_status(scratch.status, scratch.world.faults)
     scratch.world.now[TRIAL_NUMBER] = np.uint64(t)
 
 
@@ -67,17 +67,17 @@ def begin_trial(scratch, t):
 def find_facts(world, s, t):
     """Compute the facts that decide most messages (``rules``) from closed faults; inlined for its hundred arguments."""
     faults, facts = world.faults, world.facts
-    apart = s ^ t
+    difference = s ^ t
     passes, meets, safe = True, False, True
     between, together = np.int64(0), np.int64(-1)
     for i in range(faults.size[0]):
         e = faults.labels[i] ^ s
         passes &= not is_on_route(e, faults.labels[i] ^ t)
-        between += e & ~apart == ZERO
+        between += e & ~difference == ZERO
     for j in range(faults.size[1]):
         x, bit = faults.lower[j], ONE << faults.dims[j]
         passes &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
-        between += bit & apart != ZERO and (x ^ s) & ~apart & ~bit == ZERO
+        between += bit & difference != ZERO and (x ^ s) & ~difference & ~bit == ZERO
     for i in range(faults.size[3]):
         fixed = ~faults.free[i]
         e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
@@ -90,10 +90,10 @@ def find_facts(world, s, t):
 
 
 def make_rules_runner(rules: Sequence[Any]) -> Any:
-    """Return the block ``run_rules(world, words, s, t, links)``, which writes the result of each rule to ``links``."""
+    """Return the block ``run_rules(world, status, s, t, links)``, which writes the result of each rule to ``links``."""
 
     @block(always=True)
-    def run_rules(world, words, s, t, links):
+    def run_rules(world, status, s, t, links):
         pass
 
     for i, rule in reversed(list(enumerate(rules))):
@@ -103,9 +103,9 @@ def make_rules_runner(rules: Sequence[Any]) -> Any:
 
 def _prepend_rule(rule: Any, i: int, rest: Any) -> Any:
     @block(always=True)
-    def run_rules(world, words, s, t, links):
-        links[i] = rule(world, words, s, t)
-        rest(world, words, s, t, links)
+    def run_rules(world, status, s, t, links):
+        links[i] = rule(world, status, s, t)
+        rest(world, status, s, t, links)
 
     return run_rules
 
@@ -173,10 +173,10 @@ def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: st
     @block(always=True)
     def record_pairs(tally, links, free):
         against = is_delivered(links, base, free)
-        for place, gain, apart in pairs:
+        for place, gain, difference in pairs:
             more = is_delivered(links, place, free) - against
             tally[gain] += more
-            tally[apart] += more != 0
+            tally[difference] += more != 0
 
     @block(always=True)
     def record_compared(tally, links, free):
@@ -224,10 +224,10 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
 
     @block(always=True)
     def evaluate(scratch, s, t, at, tally):
-        world, words, links = scratch
+        world, status, links = scratch
         h = popcount(s ^ t)
         find_facts(world, s, t)
-        walk(world, words, s, t, links)
+        walk(world, status, s, t, links)
         delivered, direct = False, False
         for i in range(count):
             delivered |= links[i] >= 0
@@ -257,9 +257,9 @@ def make_user_rule_evaluator(own: Mapping[str, Any], names: Sequence[str], layou
 
     @block(always=True)
     def evaluate(scratch, s, t, at, tally):
-        world, words, links = scratch
+        world, status, links = scratch
         find_facts(world, s, t)
-        walk(world, words, s, t, links)
+        walk(world, status, s, t, links)
         enter(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, at)
         compare(tally, links, world.facts[FIRST_PATH_IS_CLEAR] != 0)
 
@@ -296,12 +296,38 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
         world = scratch.world
         next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
         unsafe_subcubes(world.faults)
-        forget_safety_status(scratch.words, world.faults)
+        forget_safety_status(scratch.status, world.faults)
         for x in range(1, 1 << world.n):
             if not is_faulty(world.faults, np.uint64(x)):
                 evaluate(scratch, ZERO, np.uint64(x), t, tally)
 
     return trials_kernel(set_up, trial_of_set)
+
+
+def make_first_loss_kernel(rule: Any) -> Kernel:
+    """Return the kernel that finds the first of all C(2^n - 1, f) fault sets at which a rule loses a message from node 0.
+
+    A message is lost if it is not delivered, to a nonfaulty node that a path reaches.  Trial t is set number t, and ``params``
+    are as in ``make_sets_kernel``.  The tally is a maximum: 1, and (t << n) + destination of the first lost message.
+    """
+
+    @block
+    def first_loss(key, t, params, scratch, tally):
+        world, words = scratch.world, scratch.words
+        next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
+        unsafe_subcubes(world.faults)
+        forget_safety_status(words, world.faults)
+        for x in range(1, 1 << world.n):
+            to = np.uint64(x)
+            if not is_faulty(world.faults, to):
+                find_facts(world, ZERO, to)
+                if (
+                    rule(world, words, ZERO, to) < 0
+                    and find_shortest_length(world.faults, ZERO, to, world.n, world.cube) >= 0
+                ):
+                    offer(tally, 0, np.int64(1), (t << world.n) + x)
+
+    return trials_kernel(set_up, first_loss)
 
 
 #: Kernel of the study ``routing-rules`` at (n, f, links) = params; see ``layout.ROUTING_RULES``.

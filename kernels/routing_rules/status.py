@@ -38,7 +38,7 @@ from .safety_status import (
 class Scratch(NamedTuple):
     n: I64
     faults: Faults
-    words: SafetyStatus
+    status: SafetyStatus
     marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
     marks: Words  #: see ``rounds.run_marked_rounds``
     safe: Ints  #: (4): nodes of the subcubes that each definition calls safe
@@ -49,12 +49,12 @@ class Scratch(NamedTuple):
 def set_up(params):
     """Return scratch memory for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
-    words = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
+    status = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
     return Scratch(
         n,
         faults_for(n, f, links, np.int64(2)),
         safety_status_for(n, f, links),
-        np.zeros((3, words), np.uint64),
+        np.zeros((3, status), np.uint64),
         np.empty(count_marks_words(min(n, np.int64(MOST_PLANE_DIMENSIONS))), np.uint64),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
@@ -62,26 +62,26 @@ def set_up(params):
 
 
 @block
-def _count_plane_nodes(words, at, size):
+def _count_plane_nodes(status, at, size):
     count = np.int64(0)
     for w in range(size):
-        count += popcount(words.planes[at + w])
+        count += popcount(status.planes[at + w])
     return count
 
 
 @block
-def _is_missing_nodes(words, at, size):
+def _is_missing_nodes(status, at, size):
     """Whether some nonfaulty node of the subcube computed last is not in a plane."""
     lacking = ZERO
     for w in range(size):
-        lacking |= words.nonfaulty[w] & ~words.planes[at + w]
+        lacking |= status.nonfaulty[w] & ~status.planes[at + w]
     return lacking != ZERO
 
 
 @block
 def _mark_safe_nodes(scratch, d, size):
     """Mark the subcube computed last by Wu and Fernandez's rule; return the number of safe nodes and of rounds."""
-    nonfaulty = scratch.words.nonfaulty
+    nonfaulty = scratch.status.nonfaulty
     old, new = scratch.marked[0], scratch.marked[1]
     for w in range(size):
         old[w] = ZERO
@@ -114,57 +114,57 @@ def _mark_safe_nodes(scratch, d, size):
 @block
 def _add_subcube(scratch, i):
     """Add a subcube's safe nodes and rounds; return False if its statuses are not computed."""
-    faults, words, safe, rounds = scratch.faults, scratch.words, scratch.safe, scratch.rounds
+    faults, status, safe, rounds = scratch.faults, scratch.status, scratch.safe, scratch.rounds
     d = dimension_of(faults, i)
     size = stride(d)
-    if not compute_planes(words, faults, i, LEVELS):
+    if not compute_planes(status, faults, i, LEVELS):
         return False
-    at = words.start[LEVELS, i]
-    last = _count_plane_nodes(words, at, size)
+    at = status.start[LEVELS, i]
+    last = _count_plane_nodes(status, at, size)
     least = np.int64(0)
-    for k in range(1, words.depth[LEVELS, i]):
-        here = _count_plane_nodes(words, at + k * size, size)
+    for k in range(1, status.depth[LEVELS, i]):
+        here = _count_plane_nodes(status, at + k * size, size)
         if here < last:  # some node has level k
             least = np.int64(k)
         last = here
-    safe[2] += last + _count_own_full(words, at, d, size, words.depth[LEVELS, i])
+    safe[2] += last + _count_own_full(status, at, d, size, status.depth[LEVELS, i])
     rounds[2] = max(rounds[2], least)
     if faults.size[1] == 0:
         count, steps = _mark_safe_nodes(scratch, d, size)
         safe[1] += count
         rounds[1] = max(rounds[1], steps)
-    words.used[0] = 0
-    compute_planes(words, faults, i, VECTORS)
-    at, depth = words.start[VECTORS, i], words.depth[VECTORS, i]
-    safe[3] += _sum_planes(words, at, depth, size)
+    status.used[0] = 0
+    compute_planes(status, faults, i, VECTORS)
+    at, depth = status.start[VECTORS, i], status.depth[VECTORS, i]
+    safe[3] += _sum_planes(status, at, depth, size)
     for k in range(2, depth + 1):
-        if _is_missing_nodes(words, at + (k - 1) * size, size):
+        if _is_missing_nodes(status, at + (k - 1) * size, size):
             rounds[3] = max(rounds[3], k - 1)
-    words.used[0] = 0
+    status.used[0] = 0
     return True
 
 
 @block
-def _count_own_full(words, at, d, size, depth):
+def _count_own_full(status, at, d, size, depth):
     """Return the number of ends of faulty links whose own level is n (V6), although they show 0."""
     count = np.int64(0)
-    for v in range(0, size if words.cut.size else 0, 8):
-        own = simd.load(words.nonfaulty, v) & ~simd.load(words.planes, at + v)
+    for v in range(0, size if status.cut.size else 0, 8):
+        own = simd.load(status.nonfaulty, v) & ~simd.load(status.planes, at + v)
         for k in range(1, d):
             own = own & few_neighbours_outside(
-                words.planes, words.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True
+                status.planes, status.cut, at + (min(k, depth) - 1) * size, d, size, v, k, True
             )
         count += np.int64(simd.total(simd.popcount(own)))
     return count
 
 
 @block
-def _sum_planes(words, at, depth, size):
+def _sum_planes(status, at, depth, size):
     count = np.int64(0)
     for w in range(size):
         x = ALL_BITS
         for k in range(depth):
-            x &= words.planes[at + k * size + w]
+            x &= status.planes[at + k * size + w]
         count += popcount(x)
     return count
 
@@ -172,14 +172,14 @@ def _sum_planes(words, at, depth, size):
 @block
 def _unsafe_rounds(scratch, i):
     """Return the number of rounds of FIND_UNSAFE inside a subcube (R1, R2)."""
-    faults, words = scratch.faults, scratch.words
+    faults, status = scratch.faults, scratch.status
     d = dimension_of(faults, i)
     size = stride(d)
-    at = words.start[VECTORS, i]
+    at = status.start[VECTORS, i]
     old, new, ends = scratch.marked[0, :size], scratch.marked[1, :size], scratch.marked[2, :size]
     for w in range(size):
-        old[w] = ~words.nonfaulty[w] & place_mask(d, w)
-        ends[w] = ~words.planes[at + w] & place_mask(d, w)
+        old[w] = ~status.nonfaulty[w] & place_mask(d, w)
+        ends[w] = ~status.planes[at + w] & place_mask(d, w)
     return run_link_rounds(old, ends, new, scratch.marks, d)
 
 
@@ -195,7 +195,7 @@ def count_trial(key, t, params, scratch, tally):
     faults, n = scratch.faults, scratch.n
     draw(key, t, n, faults)
     unsafe_subcubes(faults)
-    forget_safety_status(scratch.words, faults)
+    forget_safety_status(scratch.status, faults)
     outside = ONE << np.uint64(n)
     known = True
     for j in range(4):

@@ -25,7 +25,7 @@ from .layout import CURVE, CURVE_EVENTS
 _SLOTS = np.int64(CURVE.size)
 _EVENTS = CURVE.family("{}", CURVE_EVENTS)
 _SOME = CURVE.counter("some")
-_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others", "joined"))
+_SIZES = tuple(CURVE.moments(name) for name in ("largest", "second", "others", "connected_pairs"))
 
 #: Index in ``params`` of the first number of failures.
 _FAILED = 3

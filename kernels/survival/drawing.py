@@ -116,11 +116,11 @@ def ground_word(n, f):
 
 
 @block(always=True)
-def _flip_label_bits(key, first, n, f, labels, word, room):
+def _flip_label_bits(key, first, n, f, labels, word, workspace):
     """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, filled by ``ground_word``."""
     few, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
     inside = (np.int64(1) << n) - 1
-    own = room.slices[word << n :]
+    own = workspace.slices[word << n :]
     for i in range(64):
         bit = ONE << np.uint64(i)
         got = np.int64(0)
@@ -137,18 +137,18 @@ def _flip_label_bits(key, first, n, f, labels, word, room):
             own[x] = ground ^ (marked | bit)
             got += np.int64(marked & bit == ZERO)
             k += 1
-        room.place[64 * word + i] = k
+        workspace.place[64 * word + i] = k
 
 
 @block
-def draw_nodes(key, group, n, f, rows, room):
+def draw_nodes(key, group, n, f, rows, workspace):
     """Write the nonfaulty nodes of the 512 trials from ``group`` on, f faulty ones each, to the 2^n ``rows``.
 
     Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.
     """
     ready = lane_places(n, f)
     nodes = np.int64(1) << n
-    _fill_rows(room.slices, nodes, ground_word(n, f))
+    _fill_rows(workspace.slices, nodes, ground_word(n, f))
     width = field_width(n)
     for word in range(8):
         first = group + 64 * word
@@ -157,19 +157,19 @@ def draw_nodes(key, group, n, f, rows, room):
             for k in range(0, ready, 2):
                 even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
                 if n <= 8:
-                    simd.store(room.rows8, 64 * k, simd.as8(even))
-                    simd.store(room.rows8, 64 * k + 64, simd.as8(odd))
+                    simd.store(workspace.rows8, 64 * k, simd.as8(even))
+                    simd.store(workspace.rows8, 64 * k + 64, simd.as8(odd))
                 else:
-                    simd.store(room.rows16, 64 * k + 32 * part, simd.as16(even))
-                    simd.store(room.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
+                    simd.store(workspace.rows16, 64 * k + 32 * part, simd.as16(even))
+                    simd.store(workspace.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
         if n <= 8:
-            _flip_label_bits(key, first, n, f, room.rows8, word, room)
+            _flip_label_bits(key, first, n, f, workspace.rows8, word, workspace)
         else:
-            _flip_label_bits(key, first, n, f, room.rows16, word, room)
+            _flip_label_bits(key, first, n, f, workspace.rows16, word, workspace)
     for v in range(0, nodes, 8):
-        simd.transpose(room.slices, v, nodes, rows, 8 * v)
+        simd.transpose(workspace.slices, v, nodes, rows, 8 * v)
     if count_sampled_labels(n, f) < f:
-        room.place[:] = 0  # the pair is the first two of the sampled nonfaulty nodes
+        workspace.place[:] = 0  # the pair is the first two of the sampled nonfaulty nodes
 
 
 # ---------------------------------------------------------------- K distinct links
@@ -220,11 +220,11 @@ def _mark_links(key, group, lane, n, count, numbers, rows, draws):
 
 
 @block
-def draw_links(key, group, n, count, numbers, rows, room):
+def draw_links(key, group, n, count, numbers, rows, workspace):
     """Write the nonfaulty links of 512 trials, ``count`` faulty ones each, to one row per link."""
     _fill_rows(rows, rows.size >> 3, ALL_BITS)
     for i in range(GROUP_TRIALS):
-        _mark_links(key, group, np.int64(i), n, count, numbers, rows, room.link_draws)
+        _mark_links(key, group, np.int64(i), n, count, numbers, rows, workspace.link_draws)
 
 
 # ---------------------------------------------------------------- nodes and links that fail at a rate
@@ -248,59 +248,59 @@ _PLACES = 80
 
 
 @block(always=True)
-def _write_row(rows, v, works, equal, law, count):
+def _write_row(rows, v, works, equal, sampling, count):
     """Write row ``v`` if it exists, and let its undecided bits wait for their tails; return the number of waiting words.
 
     ``equal`` marks the bits whose leading digits all equal those of the rate.
     """
-    if v < law.many:
+    if v < sampling.many:
         simd.store(rows, 8 * v, works)
-        if law.tail:
+        if sampling.tail:
             places = simd.splat(np.uint64(8 * v)) + simd.iota(works)
-            count = _append_undecided(equal, places, count, law.waiting)
+            count = _append_undecided(equal, places, count, sampling.waiting)
     return count
 
 
 @block
-def _draw_dense(key, group, law, digits, tails, rows):
+def _draw_dense(key, group, sampling, digits, tails, rows):
     """Write the nodes or links that are nonfaulty in 512 trials, for a rate of at least 1/64.
 
     A random word holds one binary digit for one node or link in 64 trials, so rows are sampled in their final layout, eight at a
     time.  Digits are compared from the last decisive one to the first.  If all eight equal the rate's digits, the tail decides,
     and the word waits until eight words do.
     """
-    if law.head >= np.uint64(256):
-        _fill_rows(rows, law.many, ZERO)
+    if sampling.head >= np.uint64(256):
+        _fill_rows(rows, sampling.many, ZERO)
         return
-    decisive = np.int64(8) if law.tail else 8 - lowest(law.head)
+    decisive = np.int64(8) if sampling.tail else 8 - lowest(sampling.head)
     prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
     four = (prepared, prepared, prepared, prepared)
     one = simd.splat(ALL_BITS)
     full = simd.join(one, one, one, one)
     _8, _16, _24 = np.uint64(8), np.uint64(16), np.uint64(24)
     count = np.int64(0)
-    for v in range(0, law.many, 8):
+    for v in range(0, sampling.many, 8):
         works, equal, works_too, equal_too = full, full, full, full
         for i in range(decisive - 1, -1, -1):
             half = np.uint64(4 * v + i)
             even, odd = philox.four_word_lanes(key, four, (half, half + _8, half + _16, half + _24))
-            zero = simd.splat_like(full, (law.head >> np.uint64(7 - i) & ONE) - ONE)  # all ones for a digit 0
+            zero = simd.splat_like(full, (sampling.head >> np.uint64(7 - i) & ONE) - ONE)  # all ones for a digit 0
             works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
             equal, equal_too = equal & (even ^ zero), equal_too & (odd ^ zero)
         row, same = simd.quarters(works), simd.quarters(equal)
         row_too, same_too = simd.quarters(works_too), simd.quarters(equal_too)
-        count = _write_row(rows, v, row[0], same[0], law, count)
-        count = _write_row(rows, v + 1, row_too[0], same_too[0], law, count)
-        count = _write_row(rows, v + 2, row[1], same[1], law, count)
-        count = _write_row(rows, v + 3, row_too[1], same_too[1], law, count)
-        count = _write_row(rows, v + 4, row[2], same[2], law, count)
-        count = _write_row(rows, v + 5, row_too[2], same_too[2], law, count)
-        count = _write_row(rows, v + 6, row[3], same[3], law, count)
-        count = _write_row(rows, v + 7, row_too[3], same_too[3], law, count)
+        count = _write_row(rows, v, row[0], same[0], sampling, count)
+        count = _write_row(rows, v + 1, row_too[0], same_too[0], sampling, count)
+        count = _write_row(rows, v + 2, row[1], same[1], sampling, count)
+        count = _write_row(rows, v + 3, row_too[1], same_too[1], sampling, count)
+        count = _write_row(rows, v + 4, row[2], same[2], sampling, count)
+        count = _write_row(rows, v + 5, row_too[2], same_too[2], sampling, count)
+        count = _write_row(rows, v + 6, row[3], same[3], sampling, count)
+        count = _write_row(rows, v + 7, row_too[3], same_too[3], sampling, count)
         while count >= 8:
-            count = _decide_by_tail(key, group, law.tail, tails, count, law.waiting, rows)
+            count = _decide_by_tail(key, group, sampling.tail, tails, count, sampling.waiting, rows)
     while count:
-        count = _decide_by_tail(key, group, law.tail, tails, count, law.waiting, rows)
+        count = _decide_by_tail(key, group, sampling.tail, tails, count, sampling.waiting, rows)
 
 
 @block(always=True)
@@ -336,49 +336,51 @@ def _decide_by_tail(key, group, tail, purpose, count, waiting, rows):
 
 
 @block(always=True)
-def _count_faulty_trials(law):
+def _count_faulty_trials(sampling):
     """Return the number of trials of a group that may have faults, for a rate below 1/64: none for a rate of 0."""
-    return np.int64(GROUP_TRIALS if law.base or law.thresholds.size else 0)
+    return np.int64(GROUP_TRIALS if sampling.base or sampling.thresholds.size else 0)
 
 
 @block
-def _draw_sparse_nodes(key, group, n, law, rows, room):
+def _draw_sparse_nodes(key, group, n, sampling, rows, workspace):
     """Write the nonfaulty nodes of 512 trials for a rate below 1/64."""
     _fill_rows(rows, np.int64(1) << n, ALL_BITS)
-    for i in range(_count_faulty_trials(law)):
+    for i in range(_count_faulty_trials(sampling)):
         t = group + i
-        k = bernoulli.sample_fault_count(key, np.uint64(t), law.base, law.thresholds, law.guide, philox.COUNTS)
+        k = bernoulli.sample_fault_count(
+            key, np.uint64(t), sampling.base, sampling.thresholds, sampling.guide, philox.COUNTS
+        )
         few = count_sampled_labels(n, k)
-        distinct_nodes(key, t, n, few, room.labels, room.draws)
+        distinct_nodes(key, t, n, few, workspace.labels, workspace.draws)
         if few < k:
-            complement_labels(n, few, room.labels)
+            complement_labels(n, few, workspace.labels)
         for j in range(k):
-            rows[8 * np.int64(room.labels[j]) + (i >> 6)] &= ~(ONE << np.uint64(i & 63))
+            rows[8 * np.int64(workspace.labels[j]) + (i >> 6)] &= ~(ONE << np.uint64(i & 63))
 
 
 @block
-def _draw_sparse_links(key, group, n, law, numbers, rows, room):
+def _draw_sparse_links(key, group, n, sampling, numbers, rows, workspace):
     """Write the nonfaulty links of 512 trials for a rate below 1/64."""
-    _fill_rows(rows, law.many, ALL_BITS)
-    for i in range(_count_faulty_trials(law)):
+    _fill_rows(rows, sampling.many, ALL_BITS)
+    for i in range(_count_faulty_trials(sampling)):
         t = np.uint64(group + i)
-        k = bernoulli.sample_fault_count(key, t, law.base, law.thresholds, law.guide, philox.LINK_COUNTS)
-        _mark_links(key, group, np.int64(i), n, k, numbers, rows, room.link_draws)
+        k = bernoulli.sample_fault_count(key, t, sampling.base, sampling.thresholds, sampling.guide, philox.LINK_COUNTS)
+        _mark_links(key, group, np.int64(i), n, k, numbers, rows, workspace.link_draws)
 
 
 @block
-def draw_nodes_by_rate(key, group, n, law, rows, room):
+def draw_nodes_by_rate(key, group, n, sampling, rows, workspace):
     """Write the nonfaulty nodes of 512 trials to ``rows``."""
-    if law.head:
-        _draw_dense(key, group, law, philox.NODE_ROWS, philox.NODE_TAILS, rows)
+    if sampling.head:
+        _draw_dense(key, group, sampling, philox.NODE_ROWS, philox.NODE_TAILS, rows)
     else:
-        _draw_sparse_nodes(key, group, n, law, rows, room)
+        _draw_sparse_nodes(key, group, n, sampling, rows, workspace)
 
 
 @block
-def draw_links_by_rate(key, group, n, law, numbers, rows, room):
+def draw_links_by_rate(key, group, n, sampling, numbers, rows, workspace):
     """Write the nonfaulty links of 512 trials to ``rows``."""
-    if law.head:
-        _draw_dense(key, group, law, philox.LINK_ROWS, philox.LINK_TAILS, rows)
+    if sampling.head:
+        _draw_dense(key, group, sampling, philox.LINK_ROWS, philox.LINK_TAILS, rows)
     else:
-        _draw_sparse_links(key, group, n, law, numbers, rows, room)
+        _draw_sparse_links(key, group, n, sampling, numbers, rows, workspace)

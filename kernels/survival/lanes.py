@@ -257,10 +257,10 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
             count_surely_connected(stop - first, nodes - f >= 2, tally)
             return
         examined = not same and not links and 0 <= f <= most_faults_examined(n)
-        room = drawing.drawing_workspace_for(n, f)
+        workspace = drawing.drawing_workspace_for(n, f)
         many = max(own.links, cube.links)  # the hypercube has more if no link fails and the network does not contain it
-        law = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
-        link_law = drawing.rate_sampling_for(many, point.links if by_rate and links else 1.0)
+        sampling = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
+        link_sampling = drawing.rate_sampling_for(many, point.links if by_rate and links else 1.0)
         none = drawing.empty_row_index(n)
         alive = drawing.rows_for(none + 1)
         alive[8 * none :] = 0
@@ -270,14 +270,14 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         sample = GroupSample(alive, works, valid, lanes, np.empty(24, np.uint64))
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
             if by_rate:
-                drawing.draw_nodes_by_rate(key, group, n, law, alive, room)
+                drawing.draw_nodes_by_rate(key, group, n, sampling, alive, workspace)
             else:
-                drawing.draw_nodes(key, group, n, f, alive, room)
+                drawing.draw_nodes(key, group, n, f, alive, workspace)
             if links:
                 if by_rate:
-                    drawing.draw_links_by_rate(key, group, n, link_law, own.numbers, works, room)
+                    drawing.draw_links_by_rate(key, group, n, link_sampling, own.numbers, works, workspace)
                 else:
-                    drawing.draw_links(key, group, n, k, own.numbers, works, room)
+                    drawing.draw_links(key, group, n, k, own.numbers, works, workspace)
             fill_verdict(alive, works, links, own)
             if examined and is_surely_connected(alive, n, f):
                 set_connected_verdict(cube)
@@ -287,7 +287,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
             for i in range(0, _list_disconnected_lanes(sample, own, cube), 8):
                 lane = simd.load(sample.lanes, i)
-                s, t = draw_pairs(key, group, n, by_rate, lane, room.place, alive)
+                s, t = draw_pairs(key, group, n, by_rate, lane, workspace.place, alive)
                 _record_pair_verdict(s, t, lane, sample, links, own)
                 if not same:
                     _record_pair_verdict(s, t, lane, sample, links, cube)

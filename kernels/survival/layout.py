@@ -34,7 +34,7 @@ CURVE = Layout(
     Moments("largest", "nodes of the largest component", 1, 2, "largest_squares", "some"),
     Moments("second", "nodes of the second largest component", 1, 2, "second_squares"),
     Moments("others", "squared sizes of all components but the largest", 2, 3, "others_squares"),
-    Moments("joined", "pairs of survivors that a path connects", 2, 3, "joined_squares"),
+    Moments("connected_pairs", "pairs of survivors that a path connects", 2, 3, "connected_pairs_squares"),
 )
 
 #: Count of a lifetime of 1.

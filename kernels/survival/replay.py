@@ -55,12 +55,12 @@ def sample_survival_rate(key, t, n, rate, link_rate, table):
     nodes = np.int64(1) << n
     numbers, many = number_links(table, n)
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
-    room = drawing.drawing_workspace_for(n, np.int64(-1))
-    law, link_law = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(many, link_rate)
+    workspace = drawing.drawing_workspace_for(n, np.int64(-1))
+    sampling, link_sampling = drawing.rate_sampling_for(nodes, rate), drawing.rate_sampling_for(many, link_rate)
     rows = np.empty(8 * nodes, np.uint64)
-    drawing.draw_nodes_by_rate(key, group, n, law, rows, room)
+    drawing.draw_nodes_by_rate(key, group, n, sampling, rows, workspace)
     works = np.empty(8 * many, np.uint64)
-    drawing.draw_links_by_rate(key, group, n, link_law, numbers, works, room)
+    drawing.draw_links_by_rate(key, group, n, link_sampling, numbers, works, workspace)
     word, bit = lane >> 6, ONE << np.uint64(lane & 63)
     labels = np.empty(nodes, np.uint64)
     f = np.int64(0)
@@ -76,6 +76,6 @@ def sample_survival_rate(key, t, n, rate, link_rate, table):
             k += 1
     ends = np.empty(2 if nodes - f >= 2 else 0, np.uint64)
     if ends.size:
-        s, other = draw_pairs(key, group, n, True, simd.splat(np.uint64(lane)), room.place, rows)
+        s, other = draw_pairs(key, group, n, True, simd.splat(np.uint64(lane)), workspace.place, rows)
         ends[0], ends[1] = simd.union(s), simd.union(other)
     return labels[:f].copy(), dead[:k].copy(), ends

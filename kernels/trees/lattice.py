@@ -80,7 +80,7 @@ class SubcubeLattice(NamedTuple):
 
 class OptimalTreeScratch(NamedTuple):
     dead: DeadLinks
-    room: OrderWorkspace
+    workspace: OrderWorkspace
     lattice: SubcubeLattice
 
 
@@ -284,12 +284,12 @@ def queue_trial(n, t, sink, faults, lattice, lanes, filled, tally):
 def count_optimal(n, t, count, s, lanes, filled, tally):
     """Tally a trial whose dead links are listed, or insert it into a lane; return the number of filled lanes."""
     dead = s.dead
-    _, crossed = find_top_down_order(n, dead.low, dead.bit, count, s.room)
+    _, crossed = find_top_down_order(n, dead.low, dead.bit, count, s.workspace)
     tally[FAULT_FREE_TOP_DOWN] += crossed == 0
     sink = first_sink(dead)
     if sink < 0:
         return filled
-    faults = find_order(n, sink, dead.low, dead.bit, count, s.room)
+    faults = find_order(n, sink, dead.low, dead.bit, count, s.workspace)
     count_greedy(t, crossed, faults, tally)
     if faults == 0:
         return filled

@@ -42,46 +42,46 @@ def order_workspace_for(dead):
 
 
 @block
-def _pad_links(room, count):
+def _pad_links(workspace, count):
     """Fill up the last vector with links of all dimensions, which are in no subcube."""
     for i in range(count, (count + LANE_COUNT - 1) // LANE_COUNT * LANE_COUNT):
-        room.low[i] = _NONE
-        room.bit[i] = _NONE
+        workspace.low[i] = _NONE
+        workspace.bit[i] = _NONE
 
 
 @block
-def _count_hits(room, count, used):
+def _count_hits(workspace, count, used):
     """Find the contributions to COST of one iteration; remove dimension ``used`` (a bit) and its links.
 
     The bit is cleared in all remaining links.  Returns the number of links left and of contributions.
     """
-    zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(workspace.low, 0), _ZERO)
     one = simd.splat_like(zero, np.uint64(1))
     inside = simd.splat_like(zero, np.uint64(16))
     mask = simd.splat_like(zero, used)
     left = np.int64(0)
     hits = np.int64(0)
     for at in range(0, count, LANE_COUNT):
-        bit = simd.load(room.bit, at)
-        low = simd.load(room.low, at) & ~mask
+        bit = simd.load(workspace.bit, at)
+        low = simd.load(workspace.low, at) & ~mask
         alive = (bit & mask) == zero
         at_sink = low == zero
         target = simd.select(at_sink, bit, low)
         hit = simd.bits(alive & (simd.popcount(target) == one))
         place = simd.popcount(target - one)
         place = simd.select(at_sink, place + inside, place)
-        simd.store_compressed(room.hits, hits, hit, place)
+        simd.store_compressed(workspace.hits, hits, hit, place)
         hits += bits.popcount(hit)
         kept = simd.bits(alive)
-        simd.store_compressed(room.low, left, kept, low)
-        simd.store_compressed(room.bit, left, kept, bit)
+        simd.store_compressed(workspace.low, left, kept, low)
+        simd.store_compressed(workspace.bit, left, kept, bit)
         left += bits.popcount(kept)
     return left, hits
 
 
 @block
-def find_order(n, sink, low, bit, count, room):
-    """Write FIND_TREE's order for a sink to ``room.order``, overwriting it; return the number of faulty links of the tree.
+def find_order(n, sink, low, bit, count, workspace):
+    """Write FIND_TREE's order for a sink to ``workspace.order``, overwriting it; return the number of faulty links of the tree.
 
     Parameters
     ----------
@@ -91,51 +91,51 @@ def find_order(n, sink, low, bit, count, room):
         The dead links.
     count : int64
         Number of dead links.
-    room : OrderWorkspace
+    workspace : OrderWorkspace
         From ``order_workspace_for`` with at least ``count``.
     """
     for i in range(count):
-        room.low[i] = (low[i] ^ np.uint16(sink)) & ~bit[i]
-        room.bit[i] = bit[i]
+        workspace.low[i] = (low[i] ^ np.uint16(sink)) & ~bit[i]
+        workspace.bit[i] = bit[i]
     rest = (np.int64(1) << n) - 1
     used = _ZERO
     faults = np.int64(0)
     for i in range(n - 1, 0, -1):
-        _pad_links(room, count)
+        _pad_links(workspace, count)
         for j in range(32):
-            room.cost[j] = 0
-        count, hits = _count_hits(room, count, used)
+            workspace.cost[j] = 0
+        count, hits = _count_hits(workspace, count, used)
         for h in range(hits):
-            room.cost[room.hits[h]] += 1
+            workspace.cost[workspace.hits[h]] += 1
         best = np.int64(-1)
         least = np.int64(0)
         for j in range(n):
-            cost = room.cost[j] + room.cost[j + 16]
+            cost = workspace.cost[j] + workspace.cost[j + 16]
             if rest >> j & 1 and (best < 0 or cost < least):
                 best = np.int64(j)
                 least = cost
-        room.order[i] = best
-        faults += room.cost[best + 16]
+        workspace.order[i] = best
+        faults += workspace.cost[best + 16]
         used = np.uint64(1) << np.uint64(best)
         rest ^= np.int64(1) << best
-    room.order[0] = bits.lowest(np.uint64(rest))
+    workspace.order[0] = bits.lowest(np.uint64(rest))
     for i in range(count):  # each link of the last dimension that is still listed is in the tree
-        faults += room.bit[i] == np.uint16(rest)
+        faults += workspace.bit[i] == np.uint16(rest)
     return faults
 
 
 @block
-def find_top_down_order(n, low, bit, count, room):
-    """Write the order of TOP_DOWN's tree to ``room.order``; return its sink and faulty links. See ``find_order``."""
+def find_top_down_order(n, low, bit, count, workspace):
+    """Write the order of TOP_DOWN's tree to ``workspace.order``; return its sink and faulty links. See ``find_order``."""
     for i in range(count):
-        room.low[i] = low[i]
-        room.bit[i] = bit[i]
+        workspace.low[i] = low[i]
+        workspace.bit[i] = bit[i]
     rest = (np.int64(1) << n) - 1
-    zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(workspace.low, 0), _ZERO)
     sink = np.int64(0)
     faults = np.int64(0)
     for i in range(n):
-        _pad_links(room, count)
+        _pad_links(workspace, count)
         best = np.int64(-1)
         least = np.int64(0)
         fewest = np.int64(0)
@@ -147,8 +147,8 @@ def find_top_down_order(n, low, bit, count, room):
             crossing = np.int64(0)
             upper = np.int64(0)
             for at in range(0, count, LANE_COUNT):
-                crossing += bits.popcount(simd.bits(simd.load(room.bit, at) == mask))
-                upper += bits.popcount(simd.bits((simd.load(room.low, at) & mask) != zero))
+                crossing += bits.popcount(simd.bits(simd.load(workspace.bit, at) == mask))
+                upper += bits.popcount(simd.bits((simd.load(workspace.low, at) & mask) != zero))
             upper -= -count % LANE_COUNT  # without the padding
             lower = count - crossing - upper
             kept = min(upper, lower)
@@ -157,27 +157,27 @@ def find_top_down_order(n, low, bit, count, room):
                 least = crossing
                 fewest = kept
                 upper_half = upper < lower
-        room.order[i] = best
+        workspace.order[i] = best
         faults += least
         sink |= np.int64(upper_half) << best
         rest ^= np.int64(1) << best
-        count = _drop_other_half(room, count, np.uint64(1 << best), upper_half)
+        count = _drop_other_half(workspace, count, np.uint64(1 << best), upper_half)
     return sink, faults
 
 
 @block
-def _drop_other_half(room, count, dimension, upper):
+def _drop_other_half(workspace, count, dimension, upper):
     """Drop the links that cross a dimension (a bit) or are in its other half; return the number left."""
-    zero = simd.splat_like(simd.load(room.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(workspace.low, 0), _ZERO)
     mask = simd.splat_like(zero, dimension)
     whole = simd.splat_like(zero, np.uint64(0xFFFF))
     side = mask if upper else zero
     left = np.int64(0)
     for at in range(0, count, LANE_COUNT):
-        low = simd.load(room.low, at)
-        bit = simd.load(room.bit, at)
+        low = simd.load(workspace.low, at)
+        bit = simd.load(workspace.bit, at)
         keep = simd.bits((bit != mask) & ((low & mask) == side) & (bit != whole))
-        simd.store_compressed(room.low, left, keep, low)
-        simd.store_compressed(room.bit, left, keep, bit)
+        simd.store_compressed(workspace.low, left, keep, low)
+        simd.store_compressed(workspace.bit, left, keep, bit)
         left += bits.popcount(keep)
     return left

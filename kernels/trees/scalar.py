@@ -48,7 +48,7 @@ class Scratch(NamedTuple):
     """Scratch memory of trials for n <= 16."""
 
     dead: DeadLinks
-    room: OrderWorkspace
+    workspace: OrderWorkspace
 
 
 @scratch
@@ -67,7 +67,7 @@ def count_dense(n, t, count, scratch, tally):
     """
     sink = first_sink(scratch.dead)
     if sink >= 0:
-        faults = find_order(n, sink, scratch.dead.low, scratch.dead.bit, count, scratch.room)
+        faults = find_order(n, sink, scratch.dead.low, scratch.dead.bit, count, scratch.workspace)
         failing = faults - count_isolated(n, scratch.dead) if faults > 0 and count >= n else faults
         count_tree(tally, t, faults, failing)
 

@@ -85,15 +85,15 @@ def set_up(params):
 
 
 @block(always=True)
-def sample_planted_pair(key, t, f, room):
+def sample_planted_pair(key, t, f, workspace):
     """Return the close pair of a trial: its mask, and the number of its positions among the C(f, 2), an int64."""
-    if room.present[0] != t >> 3:
-        room.present[0] = t >> 3
+    if workspace.present[0] != t >> 3:
+        workspace.present[0] = t >> 3
         even, _ = philox.pair_lanes(key, np.uint64(t & ~7), ZERO, philox.PLANTS)
-        simd.store(room.plants, 0, even)
-    masks = np.uint64(room.masks.size)
+        simd.store(workspace.plants, 0, even)
+    masks = np.uint64(workspace.masks.size)
     pairs = np.uint64(f * (f - 1) // 2)
-    word = room.plants[t & 7]
+    word = workspace.plants[t & 7]
     k = ZERO
     while True:
         mask = (word & LOW32) * masks
@@ -101,25 +101,25 @@ def sample_planted_pair(key, t, f, room):
         # A product below 2^32 mod M, modulo 2^32, is rejected, because its number would be sampled too often.
         fair = (mask & LOW32) >= masks or (mask & LOW32) >= (ONE << _HALF) % masks
         if fair and ((pair & LOW32) >= pairs or (pair & LOW32) >= (ONE << _HALF) % pairs):
-            return room.masks[mask >> _HALF], np.int64(pair >> _HALF)
+            return workspace.masks[mask >> _HALF], np.int64(pair >> _HALF)
         k += ONE
         word = philox.random_word(key, np.uint64(t), k, philox.PLANTS)
 
 
 @block(always=True)
-def draw_low_words(key, t, n, count, room):
+def draw_low_words(key, t, n, count, workspace):
     """Write the low 32 bits of the first ``count`` labels of a trial's sequence, rounded up to whole rows."""
     for q in range((count + 15) >> 4):
-        next_row(key, np.uint64(t), q, n, room.rows)
-        simd.store(room.low, q << 4, simd.load(room.rows.labels, 0))
+        next_row(key, np.uint64(t), q, n, workspace.rows)
+        simd.store(workspace.low, q << 4, simd.load(workspace.rows.labels, 0))
 
 
 @block
-def _read_label(key, t, p, n, f, room):
+def _read_label(key, t, p, n, f, workspace):
     """Return label p of the trial's sequence, from the low words if they suffice."""
     if n > 32 or p >= f - 1:
         return node_label(key, t, p, n)
-    return np.uint64(room.low[p])
+    return np.uint64(workspace.low[p])
 
 
 @block
@@ -134,29 +134,29 @@ def _decode_pair(pair):
 
 
 @block
-def write_planted_faults(key, t, n, f, mask, pair, room):
-    """Write the faults of an importance-sampled trial to ``room.labels``, by position; return the pair's positions i < j.
+def write_planted_faults(key, t, n, f, mask, pair, workspace):
+    """Write the faults of an importance-sampled trial to ``workspace.labels``, by position; return the pair's positions i < j.
 
     ``mask`` and ``pair`` are from ``sample_planted_pair``, and ``draw_low_words`` must have run.  x_i is the first label of the
     trial's sequence and x_j its neighbour by the mask.  The other faults are the next distinct labels of the sequence that differ
     from both, in the order of positions.
     """
     i, j = _decode_pair(pair)
-    x = _read_label(key, t, np.int64(0), n, f, room)
-    clear_labels(room.seen)
-    add_label(room.seen, x)
-    add_label(room.seen, x ^ mask)
-    room.labels[i] = x
-    room.labels[j] = x ^ mask
+    x = _read_label(key, t, np.int64(0), n, f, workspace)
+    clear_labels(workspace.seen)
+    add_label(workspace.seen, x)
+    add_label(workspace.seen, x ^ mask)
+    workspace.labels[i] = x
+    workspace.labels[j] = x ^ mask
     p = np.int64(1)
     for k in range(f):
         if k not in (i, j):
             while True:
-                x = _read_label(key, t, p, n, f, room)
+                x = _read_label(key, t, p, n, f, workspace)
                 p += 1
-                if add_label(room.seen, x):
+                if add_label(workspace.seen, x):
                     break
-            room.labels[k] = x
+            workspace.labels[k] = x
     return i, j
 
 

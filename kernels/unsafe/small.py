@@ -102,7 +102,13 @@ def _redraw_repeats(dims, key, prepared, small, drawn, field):
     Further words also serve the blocks' other fields and are stored while ``draws`` is not full; two more vectors hold the words
     after that.  Returns the number of words stored.
     """
-    draws, room, cubes, count, labels = small.draws, small.room, small.cubes, small.count, np.uint64(small.size - 1)
+    draws, workspace, cubes, count, labels = (
+        small.draws,
+        small.workspace,
+        small.cubes,
+        small.count,
+        np.uint64(small.size - 1),
+    )
     wanted = simd.splat(np.uint64(count))
     at = np.int64(0)
     j = count
@@ -112,12 +118,12 @@ def _redraw_repeats(dims, key, prepared, small, drawn, field):
             lack |= simd.bits(_count_set_nodes(dims, cubes, at, g) != wanted) << np.uint64(8 * g)
         if lack == ZERO:
             return drawn
-        place = j if j < room else room + (j & 1)
+        place = j if j < workspace else workspace + (j & 1)
         if j >= drawn and j & 1 == 0:
             even, odd = philox.word_lanes(key, prepared, np.uint64(j >> 1))
             simd.store(draws, 8 * place, even)
             simd.store(draws, 8 * place + 8, odd)
-            drawn = min(j + 2, room)
+            drawn = min(j + 2, workspace)
         _mark_nodes(dims, draws, place, place + 1, field, labels, cubes, at + 4)
         for v in range(4):
             x = simd.load(cubes, 8 * v)
@@ -189,7 +195,7 @@ class _SmallScratch(NamedTuple):
     f: I64
     size: I64  #: number of nodes of the cube
     count: Any  #: int64: number of labels to sample, of faulty nodes or, if fewer, of nonfaulty nodes
-    room: I64  #: number of words of each lane that are stored
+    workspace: I64  #: number of words of each lane that are stored
     draws: Words  #: room + 2 vectors
     cubes: Words  #: eight vectors
     reached: Ints  #: number of trials that took r rounds or more, as in ``entry.count_rounds``
@@ -199,9 +205,9 @@ class _SmallScratch(NamedTuple):
 def _small_scratch_for(n, f):
     size = np.int64(1) << n
     count = min(f, size - f)
-    room = 2 * count + 16
-    draws = np.empty(8 * (room + 2), np.uint64)
-    return _SmallScratch(f, size, count, room, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
+    workspace = 2 * count + 16
+    draws = np.empty(8 * (workspace + 2), np.uint64)
+    return _SmallScratch(f, size, count, workspace, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
 
 
 @block(always=True)

@@ -147,13 +147,13 @@ def _closed_form_notes(results: Results) -> list[str]:
         nonfaulty = 2**n - int(point["f"])
         lost = float(nonfaulty - Fraction(tally.counts["broadcast_reached"], trials))
         met = math.log2(max(1, point["f"] + point["links"]) * trials)
-        told = f"  {point_text(point)}: {lost:.4g} lost per trial, closed form {exact:.4g}"
+        reported = f"  {point_text(point)}: {lost:.4g} lost per trial, closed form {exact:.4g}"
         if met < n - 1:
-            unseen.append(f"{told}; losses of more than 2^{met:.0f} nodes are too rare to occur")
+            unseen.append(f"{reported}; losses of more than 2^{met:.0f} nodes are too rare to occur")
         elif e.low <= 1 - exact / nonfaulty <= e.high:
             agree += 1
         else:
-            far.append(told)
+            far.append(reported)
     lines = [f"BROADCAST's lost nodes, closed form: the estimate agrees at {agree} of {agree + len(far)} points", *far]
     if unseen:
         lines.append(

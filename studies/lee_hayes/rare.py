@@ -104,13 +104,13 @@ def _notes(results: Results) -> list[str]:
         if tally.trials and e.value > 0 and e.half_width > _WIDE * e.value:
             proved = results.study.statistic("unsafe_nodes")
             assert isinstance(proved, ClassMean)
-            shares = [share for _, _, share in proved.classes(point)]
+            fractions = [fraction for _, _, fraction in proved.classes(point)]
             seen = [counted for counted, _, _ in proved.sums(tally.counts)]
             d = next(
                 (
                     d
-                    for d, many, share in zip(MARKING, seen, shares, strict=True)
-                    if many < 100 and share > _WIDE * e.value / float(_scale(point))
+                    for d, many, fraction in zip(MARKING, seen, fractions, strict=True)
+                    if many < 100 and fraction > _WIDE * e.value / float(_scale(point))
                 ),
                 None,
             )

@@ -212,7 +212,7 @@ def _maximise_likelihood(design: Array, events: Array, trials: Array) -> tuple[A
         information = np.asarray(design.T @ (weights[:, None] * design), np.float64)
         coefficients = np.asarray(np.linalg.solve(information, design.T @ (weights * working)), np.float64)
         logit = design @ coefficients
-        share = 1 / (1 + np.exp(-logit))
-        weights = trials * share * (1 - share)
-        working = logit + (events - trials * share) / weights
-    return coefficients, information, float(((events - trials * share) ** 2 / weights).sum())
+        fraction = 1 / (1 + np.exp(-logit))
+        weights = trials * fraction * (1 - fraction)
+        working = logit + (events - trials * fraction) / weights
+    return coefficients, information, float(((events - trials * fraction) ** 2 / weights).sum())

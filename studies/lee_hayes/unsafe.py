@@ -69,12 +69,12 @@ def _classes(n: int, f: int) -> tuple[Bounds, ...]:
         return ((0.0, 0.0, 0.0),) * (1 + len(CLASSES))
     least = [1, *(u for u in CLASSES if u <= most)] if n > SPLIT_ABOVE else [1]
     need = [next((d for d in range(1, n + 1) if max_unsafe(n, f, d) >= u), n) for u in least]
-    shares = large_subcube_bounds(n, f, tuple(need))
-    if shares[-1] > _RARE_CLASS:
-        least, shares = [1], shares[:1]
+    fractions = large_subcube_bounds(n, f, tuple(need))
+    if fractions[-1] > _RARE_CLASS:
+        least, fractions = [1], fractions[:1]
     rows = [
-        (u / 2**n, top / 2**n, share * top / 2**n)
-        for u, top, share in zip(least, [*(u - 1 for u in least[1:]), most], shares, strict=True)
+        (u / 2**n, top / 2**n, fraction * top / 2**n)
+        for u, top, fraction in zip(least, [*(u - 1 for u in least[1:]), most], fractions, strict=True)
     ]
     return (*rows, *[(0.0, 0.0, 0.0)] * (1 + len(CLASSES) - len(rows)))
 

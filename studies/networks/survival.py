@@ -221,9 +221,9 @@ def pairing_notes(results: Results) -> list[str]:
             shares = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
             unpaired = math.sqrt(sum(p * (1 - p) for p in shares) / tally.trials)
             gains.setdefault(str(point["network"]), []).append(unpaired / paired)
-    told = ", ".join(f"{name} {range_text(f'{min(g):.2f}', f'{max(g):.2f}')}" for name, g in gains.items())
+    reported = ", ".join(f"{name} {range_text(f'{min(g):.2f}', f'{max(g):.2f}')}" for name, g in gains.items())
     heading = "standard error of the difference without common faults, as a multiple of the standard error with them:"
-    return [f"{heading} {told}"] if told else []
+    return [f"{heading} {reported}"] if reported else []
 
 
 def bracket_notes(results: Results) -> list[str]:

@@ -213,8 +213,8 @@ def test_explanations_are_json_and_agree_with_the_twin():
         for m, rate in ((5, 0.5), (9, 0.4), (12, 0.45), (1, 0.9)):
             point = study.point({"m": m, "rate": rate})
             for trial in range(12):
-                told = study.explain(point, study.key(0, point), trial)
-                data = json.loads(json.dumps(told.data))
+                reported = study.explain(point, study.key(0, point), trial)
+                data = json.loads(json.dumps(reported.data))
                 if data["discarded"]:
                     seen.add("discarded")
                     continue
@@ -227,6 +227,6 @@ def test_explanations_are_json_and_agree_with_the_twin():
                 assert bits == [u ^ v for u, v in zip(data["path"], data["path"][1:], strict=False)]
                 if m <= 9:
                     assert data["shortest"] == (plain.shortest(data["s"], data["t"]) if m < 9 else data["shortest"])
-                assert ("delivered over" in told.text) == (path is not None)
+                assert ("delivered over" in reported.text) == (path is not None)
                 assert path is not None or data["events"]
     assert seen == {"discarded", "delivered", "failed"}

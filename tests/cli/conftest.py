@@ -15,7 +15,7 @@ def cli(capsys, monkeypatch, tmp_path):
     def call(*arguments):
         with pytest.raises(SystemExit) as ended:
             main([str(a) for a in arguments])
-        told = capsys.readouterr()
-        return ended.value.code, told.out, told.err
+        reported = capsys.readouterr()
+        return ended.value.code, reported.out, reported.err
 
     return call

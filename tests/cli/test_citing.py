@@ -43,8 +43,8 @@ def test_every_paper_has_an_entry_that_braces_close(name):
 def call(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main(list(arguments))
-    told = capsys.readouterr()
-    return ended.value.code, told.out, told.err
+    reported = capsys.readouterr()
+    return ended.value.code, reported.out, reported.err
 
 
 @pytest.mark.parametrize("study", fc.study_names())

@@ -29,7 +29,7 @@ def new(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         (
             "my-study",
@@ -44,10 +44,10 @@ def new(tmp_path, monkeypatch):
         ("routing", "name must be one that no study has, got routing"),
     ],
 )
-def test_names_that_would_not_do(new, name, told, tmp_path, capsys):
+def test_names_that_would_not_do(new, name, reported, tmp_path, capsys):
     assert new(name) == 2
     said = capsys.readouterr().err
-    assert told in said
+    assert reported in said
     assert said.count("\n") == 1
     assert not [*tmp_path.iterdir()]
 

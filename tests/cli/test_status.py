@@ -100,15 +100,15 @@ def test_status_of_shards_says_what_to_resubmit(cli):
     code, out, _ = cli("status", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])
     assert code == 1
     assert out.splitlines()[-1] == "resubmit: --array=2,5-6 (of 8)"
-    told = json.loads(cli("status", "--json", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])[1])
-    assert told["shards"] == {"count": 8, "resubmit": [2, 5, 6], "array": "2,5-6"}
-    assert not told["complete"]
-    assert [(p["point"]["a"], p["done"], p["wanted"], p["missing"]) for p in told["points"]] == [
+    reported = json.loads(cli("status", "--json", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])[1])
+    assert reported["shards"] == {"count": 8, "resubmit": [2, 5, 6], "array": "2,5-6"}
+    assert not reported["complete"]
+    assert [(p["point"]["a"], p["done"], p["wanted"], p["missing"]) for p in reported["points"]] == [
         (1, 750, 1000, 250),
         (2, 625, 1000, 375),
     ]
-    low, high = told["points"][0]["low"], told["points"][0]["high"]
-    assert 0 < low < told["points"][0]["estimate"] < high < 1
+    low, high = reported["points"][0]["low"], reported["points"][0]["high"]
+    assert 0 < low < reported["points"][0]["estimate"] < high < 1
     for i in (2, 5, 6):
         shard(i, 8, 1000)
     assert cli("status", *[f"{i}of8.h5" for i in range(8)])[1].splitlines()[-1] == "all 8 shards are complete"
@@ -145,8 +145,8 @@ def test_status_of_one_run(cli):
 def test_status_names_the_command_that_goes_on(cli, monkeypatch):
     monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "a toy.py", "--force", "-o", "r.h5"])
     incomplete("r.h5")
-    told = "not complete: go on with: fastcube run 'a toy.py' -o r.h5"
-    assert cli("status", "r.h5")[1].splitlines()[-1] == told
+    reported = "not complete: go on with: fastcube run 'a toy.py' -o r.h5"
+    assert cli("status", "r.h5")[1].splitlines()[-1] == reported
     monkeypatch.setattr("sys.argv", ["/opt/bin/python", "mine.py"])
     merge(["r.h5"]).save("m.h5")
     assert cli("status", "m.h5")[1].splitlines()[-1] == "not complete: run the same command again, without force"
@@ -183,9 +183,9 @@ def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
     )
     assert cli("run", file, "--grid", "uneven", "--shard", "1/4", "-o", "1.h5", "--progress", "none")[0] == 0
     assert [t.ranges for _, t in open_results("1.h5")] == [((25, 50),), ((50, 100),)]
-    told = json.loads(cli("status", "--json", "1.h5")[1])
-    assert [(p["wanted"], p["missing"]) for p in told["points"]] == [(100, 75), (200, 150)]
-    assert told["shards"] == {"count": 4, "resubmit": [0, 2, 3], "array": "0,2-3"}
+    reported = json.loads(cli("status", "--json", "1.h5")[1])
+    assert [(p["wanted"], p["missing"]) for p in reported["points"]] == [(100, 75), (200, 150)]
+    assert reported["shards"] == {"count": 4, "resubmit": [0, 2, 3], "array": "0,2-3"}
     code, script, _ = cli("slurm", file, "--grid", "uneven", "--array", "4")
     assert code == 0 and "--trials" not in script and "the grid's trials of each point in 4 shards" in script
     run = fc.study(str(file))
@@ -197,8 +197,8 @@ def test_a_grid_may_give_each_point_its_own_trials(cli, tmp_path):
 
 def test_status_tells_the_trials_that_would_reach_a_target(cli):
     fc.run(fc.study(TOY_FILE), a=1, trials=4096, output="r.h5")
-    told = json.loads(cli("status", "r.h5", "--precision", "0.002", "--json")[1])
-    need = told["points"][0]["trials_for_target"]
+    reported = json.loads(cli("status", "r.h5", "--precision", "0.002", "--json")[1])
+    need = reported["points"][0]["trials_for_target"]
     reached = fc.run(TOY, a=1, precision=0.002)
     assert need <= sum(count_trials(t.ranges) for _, t in reached) <= 2.2 * need
     assert "trials for target" in cli("status", "r.h5", "--relative", "1%")[1]
@@ -210,9 +210,9 @@ def test_status_fits_a_narrow_terminal(cli, monkeypatch):
     assert "left out" not in wide
     monkeypatch.setenv("COLUMNS", "36")
     out = cli("status", "r.h5", "--relative", "1%")[1]
-    head, *_, told, last = out.splitlines()
+    head, *_, reported, last = out.splitlines()
     assert head.split() == ["a", "work", "done", "wanted", "missing"]
-    assert told == "left out for width, in --json: bit, trials for target"
+    assert reported == "left out for width, in --json: bit, trials for target"
     assert last == wide.splitlines()[-1]
     assert all(len(line) <= 36 for line in out.splitlines()[:-2])
 

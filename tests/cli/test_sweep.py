@@ -64,7 +64,7 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         ("seed = 5", "sead = 5", "run 1 of s.toml has no option sead; did you mean seed?"),
         ("seed = 5", "force = true", "run 1 of s.toml has no option force"),
@@ -104,12 +104,12 @@ def test_what_is_typed_stands_in_place_of_the_file(sweep, capsys):
         ('output = "seven.h5"', 'output = "none/x.h5"', "output folder none does not exist"),
     ],
 )
-def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new, told):
+def test_what_is_wrong_is_one_line_before_anything_runs(sweep, capsys, old, new, reported):
     (sweep / "s.toml").write_text(SWEEP.replace(old, new))
     assert run("run", "s.toml") == 2
     err = capsys.readouterr().err
     assert err.startswith("fastcube: ")
-    assert told in err
+    assert reported in err
     assert err.count("\n") == 1
     assert not [*sweep.glob("*.h5")]
 
@@ -161,8 +161,12 @@ def test_an_engine_of_the_last_run_is_tried_before_the_first_run(sweep, capsys, 
     runs = f"[[run]]\nstudy = '{TOY_FILE}'\ntrials = 10\n"
     (sweep / "s.toml").write_text(f"{runs}{runs}output = 'last.h5'\nengine = '{engine}'\n")
     assert run("run", "s.toml") == 2
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith(f"fastcube: run 2 of s.toml: {said}") and told.err.count("\n") == 1
+    reported = capsys.readouterr()
+    assert (
+        reported.out == ""
+        and reported.err.startswith(f"fastcube: run 2 of s.toml: {said}")
+        and reported.err.count("\n") == 1
+    )
     assert not list(sweep.glob("*.h5"))
 
 

@@ -179,14 +179,14 @@ def test_a_dry_run_of_targets_and_refusals(run, steady):
     assert "until precision 0.001, at most 1,000,000 trials a point: how many is not known before" in out
     code, out, err = run("run unsafe-fraction --set n=5 --set f=2 --dry-run -o nowhere/x.h5")
     assert code == 2 and out == "" and "output folder nowhere does not exist" in err
-    for options, told in (
+    for options, reported in (
         ("--engine zz", "engine must be threads"),
         ("--workers 0", "workers must be in [1, 4096], got 0"),
         ("--max-seconds -3", "max-seconds must be positive"),
         ("--engine dask:no.json", "scheduler file no.json"),
     ):
         code, out, err = run(f"run unsafe-fraction --set n=5 --set f=2 --dry-run {options}")
-        assert code == 2 and out == "" and told in err
+        assert code == 2 and out == "" and reported in err
 
 
 def test_seconds_are_measured_at_some_points_and_interpolated(monkeypatch):

@@ -66,8 +66,8 @@ def reference_counts(name, what, n, order, failed):
         "second_squares": second**2,
         "others": others,
         "others_squares": others**2,
-        "joined": joined,
-        "joined_squares": joined**2,
+        "connected_pairs": joined,
+        "connected_pairs_squares": joined**2,
     }
 
 

@@ -26,7 +26,7 @@ def check_replay(study, point, trials=(0, 1, 70)):
     """The fault sets of these trials are those that replay shows."""
     point = study.point(point)
     for trial in trials:
-        told = study.explain(point, study.key(5, point), trial).data
+        reported = study.explain(point, study.key(5, point), trial).data
 
         def sampled_value(what, trial=trial):
             return fc.fault_sets(study.name, field=what, seed=5, first=trial, trials=1, **point)[0]
@@ -34,16 +34,21 @@ def check_replay(study, point, trials=(0, 1, 70)):
         others = dict(study.sample(point, study.key(5, point), trial).others)
         if others.pop("discarded", False):
             continue
-        if "messages" in told:  # sources and destinations, nested
-            told |= {"sources": [s for s, _ in told["messages"]], "destinations": [d for _, d in told["messages"]]}
+        if "messages" in reported:  # sources and destinations, nested
+            reported |= {
+                "sources": [s for s, _ in reported["messages"]],
+                "destinations": [d for _, d in reported["messages"]],
+            }
         for name, value in others.items():
-            assert flatten_labels(told[name]) == flatten_labels(value) == flatten_labels(sampled_value(name).tolist())
+            assert (
+                flatten_labels(reported[name]) == flatten_labels(value) == flatten_labels(sampled_value(name).tolist())
+            )
         links = sampled_value("faulty_links").tolist()
-        assert links == told.get("faulty_links", [])
+        assert links == reported.get("faulty_links", [])
         nodes = sampled_value("faulty_nodes").tolist()
-        if "faulty_nodes" in told:
-            assert nodes == told["faulty_nodes"] if study.name != "edst-broadcast" else nodes == [told["f"]]
-        if "status_key" in told:
-            lazy = RandomFaults(point["rate"], told["status_key"])
+        if "faulty_nodes" in reported:
+            assert nodes == reported["faulty_nodes"] if study.name != "edst-broadcast" else nodes == [reported["f"]]
+        if "status_key" in reported:
+            lazy = RandomFaults(point["rate"], reported["status_key"])
             bits = point["n"] if "n" in point else 2 * point["m"] + 1
             assert nodes == [v for v in range(2**bits) if v in lazy]

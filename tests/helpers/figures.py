@@ -59,7 +59,7 @@ def chosen():
     return Results(study, 0, tallies)
 
 
-def told(axes):
+def reported(axes):
     """Label and points of each line."""
     entries = [
         text.get_text() for legend in (axes.get_legend(), *axes.figure.legends) if legend for text in legend.texts

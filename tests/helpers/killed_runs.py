@@ -27,23 +27,23 @@ checkpoints.FIRST = checkpoints.EVERY = 0.005
 checkpoints.TIME_FRACTION = 1.0
 
 
-def wait_for_the_kill(told):
-    os.write(told, b"here")
+def wait_for_the_kill(reported):
+    os.write(reported, b"here")
     while True:
         time.sleep(60)
 
 
-def wait_at_step(step, told):
+def wait_at_step(step, reported):
     """Make this process wait at a step of writing its next checkpoint."""
     sync = os.fsync
     if step == "half written":
-        os.fsync = lambda file: (os.ftruncate(file, os.fstat(file).st_size // 2), wait_for_the_kill(told))
+        os.fsync = lambda file: (os.ftruncate(file, os.fstat(file).st_size // 2), wait_for_the_kill(reported))
     elif step == "before the sync":
-        os.fsync = lambda file: wait_for_the_kill(told)
+        os.fsync = lambda file: wait_for_the_kill(reported)
     elif step == "before the rename":
-        os.fsync = lambda file: (sync(file), wait_for_the_kill(told))
+        os.fsync = lambda file: (sync(file), wait_for_the_kill(reported))
     elif step == "before the sync of the folder":
-        hdf5._sync_folder = lambda folder: wait_for_the_kill(told)
+        hdf5._sync_folder = lambda folder: wait_for_the_kill(reported)
 
 
 STEPS = ("half written", "before the sync", "before the rename", "before the sync of the folder")
@@ -51,15 +51,15 @@ STEPS = ("half written", "before the sync", "before the rename", "before the syn
 
 def run_and_kill(points, output, step, seconds):
     """One run that is killed at a step, or after some seconds; leaves no other trace than the file."""
-    heard, told = os.pipe()
+    heard, reported = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            wait_at_step(step, told)
+            wait_at_step(step, reported)
             run_study(TOY, points, Goal(trials=10**12), output=str(output), workers=2)
         finally:
             os._exit(1)
-    os.close(told)
+    os.close(reported)
     if step is None:
         time.sleep(seconds)
     else:

@@ -20,14 +20,14 @@ def read_back(text):
     """Return the form of a cell, and the estimate and limits that it prints, or None."""
     form, found = next((form, m) for form, p in FORMS.items() if (m := p.fullmatch(text)))
     x = [float(part) for part in found.groups()]
-    told = {
+    reported = {
         "above": lambda: (0.0, 0.0, x[0]),
         "below": lambda: (1.0, x[0], 1.0),
         "alone": lambda: (x[0], None, None),
         "about": lambda: (x[0], x[0] - x[1], x[0] + x[1]),
         "between": lambda: (x[0], x[1], x[2]),
     }[form]()
-    return form, told
+    return form, reported
 
 
 def check_printed(e, text):
@@ -44,5 +44,5 @@ def check_printed(e, text):
     assert all(abs(a - b) <= near for a, b in zip((value, low, high), (e.value, e.low, e.high), strict=True)), (e, text)
     if e.value in (e.low, e.high):
         assert form != "about"
-    for limit, told in ((e.low, low), (e.high, high)):
-        assert (told == value) == (limit == e.value) or abs(limit - e.value) < 4e-16 * abs(e.value), (e, text)
+    for limit, reported in ((e.low, low), (e.high, high)):
+        assert (reported == value) == (limit == e.value) or abs(limit - e.value) < 4e-16 * abs(e.value), (e, text)

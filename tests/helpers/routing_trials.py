@@ -20,7 +20,7 @@ def record_route(counts, maxima, name, outcome, links, h, trial):
         return
     products = {
         "delivered": 1,
-        "detours": links > h,
+        "above_hamming": links > h,
         "links": links,
         "distance": h,
         "links_links": links * links,

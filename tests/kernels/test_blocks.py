@@ -22,14 +22,14 @@ CALLS = {
     "blocked": "fc.blocks.blocked(faults, ZERO, ONE)",
     "unsafe_subcubes": "fc.blocks.unsafe_subcubes(faults)",
     "draw": "fc.blocks.draw(key, t, np.int64(4), faults)",
-    "forget_safety_status": "fc.blocks.forget_safety_status(words, faults)",
+    "forget_safety_status": "fc.blocks.forget_safety_status(status, faults)",
     "faults_for": "fc.blocks.faults_for(np.int64(4), np.int64(2), np.int64(1), np.int64(2))",
     "highest": "fc.blocks.highest(ONE)",
     "is_closed": "fc.blocks.is_closed(faults, ZERO)",
     "is_faulty": "fc.blocks.is_faulty(faults, ZERO)",
     "is_faulty_link": "fc.blocks.is_faulty_link(faults, ZERO, ONE)",
     "is_safe": "fc.blocks.is_safe(faults, np.int64(4))",
-    "level": "fc.blocks.level(words, faults, np.int64(4), ONE)",
+    "level": "fc.blocks.level(status, faults, np.int64(4), ONE)",
     "link_status": "fc.blocks.link_status(fc.blocks.link_status_key(key, np.uint64(t)), ONE, ONE)",
     "link_status_key": "fc.blocks.link_status_key(key, np.uint64(t))",
     "lowest": "fc.blocks.lowest(ONE)",
@@ -43,7 +43,7 @@ CALLS = {
     "threshold": "fc.blocks.threshold(0.25)",
     "highest_bit": "fc.blocks.highest_bit(ONE)",
     "uniform": "fc.blocks.uniform(key, t, np.int64(3))",
-    "vector_bit": "fc.blocks.vector_bit(words, faults, np.int64(4), ONE, np.int64(2))",
+    "vector_bit": "fc.blocks.vector_bit(status, faults, np.int64(4), ONE, np.int64(2))",
     "simulate_route1": "fc.blocks.simulate_route1(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
     "simulate_route2": "fc.blocks.simulate_route2(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
     "simulate_route3": "fc.blocks.simulate_route3(faults, faults.ends[0], faults.ends[1], np.uint64(15), np.int64(1), search)",
@@ -75,7 +75,7 @@ def called(key, t, out):
     search = fc.blocks.search_scratch_for(np.int64(1))
     fc.blocks.draw(key, t, np.int64(4), faults)
     fc.blocks.unsafe_subcubes(faults)
-    words = fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))
+    status = fc.blocks.safety_status_for(np.int64(4), np.int64(2), np.int64(1))
     {call}
 """
 
@@ -100,8 +100,8 @@ def test_each_compiles_by_its_long_name():
 @pytest.mark.kernels
 def test_makers_make():
     @blocks.block
-    def halfway(faults, curr, apart, whole, k, search):
-        return blocks.highest_bit(apart)
+    def halfway(faults, curr, difference, whole, k, search):
+        return blocks.highest_bit(difference)
 
     @blocks.scratch
     def set_up(params):
@@ -218,12 +218,12 @@ def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_
     axes = [fc.Axis(name, name, int, -1, 100) for name in ("n", "f", "links", "ends")]
     point = dict(zip(("n", "f", "links", "ends"), (3, 6, 12, 2), strict=True))
     study = fc.trial_study("odd", "odd", axes, [fc.Output("odd", "odd")], holds_one, [point], set_up=room_for)
-    for numbers, told in TOO_MANY:
-        with pytest.raises(fc.ParameterError, match=rf"^{re.escape(told)}$"):
+    for numbers, reported in TOO_MANY:
+        with pytest.raises(fc.ParameterError, match=rf"^{re.escape(reported)}$"):
             blocks.faults_for(*numbers)
         given = dict(zip(point, numbers, strict=True))
         where = f"set-up of odd at {','.join(f'{name}={value}' for name, value in given.items())}"
-        with pytest.raises(fc.ParameterError, match=rf"^{re.escape(f'{where}: {told}')}$"):
+        with pytest.raises(fc.ParameterError, match=rf"^{re.escape(f'{where}: {reported}')}$"):
             fc.run(study, trials=100, output=tmp_path / "odd.h5", **given)
         assert not [*tmp_path.iterdir()]
     assert study.count(point, 1000).counts["odd_total"] == 1000  # all that there are
@@ -231,9 +231,9 @@ def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_
 
 
 @blocks.block
-def any_open(faults, curr, apart, whole, k, search, key, t, links):
+def any_open(faults, curr, difference, whole, k, search, key, t, links):
     """Uniform among the open dimensions nearer, else among all open ones."""
-    near = apart & ~blocks.blocked_bits(faults, curr, whole)
+    near = difference & ~blocks.blocked_bits(faults, curr, whole)
     among = near if near else whole & ~blocks.blocked_bits(faults, curr, whole)
     if among == blocks.ZERO:
         return blocks.ZERO

@@ -209,19 +209,19 @@ def exactly(n, f):
     cases = [(0, Cube(n, faults), f, 0) for faults in itertools.combinations(range(1, 2**n), f)]
     counts, _ = expected(cases)
 
-    def share(events, among):
+    def fraction(events, among):
         return Fraction(counts[events], among) if among else None
 
     out = {}
     for name in ("broadcast2", "broadcast1", "broadcast1_unsafe", "broadcast"):
         among = counts[f"{name}_trials"]
-        out[f"{name}_complete"] = share(f"{name}_complete", among)
-        out[f"{name}_coverage"] = share(f"{name}_reached", among * (2**n - f))
-        out[f"{name}_steps"] = share(f"{name}_steps", among)
+        out[f"{name}_complete"] = fraction(f"{name}_complete", among)
+        out[f"{name}_coverage"] = fraction(f"{name}_reached", among * (2**n - f))
+        out[f"{name}_steps"] = fraction(f"{name}_steps", among)
     del out["broadcast1_unsafe_steps"]
     return out | {
-        "some_active": share("some_active", len(cases)),
-        "unsafe_source": share("unsafe_source", counts["some_active"]),
+        "some_active": fraction("some_active", len(cases)),
+        "unsafe_source": fraction("unsafe_source", counts["some_active"]),
     }
 
 

@@ -450,8 +450,8 @@ def test_warmup_says_how_long_and_where(tmp_path):
 
 
 def test_info_tells_the_environment(tmp_path):
-    told = run_fastcube("info", env={"FASTCUBE_CACHE_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1"}).stdout
-    lines = dict(line.split(maxsplit=1) for line in told.splitlines())
+    reported = run_fastcube("info", env={"FASTCUBE_CACHE_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1"}).stdout
+    lines = dict(line.split(maxsplit=1) for line in reported.splitlines())
     assert lines["threads"] == "1"
     assert Path(lines["cache"]).parent == tmp_path
     assert "LLVM" in lines["cpu"]

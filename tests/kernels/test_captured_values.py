@@ -269,7 +269,7 @@ def study(want, extra="", name="twin"):
     )
 
 
-def told(results):
+def reported(results):
     chosen = registry.study_of(results.study)
     return chosen.explain({"a": 1}, 0, 3).data["x"]
 
@@ -292,7 +292,7 @@ def test_two_studies_of_one_name_keep_their_trial_replay_and_results(tmp_path):
         for results in (*done[want], kept):
             (tally,) = results.tallies.values()
             assert tally.counts["x_total"] == want * tally.trials
-            assert told(results) == want
+            assert reported(results) == want
     with pytest.raises(StudyMismatchError, match="has other code of twin than this run"):
         fc.run(study(2), trials=50000, output=tmp_path / "1.h5")
 

@@ -65,9 +65,9 @@ SUBJECTS = sorted(
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_kernel_of_trials_stands_in_a_table(subject):
-    rooms = modules(subject)
-    tables = [value for room in rooms for value in vars(room).values() if isinstance(value, KernelTable)]
+    workspaces = modules(subject)
+    tables = [value for workspace in workspaces for value in vars(workspace).values() if isinstance(value, KernelTable)]
     listed = {id(table.load_kernel(name)) for table in tables for name in table.names}
-    made = [value for room in rooms for value in vars(room).values() if isinstance(value, Kernel)]
+    made = [value for workspace in workspaces for value in vars(workspace).values() if isinstance(value, Kernel)]
     made = {id(kernel): kernel for kernel in made if kernel.signature == TRIALS_SIGNATURE}
     assert listed == set(made), [kernel for i, kernel in made.items() if i not in listed]

@@ -41,8 +41,8 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
 
     Rows of ``drawn`` receive status key, s, t, trial; ``nodes`` and ``paths`` what the fast form found, as far as they reach.
     """
-    room, other = route_workspace_for(PATH_NODES, TREE_COUNT), route_workspace_for(PATH_NODES, TREE_COUNT)
-    path = room.path
+    workspace, other = route_workspace_for(PATH_NODES, TREE_COUNT), route_workspace_for(PATH_NODES, TREE_COUNT)
+    path = workspace.path
     pairs, lengths, batch = pair_arrays(), np.zeros(BATCH, np.int64), route_batch_for(BATCH)
     limit = threshold(rate)
     cube = DualCube(np.uint64(m), limit)
@@ -51,10 +51,10 @@ def routes(key, first, stop, m, rate, drawn, nodes, paths):
     done = 0
     for begin in range(first, stop, BATCH):
         n = draw_pairs(begin, min(begin + BATCH, stop), lazy, pairs)
-        route_lengths(True, n, cube, pairs, lengths, batch, room)
+        route_lengths(True, n, cube, pairs, lengths, batch, workspace)
         for i in range(n):
             world = DualCubeStatus(pairs.keys[i], limit, cube.m)
-            a = route(world, pairs.sources[i], pairs.targets[i], room)
+            a = route(world, pairs.sources[i], pairs.targets[i], workspace)
             b = route_recorded(
                 RecordedDualCube(world.key, limit, cube.m, none, record), pairs.sources[i], pairs.targets[i], other
             )

@@ -154,8 +154,8 @@ def test_replay_agrees_with_the_tally(name):
         point = study.point(values)
         key = fc.study(name).key(0, point)
         for trial in range(25):
-            told = study.explain(point, key, trial)
-            data = json.loads(json.dumps(told.data))
+            reported = study.explain(point, key, trial)
+            data = json.loads(json.dumps(reported.data))
             counts = study.count(point, 1, first=trial).counts
             assert {"faulty_links", "faulty_nodes", "sink", "order", "tree_faults"} <= set(data)
             assert len(data["faulty_links"]) == values["links"]
@@ -171,7 +171,7 @@ def test_replay_agrees_with_the_tally(name):
             for run in data.get("runs") or {}:
                 lost = Fraction(data["runs"][run]["lost"])
                 assert lost * common_denominator(values["n"]) == counts[f"lost_{run}"]
-                assert f"{lost} are lost" in told.text or lost == 0
+                assert f"{lost} are lost" in reported.text or lost == 0
 
 
 def test_the_rival_of_the_benchmark_loses_as_much():

@@ -133,11 +133,11 @@ def test_a_block_may_print(capsys):
     """It reads its environment, which numba sets where a function is machine code of its own."""
 
     @kernel("int64(int64)", cache=False)
-    def told(n):
+    def reported(n):
         telling_array(n)
         return telling(n)
 
-    assert told(3) == 3
+    assert reported(3) == 3
     assert capsys.readouterr().out == "2.5 True\nn = 3\n"
 
 
@@ -240,12 +240,12 @@ def test_without_a_private_member_of_numba_the_same_is_counted(gone):
 
 def test_what_is_linked_into_a_kernel_is_no_symbol_of_its_machine_code():
     @scratch
-    def room(n):
+    def workspace(n):
         return np.ones(n)
 
     @kernel("float64(int64)", cache=False)
     def summed(n):
-        ones = room(n)
+        ones = workspace(n)
         return ones[0] + ones[n - 1]
 
     assert summed(3) == 2

@@ -82,7 +82,8 @@ FURTHER_POINTS = (
 
 #: Mutants that always count alike, with the reason.
 EQUIVALENT = {
-    "dualcube.scalar.fault_free_distance: return popcount(x) + (2 if apart else 0) -> return popcount(x) + (3 if apart else 0)": (
+    "dualcube.scalar.fault_free_distance: return popcount(x) + (2 if difference else 0)"
+    " -> return popcount(x) + (3 if difference else 0)": (
         "a route without detour is as long as d(s, t), and otherwise the cube is searched: lengths of one pair have one parity,"
         " so that the mutant only searches more often"
     ),
@@ -115,7 +116,7 @@ EQUIVALENT = {
     "unsafe.closure.rounds_inside: words = np.int64(1) << max(d - 6, 3) -> words = np.int64(1) << max(d - 6, 4)": (
         "the mutant clears sixteen words of scratch memory where eight are read"
     ),
-    "unsafe.small._small_scratch_for: room = 2 * count + 16 -> room = 3 * count + 16": (
+    "unsafe.small._small_scratch_for: workspace = 2 * count + 16 -> workspace = 3 * count + 16": (
         "the mutant stores more random words, which are computed again otherwise"
     ),
     "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"

@@ -168,8 +168,8 @@ def shortest(n, faults, s, t):
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 9, 10, 11])
 def test_shortest_paths_are_those_of_a_plain_search(n):
     rng = np.random.default_rng(n)
-    for share in (0.0, 0.3, 0.6):
-        faulty = rng.random(2**n) < share
+    for fraction in (0.0, 0.3, 0.6):
+        faulty = rng.random(2**n) < fraction
         faulty[0] = False
         distance = {0: 0}
         for v in (queue := [0]):

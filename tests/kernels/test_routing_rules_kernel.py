@@ -210,14 +210,14 @@ def some_preferred_neighbour_has_level(faults, s, t, levels):
     """Whether labels tell that the first or the last preferred neighbour has level H - 1, which is held against its level."""
     h = (s ^ t).bit_count()
     pairs = [(x, y) for x, y in combinations(faults, 2) if (x ^ y).bit_count() == 2]
-    told = h == 1
+    reported = h == 1
     for bit in (1 << (s ^ t).bit_length() - 1, (s ^ t) & -(s ^ t)):
         p = s ^ bit
         near = any(max((x ^ p).bit_count(), (y ^ p).bit_count()) <= h - 2 for x, y in pairs)
         if h > 1 and p not in faults and not near:
             assert levels[p] >= h - 1
-            told = True
-    return told
+            reported = True
+    return reported
 
 
 @pytest.mark.kernels
@@ -229,12 +229,12 @@ def test_labels_tell_levels(n, f):
         found = int(known_by_labels(f, rows.ravel(), np.zeros(64 * f, np.uint16)))
         for i, drawn in enumerate(rows.T.tolist()):
             *faults, s, t = drawn
-            told = len(set(drawn)) == f + 2
-            if told:
-                told = some_preferred_neighbour_has_level(
+            reported = len(set(drawn)) == f + 2
+            if reported:
+                reported = some_preferred_neighbour_has_level(
                     faults, s, t, fc.safety_levels(fc.Hypercube(n, faults)).levels
                 )
-            assert found >> i & 1 == told, drawn
+            assert found >> i & 1 == reported, drawn
 
 
 @kernel("void(uint64[::1], int64, int64[::1], boolean[:, ::1])", cache=False)

@@ -263,8 +263,8 @@ def test_replay_tells_what_the_kernel_counted():
 def test_replay_shows_a_cut(values):
     point = NUMBER_STUDY.point(values)
     key = study_key(NUMBER_STUDY, point)
-    witness = NUMBER_STUDY.count(point, 300).maxima["largest_gap"][1]
-    for trial in (0, 1, witness):
+    counterexample = NUMBER_STUDY.count(point, 300).maxima["largest_gap"][1]
+    for trial in (0, 1, counterexample):
         data = NUMBER_STUDY.explain(point, key, trial).data
         cube = fc.Hypercube(point["n"], data["faulty_nodes"], data["faulty_links"])
         counts = NUMBER_STUDY.count(point, 1, first=trial).counts

@@ -342,8 +342,8 @@ def test_a_trial_with_a_skipped_place_and_its_link():
     point, t = {"n": 6, "links": 20, "f": 0}, 26456
     tally = fc.study("find-tree").count(point, 1, seed=9, first=t)
     assert tally.counts["tree_faults"] == 5
-    told = fc.study("find-tree").explain(point, fc.study("find-tree").key(9, point), t)
-    assert told.data["tree_faults"] == 5
+    reported = fc.study("find-tree").explain(point, fc.study("find-tree").key(9, point), t)
+    assert reported.data["tree_faults"] == 5
 
 
 @pytest.mark.kernels

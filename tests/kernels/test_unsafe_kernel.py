@@ -144,10 +144,10 @@ def test_a_kernel_adds_to_the_tally_it_is_given():
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "f"), [(5, 4), (8, 4), (10, 6), (17, 34)])
-def test_the_witness_is_the_smallest_trial_with_the_most_rounds(n, f):
-    longest, witness = count(TABLE.kernel(n, f), n, f, 0, 5000).maxima["rounds"]
-    assert count(MERGED, n, f, witness, witness + 1).maxima["rounds"] == (longest, witness)
-    assert all(count(MERGED, n, f, t, t + 1).maxima["rounds"][0] < longest for t in range(witness))
+def test_the_counterexample_is_the_smallest_trial_with_the_most_rounds(n, f):
+    longest, counterexample = count(TABLE.kernel(n, f), n, f, 0, 5000).maxima["rounds"]
+    assert count(MERGED, n, f, counterexample, counterexample + 1).maxima["rounds"] == (longest, counterexample)
+    assert all(count(MERGED, n, f, t, t + 1).maxima["rounds"][0] < longest for t in range(counterexample))
 
 
 # ---------------------------------------------------------------- boundaries

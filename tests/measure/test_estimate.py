@@ -125,12 +125,12 @@ def test_a_mean_of_classes_is_the_sum_of_its_parts():
     e = mean_of_classes(classes, trials, unit)
     low = high = 0.0
     for (many, total, squares), (least, most) in zip(sums, ((1, 2), (10, 11)), strict=True):
-        mean, share = (
+        mean, fraction = (
             bounded_mean(total, squares, trials, unit, most, alpha=0.05 / 4),
             proportion(many, trials, 0.05 / 4),
         )
-        low += max(mean.low, share.low * least)
-        high += min(mean.high, share.high * most, 5.0)
+        low += max(mean.low, fraction.low * least)
+        high += min(mean.high, fraction.high * most, 5.0)
     assert (e.low, e.high) == (pytest.approx(low, rel=1e-12), pytest.approx(high + 1e-9, rel=1e-12))
     mean, variance = moments([Fraction(v, unit) for v in often + seldom + [0] * (trials - len(often) - len(seldom))])
     assert close(e.value, mean) and close(e.stderr**2, variance / trials)

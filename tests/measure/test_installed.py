@@ -65,33 +65,33 @@ RUN = ("--set", "n=5", "--set", "f=2", "--trials", "1000", "--progress", "none",
 
 
 def test_a_study_loads_its_own_package_alone(call):
-    told = call(
+    reported = call(
         "-c",
         "import sys, fastcube as fc; s = fc.study('dualcube-routing'); print(s.name); "
         "print(sorted({m.split('.')[2] for m in sys.modules if m.startswith('fastcube.studies.')}), "
         "[m for m in ('numba', 'h5py', 'scipy', 'matplotlib') if m in sys.modules])",
     )
-    assert told.stdout.splitlines() == ["dualcube-routing", "['li_peng_chu'] []"]
+    assert reported.stdout.splitlines() == ["dualcube-routing", "['li_peng_chu'] []"]
 
 
 def test_a_list_loads_neither_numba_nor_files_nor_scipy(call):
-    told = call(
+    reported = call(
         "-c",
         "import sys; from fastcube.cli import group; group.main(['list'], standalone_mode=False)\n"
         "print([m for m in ('numba', 'h5py', 'scipy', 'matplotlib') if m in sys.modules])",
     )
-    assert told.stdout.splitlines()[-1] == "[]"
+    assert reported.stdout.splitlines()[-1] == "[]"
 
 
 def test_names_are_offered_without_any_import(call):
-    told = call(
+    reported = call(
         "-c",
         "import os, sys\n"
         "os.environ.update(_FASTCUBE_COMPLETE='bash_complete', COMP_WORDS='fastcube run unsafe-', COMP_CWORD='2')\n"
         "from fastcube.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    print('numpy' in sys.modules)",
     )
-    assert told.stdout.split() == ["plain,unsafe-critical", "plain,unsafe-fraction", "plain,unsafe-rare", "False"]
+    assert reported.stdout.split() == ["plain,unsafe-critical", "plain,unsafe-fraction", "plain,unsafe-rare", "False"]
 
 
 def test_every_entry_point_names_a_study_of_a_paper():
@@ -209,12 +209,12 @@ def test_a_package_adds_a_command(call, call_in_turn, tmp_path):
     assert done.stdout == "hello you\n"
     assert near.stderr == "fastcube: No such command 'say-helo'; did you mean say-hello?\n"
     assert wrong.stderr.startswith("fastcube: Missing argument 'WHO'")
-    told = call(
+    reported = call(
         "-c",
         "import sys; from fastcube.cli import group; group.main(['--help'], standalone_mode=False); "
         "print([m for m in sys.modules if m.startswith('greeting')])",
     )
-    assert told.stdout.splitlines()[-1] == "['greeting']"  # the module of a command is imported when it runs
+    assert reported.stdout.splitlines()[-1] == "['greeting']"  # the module of a command is imported when it runs
 
 
 def test_a_package_with_broken_commands_loses_these_alone(call, tmp_path):

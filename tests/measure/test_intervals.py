@@ -138,8 +138,8 @@ def check_interval(e, about):
 def check_texts(estimates, about):
     """A printed interval holds the printed estimate, and is on the same side of 0 as the interval."""
     for e, text in zip(estimates, estimate_texts(estimates), strict=True):
-        if text != "-" and (told := read_back(text)[1])[1] is not None:
-            value, low, high = told
+        if text != "-" and (reported := read_back(text)[1])[1] is not None:
+            value, low, high = reported
             assert low <= value <= high, (text, e, about)
             if not text.startswith(("<", ">")):
                 assert (low > 0) == (e.low > 0) and (high < 0) == (e.high < 0), (text, e, about)

@@ -50,14 +50,14 @@ def law_of_size(n: int, f: int) -> Law:
 
 def law_of_rate(n: int, p: float) -> tuple[Law, Fraction]:
     """Every node faulty with probability p; and the probability that no node is active."""
-    law: Counter[tuple[int, int | None]] = Counter()
+    distribution: Counter[tuple[int, int | None]] = Counter()
     everything, rate = Fraction(0), Fraction(p)
     for f, joint in enumerate(exact.enumerate_fault_sets(n) if n <= 5 else exact.count_by_families(n)):
         for (unsafe, rounds), many in joint.items():
             weight = many * rate**f * (1 - rate) ** (2**n - f)
-            law[unsafe, rounds] += weight
+            distribution[unsafe, rounds] += weight
             everything += weight * (unsafe + f == 2**n)
-    return dict(law), everything
+    return dict(distribution), everything
 
 
 def check_share(study: Study, tally: Tally, name: str, wanted: Fraction) -> None:
@@ -68,29 +68,29 @@ def check_share(study: Study, tally: Tally, name: str, wanted: Fraction) -> None
     assert events == 0 or bdtrc(events - 1, tally.trials, p) > LEVEL / 2, (name, events, p)
 
 
-def check_mean(study: Study, tally: Tally, name: str, law: Law, value: Callable[[int, int], int]) -> None:
+def check_mean(study: Study, tally: Tally, name: str, distribution: Law, value: Callable[[int, int], int]) -> None:
     statistic = study.statistic(name)
     assert isinstance(statistic, (Mean, SplitMean))
     squares = statistic.squares if isinstance(statistic, Mean) else statistic.total_squares
-    mean = sum(value(*key) * weight for key, weight in law.items())
-    variance = sum(value(*key) ** 2 * weight for key, weight in law.items()) - mean**2
-    largest = max(value(*key) for key in law)
+    mean = sum(value(*key) * weight for key, weight in distribution.items())
+    variance = sum(value(*key) ** 2 * weight for key, weight in distribution.items()) - mean**2
+    largest = max(value(*key) for key in distribution)
     # Bernstein: P(|mean of T - mean| >= e) <= 2 exp(-T e^2 / (2 (variance + largest e / 3)))
     a = math.log(2 / LEVEL) / tally.trials
     error = a * largest / 3 + math.sqrt((a * largest / 3) ** 2 + 2 * a * float(variance))
     assert abs(tally.counts[statistic.total] / tally.trials - mean) <= error, name
-    square = sum(value(*key) ** 2 * weight for key, weight in law.items())
-    fourth = sum(value(*key) ** 4 * weight for key, weight in law.items())
+    square = sum(value(*key) ** 2 * weight for key, weight in distribution.items())
+    fourth = sum(value(*key) ** 4 * weight for key, weight in distribution.items())
     error = a * largest**2 / 3 + math.sqrt((a * largest**2 / 3) ** 2 + 2 * a * float(fourth - square**2))
     assert abs(tally.counts[squares] / tally.trials - square) <= error, name
 
 
-def check(study: Study, tally: Tally, law: Law, everything: Fraction) -> None:
+def check(study: Study, tally: Tally, distribution: Law, everything: Fraction) -> None:
     check_share(study, tally, "all_unsafe", everything)
-    check_mean(study, tally, "unsafe_fraction", law, lambda unsafe, rounds: unsafe)
-    if all(rounds is not None for _, rounds in law):
-        check_mean(study, tally, "rounds", law, lambda unsafe, rounds: rounds)
-        assert tally.maxima[study.tally.maxima[0].name][0] <= max(rounds for _, rounds in law)
+    check_mean(study, tally, "unsafe_fraction", distribution, lambda unsafe, rounds: unsafe)
+    if all(rounds is not None for _, rounds in distribution):
+        check_mean(study, tally, "rounds", distribution, lambda unsafe, rounds: rounds)
+        assert tally.maxima[study.tally.maxima[0].name][0] <= max(rounds for _, rounds in distribution)
 
 
 def points() -> Iterable[tuple[int, int]]:
@@ -119,9 +119,9 @@ def test_independent_faults(n, times):
     study = registry.study("unsafe-critical")
     p = min(0.95, times * exact.critical_rate(n))
     tally = run(study, {"n": n, "p": p})
-    law, everything = law_of_rate(n, p)
+    distribution, everything = law_of_rate(n, p)
     assert everything == exact.all_unsafe_probability(n, Fraction(p))
-    check(study, tally, law, everything)
+    check(study, tally, distribution, everything)
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0])

@@ -85,10 +85,10 @@ def test_impossible_points_on_the_command_line_are_one_line(line, capsys, monkey
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as exit_:
         main(line.split())
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     assert exit_.value.code == 2
-    assert told.out == ""
-    assert len(told.err.strip().splitlines()) == 1
+    assert reported.out == ""
+    assert len(reported.err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -97,8 +97,8 @@ def test_impossible_points_on_the_command_line_are_one_line(line, capsys, monkey
 
 def test_a_search_is_told_conflict_by_conflict():
     for trial in range(30):
-        told = replay("two-partition", trial, n=5, f=7)
-        data = told.data
+        reported = replay("two-partition", trial, n=5, f=7)
+        data = reported.data
         cube = fc.Hypercube(5, data["faulty_nodes"])
         pair = fc.two_partition(cube, exhaustive=True)
         assert data["exhaustive"] == (None if pair is None else list(pair))
@@ -110,19 +110,19 @@ def test_a_search_is_told_conflict_by_conflict():
                 u, v = row["conflict"]
                 assert {u, v} <= set(data["faulty_nodes"])
                 assert (u ^ v) & ~sum(1 << i for i in row["dimensions"]) == 0
-        assert f"exhaustive search: {'none' if pair is None else f'P = {{{pair[0]}, {pair[1]}}}'}" in told.text
+        assert f"exhaustive search: {'none' if pair is None else f'P = {{{pair[0]}, {pair[1]}}}'}" in reported.text
 
 
 @pytest.mark.kernels
 def test_a_multicast_is_told_use_by_use():
-    told = replay("multicast", 4, n=6, f=5, destinations=9)
-    data = told.data
+    reported = replay("multicast", 4, n=6, f=5, destinations=9)
+    data = reported.data
     m = fc.multicast(fc.Hypercube(6, data["faulty_nodes"]), data["source"], data["destinations"])
     assert [(use["u"], use["v"]) for use in data["uses"]] == m.channels
     assert (data["N"], data["depth"], data["detours"]) == (m.N, m.depth, m.detours)
     assert sum(use["detour"] for use in data["uses"]) == m.detours
     assert sorted(data["D_E"] + data["D_H"] + data["D_L"]) == data["destinations"]
-    assert f"N = {m.N}" in told.text
+    assert f"N = {m.N}" in reported.text
     without = [replay("multicast", t, n=4, f=4, destinations=2) for t in range(8)]
     assert any(e.data["partition"] is None and "no fault-tolerant 2-partition" in e.text for e in without)
 
@@ -154,8 +154,8 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
     hunt = deadlock_search.deadlocking_messages(fc.Hypercube(3), (0, 1), cycle)
     assert hunt.messages is None
     assert not hunt.cut
-    (told,) = deadlock._search_text(fc.Hypercube(3), hunt)
-    assert told.strip() == (
+    (reported,) = deadlock._search_text(fc.Hypercube(3), hunt)
+    assert reported.strip() == (
         f"no deadlock found in {hunt.tried} sets of messages that begin with stretches of this cycle, 6 a stretch at most: "
         "all cuts into stretches were tried"
     )
@@ -173,14 +173,14 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
 
 @pytest.mark.kernels
 def test_a_set_of_multicasts_is_told_with_what_is_stuck():
-    told = [replay("multicast-wormhole", t, n=4, f=3, senders=8, destinations=4) for t in range(12)]
-    stopped = [e for e in told if e.data["deadlock"]["deadlocked"]]
+    reported = [replay("multicast-wormhole", t, n=4, f=3, senders=8, destinations=4) for t in range(12)]
+    stopped = [e for e in reported if e.data["deadlock"]["deadlocked"]]
     assert stopped
     for e in stopped:
         w = fc.simulate_wormhole(fc.Hypercube(4, e.data["faulty_nodes"]), e.data["messages"])
         assert [list(key) for key in w.held] == e.data["deadlock"]["stuck"]
         assert "held by" in e.text
-    assert not any(e.data["deadlock_separate"]["deadlocked"] for e in told)
+    assert not any(e.data["deadlock_separate"]["deadlocked"] for e in reported)
 
 
 # ---------------------------------------------------------------- a run

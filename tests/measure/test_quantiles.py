@@ -217,8 +217,8 @@ def test_an_output_has_quantiles_of_its_own(tmp_path):
 
 def test_rounds_beyond_two_need_no_counter():
     results = fc.run("unsafe-fraction", n=6, f=6, trials=2000)
-    shares = [e.value for e in results.distribution("rounds_distribution")]
-    assert results.estimate("rounds_above_2").value == pytest.approx(sum(shares[3:]))
-    reached = list(itertools.accumulate(shares))
+    fractions = [e.value for e in results.distribution("rounds_distribution")]
+    assert results.estimate("rounds_above_2").value == pytest.approx(sum(fractions[3:]))
+    reached = list(itertools.accumulate(fractions))
     assert results.estimate("rounds_q95").value == next(i for i, x in enumerate(reached) if x >= 0.95 - 1e-12)
     assert results.estimate("rounds_q95").high <= 6 * 6 // 3  # the bound on the rounds

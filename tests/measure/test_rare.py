@@ -121,8 +121,8 @@ def expected(n, f, weight, counts):
                 ("rounds", rounds),
             ):
                 sums[name] += often * value
-    share = Fraction(TRIALS, whole)
-    return SimpleNamespace(trials=TRIALS, counts=Counter({name: round(share * s) for name, s in sums.items()}))
+    fraction = Fraction(TRIALS, whole)
+    return SimpleNamespace(trials=TRIALS, counts=Counter({name: round(fraction * s) for name, s in sums.items()}))
 
 
 @functools.cache
@@ -217,8 +217,8 @@ def test_a_class_that_was_not_met_is_bounded_by_the_best_of_three():
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize(("n", "f", "share"), [(20, 10, 1e-2), (24, 24, 1e-2), (30, 10, 1e-3), (60, 30, 1e-3)])
-def test_what_is_not_met_in_ten_million_trials_is_narrow(n, f, share):
+@pytest.mark.parametrize(("n", "f", "fraction"), [(20, 10, 1e-2), (24, 24, 1e-2), (30, 10, 1e-3), (60, 30, 1e-3)])
+def test_what_is_not_met_in_ten_million_trials_is_narrow(n, f, fraction):
     """The classes from 6 dimensions on, unseen, add less to the interval than the issue of unseen tails allows."""
     point = {"n": n, "f": f}
     statistic = RARE.statistic("unsafe_nodes")
@@ -226,7 +226,7 @@ def test_what_is_not_met_in_ten_million_trials_is_narrow(n, f, share):
     bounds = statistic.classes(point)
     usual = [TrialClass(0, 0, 0, *bounds[0])] + [TrialClass(0, 0, 0, *b) for b in bounds[3:]]
     mean = n * (n - 1) / (n + math.comb(n, 2))
-    assert mean_of_classes(usual, 10**7).half_width - 20 * bounds[0][1] * 1e-7 < share * mean
+    assert mean_of_classes(usual, 10**7).half_width - 20 * bounds[0][1] * 1e-7 < fraction * mean
 
 
 # ---------------------------------------------------------------- what is proved
@@ -358,17 +358,17 @@ def test_replay():
     point = RARE.point({"n": 9, "f": 8})
     seen = set()
     for trial in range(60):
-        told = RARE.explain(point, 12345, trial).data
-        i, j = told["close_pair"]
-        x, y = told["sequence"][i], told["sequence"][j]
-        assert (x ^ y).bit_count() <= 2 and sorted(told["sequence"]) == told["faulty_nodes"]
+        reported = RARE.explain(point, 12345, trial).data
+        i, j = reported["close_pair"]
+        x, y = reported["sequence"][i], reported["sequence"][j]
+        assert (x ^ y).bit_count() <= 2 and sorted(reported["sequence"]) == reported["faulty_nodes"]
         slots = RARE.tally.new_tally()
         RARE.kernel(point)(np.uint64(12345), trial, trial + 1, np.array([9.0, 8.0]), slots)
         counts, maxima = RARE.tally.read(slots)
-        assert counts["acceptance"] == told["counts"]
-        if told["counts"]:
-            assert (sums_of(counts), maxima["rounds"][0]) == (told["unsafe_nodes"], told["rounds"])
-        seen.add(told["counts"])
+        assert counts["acceptance"] == reported["counts"]
+        if reported["counts"]:
+            assert (sums_of(counts), maxima["rounds"][0]) == (reported["unsafe_nodes"], reported["rounds"])
+        seen.add(reported["counts"])
     assert seen == {True, False}
 
 

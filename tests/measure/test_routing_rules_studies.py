@@ -73,12 +73,12 @@ def test_shares_are_routings_among_all():
 @pytest.mark.kernels
 def test_explain_tells_every_way():
     here = asked(6, 20, 0)
-    told = ROUTING_RULES.explain(here, ROUTING_RULES.key(0, here), 3)
+    reported = ROUTING_RULES.explain(here, ROUTING_RULES.key(0, here), 3)
     for rule in ("ROUTE", "ROUTE1", "ROUTE3", "LEVELS", "VECTORS", "A1", "DFS", "SIDETRACK"):
-        assert f"  {rule}: {told.data[rule]['outcome']}" in told.text
+        assert f"  {rule}: {reported.data[rule]['outcome']}" in reported.text
     slots = ROUTING_RULES.count(here, 1, first=3)
-    assert slots.counts["a1_delivered"] == (told.data["A1"]["outcome"] == "delivered")
-    assert slots.counts["sidetrack_delivered"] == (told.data["SIDETRACK"]["outcome"] == "delivered")
+    assert slots.counts["a1_delivered"] == (reported.data["A1"]["outcome"] == "delivered")
+    assert slots.counts["sidetrack_delivered"] == (reported.data["SIDETRACK"]["outcome"] == "delivered")
 
 
 # ---------------------------------------------------------------- status
@@ -100,20 +100,20 @@ def check_status(point):
     here = asked(*point)
     key = SAFETY_STATUS.key(0, here)
     for t in range(12):
-        told = SAFETY_STATUS.explain(here, key, t).data
+        reported = SAFETY_STATUS.explain(here, key, t).data
         tally = SAFETY_STATUS.count(here, 1, first=t)
         for word in ("lee_hayes", "wu_fernandez", "levels", "vectors"):
-            if f"{word}_safe" not in told:
+            if f"{word}_safe" not in reported:
                 assert tally.counts[f"{word}_nodes"] == 0
                 continue
-            assert tally.counts[f"{word}_nodes"] == told[f"{word}_safe"], (point, t, word)
-            assert tally.counts[f"{word}_squares"] == told[f"{word}_safe"] ** 2
-            assert tally.counts[f"{word}_steps"] == told[f"{word}_rounds"], (point, t, word)
-            assert tally.maxima[f"{word}_most_rounds"] == (told[f"{word}_rounds"], t)
+            assert tally.counts[f"{word}_nodes"] == reported[f"{word}_safe"], (point, t, word)
+            assert tally.counts[f"{word}_squares"] == reported[f"{word}_safe"] ** 2
+            assert tally.counts[f"{word}_steps"] == reported[f"{word}_rounds"], (point, t, word)
+            assert tally.maxima[f"{word}_most_rounds"] == (reported[f"{word}_rounds"], t)
         if point[0] <= 14 and not point[2]:
-            cube = fc.Hypercube(point[0], told["faulty_nodes"])
-            assert told["levels_safe"] == (fc.safety_levels(cube).levels == cube.n).sum()
-            assert told["vectors_safe"] == fc.safety_vectors(cube).vectors.all(axis=1).sum()
+            cube = fc.Hypercube(point[0], reported["faulty_nodes"])
+            assert reported["levels_safe"] == (fc.safety_levels(cube).levels == cube.n).sum()
+            assert reported["vectors_safe"] == fc.safety_vectors(cube).vectors.all(axis=1).sum()
 
 
 def test_words_call_more_nodes_safe_one_after_another():
@@ -132,17 +132,17 @@ def test_rate_trials_are_what_one_instance_says(n, rate):
     here = {"n": n, "rate": rate}
     for t in range(25):
         key = ROUTING_RULES_RATE.key(0, here)
-        told = ROUTING_RULES_RATE.explain(here, key, t).data
+        reported = ROUTING_RULES_RATE.explain(here, key, t).data
         tally = ROUTING_RULES_RATE.count(here, 1, first=t)
-        if told.get("discarded"):
+        if reported.get("discarded"):
             continue
-        h = (told["s"] ^ told["t"]).bit_count()
+        h = (reported["s"] ^ reported["t"]).bit_count()
         for rule in ("ROUTE", "ROUTE1", "A1", "DFS", "SIDETRACK"):
-            name, delivered = rule.lower(), told[rule]["outcome"] == "delivered"
+            name, delivered = rule.lower(), reported[rule]["outcome"] == "delivered"
             assert tally.counts[f"{name}_delivered"] == delivered, (t, rule)
-            assert tally.counts[f"{name}_extra_links"] == (len(told[rule]["path"]) - 1 - h if delivered else 0)
-            assert tally.counts.get(f"{name}_limit", 0) == (told[rule]["outcome"] == "limit")
-        assert told["ROUTE1"]["path"][0] == told["s"]
+            assert tally.counts[f"{name}_extra_links"] == (len(reported[rule]["path"]) - 1 - h if delivered else 0)
+            assert tally.counts.get(f"{name}_limit", 0) == (reported[rule]["outcome"] == "limit")
+        assert reported["ROUTE1"]["path"][0] == reported["s"]
 
 
 def test_rate_draws_as_routing_rate():
@@ -158,7 +158,7 @@ def test_rate_draws_as_routing_rate():
 
 
 @block
-def straight(world, words, s, t):
+def straight(world, status, s, t):
     """ROUTE, once more."""
     return popcount(s ^ t) if world.facts[FIRST_PATH_IS_CLEAR] else LOST
 
@@ -172,9 +172,9 @@ def test_a_rule_of_ones_own_stands_in_the_table():
     assert ours.counts["straight_delivered"] == whole.counts["route_delivered"]
     for name in ("levels_delivered", "a1_diff", "levels_refused", "a1_loss", "reachable", "hamming_path_exists"):
         assert ours.counts[name] == whole.counts[name]
-    told = study.explain(here, study.key(0, here), 4)
-    assert told.data["straight"]["outcome"] in ("delivered", "failed")
-    assert "  straight: " in told.text
+    reported = study.explain(here, study.key(0, here), 4)
+    assert reported.data["straight"]["outcome"] in ("delivered", "failed")
+    assert "  straight: " in reported.text
     rows = fc.run(study, n=6, f=8, links=0, trials=500).table()
     assert {"straight_delivered", "levels_delivered", "a1_minus_levels"} <= {row["statistic"] for row in rows}
 
@@ -194,13 +194,13 @@ def test_a_rule_of_ones_own_passes_the_filter(n, f):
 
 
 @block
-def hesitating(world, words, s, t):
+def hesitating(world, status, s, t):
     """A rule that samples random words, looks up statuses, and is sometimes refused or cut off."""
-    if world.facts[SHARED_UNSAFE_SUBCUBE] >= 0 and level(words, world.faults, world.n, s) < world.n:
+    if world.facts[SHARED_UNSAFE_SUBCUBE] >= 0 and level(status, world.faults, world.n, s) < world.n:
         return REFUSED
     if random_below(world.now[POINT_KEY], np.int64(world.now[TRIAL_NUMBER]), np.int64(0), np.int64(3)) == 0:
         return LIMIT
-    return route1(world, words, s, t)
+    return route1(world, status, s, t)
 
 
 hesitating_elsewhere = first_path(hesitating)
@@ -263,9 +263,9 @@ def test_every_rule_is_compared_with_the_reference_rule_in_every_kernel(rules, r
         ours = study.count(here, 2000)
         assert (ours.counts, ours.maxima) == study.tally.read(slots), (n, f)
         for name in set(names) - {base}:
-            gain, apart = ours.counts[f"{name}_diff"], ours.counts[f"{name}_differs"]
+            gain, difference = ours.counts[f"{name}_diff"], ours.counts[f"{name}_differs"]
             assert gain == ours.counts[f"{name}_delivered"] - ours.counts[f"{base}_delivered"]
-            assert abs(gain) <= apart and (apart - gain) % 2 == 0
+            assert abs(gain) <= difference and (difference - gain) % 2 == 0
             e = study.statistic(f"{name}_minus_{base}").estimate(ours.counts, 2000, here)
             assert e.low <= e.value == gain / 2000 <= e.high
 
@@ -284,9 +284,9 @@ def test_the_reference_rule_is_chosen_and_said_in_the_notes():
         assert {s.name for s in study.statistics if "_minus_" in s.name} == {f"{name}_minus_{base}" for name in others}
     study = fc.routing_rules_study([straight, "ROUTE1", "A1"], compared_with="ROUTE1")
     tallies = {}
-    for f, gain, apart in ((1, 50, 60), (2, -50, 60), (3, 0, 4)):
+    for f, gain, difference in ((1, 50, 60), (2, -50, 60), (3, 0, 4)):
         counts = dict.fromkeys((c.name for c in study.tally.counters), 0)
-        counts |= {"straight_diff": gain, "straight_differs": apart}
+        counts |= {"straight_diff": gain, "straight_differs": difference}
         tallies[6, f, 0] = Tally(((0, 1000),), counts, {e.name: (-1, -1) for e in study.tally.maxima})
     heading, line, other = study.notes(Results(study, 0, tallies))
     assert heading.startswith(
@@ -318,7 +318,7 @@ def test_the_eight_rules_are_study_routing_rules():
 ROUTING_RULES_NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")
 
 
-def plain(world, words, s, t):
+def plain(world, status, s, t):
     return 0
 
 
@@ -338,8 +338,8 @@ def too_few(world, s, t):
         ([3], "rules must be jitted functions or names, got 3"),
         ([plain], "rules must be jitted functions: write @fc.blocks.block above plain"),
         ([first_path(plain)], "rules must be jitted functions: write @fc.blocks.block above plain"),
-        ([first_path(first_path(too_few))], r"too_few must take \(world, words, s, t\), got \(world, s, t\)"),
-        ([too_few], r"too_few must take \(world, words, s, t\), got \(world, s, t\)"),
+        ([first_path(first_path(too_few))], r"too_few must take \(world, status, s, t\), got \(world, s, t\)"),
+        ([too_few], r"too_few must take \(world, status, s, t\), got \(world, s, t\)"),
     ],
 )
 def test_bad_tables_are_one_line(rules, line):

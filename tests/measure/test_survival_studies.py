@@ -33,11 +33,11 @@ def test_all_networks_have_the_same_key_and_the_same_faults():
     for point, study in ((POINT, STUDY), ({"network": "hypercube", "n": 7, "rate": 0.2, "link_rate": 0.0}, RATE)):
         names = networks_of_size(point["n"])
         assert len({study.key(3, {**point, "network": name}) for name in names}) == 1
-        told = [
+        reported = [
             study.explain({**point, "network": name}, study.key(3, {**point, "network": name}), 77).data
             for name in names
         ]
-        assert len({(tuple(data["faulty_nodes"]), data["s"], data["t"]) for data in told}) == 1
+        assert len({(tuple(data["faulty_nodes"]), data["s"], data["t"]) for data in reported}) == 1
         tallies = [study.count({**point, "network": name}, 2000, seed=3).counts for name in names]
         assert len({tuple(v for k, v in counts.items() if k.startswith("cube_")) for counts in tallies}) == 1
 
@@ -73,9 +73,9 @@ def test_matched_networks_have_the_same_names_of_faulty_links():
 )
 def test_replay_is_what_was_counted(study, point):
     key = study.key(0, point)
-    told = [study.explain(point, key, t) for t in range(40)]
+    reported = [study.explain(point, key, t) for t in range(40)]
     counts = study.count(point, 40).counts
-    data = [one.data for one in told]
+    data = [one.data for one in reported]
     assert counts["connected"] == sum(d["connected"] for d in data)
     assert counts["no_isolated_node"] == sum(not d["isolated"] for d in data)
     assert counts["extra_1"] == sum(len(d["components"]) > 1 and not d["isolated"] for d in data)
@@ -84,7 +84,7 @@ def test_replay_is_what_was_counted(study, point):
     compared = study.statistic("connected_diff").defined(point)
     assert all((d["hypercube"] is not None) == compared for d in data)
     assert counts["cube_connected"] == sum(compared and d["hypercube"]["connected"] for d in data)
-    for t, one in enumerate(told[:5]):
+    for t, one in enumerate(reported[:5]):
         net = study.sample(point, key, t).network
         assert isinstance(net, CubeNetwork) and sorted(net.faulty_nodes) == one.data["faulty_nodes"]
         assert fc.survival(net).components == one.data["components"]
@@ -198,8 +198,8 @@ def test_the_command_line_takes_names(tmp_path, monkeypatch, capsys):
     def call(*arguments):
         with pytest.raises(SystemExit) as ended:
             main([str(a) for a in arguments])
-        told = capsys.readouterr()
-        return ended.value.code, told.out, told.err
+        reported = capsys.readouterr()
+        return ended.value.code, reported.out, reported.err
 
     asked = ("--set", "network=folded,crossed", "--set", "n=6", "--set", "f=20", "--set", "links=0")
     for i in (0, 1):
@@ -367,8 +367,8 @@ def test_built_in_networks_stand_beside_ones_own():
         assert study.key(0, there) == built_in.key(0, there)
         wanted = built_in.count(there, 500).counts
         assert wanted == results.tallies["again", 5, f, links].counts == results.tallies["crossed", 5, f, links].counts
-        told = study.explain(there | {"network": "hypercube"}, study.key(0, there), 3)
-        assert told.data == built_in.explain(there | {"network": "hypercube"}, built_in.key(0, there), 3).data
+        reported = study.explain(there | {"network": "hypercube"}, study.key(0, there), 3)
+        assert reported.data == built_in.explain(there | {"network": "hypercube"}, built_in.key(0, there), 3).data
     heading, *lines = study.notes(results)
     assert heading.startswith("P(connected) minus the hypercube's") and [
         line.split(":")[0].strip() for line in lines

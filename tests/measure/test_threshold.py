@@ -120,11 +120,11 @@ def test_bracket_keeps_its_level():
     # a grid that has p_1/2 itself as a point is the hardest: 2000 brackets at 80%, false ones at most 20%
     rng = np.random.default_rng(6)
     rates = [EXACT[3] * f for f in (0.9, 0.95, 1.0, 1.05, 1.1)]
-    shares = [all_unsafe_probability(3, p) for p in rates]
+    fractions = [all_unsafe_probability(3, p) for p in rates]
     wrong = 0
     for _ in range(2000):
         low, high = bracket_threshold(
-            [(p, int(rng.binomial(300, q)), 300) for p, q in zip(rates, shares, strict=True)], 0.2
+            [(p, int(rng.binomial(300, q)), 300) for p, q in zip(rates, fractions, strict=True)], 0.2
         )
         wrong += not low <= EXACT[3] <= high
     assert wrong <= 400
@@ -185,7 +185,7 @@ def test_limits_from_points_close_by_cover():
     exact = EXACT[5], quantile(5, 0.8) / quantile(5, 0.2)
     covered = np.zeros(2, int)
     for _ in range(400):
-        known = estimate_sharpness([(p, int(rng.binomial(m, share)), m) for p, m, share in curve])
+        known = estimate_sharpness([(p, int(rng.binomial(m, fraction)), m) for p, m, fraction in curve])
         covered += [low < e < high for (_, low, high), e in zip((known.half, known.ratio), exact, strict=True)]
     assert ((covered >= 366) & (covered <= 399)).all()
 
@@ -277,12 +277,12 @@ def test_replay_tells_what_the_kernel_counted():
         for t in range(6):
             tally = layout.UNSAFE_CRITICAL.new_tally()
             UNSAFE_CRITICAL.kernel(point)(np.uint64(key), t, t + 1, np.array([n, p]), tally)
-            told = UNSAFE_CRITICAL.explain(point, key, t)
-            assert told.data["unsafe_nodes"] == tally[layout.UNSAFE_CRITICAL.counter("unsafe_nodes")]
-            assert told.data["rounds"] == tally[layout.UNSAFE_CRITICAL.counter("rounds")]
-            assert told.data["all_unsafe"] == tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")]
-            assert told.data["faulty_nodes"] == sorted(UNSAFE_CRITICAL.sample(point, key, t).network.faulty_nodes)
-            assert f"{len(told.data['faulty_nodes'])} faulty nodes" in told.text
+            reported = UNSAFE_CRITICAL.explain(point, key, t)
+            assert reported.data["unsafe_nodes"] == tally[layout.UNSAFE_CRITICAL.counter("unsafe_nodes")]
+            assert reported.data["rounds"] == tally[layout.UNSAFE_CRITICAL.counter("rounds")]
+            assert reported.data["all_unsafe"] == tally[layout.UNSAFE_CRITICAL.counter("all_unsafe")]
+            assert reported.data["faulty_nodes"] == sorted(UNSAFE_CRITICAL.sample(point, key, t).network.faulty_nodes)
+            assert f"{len(reported.data['faulty_nodes'])} faulty nodes" in reported.text
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_a_trial_with_a_set_up_and_its_statistics():
     assert estimates["high_even"].value == sum(f > 3 for f in even) / len(even)
     assert [s.interval for s in DIE.statistics] == ["bounded", "exact", "asymptotic", "exact"]
     assert tally.maxima["face"] == (max(rolled), rolled.index(max(rolled)))
-    told = DIE.explain({"sides": 6}, DIE.key(9, {"sides": 6}), 3)
-    assert told.data["face"] == rolled[3]
+    reported = DIE.explain({"sides": 6}, DIE.key(9, {"sides": 6}), 3)
+    assert reported.data["face"] == rolled[3]
 
 
 @fc.trial
@@ -174,14 +174,14 @@ def refused(tmp_path, monkeypatch, capsys):
 
 @compiled
 def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
-    told = [
+    reported = [
         "IndexError: index is out of bounds",
         "output x of broken must be in [0, 5], got 6 in trial 31 at a=2",
         "ZeroDivisionError: integer division by zero (NUMBA_DISABLE_JIT=1 in the environment names the line)\n",
         "trial 49 of broken at a=4 failed: ZeroDivisionError: ",
         "trial 49 of broken at a=5 failed: IndexError: ",
     ]
-    for a, words in enumerate(told, 1):
+    for a, words in enumerate(reported, 1):
         assert words in refused(BROKEN.format(EACH), "--set", f"a={a}")
 
 
@@ -241,10 +241,10 @@ def test_an_integer_output_is_a_whole_number_in_range(value):
     point = {"v0": 1, "v1": 0, "v2": value}
     with pytest.raises(fc.StudyError) as error:
         fc.run(VALUED, trials=3, **point)
-    told = f"{value:.0f}" if value > 10 else str(value)
+    reported = f"{value:.0f}" if value > 10 else str(value)
     assert (
         str(error.value)
-        == f"output x of valued must be a whole number from 0 to its bound, got {float(told)} in trial 2"
+        == f"output x of valued must be a whole number from 0 to its bound, got {float(reported)} in trial 2"
     )
     assert fc.run(VALUED, trials=3, v0=1, v1=0, v2=9).tallies[1.0, 0.0, 9.0].counts["x_total"] == 10
 
@@ -428,8 +428,8 @@ def test_an_output_may_ask_for_a_difference_a_distribution_and_a_plain_interval(
         gain = results.estimate("a_minus_b")
         assert gain.value == pytest.approx(3.5 - 2)
         assert gain.low < 1.5 < gain.high
-        shares = results["a_distribution"][(0,)]
-        assert [e.value for e in shares] == pytest.approx([0, *[1 / 6] * 6])
+        fractions = results["a_distribution"][(0,)]
+        assert [e.value for e in fractions] == pytest.approx([0, *[1 / 6] * 6])
         assert results["same"][(0,)].value == 248
         assert results["a"][(0,)].value == pytest.approx(3.5)
         kinds = {s.name: (type(s).__name__, s.interval) for s in results.study.statistics}
@@ -459,13 +459,15 @@ def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact
         assert gain.value == 1.5 and gain.half_width == pytest.approx(1.96 * gain.stderr, rel=1e-4)
         assert none.value == 0 and none.low == -none.high and 0.4 < none.high < 0.6  # 256 times 3.7 in 1800
         assert "~1.5" in str(results).replace(" ", "")
-    share = fc.Output("a", "", compared_with="b", asymptotic=True)
-    study = fc.trial_study("two", "", AXES, [share, fc.Output("b", ""), fc.Output("c", "")], two_dice, [{"sides": 6}])
+    fraction = fc.Output("a", "", compared_with="b", asymptotic=True)
+    study = fc.trial_study(
+        "two", "", AXES, [fraction, fc.Output("b", ""), fc.Output("c", "")], two_dice, [{"sides": 6}]
+    )
     assert [s.interval for s in study.statistics] == ["exact", "exact", "exact", "asymptotic"]
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         (
             {"bound": 5000, "distribution": True},
@@ -486,6 +488,32 @@ def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact
         ),
     ],
 )
-def test_what_an_output_cannot_ask_for_is_refused(given, told):
-    with pytest.raises(fc.ParameterError, match=re.escape(told)):
+def test_what_an_output_cannot_ask_for_is_refused(given, reported):
+    with pytest.raises(fc.ParameterError, match=re.escape(reported)):
         fc.Output("a", "", **given)
+
+
+def test_an_explanation_shows_what_is_counted():
+    """A user's ``explain`` is plain Python, so its entries of outputs are compared with the compiled trial."""
+    point, key = {"sides": 6}, DIE.key(9, {"sides": 6})
+
+    def explain(**data):
+        study = fc.trial_study(
+            "die",
+            "A die",
+            AXES,
+            OUTPUTS,
+            die,
+            [point],
+            set_up=weights,
+            explain=lambda point, key, t: fc.Explanation("text", data),
+        )
+        return study.explain(point, key, 3).data
+
+    face = DIE.explain(point, key, 3).data["face"]
+    for data in ({"face": face, "note": "x"}, {"others": 1}, {"face": None}):
+        assert explain(**data) == data
+    with pytest.raises(
+        fc.StudyError, match=f"explain of die must show what is counted, but face in trial 3 at sides=6 is {face}"
+    ):
+        explain(face=face + 1)

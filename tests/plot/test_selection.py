@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.binned import distribution_results
-from helpers.figures import LINE, artists, chosen, told
+from helpers.figures import LINE, artists, chosen, reported
 
 import fastcube as fc
 
@@ -46,7 +46,7 @@ def test_several_results_share_one_pair_of_axes():
     from fastcube.plot import draw_figure
 
     one, other = chosen().sel(b=0, rule="mid"), chosen().sel(b=5, rule="mid")
-    labels, lines = told(draw_figure([one, other], statistics=["some"]).axes[0])
+    labels, lines = reported(draw_figure([one, other], statistics=["some"]).axes[0])
     assert labels[:2] == ["$b = 0$", "$b = 5$"] and [len(line) for line in lines] == [3, 3]
 
 
@@ -54,9 +54,9 @@ def test_results_with_equal_labels_are_distinguished():
     from fastcube.plot import draw_figure
 
     one, other = chosen().sel(b=0, rule="mid"), chosen().sel(b=0, rule="mid", a=[1, 2])
-    assert told(draw_figure([one, other], statistics=["some"]).axes[0])[0][:2] == ["some, file 1", "some, file 2"]
+    assert reported(draw_figure([one, other], statistics=["some"]).axes[0])[0][:2] == ["some, file 1", "some, file 2"]
     other.seed = 7
-    assert told(draw_figure([one, other], statistics=["some"]).axes[0])[0][:2] == ["some, seed 0", "some, seed 7"]
+    assert reported(draw_figure([one, other], statistics=["some"]).axes[0])[0][:2] == ["some, seed 0", "some, seed 7"]
 
 
 def test_a_scale_that_cannot_be_used_is_refused():
@@ -70,18 +70,18 @@ def test_a_scale_that_cannot_be_used_is_refused():
 @pytest.mark.slow
 def test_an_axis_that_is_neither_is_in_the_label_and_one_statistic_on_the_ordinate():
     axes = chosen().plot("some", x="a", by="b").axes[0]
-    labels, lines = told(axes)
+    labels, lines = reported(axes)
     assert labels[:3] == ["$b = 0$, zeta", "$b = 0$, alpha", "$b = 0$, mid"]
     assert len(lines) == 6
     assert axes.get_ylabel() == "share of some"
     one = chosen().sel(rule="mid", b=5).plot("some").axes[0]
-    assert told(one) == (["some", "95% interval"], [[(a, (10 * a + 205) / 1000) for a in (1, 2, 3)]])
+    assert reported(one) == (["some", "95% interval"], [[(a, (10 * a + 205) / 1000) for a in (1, 2, 3)]])
 
 
 def test_names_along_x_stand_in_their_order():
     axes = chosen().sel(b=0).plot("some", x="rule", by="a", log=True).axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["zeta", "alpha", "mid"]
-    _, lines = told(axes)
+    _, lines = reported(axes)
     assert lines[0] == [(place, (10 + 100 * place) / 1000) for place in range(3)]
     assert axes.get_yscale() == "log"
     assert {line.get_linestyle() for line in artists(axes, LINE)} == {"None"}

@@ -42,8 +42,8 @@ def test_links_lead_somewhere(path):
 @pytest.mark.parametrize("study", fc.study_names())
 def test_every_study_has_its_page(study):
     """One that tells what it measures: of the rooms that name all studies alike, none counts."""
-    told = [p for p in DOCUMENTS if p.parent in (ROOT / "docs", ROOT / "docs" / "papers") and p.stem != "speed"]
-    assert any(re.search(rf"(`|fastcube run ){study}\b(?!-)", path.read_text()) for path in told), study
+    reported = [p for p in DOCUMENTS if p.parent in (ROOT / "docs", ROOT / "docs" / "papers") and p.stem != "speed"]
+    assert any(re.search(rf"(`|fastcube run ){study}\b(?!-)", path.read_text()) for path in reported), study
 
 
 def test_readme_comments_are_what_is_printed(capsys):

@@ -12,7 +12,7 @@ BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "scaling.py"
 @pytest.mark.slow
 def test_it_tells_each_figure():
     tiny = ["--shards", "10", "--seconds", "0.05"]
-    told = subprocess.run([sys.executable, BENCHMARK, *tiny], capture_output=True, text=True, check=True).stdout
+    reported = subprocess.run([sys.executable, BENCHMARK, *tiny], capture_output=True, text=True, check=True).stdout
     for figure in (
         "1 processors, 8 threads:",
         "first item after",
@@ -20,4 +20,4 @@ def test_it_tells_each_figure():
         "1000 points",
         "10 shards of",
     ):
-        assert figure in told, told
+        assert figure in reported, reported

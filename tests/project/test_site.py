@@ -134,8 +134,8 @@ def test_kept_results_are_small_and_whole(tmp_path):
         assert (results.study.name, results.study.revision) == (study.name, study.revision)
         assert code_of(results.study) is study, name  # with other axes the plain figure would be drawn
         assert axes or len(results) == len(study.grid(grid).points), name
-        told = [run["parameters"] for run in results.history]
-        words = [word for run in told for word in (*run["command"], *run["settings"].values())]
+        reported = [run["parameters"] for run in results.history]
+        words = [word for run in reported for word in (*run["command"], *run["settings"].values())]
         assert not any(word.startswith("/") for word in words), name  # a place on somebody's machine
         assert trials is None or {tally.trials for _, tally in results} == {int(float(trials))}, name
 

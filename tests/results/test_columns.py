@@ -8,7 +8,7 @@ import pytest
 
 from fastcube.kernels.tally.layout import Counter, Layout, Maximum
 from fastcube.measure.tally import Tally
-from fastcube.results.columns import Columns, Identity
+from fastcube.results.columns import MAXIMA, Columns, Identity
 
 LAYOUT = Layout(
     Counter("b%d", "plain"), Counter('a"wide', "sums", 4), Counter("law", "bins", bins=3), Maximum("top", "largest")
@@ -43,7 +43,7 @@ def test_the_digest_is_of_the_json_with_sorted_keys(largest):
     counted[KEYS[0]] = Tally(((0, 3), (5, 9)), counted[KEYS[0]].counts, counted[KEYS[0]].maxima)
     counted[0, "idle"] = Tally((), counted[KEYS[0]].counts, counted[KEYS[0]].maxima)
     points = [
-        {"point": {"n": n, "a": a}, "ranges": tally.ranges, "counters": tally.counts, "maxima": tally.maxima}
+        {"point": {"n": n, "a": a}, "ranges": tally.ranges, "counters": tally.counts, MAXIMA: tally.maxima}
         for (n, a), tally in sorted(counted.items())
         if tally.ranges
     ]
@@ -59,7 +59,7 @@ def test_no_points_and_more_than_are_put_into_words_at_once():
         columns = Columns.of(LAYOUT, counted)
         assert columns.tallies() == counted
         points = [
-            {"point": {"n": i}, "ranges": tally.ranges, "counters": tally.counts, "maxima": tally.maxima}
+            {"point": {"n": i}, "ranges": tally.ranges, "counters": tally.counts, MAXIMA: tally.maxima}
             for i in range(many)
         ]
         text = json.dumps({"points": points}, sort_keys=True, separators=(",", ":"))

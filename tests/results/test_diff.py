@@ -68,8 +68,8 @@ def test_other_studies_are_refused():
 def call(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main([str(a) for a in arguments])
-    told = capsys.readouterr()
-    return ended.value.code, told.out, told.err
+    reported = capsys.readouterr()
+    return ended.value.code, reported.out, reported.err
 
 
 def test_the_command(capsys, tmp_path, monkeypatch):

@@ -71,8 +71,8 @@ def test_lives_that_are_drawn(name, what):
         life = fc.lifetime(exact, law)
         assert abs(np.mean(drawn) - life.mean.value) < 4.9 * np.std(drawn) / math.sqrt(len(drawn))
         for q in (0.1, 0.5):
-            share = np.mean(np.array(drawn) <= life.quantile(q).value)
-            assert abs(share - q) < 4.9 * math.sqrt(q * (1 - q) / len(drawn))
+            fraction = np.mean(np.array(drawn) <= life.quantile(q).value)
+            assert abs(fraction - q) < 4.9 * math.sqrt(q * (1 - q) / len(drawn))
 
 
 def _is_apart(name, what, components, failed, known):

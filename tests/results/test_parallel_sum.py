@@ -54,8 +54,8 @@ def test_several_processes_merge_as_one(six, started, count):
     assert several.tallies == one.tallies
     assert several.digest() == one.digest() == fc.run(TOY, trials=999).digest()
     assert (several.goal, several.grid, several.study) == (one.goal, one.grid, one.study)
-    told = [entry.history[0]["resources"]["merged"] for entry in (one, several)]
-    assert told[0] == told[1] and [entry["file"] for entry in told[0]] == [path.name for path in six]
+    reported = [entry.history[0]["resources"]["merged"] for entry in (one, several)]
+    assert reported[0] == reported[1] and [entry["file"] for entry in reported[0]] == [path.name for path in six]
 
 
 def _twice(paths):
@@ -75,24 +75,24 @@ def _another_seed(paths):
 @pytest.mark.parametrize("change", [_twice, _two_damaged, _another_seed])
 def test_the_first_error_is_that_of_one_process(shards, started, change):
     change(shards)
-    told = []
+    reported = []
     for count in (1, 3):
         with pytest.raises(fc.FastcubeError) as refused:
             merge_files(shards, count)
-        told.append((type(refused.value), str(refused.value)))
-    assert told[0] == told[1]
+        reported.append((type(refused.value), str(refused.value)))
+    assert reported[0] == reported[1]
 
 
 def test_the_commands_read_in_several_processes(six, started, tmp_path, monkeypatch, capsys):
-    told = []
+    reported = []
     for cpus in (1, 2):
         monkeypatch.setattr(provenance, "available_cpus", lambda cpus=cpus: cpus)
         for command in (["status", *map(str, six)], ["merge", *map(str, six), "-o", str(tmp_path / "all.h5")]):
             with pytest.raises(SystemExit) as ended:
                 main(command)
             assert not ended.value.code
-            told.append(capsys.readouterr())
-    assert told[:2] == told[2:] and len(started) == 2
+            reported.append(capsys.readouterr())
+    assert reported[:2] == reported[2:] and len(started) == 2
 
 
 @pytest.mark.parametrize(("keep", "raised"), [(interrupt_reader, KeyboardInterrupt), (kill_last_reader, EngineError)])

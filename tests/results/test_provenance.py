@@ -22,7 +22,7 @@ def test_a_checkout_names_its_commit():
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         (["/home/me/bin/fastcube", "run", "toy", "-o", "/big/toy.h5"], ["fastcube", "run", "toy", "-o", "/big/toy.h5"]),
         (["/opt/fastcube/__main__.py", "run"], ["__main__.py", "run"]),
@@ -34,9 +34,9 @@ def test_a_checkout_names_its_commit():
         ([], []),
     ],
 )
-def test_a_command_is_told_without_places_that_nobody_typed(monkeypatch, line, told):
+def test_a_command_is_told_without_places_that_nobody_typed(monkeypatch, line, reported):
     monkeypatch.setattr("sys.argv", line)
-    assert provenance()["parameters"]["command"] == told
+    assert provenance()["parameters"]["command"] == reported
 
 
 def test_settings_and_merged_files_are_told_by_name(monkeypatch, tmp_path):

@@ -242,9 +242,11 @@ def average_over_fault_sets(name, what, n, p):
         for failed in itertools.combinations(components, size):
             counts = reference_counts(name, what, n, list(failed), size)
             survivors = max(2**n - (size if what == "nodes" else 0), 1)
-            values = {event: float(counts[event]) for event in ("connected", "disconnected", "no_isolated", "extra_1")}
+            values = {
+                event: float(counts[event]) for event in ("connected", "disconnected", "no_isolated_node", "extra_1")
+            }
             values["largest_component"] = counts["largest"] / survivors
-            values["second_component"] = counts["second"] / survivors
+            values["second_largest_component"] = counts["second"] / survivors
             values["susceptibility"] = counts["others"] / survivors
             values["mean_component"] = (counts["others"] + counts["largest_squares"]) / survivors
             for stat, value in values.items():
@@ -266,7 +268,7 @@ def test_every_statistic_of_a_curve_beside_all_fault_sets(what):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("stat", ["connected", "no_isolated", "extra_1"])
+@pytest.mark.parametrize("stat", ["connected", "no_isolated_node", "extra_1"])
 def test_a_curve_at_a_rate_is_survival_rate(stat):
     curve = run_curve("nodes", 6, trials=20_000)
     for p in (0.2, 0.5):
@@ -335,7 +337,7 @@ def test_other_statistics_of_survival(run):
     assert fc.reliability(own, 0.4, stat="extra_1", against="hypercube").stderr > 0
     for stat in ("st_connected", "connected_diff", "connectd"):
         with pytest.raises(
-            fc.ParameterError, match="stat must be one of disconnected, connected, no_isolated, extra_1"
+            fc.ParameterError, match="stat must be one of disconnected, connected, no_isolated_node, extra_1"
         ):
             fc.reliability(own, 0.4, stat=stat)
 
@@ -390,7 +392,7 @@ def test_a_network_of_ones_own_has_its_curve(what, tmp_path):
     drawn = [own.explain({"network": "mine", "failing": what, "n": 4, "failed": 9}, key, t).data for t in range(50)]
     few = own.count({"network": "mine", "failing": what, "n": 4, "failed": 9}, 50, seed=3).counts
     assert few["connected"] == sum(d["connected"] for d in drawn)
-    assert few["joined"] == sum(comb(size, 2) for d in drawn for size in d["components"])
+    assert few["connected_pairs"] == sum(comb(size, 2) for d in drawn for size in d["components"])
     with pytest.raises(
         fc.ParameterError, match=r"family must be a network of your own, made by fc\.custom_network, got 'folded'"
     ):

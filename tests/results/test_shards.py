@@ -68,12 +68,12 @@ def _counted_more(f):
 )
 def test_a_damaged_shard_is_refused_among_others_as_alone(shards, change, said):
     edit_hdf5(shards[1], change)
-    told = []
+    reported = []
     for read in (lambda: open_results(shards[1]), lambda: fc.merge(shards)):
         with pytest.raises(fc.errors.ResultFileError, match=said) as refused:
             read()
-        told.append(str(refused.value))
-    assert told[0] == told[1]
+        reported.append(str(refused.value))
+    assert reported[0] == reported[1]
 
 
 def test_another_seed_and_another_description_are_seen(shards, tmp_path):

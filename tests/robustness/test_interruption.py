@@ -157,17 +157,17 @@ def kill_often(folder, how, kills):
         env={**CLEAN_ENVIRONMENT, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
-    assert told["same"]
-    assert told["left"] == ["r.h5"], "temporary files of killed writers are left"
-    return told
+    reported = json.loads(run.stdout)
+    assert reported["same"]
+    assert reported["left"] == ["r.h5"], "temporary files of killed writers are left"
+    return reported
 
 
 @pytest.mark.slow
 def test_killed_at_each_step_of_a_checkpoint_the_file_is_whole_and_resumes(tmp_path):
-    told = kill_often(tmp_path, "steps", 12)
-    assert told["half written"] == 9  # in the midst of writing, before the sync, before the rename
-    assert told["grown"] >= 3  # before the sync of the folder: what was renamed holds the new trials
+    reported = kill_often(tmp_path, "steps", 12)
+    assert reported["half written"] == 9  # in the midst of writing, before the sync, before the rename
+    assert reported["grown"] >= 3  # before the sync of the folder: what was renamed holds the new trials
 
 
 @pytest.mark.slow

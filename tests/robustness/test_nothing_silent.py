@@ -118,10 +118,17 @@ def test_octave_reads_fields_by_name_beside_an_axis_of_names(tmp_path):
     names = re.search(r'load\("-hdf5", "r.h5", (.*?)\)', (Path(__file__).parents[2] / "docs/format.md").read_text())[1]
     script = f'x = load("-hdf5", "r.h5", {names}); printf("%.17g ", x.f, x.connected, x.connected_low)'
     command = ["octave-cli", "--quiet", "--eval", script]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # 1 where it has no home
+    reported = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False
+    )  # 1 where it has no home
     # the first index varies fastest in Octave, which has the last axis first: the order of our rows
     kept = [results.estimate("connected", **point) for point, _ in results]
-    assert [float(number) for number in told.stdout.split()] == [2, 3, *(e.value for e in kept), *(e.low for e in kept)]
+    assert [float(number) for number in reported.stdout.split()] == [
+        2,
+        3,
+        *(e.value for e in kept),
+        *(e.low for e in kept),
+    ]
 
 
 @pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
@@ -129,9 +136,9 @@ def test_octave_reads_a_whole_file_without_an_axis_of_names(tmp_path):
     results = fc.run(TOY, a=[1, 2], trials=10, output=tmp_path / "r.h5")
     script = f'x = load("-hdf5", "r.h5"); printf("%.17g ", x.a, x.{TOY.statistics[0].name})'
     command = ["octave-cli", "--quiet", "--eval", script]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    reported = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     values = [results.estimate(TOY.statistics[0].name, **point).value for point, _ in results]
-    assert [float(number) for number in told.stdout.split()] == [1, 2, *values]
+    assert [float(number) for number in reported.stdout.split()] == [1, 2, *values]
 
 
 @pytest.mark.skipif(shutil.which("ncdump") is None, reason="needs the netCDF library's ncdump")
@@ -139,8 +146,8 @@ def test_octave_reads_a_whole_file_without_an_axis_of_names(tmp_path):
 def test_ncdump_and_nccopy_keep_an_axis_of_names(tmp_path):
     fc.run("survival", network=["exchanged", "torus-16"], n=4, f=2, trials=100, output=tmp_path / "r.h5")
     subprocess.run(["nccopy", "r.h5", "copy.h5"], cwd=tmp_path, check=True)
-    told = subprocess.run(["ncdump", "copy.h5"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert told.count('network = "exchanged", "torus-16" ;') == 2  # at the root and in raw
+    reported = subprocess.run(["ncdump", "copy.h5"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert reported.count('network = "exchanged", "torus-16" ;') == 2  # at the root and in raw
     assert fc.open_results(tmp_path / "copy.h5", unchecked=True).digest() == fc.open_results(tmp_path / "r.h5").digest()
 
 
@@ -180,7 +187,7 @@ def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("x = " + "[" * 100_000, "s.toml is nested too deeply"),
         ("a" + ".a" * 20_000 + " = 1", "s.toml must have at most 3000 dots on a line, got 20000"),
@@ -190,10 +197,10 @@ def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
     ],
     ids=["depth", "dots of one line", "dots of many lines", "bytes", "runs"],  # the test's name is in its environment
 )
-def test_an_absurd_sweep_is_one_line(run, tmp_path, text, told):
+def test_an_absurd_sweep_is_one_line(run, tmp_path, text, reported):
     (tmp_path / "s.toml").write_text(text)
     for line in ("run s.toml", "slurm s.toml --array 2"):
-        assert run(line)[::2] == (2, f"fastcube: {told}\n")
+        assert run(line)[::2] == (2, f"fastcube: {reported}\n")
 
 
 @pytest.mark.parametrize("output", [".", "..", "/", ""])
@@ -306,12 +313,12 @@ def test_second_signals_of_a_session(monkeypatch, number, error):
     monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
     if signal.getsignal(number) == signal.SIG_IGN:  # these tests run under nohup: ignored signals stay ignored
         pytest.skip(f"{number.name} is ignored here")
-    told = []
-    with pytest.raises(error), signals.handle_signals(told.append):
+    reported = []
+    with pytest.raises(error), signals.handle_signals(reported.append):
         os.kill(os.getpid(), number)
         time.sleep(0.01)
         os.kill(os.getpid(), number)
-    assert told == [signals.CODES[number]]
+    assert reported == [signals.CODES[number]]
     assert signals.CODES[signal.SIGHUP] == 129
 
 
@@ -330,22 +337,22 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(number):
 def test_the_processor_time_signal_comes_each_second_and_is_one(monkeypatch):
     monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
     monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
-    told = []
-    with signals.own_process(), signals.handle_signals(told.append):
+    reported = []
+    with signals.own_process(), signals.handle_signals(reported.append):
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGXCPU)
             time.sleep(0.01)
-    assert told == [75]
+    assert reported == [75]
 
 
 def test_an_ignored_hang_up_stays_ignored():
-    told, before = [], signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    reported, before = [], signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with signals.handle_signals(told.append):
+        with signals.handle_signals(reported.append):
             os.kill(os.getpid(), signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert told == []
+    assert reported == []
 
 
 # ---------------------------------------------------------------- figures
@@ -450,9 +457,9 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
             raise error
 
         monkeypatch.setattr("fastcube.plot.replace_file", fail)
-        with pytest.raises(fc.ResultFileError) as told:
+        with pytest.raises(fc.ResultFileError) as reported:
             results.plot(path=path)
-        assert "\n" not in str(told.value)
-        assert str(told.value).startswith(f"plot {path} cannot be written: ")
+        assert "\n" not in str(reported.value)
+        assert str(reported.value).startswith(f"plot {path} cannot be written: ")
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["f.png"]

@@ -293,8 +293,8 @@ def as_user(function, user, group, groups=(), mask=0o022):
         finally:
             os._exit(0)
     os.close(write)
-    with os.fdopen(read) as told:
-        answer = told.read()
+    with os.fdopen(read) as reported:
+        answer = reported.read()
     os.waitpid(child, 0)
     return answer
 

@@ -82,13 +82,13 @@ def written(tmp_path, monkeypatch):
     """Write a file whose trial samples in this way, and its imports; return the file and the expected message."""
 
     def write(how, tail):
-        body, *told = DRAWS[how]
+        body, *reported = DRAWS[how]
         (tmp_path / "helpers.py").write_text(HELPERS)
         trial = f"@fc.trial\ndef odd(key, t, params, room, out):\n    {body}\n"
         (tmp_path / "mine.py").write_text(HEAD + trial + tail)
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.delitem(sys.modules, "helpers", raising=False)
-        return tmp_path / "mine.py", *told
+        return tmp_path / "mine.py", *reported
 
     return write
 

@@ -102,10 +102,10 @@ def test_a_narrow_bar_ends_with_a_word(clock, monkeypatch, columns):
     line = file.getvalue().strip("\r")
     assert len(line) < columns
     whole = [" 50.0%", "500 trials/s", "00:00:01 left", *where.split(" ")]
-    told = line.strip("█░ ")
-    while told:
-        part = next(part for part in whole if told.startswith(part.strip()))
-        told = told[len(part.strip()) :].strip()
+    reported = line.strip("█░ ")
+    while reported:
+        part = next(part for part in whole if reported.startswith(part.strip()))
+        reported = reported[len(part.strip()) :].strip()
 
 
 def test_a_notebook_gets_a_bar_once_a_second(clock):

@@ -68,7 +68,7 @@ def command(
 
     for paper in content(maker.plan, maker.folder)["papers"]:
         counts = Counter(VERDICT_LABELS[item["verdict"]][0] for item in paper["items"])
-        told = ", ".join(f"{many} {word}" for word, many in counts.most_common())
-        click.echo(f"{paper['inventory'].short}: {counts.total()} items: {told}")
+        reported = ", ".join(f"{many} {word}" for word, many in counts.most_common())
+        click.echo(f"{paper['inventory'].short}: {counts.total()} items: {reported}")
     print_message(f"report in {maker.folder.page} ({maker.folder.page.stat().st_size / 1e6:.2f} MB)")
     return 1 if maker.failed else 0

@@ -81,14 +81,14 @@ def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligibl
     if math.isnan(e.value):
         return Comparison(statistic, measured, "missing")
     gap = value - e.value
-    share = f"{100 * gap / e.value:+.{1 if abs(gap) < 0.1 * abs(e.value) else 0}f}%" if e.value else f"{gap:+.3g}"
+    fraction = f"{100 * gap / e.value:+.{1 if abs(gap) < 0.1 * abs(e.value) else 0}f}%" if e.value else f"{gap:+.3g}"
     if e.low <= value + half and value - half <= e.high:
         return Comparison(statistic, measured, "holds", "agrees")
     if runs is None:
-        return Comparison(statistic, measured, "unreproduced", f"the printed number is off by {share}")
+        return Comparison(statistic, measured, "unreproduced", f"the printed number is off by {fraction}")
     scatter = e.stderr * math.sqrt(eligible / runs)
     away = gap / scatter if scatter > 0 else math.inf
-    words = f"the printed number is off by {share}, {away:+.1f} standard deviations of a mean of {runs}"
+    words = f"the printed number is off by {fraction}, {away:+.1f} standard deviations of a mean of {runs}"
     key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "unreproduced"
     return Comparison(statistic, measured, key, words)
 

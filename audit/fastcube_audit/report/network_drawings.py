@@ -96,7 +96,7 @@ def _arrow(one: complex, other: complex, word: str, radius: float, taken: list[c
     aside = 4j * along  # arrows in opposite directions must not overlap
     tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
     head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
-    places = [one + share * (other - one) + 3 * aside + 4j for share in _WORD_SHARES]
+    places = [one + fraction * (other - one) + 3 * aside + 4j for fraction in _WORD_SHARES]
     rooms = [min([abs(place - word) for word in taken] + [_WORD_SPACE]) for place in places]
     at = places[rooms.index(max(rooms))]
     taken += [at] * bool(word)

@@ -60,7 +60,7 @@ class CombinedProgress(Progress):
         self.cost = {id(piece): max(piece.seconds, 0.05) for piece in plan}
         self.whole = sum(self.cost.values())
         self.pieces = 0
-        self.skipped = self.made = self.share = 0.0
+        self.skipped = self.made = self.fraction = 0.0
         self.current: StudyPiece | None = None
 
     def end(self, piece: Any, made: bool) -> None:
@@ -68,12 +68,12 @@ class CombinedProgress(Progress):
         self.pieces += 1
         self.made += self.cost[id(piece)] if made else 0.0
         self.skipped += 0.0 if made else self.cost[id(piece)]
-        self.current, self.share = None, 0.0
+        self.current, self.fraction = None, 0.0
 
     def update(self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "") -> None:
         """Show the progress of the driver within one grid."""
         if self.current is not None and not final:
-            self.share = done / wanted if wanted else 0.0
+            self.fraction = done / wanted if wanted else 0.0
             self.show(f"{self.current.name} {compiling or where}")
 
     def count(
@@ -88,7 +88,7 @@ class CombinedProgress(Progress):
         if self.style == "none":
             return
         self.last = now = time.monotonic()
-        part = self.share * self.cost[id(self.current)] if self.current is not None else 0.0
+        part = self.fraction * self.cost[id(self.current)] if self.current is not None else 0.0
         left = max(0.0, self.whole - self.skipped - self.made - part)
         elapsed = now - self.begun
         rate = (self.made + part) / elapsed if self.made + part > 1.0 and elapsed > 0 else 1.0

@@ -49,9 +49,9 @@ def _decide_all_messages(
     most: Callable[[int], int] | None = None,
 ) -> Verdict:
     """Return "holds" if all counts are right; otherwise ``check`` must find a counterexample in some cube."""
-    for n, f, counts, extremes, pairs in _count_messages(effort, most):
+    for n, f, counts, maxima, pairs in _count_messages(effort, most):
         effort.applied += pairs
-        if not is_right(counts, extremes, pairs):
+        if not is_right(counts, maxima, pairs):
             results = map(check, enumerate_cubes(n, f, first=1))
             found = next((counterexample for counterexample in results if counterexample is not None), None)
             check_agreement(
