@@ -43,6 +43,7 @@ from .exact.enumeration import exact_routing as exact_routing
 from .exact.enumeration import exact_trees as exact_trees
 from .exact.survival import exact_survival as exact_survival
 from .exact.survival import isolated_node_bounds as isolated_node_bounds
+from .exact.tolerance import tolerance as tolerance
 from .exact.unsafe import exact_unsafe as exact_unsafe
 from .kernels.tally.layout import Counter as Counter
 from .kernels.tally.layout import Layout as Layout

@@ -135,13 +135,18 @@ class CheckedRun:
 
 def prepare_run(options_of_run: dict[str, Any]) -> CheckedRun:
     """Return a checked run from the command's parameters.  Raises ParameterError."""
+    from ..results.memory import check_address_space
+    from ..results.provenance import available_cpus
+
+    given = dict(options_of_run)
+    # before libraries are loaded that would not stand it
+    check_address_space((given["workers"] or available_cpus()) if given["engine"] == "threads" else 1)
     from ..measure import registry
     from ..measure.goal import make_goal
     from ..measure.grid import build_points
     from ..plot import check_target
     from ..results.environment import read_count
 
-    given = dict(options_of_run)
     chosen = registry.study(given["study"])
     targets = {name: given[name] for name in ("trials", "precision", "relative", "events", "target", "shard")}
     goal = make_goal(chosen, chosen.grid(given["grid"]), **targets)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, into: str | None) -> None:
     """Compile the kernels of studies (by default all), at their default points or at the given points, and print the time."""
+    from ..results.memory import check_address_space
+
+    check_address_space(1)
     from ..kernels.machine.cache import cache_folder
     from ..measure import registry
     from ..measure.grid import build_points
@@ -55,6 +58,8 @@ def _check_root(into: str) -> Path:
     from ..kernels.machine.cache_roots import explain_distrust
 
     root = Path(os.path.realpath(check_path("into", into)))
+    if os.pathsep in str(root) or not str(root).isprintable() or root == Path(root.anchor):
+        raise ParameterError(f"into must be a folder that FASTCUBE_CACHE_PATH can name, got {plain_text(str(root))}")
     try:
         why = explain_distrust(root) if root.exists() else None
     except (OSError, ValueError) as error:

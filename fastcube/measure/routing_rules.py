@@ -228,24 +228,25 @@ def _explain_user_rule(counts: Any, name: str, h: int) -> tuple[dict[str, Any], 
     return {"outcome": "failed"}, f"  {name}: not delivered"
 
 
-def _name_of(rule: Any) -> str:
-    """Return a rule's name.  The rule must be the name of a built-in rule or a jitted function of four arguments."""
+def rule_name(rule: Any, needed: str = "rules must be jitted functions or names") -> str:
+    """Return a rule's name.  The rule must be the name of a built-in rule or a jitted function of four arguments.
+
+    ``needed`` begins the message about anything else.
+    """
     if isinstance(rule, str):
         if rule.lower() not in NAMES or rule != rule.upper():
             known = [name.upper() for name in NAMES]
             hint = suggest_name(rule, known)
-            raise ParameterError(
-                f"rules must be jitted functions or names among {join_alternatives(known)}, got {short_repr(rule)}{hint}"
-            )
+            raise ParameterError(f"{needed} among {join_alternatives(known)}, got {short_repr(rule)}{hint}")
         return rule.lower()
     rule = fallback_of(rule) or rule
     own = getattr(rule, "py_func", rule)
     if not inspect.isfunction(own):
-        raise ParameterError(f"rules must be jitted functions or names, got {short_repr(rule)}")
+        raise ParameterError(f"{needed}, got {short_repr(rule)}")
     from ..kernels.machine.jit import is_jit_disabled
 
     if own is rule and not is_jit_disabled():
-        raise ParameterError(f"rules must be jitted functions: write @fc.blocks.block above {own.__name__}")
+        raise ParameterError(f"{needed}: write @fc.blocks.block above {own.__name__}")
     takes = list(inspect.signature(own).parameters)
     if len(takes) != 4:
         raise ParameterError(f"{own.__name__} must take (world, status, s, t), got ({', '.join(takes)})")
@@ -260,7 +261,7 @@ def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
     """Return the name of the reference rule: the chosen one, else LEVELS if it is in the table, else the first rule."""
     if compared_with is None:
         return REFERENCE if REFERENCE in names else names[0]
-    reference = _name_of(compared_with) if callable(compared_with) else compared_with
+    reference = rule_name(compared_with) if callable(compared_with) else compared_with
     if not isinstance(reference, str) or reference not in (*names, *(n.upper() for n in names if n in NAMES)):
         shown = [name.upper() if name in NAMES else name for name in names]
         raise ParameterError(
@@ -365,7 +366,7 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
     if not is_many(rules):
         raise ParameterError(f"rules must be a list of rules, got {short_repr(rules)}")
     chosen = tuple(rules)
-    names = tuple(_name_of(rule) for rule in chosen)
+    names = tuple(rule_name(rule) for rule in chosen)
     if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
         raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
     reference = _find_reference(compared_with, names)
@@ -376,7 +377,8 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         if not isinstance(rule, str):
             code |= hash_functions(rule)
             if fallback_of(rule):
-                code[f"{_name_of(rule)}: first_path"] = "yes"  # without first_path the same function makes other trials
+                # without first_path the same function makes other trials
+                code[f"{rule_name(rule)}: first_path"] = "yes"
     long = "routing-rules-" + "-".join(names)
     built_in = names == NAMES and reference == REFERENCE
     name = "routing-rules" if built_in else long if len(long) <= 64 else "routing-rules-own"

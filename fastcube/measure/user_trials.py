@@ -5,12 +5,13 @@ from __future__ import annotations
 import dis
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, StudyError, check_line, is_many, short_repr
+from ..errors import ParameterError, StudyError, as_number, check_line, is_many, short_repr
 from ..kernels.machine.jit import Kernel, is_jit_disabled, scratch
 from ..kernels.machine.trials import trials_kernel
 from ..kernels.tally.layout import Layout, Maximum
@@ -200,7 +201,8 @@ def trial_study(
         ``check(point)`` raises ParameterError for a point whose values are in range but impossible together.  It is called for
         every point before the first trial.
     explain : callable, optional
-        ``explain(point, key, t)`` returns the :class:`Explanation` for ``replay``; by default it lists the outputs.
+        ``explain(point, key, t)`` returns the :class:`Explanation` for ``replay``; by default it lists the outputs.  An entry of
+        its data with the name of an output must be what the compiled trial counts.
     sample : callable, optional
         ``sample(point, key, t)`` returns the :class:`Sample` of a trial, its network with faults and its other samples, for
         :func:`fault_sets`, ``fastcube faults`` and tests.
@@ -254,10 +256,33 @@ def trial_study(
         kernel=lambda point: kernel,
         grids=(Grid("default", list(points), trials),),
         check=(lambda point: None) if check is None else check,
-        explain=_default_explain(axes, outputs, trial, set_up, kernel) if explain is None else explain,
+        explain=_check_explanations(name, explain, _default_explain(axes, outputs, trial, set_up, kernel)),
         sample=sample,
         verify=_make_bound_check(name, outputs),
     )
+
+
+def _check_explanations(
+    name: str,
+    explain: Callable[[Point, int, int], Explanation] | None,
+    listed: Callable[[Point, int, int], Explanation],
+) -> Callable[[Point, int, int], Explanation]:
+    """Return a user's ``explain``, checked against the outputs that the compiled trial counts; without one, ``listed``."""
+    if explain is None:
+        return listed
+
+    def checked_explain(point: Point, key: int, t: int) -> Explanation:
+        found, counted = explain(point, key, t), listed(point, key, t).data
+        for output, value in counted.items():
+            shown = getattr(found, "data", {}).get(output, value)
+            if as_number(shown) is not None and not math.isclose(float(shown), float(value), rel_tol=1e-9):
+                raise StudyError(
+                    f"explain of {name} must show what is counted, but {output} in trial {t} at {point_text(point)} is {value}, "
+                    f"got {short_repr(shown)}"
+                )
+        return found
+
+    return checked_explain
 
 
 def _default_explain(

@@ -226,21 +226,26 @@ def _write_all(handle: int, *parts: bytes | memoryview) -> None:
             rest = rest[os.write(handle, rest) :]
 
 
+def build_image(groups: Mapping[str, Group]) -> bytes:
+    """Return the bytes of an HDF5 file of these groups, ``/`` the root."""
+    import h5py
+
+    memory, numbers = io.BytesIO(), itertools.count()
+    with h5py.File(memory, "w", **_CREATE_OPTIONS) as file:
+        for name, group in groups.items():
+            _write_group(file if name == "/" else file.create_group(name, track_order=True), group, numbers)
+    # bytes, not a view: a view that an error's traceback keeps alive makes Python 3.13 complain at exit
+    return memory.getvalue()
+
+
 def write_file(path: Path, groups: Mapping[str, Group]) -> None:
     """Write a file of these groups, ``/`` the root, and replace ``path`` in one step.  Raises ResultFileError.
 
     Until then, and after any failure, the old file is unchanged.  HDF5 builds the file in memory, so the disk gets one
     sequential write, and a full disk is a simple OSError instead of a half-open HDF5 file.
     """
-    import h5py
-
     try:
-        memory, numbers = io.BytesIO(), itertools.count()
-        with h5py.File(memory, "w", **_CREATE_OPTIONS) as file:
-            for name, group in groups.items():
-                _write_group(file if name == "/" else file.create_group(name, track_order=True), group, numbers)
-        # bytes, not a view: a view that an error's traceback keeps alive makes Python 3.13 complain at exit
-        image = memory.getvalue()
+        image = build_image(groups)
     except (OSError, RuntimeError) as error:  # h5py raises either
         raise ResultFileError(f"{path} cannot be written: {error_reason(error)}") from error
     replace_file(path, image, TRAILER + hashlib.sha256(image).hexdigest().encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,25 @@ _UNMEASURED = {"cold": 400, "warm": 200, "worker": 32}
 
 #: A request is the measured memory plus a quarter, rounded up to a multiple of 64 MiB.
 _STEP, _MARGIN = 64, 1.25
+
+
+#: Address space in MiB of a run with one worker, mostly mapped libraries, and of each further worker, which is the stack and the
+#: heap of a thread; measured as VmPeak.
+_ADDRESSES, _ADDRESSES_OF_WORKER = 456, 72
+
+
+def check_address_space(workers: int) -> None:
+    """Raise MemoryError if the system limits virtual memory (``ulimit -v``) to less than a run needs.
+
+    Beyond such a limit libraries abort the process, or wait for ever, while they are loaded.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    need = _ADDRESSES + (workers - 1) * _ADDRESSES_OF_WORKER
+    if limit != resource.RLIM_INFINITY and limit < need << 20:
+        more = "worker" if workers == 1 else f"workers, or {_ADDRESSES} MiB with --workers 1"
+        raise MemoryError(
+            f"virtual memory is limited to {limit >> 20} MiB (ulimit -v), and a run needs {need} MiB with {workers} {more}"
+        )
 
 
 def _measured_studies() -> dict[str, Any]:

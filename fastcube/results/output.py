@@ -42,6 +42,8 @@ class OutputFile:
                     raise ResultFileError(f"output {self.path} is not a regular file")
                 if not os.access(self.path, os.R_OK):
                     raise ResultFileError(f"output {self.path} cannot be read: {owner_and_mode(self.path)}")
+                if os.statvfs(self.path).f_flag & os.ST_RDONLY:
+                    raise ResultFileError(f"output {self.path} is on a file system that is mounted read-only")
                 if not os.access(self.path, os.W_OK):  # replacing would need no permission of the file itself
                     raise ResultFileError(f"output {self.path} is write-protected: {owner_and_mode(self.path)}")
             check_writable(self.path)
@@ -102,11 +104,12 @@ class OutputFile:
         except ResultFileError as error:
             raise ResultFileError(f"{error}; {self._rescue_results(results)}") from error
         except Exception as error:  # whatever the error, the results must be saved somewhere
-            why = (
-                error_reason(error)
-                if isinstance(error, OSError)
-                else f"{type(error).__name__}: {plain_text(str(error))}"
-            )
+            if isinstance(error, MemoryError):
+                why = "not enough memory"
+            elif isinstance(error, OSError):
+                why = error_reason(error)
+            else:
+                why = f"{type(error).__name__}: {plain_text(str(error))}"
             raise ResultFileError(f"{self.path} cannot be written: {why}; {self._rescue_results(results)}") from error
 
     @contextlib.contextmanager

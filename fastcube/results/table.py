@@ -17,7 +17,7 @@ from ..errors import ParameterError, StudyError, count_text, suggest_name, wrap_
 from ..measure.estimate import UNDEFINED
 from ..measure.registry import code_of
 from ..measure.schema import RecordedMeasure
-from ..measure.statistics import Distribution
+from ..measure.statistics import Distribution, Mean
 from ..measure.study import Notes
 from .export import columns_of
 from .results import Results
@@ -110,6 +110,26 @@ def _condition_note(eligible: int, trials: int) -> str:
     return f" of {eligible:,}" if eligible < trials else ""
 
 
+#: An interval of a mean this many standard errors wide on each side comes from the bound of the quantity, not from its values.
+_WIDE = 6
+
+
+def _wide_interval_note(results: Results, names: Collection[str]) -> list[str]:
+    """Return a line on own means whose intervals come mostly from their bounds, or no line."""
+    study = results.study
+    wide = [
+        s.name
+        for s in study.statistics
+        if s.name in names
+        and type(s) is Mean
+        and any(e.half_width > _WIDE * e.stderr > 0 for e in results[s.name].values())
+    ]
+    if not wide or not study.code or study.distribution:
+        return []
+    remedy = "run more trials, or give fc.Output a smaller bound or asymptotic=True"
+    return [f"wide because of its bound, not of its values: {', '.join(wide)} ({remedy})"]
+
+
 def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = False) -> list[str]:
     """Return the lines below the table: meaning of marks and conditions, unchecked statistics, statistics not shown."""
     marked = any(ASYMPTOTIC in cell for column in columns for cell in column)
@@ -118,6 +138,7 @@ def _remarks(results: Results, columns: Sequence[Sequence[str]], asked: bool = F
     conditions = dict.fromkeys(column[0].partition("\nof ")[2] for column in columns)
     lines += [f"of {name}: {described[name]}" for name in conditions if name]
     lines += unverified_note(results)
+    lines += _wide_interval_note(results, {column[0].partition("\n")[0] for column in columns})
     hidden = 0 if asked else sum(not s.shown for s in results.study.statistics)
     if hidden:
         lines.append(

@@ -24,8 +24,10 @@ from ..measure.goal import Goal
 from ..measure.grid import find_near_values
 from ..measure.study import Study, Value, point_text
 from ..results.environment import check_numba_settings
+from ..results.hdf5 import Group, Variable, build_image
+from ..results.memory import check_address_space
 from ..results.output import OutputFile
-from ..results.provenance import provenance
+from ..results.provenance import available_cpus, provenance
 from ..results.results import Results
 from ..results.size import check_size
 from .checkpoints import Checkpoints
@@ -87,6 +89,8 @@ def run_study(
     and the error gives the place.
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
+    check_address_space((workers or available_cpus()) if engine_name == "threads" else 1)
+    _import_libraries()
     study = registry.register_live_study(study)
     begun = time.monotonic()
     deadline = None if max_seconds is None else begun + max_seconds
@@ -131,6 +135,17 @@ def run_study(
             return code
 
         return results, run_despite_losses(lambda: open_engine(engine_name, workers), run_on, wake, deadline)
+
+
+def _import_libraries() -> None:
+    """Import what saving and printing need: after the trials an import may fail, or wait in a library where no signal ends it."""
+    import scipy.special  # noqa: F401
+
+    from ..results import table, writing  # noqa: F401
+
+    # h5py imports some of its modules when they are first used
+    number: Variable = (("n",), [0], {})
+    build_image({"/": Group({"title": ""}, {}, {"n": number}, {"count": number, "json": ((), "{}", {})})})
 
 
 def _make_save(file: OutputFile | None, results: Results, engine_name: str, begun: float) -> Callable[[Results], None]:

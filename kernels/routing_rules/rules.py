@@ -252,7 +252,7 @@ def set_known_results(world, by_levels, by_vectors):
 
 @block(always=True)
 def _decide_before_routing(world, status, s, t, kind, known):
-    """Return a status rule's result if it needs no route; else compute one kind for the ends' subcube, return NOT_KNOWN."""
+    """Return a status rule's result if it needs no route, else NOT_KNOWN with the ``status`` of ``kind`` of the ends' subcube."""
     h, i = popcount(s ^ t), world.facts[SHARED_UNSAFE_SUBCUBE]
     if known != NOT_KNOWN:
         return known

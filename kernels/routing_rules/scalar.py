@@ -304,5 +304,31 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     return trials_kernel(set_up, trial_of_set)
 
 
+def make_first_loss_kernel(rule: Any) -> Kernel:
+    """Return the kernel that finds the first of all C(2^n - 1, f) fault sets at which a rule loses a message from node 0.
+
+    A message is lost if it is not delivered, to a nonfaulty node that a path reaches.  Trial t is set number t, and ``params``
+    are as in ``make_sets_kernel``.  The tally is a maximum: 1, and (t << n) + destination of the first lost message.
+    """
+
+    @block
+    def first_loss(key, t, params, scratch, tally):
+        world, words = scratch.world, scratch.words
+        next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
+        unsafe_subcubes(world.faults)
+        forget_safety_status(words, world.faults)
+        for x in range(1, 1 << world.n):
+            to = np.uint64(x)
+            if not is_faulty(world.faults, to):
+                find_facts(world, ZERO, to)
+                if (
+                    rule(world, words, ZERO, to) < 0
+                    and find_shortest_length(world.faults, ZERO, to, world.n, world.cube) >= 0
+                ):
+                    offer(tally, 0, np.int64(1), (t << world.n) + x)
+
+    return trials_kernel(set_up, first_loss)
+
+
 #: Kernel of the study ``routing-rules`` at (n, f, links) = params; see ``layout.ROUTING_RULES``.
 ROUTING_RULES_SINGLE = make_kernel(tuple(RULES.values()), NAMES)

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -134,6 +135,8 @@ class BackgroundRun:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**CLEAN_ENVIRONMENT, **(env or {})},
+            # tests may run in a shell's background, which ignores SIGINT
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
             **options,
         )
         self.said = ""
@@ -166,10 +169,10 @@ class BackgroundRun:
             time.sleep(0.01)
         return self
 
-    def end(self, signal=None, timeout=STUCK_SECONDS):
+    def end(self, number=None, timeout=STUCK_SECONDS):
         """Send a signal, wait for the end; gives the exit code and its last words."""
-        if signal is not None:
-            self.process.send_signal(signal)
+        if number is not None:
+            self.process.send_signal(number)
         code = self.process.wait(timeout)
         os.set_blocking(self.process.stderr.fileno(), True)
         self.said += self.process.stderr.read().decode()

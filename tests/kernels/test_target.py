@@ -1,8 +1,8 @@
 """Instructions are requested only where the processor that numba compiles for has them: LLVM ends the process otherwise."""
 
-import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
@@ -115,7 +115,8 @@ def test_every_level_counts_the_same(place):
     """20,000 trials of a kernel, compiled for this processor and for each level of x86-64 that it has."""
     code = f"from helpers.points_compared import count_as_json; print(count_as_json(*{place!r}, 20_000))"
     settings = [{}, *(SETTINGS[level] for level in LEVELS if level in SETTINGS)]
-    environments = [{**os.environ, **CLEAN_ENVIRONMENT, **chosen} for chosen in settings]
+    tests = str(Path(__file__).parent.parent)
+    environments = [{**CLEAN_ENVIRONMENT, "PYTHONPATH": tests, **chosen} for chosen in settings]
     counts = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own, check=True).stdout
         for own in environments

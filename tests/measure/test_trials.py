@@ -491,3 +491,29 @@ def test_an_asymptotic_output_has_an_asymptotic_difference_and_a_share_its_exact
 def test_what_an_output_cannot_ask_for_is_refused(given, reported):
     with pytest.raises(fc.ParameterError, match=re.escape(reported)):
         fc.Output("a", "", **given)
+
+
+def test_an_explanation_shows_what_is_counted():
+    """A user's ``explain`` is plain Python, so its entries of outputs are compared with the compiled trial."""
+    point, key = {"sides": 6}, DIE.key(9, {"sides": 6})
+
+    def explain(**data):
+        study = fc.trial_study(
+            "die",
+            "A die",
+            AXES,
+            OUTPUTS,
+            die,
+            [point],
+            set_up=weights,
+            explain=lambda point, key, t: fc.Explanation("text", data),
+        )
+        return study.explain(point, key, 3).data
+
+    face = DIE.explain(point, key, 3).data["face"]
+    for data in ({"face": face, "note": "x"}, {"others": 1}, {"face": None}):
+        assert explain(**data) == data
+    with pytest.raises(
+        fc.StudyError, match=f"explain of die must show what is counted, but face in trial 3 at sides=6 is {face}"
+    ):
+        explain(face=face + 1)

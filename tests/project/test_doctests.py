@@ -21,6 +21,7 @@ EXAMPLES = {
 #: Examples that compile kernels for many seconds.
 SLOW = {
     "reliability",
+    "tolerance",
     "diameter",
     "eccentricity",
     "exact_broadcast",

@@ -427,3 +427,21 @@ def test_columns_of_evaluate():
             assert [f"{outcome}_links" for outcome in found[::2]] == [*found[1::2]]
         else:
             assert columns[name] == [*found]
+
+
+def test_lifetimes():
+    page = read_page("lifetime")
+    times = re.findall(r"quantile 0\.[15]\s+([\d.]+) ±", page)
+    assert len(times) == 2 and all(f"after {float(t):.2f} years" in page for t in times)
+    (fraction,) = re.findall(r"hypercube links\s+8\s+0\.5\s+([\d.]+) ±", page)
+    assert f"the largest component has {float(fraction):.2%} of the nodes" in page
+
+
+@pytest.mark.kernels
+def test_tolerances_of_rules():
+    page = read_page("rules")
+    assert fc.tolerance("ROUTE", 5).faults == 0 and "ROUTE tolerates no faulty node" in page
+    assert [fc.tolerance(rule, 5).faults for rule in ("ROUTE1", "ROUTE3", "A1", "LEVELS", "VECTORS")] == [1, 3, 4, 4, 4]
+    assert "At n = 5 ROUTE1(1) tolerates 1, ROUTE3(1) 3, and A1, LEVELS and VECTORS n - 1 = 4." in page
+    assert fc.tolerance("DFS", 4).cube is None and fc.tolerance("DFS", 5, most=6).cube is None
+    assert str(fc.tolerance("A1", 4)) in page

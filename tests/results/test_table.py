@@ -113,7 +113,7 @@ def test_tables_fit_the_terminal(study, points, trials):
 
 def test_what_is_over_fewer_trials_says_over_how_many():
     """Routes among the fault sets that leave an active node; and how many statistics stand in csv alone."""
-    results = fc.run("routing", n=5, f=6, links=0, k=1, trials=500)
+    results = fc.run("routing", n=5, f=6, links=1, k=1, trials=500)
     counts = next(iter(results))[1].counts
     line = next(line for line in as_table(results, 200).splitlines() if line.startswith("5"))
     assert 0 < counts["route3_delivered"] <= counts["some_active"] < 500
@@ -318,3 +318,22 @@ def test_notes_follow_the_statistics_that_are_shown():
         assert {line for line in as_table(results, 120, names).splitlines() if line.startswith("on ")} == said
     object.__setattr__(results.study, "notes", write("on all"))
     assert "on all" in as_table(results, 120, ["some"])
+
+
+def test_a_mean_that_its_bound_makes_wide_says_so():
+    """Own outputs only: a large bound and few trials; not where the values make the interval, nor a study of fastcube."""
+    from helpers.coin import coins
+
+    outputs = [fc.Output("heads", "heads"), fc.Output("cut", "nodes cut off", bound=319)]
+    study = fc.trial_study("coin", "t", [fc.Axis("p", "p", float, 0, 1)], outputs, coins, [{"p": 0.5}])
+
+    def remark(trials, times, value):
+        counts = {c.name: 0 for c in study.tally.counters}
+        counts |= {"cut_total": times * value, "cut_squares": times * value**2, "cut_nonzero": times}
+        tally = Tally(((0, trials),), counts, dict.fromkeys(("heads", "cut"), (-1, -1)))
+        return "wide because of its bound, not of its values: cut (run more" in " ".join(
+            as_table(Results(study, 0, {(0.5,): tally})).split()
+        )
+
+    assert remark(20_000, 400, 1) and not remark(20_000, 10_000, 319) and not remark(10**9, 4 * 10**8, 7)
+    assert "wide because" not in as_table(fc.run("unsafe-fraction", n=5, f=2, trials=100))

@@ -322,6 +322,18 @@ def test_second_signals_of_a_session(monkeypatch, number, error):
     assert signals.CODES[signal.SIGHUP] == 129
 
 
+@pytest.mark.parametrize("number", list(signals.CODES))
+def test_a_signal_that_the_caller_ignores_stays_ignored(number):
+    told, before = [], signal.signal(number, signal.SIG_IGN)
+    try:
+        with signals.handle_signals(told.append):
+            os.kill(os.getpid(), number)
+            time.sleep(0.01)
+        assert (told, signal.getsignal(number)) == ([], signal.SIG_IGN)
+    finally:
+        signal.signal(number, before)
+
+
 def test_the_processor_time_signal_comes_each_second_and_is_one(monkeypatch):
     monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
     monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)

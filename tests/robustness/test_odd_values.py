@@ -182,6 +182,7 @@ CALLS = {
     "route": (fc.route, {"network": CUBE, "s": 2, "t": 7, "algorithm": "ROUTE1", "k": 2}),
     "route OFFLINE": (fc.route, {"network": DUAL, "s": 2, "t": 7, "algorithm": "OFFLINE", "k": 1, "variant": "as_printed"}),
     "exact_broadcast": (fc.exact_broadcast, {"n": 3, "f": 2}, OF_POINTS),
+    "tolerance": (fc.tolerance, {"rule": "DFS", "n": 2, "most": 1}, {"most": {"None"}}),
     "exact_routing": (fc.exact_routing, {"n": 3, "f": 2, "k": 2}, OF_POINTS),
     "exact_gather": (fc.exact_gather, {"n": 3, "links": 1, "f": 1}, OF_POINTS),
     "exact_trees": (fc.exact_trees, {"n": 3, "links": 1, "f": 1}, OF_POINTS),
@@ -285,7 +286,7 @@ METHODS = {
 
 #: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
 OWN = {
-    "Study": {"check", "verify", "exact", "order", "parameters", "curve_key"},
+    "Study": {"check", "verify", "exact", "order", "parameters", "curve_key", "alternatives"},
     "Axis": {"sort_key", "parameter"},
     "Layout": {"add_rows", "new_tally"},
 }
@@ -381,7 +382,7 @@ def outcome(function, arguments):
 def is_slow(call):
     """What compiles: exact values count all fault sets; and runs, of TOY or of a step and a trial made anew, take seconds."""
     return (call.startswith("exact_") and call != "exact_unsafe") or call.startswith(
-        ("run", "family", "trial_study", "isolated", "eccentricity", "diameter")
+        ("run", "family", "tolerance", "trial_study", "isolated", "eccentricity", "diameter")
     )
 
 

@@ -65,7 +65,7 @@ SHAPES = {
 def test_a_text_is_read_in_every_shape(file, shape, packed):
     whole = open_results(file)
     with h5py.File(file, "r+") as f:
-        for name in ("study/json", "provenance/json", "raw/word"):
+        for name in ("study/json", "provenance/json", "raw/axis_word"):
             given = f[name][()]
             value = SHAPES[shape](given.tolist() if isinstance(given, np.ndarray) else given)
             del f[name]
@@ -103,9 +103,9 @@ def test_a_copy_by_nccopy_is_read(file, tmp_path):
 def test_a_text_longer_than_the_file_justifies_is_refused(file):
     """A megabyte of single bytes that compress to a kilobyte, in a column of names."""
     with h5py.File(file, "r+") as f:
-        del f["raw/word"]
-        f.create_dataset("raw/word", shape=(3, 10**6), dtype="S1", chunks=(1, 10**6), compression="gzip")
-    with pytest.raises(fc.ResultFileError, match="word is no array of its type and shape"):
+        del f["raw/axis_word"]
+        f.create_dataset("raw/axis_word", shape=(3, 10**6), dtype="S1", chunks=(1, 10**6), compression="gzip")
+    with pytest.raises(fc.ResultFileError, match="axis_word is no array of its type and shape"):
         open_results(file, unchecked=True)
 
 
