@@ -436,13 +436,13 @@ def test_checks_inside_of_deciders_return_a_counterexample_or_none():
 
 #: Names that say nothing, or that the style has another word for.
 AVOIDED = {
-    "reported",
+    "told",
     "shown",
     "made",
     "wrong",
     "as_told",
     "slip",
-    "counterexample",
+    "witness",
     "instead",
     "words",
     "ours",

@@ -274,7 +274,7 @@ class Kernel:
     @property
     def label(self) -> str:
         """The kernel's name for messages: its subject, its module and its function."""
-        module = self.function.__module__.removeprefix("fastcube.kernels.")
+        module = str(self.function.__module__).removeprefix("fastcube.kernels.")
         return f"{module}.{self.function.__qualname__.partition('_trials_')[0]}"
 
     @property

@@ -7,7 +7,7 @@ import itertools
 import json
 import random
 from fractions import Fraction
-from math import comb
+from math import comb, nextafter
 from pathlib import Path
 
 import networkx as nx
@@ -227,7 +227,11 @@ def test_moments_of_isolated_nodes():
             found = fc.isolated_node_bounds(name, n, f=f)
             wanted = (first, max(first - second, 0), min(first - 2 * second / 2**n, 1))
             assert found.exact == wanted, (name, n, f)
-            assert (found.mean, found.low, found.high) == tuple(map(float, wanted))
+            assert found.mean == float(first)
+            assert (
+                found.low <= wanted[1] <= nextafter(found.low, 1)
+                and nextafter(found.high, 0) <= wanted[2] <= found.high
+            )
 
 
 @pytest.mark.kernels

@@ -240,7 +240,9 @@ def exactly(n, f):
 )
 def test_all_broadcasts_are_the_twins(n, sizes):
     for f in sizes:
-        assert fc.exact_broadcast(n, f) == exactly(n, f), (n, f)
+        found = fc.exact_broadcast(n, f)  # with the quantiles, which read the same bins
+        wanted = exactly(n, f)
+        assert {name: found[name] for name in wanted} == wanted, (n, f)
 
 
 @pytest.mark.kernels

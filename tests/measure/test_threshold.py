@@ -264,8 +264,9 @@ def test_notes_and_figure_with_too_few_points(tmp_path):
 def test_maximum_probabilities():
     e = {n: fc.run(UNSAFE_CRITICAL, n=n, p=[0, 1], trials=20) for n in (1, 9, 17)}
     for n, r in e.items():
-        none, all_ = (tally.counts for _, tally in r)
-        assert set(none.values()) == {0}
+        none, all_ = (dict(tally.counts) for _, tally in r)
+        bins = none.pop("rounds_bins")
+        assert set(none.values()) == {0} and (bins[0], sum(bins)) == (20, 20)
         assert (all_["all_unsafe"], all_["faults"], all_["unsafe_nodes"]) == (20, 20 * 2**n, 0)
 
 
