@@ -313,16 +313,16 @@ def make_first_loss_kernel(rule: Any) -> Kernel:
 
     @block
     def first_loss(key, t, params, scratch, tally):
-        world, words = scratch.world, scratch.words
+        world, status = scratch.world, scratch.status
         next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
         unsafe_subcubes(world.faults)
-        forget_safety_status(words, world.faults)
+        forget_safety_status(status, world.faults)
         for x in range(1, 1 << world.n):
             to = np.uint64(x)
             if not is_faulty(world.faults, to):
                 find_facts(world, ZERO, to)
                 if (
-                    rule(world, words, ZERO, to) < 0
+                    rule(world, status, ZERO, to) < 0
                     and find_shortest_length(world.faults, ZERO, to, world.n, world.cube) >= 0
                 ):
                     offer(tally, 0, np.int64(1), (t << world.n) + x)

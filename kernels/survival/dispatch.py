@@ -135,7 +135,7 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], what: str) -> Kern
     many = wrap_user_slots(slots, MOST_DIMENSIONS)
     name, cache = name_variant(step, many)
     return make_curve_kernel(  # type: ignore[no-any-return]
-        LINKS_TRIAL if what == "links" else NODES_TRIAL,
+        LINKS_TRIAL if failing == "links" else NODES_TRIAL,
         f"own_{what}_{name}",
         make_curve_scratch(wrap_user_step(step), many),
         cache=cache,
