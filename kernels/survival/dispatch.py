@@ -126,7 +126,7 @@ def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) ->
 
 
 @functools.cache
-def user_curve_kernel(step: Any, slots: Callable[[int], int], what: str) -> Kernel:
+def user_curve_kernel(step: Any, slots: Callable[[int], int], failing: str) -> Kernel:
     """Return the kernel of ``survival-curve`` for a user's network whose nodes, or links, fail."""
     from ..cube.tables import wrap_user_slots, wrap_user_step
     from ..machine.trials import name_variant
@@ -135,8 +135,8 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], what: str) -> Kern
     many = wrap_user_slots(slots, MOST_DIMENSIONS)
     name, cache = name_variant(step, many)
     return make_curve_kernel(  # type: ignore[no-any-return]
-        LINKS_TRIAL if what == "links" else NODES_TRIAL,
-        f"own_{what}_{name}",
+        LINKS_TRIAL if failing == "links" else NODES_TRIAL,
+        f"own_{failing}_{name}",
         make_curve_scratch(wrap_user_step(step), many),
         cache=cache,
         code=getattr(step, "py_func", step),

@@ -57,11 +57,11 @@ def test_a_translated_counterexample_is_one_too():
 def test_a_rule_of_ones_own():
     @first_path
     @block
-    def straight(world, words, s, t):
+    def straight(world, status, s, t):
         return LOST
 
     @block
-    def nothing(world, words, s, t):
+    def nothing(world, status, s, t):
         return LOST
 
     own, route = fc.tolerance(straight, 4), fc.tolerance("ROUTE", 4)

@@ -73,5 +73,5 @@ def call(package, **variables):
     done = run_python(package, CALL, **variables)
     assert done.returncode == 0, done.stderr
     first, second, folder = done.stdout.split()
-    told = [line for line in done.stderr.splitlines() if not line.startswith(("compiling ", "waiting for "))]
-    return int(first), int(second), Path(folder), "\n".join(told)
+    reported = [line for line in done.stderr.splitlines() if not line.startswith(("compiling ", "waiting for "))]
+    return int(first), int(second), Path(folder), "\n".join(reported)

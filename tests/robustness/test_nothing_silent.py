@@ -324,12 +324,12 @@ def test_second_signals_of_a_session(monkeypatch, number, error):
 
 @pytest.mark.parametrize("number", list(signals.CODES))
 def test_a_signal_that_the_caller_ignores_stays_ignored(number):
-    told, before = [], signal.signal(number, signal.SIG_IGN)
+    reported, before = [], signal.signal(number, signal.SIG_IGN)
     try:
-        with signals.handle_signals(told.append):
+        with signals.handle_signals(reported.append):
             os.kill(os.getpid(), number)
             time.sleep(0.01)
-        assert (told, signal.getsignal(number)) == ([], signal.SIG_IGN)
+        assert (reported, signal.getsignal(number)) == ([], signal.SIG_IGN)
     finally:
         signal.signal(number, before)
 
