@@ -38,7 +38,11 @@ def _check_name(name: str) -> None:
         )
     if name in STUDIES.points:
         raise ParameterError(f"name must be one that no study has, got {shown}")
-    if importlib.util.find_spec(name) is not None and not Path(f"{name}.py").exists():
+    try:
+        taken = importlib.util.find_spec(name) is not None
+    except ValueError:  # a loaded module without a spec, as __main__
+        taken = True
+    if taken and not Path(f"{name}.py").exists():
         raise ParameterError(f"name must be one that no module has, got {shown}: a file of that name would hide it")
 
 
