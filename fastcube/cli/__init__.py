@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from ..errors import FastcubeError, MissingDependencyError, ParameterError, plain_text, suggest_name
+from ..errors import FastcubeError, MissingDependencyError, ParameterError, plain_text, short_repr, suggest_name
 from ..running.signals import WORK_REMAINS, own_process
 
 #: The line of each command in the help, here so that ``--help`` imports no command.
@@ -71,13 +71,20 @@ def find_installed_commands() -> tuple[InstalledCommands, ...]:
     found: list[InstalledCommands] = []
     for points in find_entry_points("fastcube.commands").values():
         for point in points:
-            taken = {*COMMANDS, *(name for package in found for name in package.lines)}
+            taken = {*COMMANDS, "help", *(name for package in found for name in package.lines)}
             try:
                 lines = load_or_refuse(lambda at=point: f"commands of {package_text(at)}", point.load)  # type: ignore[misc]
                 if not isinstance(lines, dict) or not all(isinstance(x, str) for item in lines.items() for x in item):
                     raise ParameterError(
                         f"commands of {package_text(point)} must be a dict of texts, got {point.value}"
                     )
+                for name, line in lines.items():
+                    # isidentifier: the module has this name; nothing else may look like an option or leave the help's line
+                    if name.startswith("-") or not name.replace("-", "_").isidentifier() or not line.isprintable():
+                        raise ParameterError(
+                            f"commands of {package_text(point)} must have names of letters, digits, - and _, and printable "
+                            f"lines, got {short_repr(name)}: {short_repr(line)}"
+                        )
                 if doubled := taken & lines.keys():
                     raise ParameterError(
                         f"{package_text(point)} has the command {min(doubled)}, which fastcube has already"
@@ -132,7 +139,17 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         module = find_command_module(name)
-        return None if module is None else importlib.import_module(module).command
+        if module is None:
+            return None
+        if name in COMMANDS:
+            return importlib.import_module(module).command  # type: ignore[no-any-return]
+        from ..measure.installed import load_or_refuse
+
+        described = f"command {name} of {next(p.distribution for p in find_installed_commands() if name in p.lines)}"
+        command = load_or_refuse(lambda: described, lambda: importlib.import_module(module).command)
+        if not isinstance(command, click.Command):
+            raise ParameterError(f"{described} must be a click command, got {short_repr(command)}")
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

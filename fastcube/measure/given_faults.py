@@ -43,8 +43,8 @@ _COLUMNS = ("n", "m", "network", "trial", "faulty_nodes", "faulty_links", "f", "
 #: Other words for source and destination, which ``evaluate`` suggests to rename where it needs ``s`` and ``t``.
 _OTHER_ENDS = {"source": "s", "src": "s", "sender": "s", "destination": "t", "target": "t", "dst": "t", "receiver": "t"}
 
-#: The beginning of a name, without case, blanks, - and _, that says that a column holds faults.
-_FAULTS = re.compile(r"faulty|faults?$|failed.|broken.")
+#: The beginning of a name, without case, blanks, - and _, or the name, that says that a column holds faults.
+_FAULTS = re.compile(r"faulty|faults?$|failed.|broken.|(node|link|edge)s?(faulty|faults?|failed|broken)$")
 
 
 class FaultSet(NamedTuple):
@@ -197,10 +197,11 @@ def _parse_label(name: str, text: str, bits: int) -> int:
 
 def _check_count(column: str, row: dict[str, str], name: str, many: int) -> None:
     """Raise ParameterError unless the column ``column``, if there is one, is the number of entries of the list ``name``."""
-    if column in row and name in row:
+    if column in row:
         stated = _parse_integer(column, row[column])
         if stated != many:
-            raise ParameterError(f"{column} must be the number of {name}, which is {many}, got {stated}")
+            why = "" if name in row else " without this column"
+            raise ParameterError(f"{column} must be the number of {name}, which is {many}{why}, got {stated}")
     elif len(row.get(name, "")) == _CUT_CELL:
         raise ParameterError(
             f"{name} must be whole, but has the {_CUT_CELL:,} characters at which spreadsheets cut a cell: "
@@ -251,6 +252,8 @@ def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
     for name, end in _OTHER_ENDS.items():
         if name in given.others and end not in given.others:
             raise ParameterError(f"{end} must be a column, got {name} in its place: rename it")
+    if len(known := {"s", "t"} & given.others.keys()) == 1:
+        raise ParameterError(f"s and t must both be columns, got {min(known)} alone")
     texts = {name: given.others.get(name, "-1") for name in ("s", "t")}
     if "-1" in texts.values():
         return None

@@ -285,6 +285,8 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
 def _parse_description(text: Any) -> dict[str, Any]:
     """Return the axes, counters, maxima and statistics that a file describes.  Raises ValueError."""
     data: dict[str, Any] = _parse_json(text, "json", dict)
+    if "extremes" in data:  # the name in files of format 2
+        data["maxima"] = data.pop("extremes")
     for part in ("axes", "counters", "maxima", "statistics"):
         if len(data[part]) > MOST_PARTS:
             raise ValueError(f"it has more than {MOST_PARTS} {part}")

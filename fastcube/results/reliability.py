@@ -28,6 +28,7 @@ from ..errors import (
     suggest_name,
 )
 from ..measure.estimate import ALPHA, Estimate, bernstein_width
+from ..measure.goal import MOST_TRIALS
 from ..measure.registry import code_of, study, study_of
 from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
@@ -482,13 +483,18 @@ def plan_run(name: str, what: str, n: int, stat: str, rates: Sequence[float], wi
     if not 0 < width < math.inf:
         raise ParameterError(f"plan must be a positive width, got {width}")
     where: dict[str, Any] = {"network": name, "failing": what, "n": n}
-    curve = _make_curve(_find_number(study("survival-curve"), stat), where, count_components(name, what, n), {}, 1)
+    planned = study("survival-curve")
+    planned.point({**where, "failed": 0})  # refuses a size that cannot be run, before the curve fills the memory
+    curve = _make_curve(_find_number(planned, stat), where, count_components(name, what, n), {}, 1)
     wanted, span = np.zeros(len(curve.low), bool), 0.0
     for p in rates:
         part = weigh_failures(len(curve.low) - 1, p) * (curve.most - curve.least)
         order = np.argsort(part)
         wanted[order[np.cumsum(part[order]) > width / 10]] = True
         span = max(span, math.fsum(part))
+    least = math.sqrt(2 * math.log(2 / ALPHA * (1 + curve.is_mean)) / MOST_TRIALS) * span / 0.9
+    if width < least:
+        raise ParameterError(f"plan must be a width that 2^60 trials reach, at least {least:.2g}, got {width:g}")
     trials = math.ceil(2 * math.log(2 / ALPHA * (1 + curve.is_mean)) * (span / (0.9 * width)) ** 2)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], wanted, [0]))))
     failed = ",".join(f"{a}:{b - 1}" if b - 1 > a else f"{a}" for a, b in edges.reshape(-1, 2).tolist())

@@ -62,13 +62,13 @@ class Progress:
         self.style = ("bar" if terminal or notebook else "lines") if style == "auto" else style
         self.every = (1.0 if notebook else 0.2) if self.style == "bar" else 30.0
         self.last = self.begun = self.counting = time.monotonic()
-        self.window: deque[tuple[float, int]] = deque(maxlen=64)
+        self.window: deque[tuple[float, int]] = deque([(self.begun, 0)], maxlen=64)
         self.shown = 0
         self.before = 0
 
     def start(self, done: int) -> None:
         """Record the trials that were done before this run."""
-        self.window.append((self.begun, done))
+        self.window[0] = self.begun, done
         self.before = done
 
     def note_first_trials(self, seconds: float) -> None:

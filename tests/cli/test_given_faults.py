@@ -110,6 +110,11 @@ def test_a_graph_of_a_large_cube_is_refused():
         ("n,faulty_nodes\n3,0b2\n", "line 2: faulty_nodes must be an integer from 0, got '0b2'"),
         ("n,f,faulty_nodes\n4,2,1 3\n4,3,1 3\n", "line 3: f must be the number of faulty_nodes, which is 2, got 3"),
         ("n,links,faulty_links\n4,2,0-1\n", "line 2: links must be the number of faulty_links, which is 1, got 2"),
+        (
+            "n,f,links,faulty_nodes\n4,2,1,1 3\n",
+            "line 2: links must be the number of faulty_links, .* 0 without .*, got 1",
+        ),
+        ("n,f,faulty_links\n4,3,0-1\n", "line 2: f must be the number of faulty_nodes, .* 0 without .*, got 3"),
         ("n,f,faulty_nodes\n4,two,1 3\n", "line 2: f must be an integer from 0, got 'two'"),
         ("n,faulty_nodes\n20," + "1 " * 16_383 + "7\n", "line 2: faulty_nodes must be different labels"),
         (
@@ -141,6 +146,9 @@ def fold_names():
         "faults",
         "failed_edges",
         "broken links",
+        "links_faulty",
+        "Edge faults",
+        "nodes-failed",
         "Network",
         "netwrok",
         "Trial",
@@ -163,6 +171,15 @@ def test_harmless_columns_and_all_spellings_of_labels_are_read(tmp_path):
     (tmp_path / "some.csv").write_text(f"{head}\n6,0-0b1,0x3F 0B000011 17,fine,a b,x,.1,1,7,2,1 2,3,1,2,3\n")
     given = fc.read_fault_sets(tmp_path / "some.csv")[0]
     assert given.network == fc.Hypercube(6, [63, 3, 17], [(0, 1)]) and given.others["source"] == "2"
+
+
+@pytest.mark.parametrize("end", ["s", "t"])
+def test_one_end_of_a_message_is_not_overlooked(end, tmp_path, run):
+    (tmp_path / "some.csv").write_text(f"n,faulty_nodes,{end},from\n4,,0,3\n")
+    for study in ("survival", "routing"):
+        code, out, said = run(f"evaluate some.csv --study {study}")
+        assert (code, out) == (2, "")
+        assert f"line 2: s and t must both be columns, got {end} alone" in said
 
 
 def test_ends_by_another_name_are_not_overlooked(tmp_path, run):

@@ -41,6 +41,7 @@ def new(tmp_path, monkeypatch):
         ("été", "got été"),
         ("../x", "; x is one"),
         ("numpy", "name must be one that no module has, got numpy: a file of that name would hide it"),
+        ("__main__", "name must be one that no module has, got __main__"),
         ("routing", "name must be one that no study has, got routing"),
     ],
 )

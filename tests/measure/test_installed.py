@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from helpers.processes import CLEAN_ENVIRONMENT, run_in_turn
@@ -235,6 +236,43 @@ def test_a_package_with_broken_commands_loses_these_alone(call, tmp_path):
     ):
         assert words in done.stderr
     assert "\nCommands of good 1.0:\n  greet  Greet.\n" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["", "--help", "-h", "a.b", "../up", "two words", "\x1b[31mred", "help"])
+def test_a_command_of_a_package_has_a_plain_name(monkeypatch, tmp_path, name):
+    from fastcube import cli
+    from fastcube.measure import installed
+
+    point = SimpleNamespace(dist=None, module="theirs", value="theirs:COMMANDS", load=lambda: {name: "A line."})
+    monkeypatch.setattr(installed, "find_entry_points", lambda group: {"theirs": [point]})
+    monkeypatch.setattr(installed, "_WARNED", set())
+    with pytest.warns(UserWarning, match="module theirs .*left out"):
+        assert cli.find_installed_commands.__wrapped__() == ()
+
+
+def test_a_command_that_cannot_be_loaded_is_one_line(monkeypatch, capsys, tmp_path):
+    from fastcube import cli
+
+    sources = {
+        "boom": "1 / 0",
+        "leave": "raise SystemExit(0)",
+        "needs": "import a_package_that_is_not_there",
+        "nothing": "",
+        "number": "command = 3",
+    }
+    (tmp_path / "hostile_commands").mkdir()
+    for name, source in sources.items():
+        (tmp_path / "hostile_commands" / f"{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = dict.fromkeys([*sources, "gone"], "A line.")
+    found = (cli.InstalledCommands("theirs 1.0", "hostile_commands", lines),)
+    monkeypatch.setattr(cli, "find_installed_commands", lambda: found)
+    for name in lines:
+        with pytest.raises(SystemExit) as ended:
+            cli.main([name])
+        said = capsys.readouterr().err
+        assert (ended.value.code, said.count("\n")) == (2, 1), (name, said)
+        assert said.startswith(f"fastcube: command {name} of theirs 1.0 "), said
 
 
 def test_commands_of_the_audit_say_what_to_install(monkeypatch, capsys):

@@ -362,6 +362,24 @@ def test_a_planned_run_has_the_width(stat, width, tmp_path, capsys):
         assert e.high - e.low <= width
 
 
+@pytest.mark.parametrize(
+    ("where", "width", "said"),
+    [
+        ("--n 4", "1e-300", "plan must be a width that 2^60 trials reach"),
+        ("--n 4", "1e-10", "plan must be a width that 2^60 trials reach"),
+        ("--n 17", "0.1", "n must be in [2, 16]"),
+        ("--n 40", "0.1", "n must be in [2, 16]"),
+        ("--n 17 --fail links", "0.1", "n must be in [2, 16]"),
+    ],
+)
+def test_a_plan_that_cannot_be_run_is_refused_at_once(where, width, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["reliability", "hypercube", *where.split(), "--rate", "0.1", "--plan", width])
+    shown = capsys.readouterr()
+    assert (ended.value.code, shown.out, shown.err.count("\n")) == (2, "", 1)
+    assert said in shown.err
+
+
 def test_the_command_takes_a_network(capsys):
     shown = run_command(capsys, "reliability", "hypercube", "--n", 2, "--fail", "links", "--rate", "0.5").out
     assert shown.splitlines()[1].split() == ["hypercube", "links", "2", "0.5", "0.3125"]

@@ -432,3 +432,11 @@ def test_a_missing_extra_is_one_clear_line(done, monkeypatch, package, method, m
     with pytest.raises(fc.MissingDependencyError) as caught:
         getattr(done, method)()
     assert str(caught.value) == message
+
+
+def test_maxima_of_format_2_are_read_by_their_name_then():
+    from fastcube.results.reading import _parse_description
+
+    data = {"axes": [], "counters": [], "maxima": [{"name": "rounds", "description": "most rounds"}], "statistics": []}
+    then = {("extremes" if part == "maxima" else part): entries for part, entries in data.items()}
+    assert _parse_description(json.dumps(then)) == _parse_description(json.dumps(data)) == data

@@ -48,6 +48,16 @@ def test_a_log_gets_a_line_every_thirty_seconds_and_one_at_the_end(clock):
     assert lines[-1].endswith("100.0%  9.9 trials/s  00:01:41 elapsed  n=5")
 
 
+def test_a_line_that_is_due_before_a_start_is_printed(clock):
+    file = io.StringIO()
+    report = Progress("lines", file)
+    tick(report, clock, 40.0, 20, wanted=None, where="some.csv")
+    tick(report, clock, 10.0, 40, wanted=None, where="some.csv", final=True)
+    first, last = file.getvalue().splitlines()
+    assert first.endswith("20 trials  0.5 trials/s  some.csv")
+    assert last.endswith("40 trials  0.8 trials/s  00:00:50 elapsed  some.csv")
+
+
 def test_resumed_work_is_not_speed(clock):
     file = io.StringIO()
     report = Progress("lines", file)
