@@ -29,17 +29,25 @@ def _check_name(name: str) -> None:
     from ..measure.registry import STUDIES
 
     shown = plain_text(name, 60)
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,59}", name) or keyword.iskeyword(name):
+    if not re.fullmatch(r"_*[A-Za-z][A-Za-z0-9_]*", name) or len(name) > 60 or keyword.iskeyword(name):
         mended = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
         able = mended != name and mended.isidentifier() and mended.isascii() and len(mended) <= 60
         hint = f"; {mended} is one" if able and not keyword.iskeyword(mended) else ""
         raise ParameterError(
-            f"name must be a Python identifier of at most 60 ASCII characters, no keyword, got {shown}{hint}"
+            f"name must be a Python identifier with a letter, of at most 60 ASCII characters, no keyword, got {shown}{hint}"
         )
     if name in STUDIES.points:
         raise ParameterError(f"name must be one that no study has, got {shown}")
-    if importlib.util.find_spec(name) is not None and not Path(f"{name}.py").exists():
+    if _has_module(name) and not Path(f"{name}.py").exists():
         raise ParameterError(f"name must be one that no module has, got {shown}: a file of that name would hide it")
+
+
+def _has_module(name: str) -> bool:
+    """Whether there is a module of this name."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ValueError:  # a module without a specification, such as __main__
+        return True
 
 
 def _fill_template(template: str, words: dict[str, str]) -> str:

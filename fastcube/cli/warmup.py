@@ -58,6 +58,8 @@ def _check_root(into: str) -> Path:
     from ..kernels.machine.cache_roots import explain_distrust
 
     root = Path(os.path.realpath(check_path("into", into)))
+    if os.pathsep in str(root) or not str(root).isprintable() or root == Path(root.anchor):
+        raise ParameterError(f"into must be a folder that FASTCUBE_CACHE_PATH can name, got {plain_text(str(root))}")
     try:
         why = explain_distrust(root) if root.exists() else None
     except (OSError, ValueError) as error:

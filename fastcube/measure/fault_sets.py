@@ -162,13 +162,11 @@ def iter_csv_rows(
     the cell of the faulty nodes is ``on demand``; rate and status_key determine them.  A quantity with the name of an axis, such
     as the ``destinations`` of ``multicast``, has the column ``sampled_NAME``.  Raises as ``iter_samples``.
     """
-    headed = False
+    sample = next(iter(iter_samples(study, points[0], seed, first, trials or 1)))
+    others = [f"sampled_{name}" if name in points[0] else name for name in sample.others]
+    yield [*points[0], *FAULT_COLUMNS, *others]
     for point in points:
         for trial, drawn in enumerate(iter_samples(study, point, seed, first, trials), first):
-            if not headed:
-                others = [f"sampled_{name}" if name in point else name for name in drawn.others]
-                yield [*point, *FAULT_COLUMNS, *others]
-                headed = True
             yield [*map(str, point.values()), str(trial), *_csv_cells(drawn)]
 
 

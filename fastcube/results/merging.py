@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TrialOverlapError
+from ..errors import StudyMismatchError, TrialOverlapError
 from ..measure.schema import Key, join_measures
 from ..measure.study import Measure, point_text
 from .columns import Columns, find_overlaps, merge_touching_ranges, range_order
@@ -39,7 +39,11 @@ class RunningSum:
         """Add one file.  Raises StudyMismatchError."""
         about, columns = part.about, part.columns
         if about is not self._first:
-            self._first.check_same_study(about, self._name, str(name))
+            try:
+                self._first.check_same_study(about, self._name, str(name))
+            except StudyMismatchError as error:
+                shards = "; parts of one study are runs of one seed, each with its own --shard I/N"
+                raise StudyMismatchError(f"{error}{shards * (about.seed != self._first.seed)}") from None
         if not self._studies or about.study is not self._studies[-1]:
             self._studies.append(about.study)
         self.kept.append(self._keep(name, part))

@@ -42,6 +42,8 @@ class OutputFile:
                     raise ResultFileError(f"output {self.path} is not a regular file")
                 if not os.access(self.path, os.R_OK):
                     raise ResultFileError(f"output {self.path} cannot be read: {owner_and_mode(self.path)}")
+                if os.statvfs(self.path).f_flag & os.ST_RDONLY:
+                    raise ResultFileError(f"output {self.path} is on a file system that is mounted read-only")
                 if not os.access(self.path, os.W_OK):  # replacing would need no permission of the file itself
                     raise ResultFileError(f"output {self.path} is write-protected: {owner_and_mode(self.path)}")
             check_writable(self.path)

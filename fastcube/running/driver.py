@@ -24,7 +24,7 @@ from ..measure.goal import Goal
 from ..measure.grid import find_near_values
 from ..measure.study import Study, Value, point_text
 from ..results.environment import check_numba_settings
-from ..results.hdf5 import Group, build_image
+from ..results.hdf5 import Group, Variable, build_image
 from ..results.memory import check_address_space
 from ..results.output import OutputFile
 from ..results.provenance import available_cpus, provenance
@@ -144,8 +144,8 @@ def _import_libraries() -> None:
     from ..results import table, writing  # noqa: F401
 
     # h5py imports some of its modules when they are first used
-    every_kind = {"n": (("n",), [0], {})}, {"count": (("n",), [0], {}), "json": ((), "{}", {})}
-    build_image({"/": Group({"title": ""}, {}, *every_kind)})
+    number: Variable = (("n",), [0], {})
+    build_image({"/": Group({"title": ""}, {}, {"n": number}, {"count": number, "json": ((), "{}", {})})})
 
 
 def _make_save(file: OutputFile | None, results: Results, engine_name: str, begun: float) -> Callable[[Results], None]:

@@ -13,7 +13,6 @@ import queue
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 from ..errors import EngineError, FastcubeError
@@ -128,13 +127,12 @@ class WorkLoop:
         """Return the next unit of a work.  The first unit of a run also tries what may fail later."""
         first, stop = work.take(seconds)
         point, swept = tuple(work.points[0].items()), swept_values(work.points)
+        tried = [] if self.submitted else self.stages.open
+        again = work.stop - first if tried else 0
+        others = tuple((tuple(other.points[0].items()), self.tiers.kernel_name(other)) for other in tried)
         self.submitted += 1
-        unit = WorkUnit(self.study, self.stages.results.seed, point, first, stop, swept=swept)
-        unit = replace(unit, kernel=self.tiers.kernel_name(work))
-        if self.submitted > 1:
-            return unit
-        others = tuple((tuple(w.points[0].items()), self.tiers.kernel_name(w)) for w in self.stages.open)
-        return replace(unit, again=work.stop - first, others=others)
+        kernel = self.tiers.kernel_name(work)
+        return WorkUnit(self.study, self.stages.results.seed, point, first, stop, again, others, swept, kernel)
 
     def _begin_upgrade(self) -> None:
         """Submit the compilation of a faster kernel if that pays and none is running."""

@@ -335,3 +335,10 @@ def test_the_command_does_not_wait_for_a_compilation_that_is_not_needed(cli, mon
     monkeypatch.setattr(engines, "has_running_threads", lambda: True)
     cli("run", str(TOY_FILE), "--trials", "10", "-o", "r.h5")
     assert ended == [0]
+
+
+@pytest.mark.parametrize("folder", ["a:b", "a\nb", "/"])
+def test_machine_code_is_copied_only_where_a_path_can_name_it(cli, folder):
+    code, out, said = cli("warmup", "unsafe-fraction", "--into", folder)
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert said.startswith("fastcube: into must be a folder that FASTCUBE_CACHE_PATH can name, got ")

@@ -33,7 +33,7 @@ def new(tmp_path, monkeypatch):
     [
         (
             "my-study",
-            "name must be a Python identifier of at most 60 ASCII characters, no keyword, got my-study; my_study is one",
+            "at most 60 ASCII characters, no keyword, got my-study; my_study is one",
         ),
         ("class", "got class"),
         ("1st", "got 1st"),
@@ -105,3 +105,10 @@ def test_what_is_written_runs(new, tmp_path):
     listed = call(python, "-m", "fastcube", "list", path=site, cwd=tmp_path / "elsewhere")
     assert any(line.startswith("pack ") for line in listed.splitlines())
     assert "both tests pass" in call(python, "pack/tests/test_pack.py", path=site, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["_", "__", "_1", "__main__"])
+def test_names_without_a_letter_and_names_of_modules_without_a_specification_are_one_line(cli, name):
+    code, out, said = cli("new", name)
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert said.startswith("fastcube: name must be ")

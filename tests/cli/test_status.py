@@ -55,7 +55,10 @@ def test_merge_refuses_in_one_line_that_names_both_files(cli):
     assert (code, said.count("\n")) == (2, 1)
     assert said == "fastcube: 0of2.h5 and 1of3.h5 overlap at a=1,work=0.0: trials 333..499 are in both\n"
     assert cli("merge", "0of2.h5", "0of2.h5", "-o", "all.h5")[2].startswith("fastcube: 0of2.h5 and 0of2.h5 overlap")
-    assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[2] == "fastcube: 1of2.h5 has seed 7, 0of2.h5 has seed 0\n"
+    assert cli("merge", "0of2.h5", "1of2.h5", "-o", "all.h5")[2] == (
+        "fastcube: 1of2.h5 has seed 7, 0of2.h5 has seed 0; "
+        "parts of one study are runs of one seed, each with its own --shard I/N\n"
+    )
 
 
 def test_merge_does_not_replace_a_file_that_holds_more(cli):

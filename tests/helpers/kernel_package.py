@@ -66,8 +66,12 @@ def run_python(package, code, **variables):
 
 
 def call(package, **variables):
-    """Return the values of the kernels in a new process, the cache folder, and the text on standard error."""
+    """Return the values of the kernels in a new process, the cache folder, and the text on standard error.
+
+    Lines on a compilation that takes seconds, as on a busy machine, are left out.
+    """
     done = run_python(package, CALL, **variables)
     assert done.returncode == 0, done.stderr
     first, second, folder = done.stdout.split()
-    return int(first), int(second), Path(folder), done.stderr
+    told = [line for line in done.stderr.splitlines() if not line.startswith(("compiling ", "waiting for "))]
+    return int(first), int(second), Path(folder), "\n".join(told)

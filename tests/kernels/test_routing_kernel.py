@@ -149,10 +149,10 @@ def test_lanes_equal_one_trial_at_a_time(lanes, points):
 
 def test_which_kernel_serves():
     kernel = dispatch.ROUTING.kernel
-    assert kernel(7, 2, 0, 1) is kernel(8, 4, 0, 1) is ROUTING_LANES_8
+    assert kernel(5, 3, 0, 1) is kernel(7, 2, 0, 1) is kernel(8, 12, 0, 1) is ROUTING_LANES_8
     assert kernel(9, 4, 0, 1) is kernel(16, 8, 0, 1) is ROUTING_LANES_16
     assert kernel(17, 4, 0, 1) is kernel(62, 60, 0, 1) is ROUTING_LANES_32
-    for n, f, links in ((6, 3, 0), (8, 4, 1), (8, 40, 0), (20, 1, 0)):
+    for n, f, links in ((2, 0, 0), (8, 4, 1), (8, 60, 0), (20, 1, 0)):
         assert kernel(n, f, links, 1) is ROUTING_SINGLE
 
 

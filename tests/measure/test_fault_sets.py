@@ -136,3 +136,10 @@ def test_a_sample_with_the_name_of_an_axis_has_its_own_column():
     header, row = iter_csv_rows(study, [point], 0, 0, 1)
     assert header == [*point, "trial", "faulty_nodes", "faulty_links", "sampled_destinations", "s"]
     assert row[-2:] == ["1 6", "0"] and len(set(header)) == len(header)
+
+
+def test_no_trials_have_the_header_alone():
+    study = fc.study("unsafe-fraction")
+    point = study.point({"n": 4, "f": 2})
+    none, one = (list(iter_csv_rows(study, [point], 0, 0, trials)) for trials in (0, 1))
+    assert none == one[:1] == [["n", "f", "trial", "faulty_nodes", "faulty_links"]]

@@ -367,8 +367,8 @@ def test_built_in_networks_stand_beside_ones_own():
         assert study.key(0, there) == built_in.key(0, there)
         wanted = built_in.count(there, 500).counts
         assert wanted == results.tallies["again", 5, f, links].counts == results.tallies["crossed", 5, f, links].counts
-        told = study.explain(there | {"network": "hypercube"}, study.key(0, there), 3)
-        assert told.data == built_in.explain(there | {"network": "hypercube"}, built_in.key(0, there), 3).data
+        reported = study.explain(there | {"network": "hypercube"}, study.key(0, there), 3)
+        assert reported.data == built_in.explain(there | {"network": "hypercube"}, built_in.key(0, there), 3).data
     heading, *lines = study.notes(results)
     assert heading.startswith("P(connected) minus the hypercube's") and [
         line.split(":")[0].strip() for line in lines

@@ -113,7 +113,7 @@ def test_tables_fit_the_terminal(study, points, trials):
 
 def test_what_is_over_fewer_trials_says_over_how_many():
     """Routes among the fault sets that leave an active node; and how many statistics stand in csv alone."""
-    results = fc.run("routing", n=5, f=6, links=0, k=1, trials=500)
+    results = fc.run("routing", n=5, f=6, links=1, k=1, trials=500)
     counts = next(iter(results))[1].counts
     line = next(line for line in as_table(results, 200).splitlines() if line.startswith("5"))
     assert 0 < counts["route3_delivered"] <= counts["some_active"] < 500

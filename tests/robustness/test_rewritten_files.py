@@ -105,7 +105,7 @@ def test_a_text_longer_than_the_file_justifies_is_refused(file):
     with h5py.File(file, "r+") as f:
         del f["raw/axis_word"]
         f.create_dataset("raw/axis_word", shape=(3, 10**6), dtype="S1", chunks=(1, 10**6), compression="gzip")
-    with pytest.raises(fc.ResultFileError, match="word is no array of its type and shape"):
+    with pytest.raises(fc.ResultFileError, match="axis_word is no array of its type and shape"):
         open_results(file, unchecked=True)
 
 
