@@ -22,7 +22,8 @@ def command(file: str, study: str) -> None:
     """Run a study's algorithm on fault sets from a CSV file, and write the results as CSV.
 
     The format is that of `fastcube faults`, with columns n, network, trial, faulty_nodes (decimal labels) and faulty_links (u-v).
-    Studies of one message (routing, routing-rate, rivals, routing-rules-rate, dualcube-routing) also read its ends, s and t.
+    Studies of one message (routing, routing-rate, routing-rules, routing-rules-rate, dualcube-routing) also read its ends, s
+    and t.
     """
     from ..measure.given_faults import iter_evaluations
     from ..running.progress import Progress

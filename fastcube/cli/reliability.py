@@ -115,7 +115,7 @@ def command(
         from ..plot import check_target
 
         check_target(figure)
-    rates = [float(p) for p in parse_values(Axis("rate", "node failure rate", float, 0, 1), rate)]
+    rates = [float(p) for p in parse_values(Axis("rate", "failure rate", float, 0, 1), rate)]
     sources = read_sources(file, n, fail, unchecked, study)
     if plan is not None:
         for source in sources:

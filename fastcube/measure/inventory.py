@@ -3,7 +3,7 @@
 ``data/PAPER.json`` is the inventory of the paper whose studies are the package ``studies/PAPER``.  ``data/papers.json`` lists the
 papers in the order of all lists.  A published result has a statement in fastcube's words, and its printed values with
 their digits.  Its evidence is studies, claims or worked examples; or it is a concept, with the reason why it has no data.
-``tests/audit/test_inventory.py`` checks the form of every entry, and that all names exist.
+``audit/tests/test_inventory.py`` checks the form of every entry, and that all names exist.
 """
 
 from __future__ import annotations

@@ -10,6 +10,9 @@ from ..measure.estimate import Estimate, OrderEstimate
 #: Most decimals of a column in fixed notation, and the largest number below which a column uses scientific notation.
 _MOST_DECIMALS, _SMALL = 8, 1e-4
 
+#: Least value that scientific notation does not shorten.
+_LARGE = 0.1
+
 #: Number of significant digits of a float64.
 _SIGNIFICANT = 16
 
@@ -31,7 +34,8 @@ def estimate_text(e: Estimate) -> str:
 def estimate_texts(estimates: Sequence[Estimate]) -> list[str]:
     """Return a column of estimates in the form of ``estimate_text``, all in one notation."""
     numbers = [abs(x) for e in estimates for x in (e.value, e.low, e.high) if 0 < abs(x) < math.inf]
-    decimals = [-min(_rounding_exponents(e)) for e in estimates if _has_width(e)]
+    # An estimate near 1 needs as many digits in scientific notation, so its decimals do not decide.
+    decimals = [-min(_rounding_exponents(e)) for e in estimates if _has_width(e) and abs(e.value) < _LARGE]
     scientific = max(decimals, default=0) > _MOST_DECIMALS or 0 < max(numbers, default=0.0) < _SMALL
     return [_format_quantile(e) if isinstance(e, OrderEstimate) else _format_estimate(e, scientific) for e in estimates]
 

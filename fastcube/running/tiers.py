@@ -133,10 +133,10 @@ class Tiers:
         begun = time.monotonic()
         if not self._candidates or begun < self._next_look:
             return None
-        slow: dict[
-            Kernel, float
-        ] = {}  # CPU seconds of the remaining trials with the present kernels, where another is faster
-        fast: dict[Kernel, float] = {}  # and with that kernel
+        # For each candidate, over the works where it is faster: CPU seconds of the remaining trials with the present kernel,
+        # and with the candidate.
+        slow: dict[Kernel, float] = {}
+        fast: dict[Kernel, float] = {}
         places: dict[Kernel, Upgrade] = {}
         for work in works:
             some, present = self._alternatives.get(work, {}), self.kernel_name(work)

@@ -262,13 +262,14 @@ def notes(results: Results) -> list[str]:
     lines.append(f"routes stopped by the tree limit of 2^14 nodes: {limits}; discarded trials: {void}")
     large = [point for point, tally in results if tally.trials and not _is_searched(point) and point["rate"] >= 0.3]
     if large:
-        lines.append("success beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
+        lines.append("delivered beside 1 - 2 p^(m+1), an approximation of P(a nonfaulty path joins the pair):")
         for point in large:
             reached = estimate_text(results.estimates(point)["delivered"])
             lines.append(f"  m={point['m']},rate={point['rate']}: {reached} beside {_connected_about(point):.6f}")
     if any(tally.trials and not _is_searched(point) for point, tally in results):
         lines.append(
-            f"delivered_connected, length_ratio and minimal need all 2^(2m+1) nodes and are left out above m={layout.SEARCH_M}"
+            "delivered_connected, length_over_shortest and at_shortest need all 2^(2m+1) nodes and are left out above "
+            f"m={layout.SEARCH_M}"
         )
     return lines
 

@@ -192,7 +192,9 @@ def command(
     bar = Progress(progress)
     if search is not None:
         if only is not None or style == "markdown" or quick or force or name is not None:
-            raise ParameterError("search lists claims and decides none: with a paper, --format json, or alone")
+            raise ParameterError(
+                "search lists claims and decides none, so it goes with a paper or --format json only; put several words in quotes"
+            )
         _search_claims(None if paper == ALL_PAPERS else paper, search, style)
         return 0
     if paper is None:
