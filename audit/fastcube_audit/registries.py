@@ -46,9 +46,13 @@ class PaperClaims:
         return self.package.rpartition(".")[2]
 
     def registry(self) -> ClaimRegistry:
-        """Return the claims, in the order of their modules and lines.  Raises ParameterError if an import fails."""
+        """Return the claims, in the order of their modules and lines.  Raises ParameterError if an import fails, or gives none."""
         modules = [self._import_module(name) for name in self.modules]
-        registry: ClaimRegistry = modules[0].registry
+        registry = getattr(modules[0], "registry", None) if modules else None
+        if not isinstance(registry, ClaimRegistry):
+            raise ParameterError(
+                f"the first module of the claims of {self.package} must have a ClaimRegistry `registry`"
+            )
         registry.sort_by_modules([module.__name__ for module in modules])
         return registry
 

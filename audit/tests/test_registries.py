@@ -462,6 +462,18 @@ def test_names_in_the_papers_are_nouns_and_verbs_of_the_style():
     assert named == set()
 
 
+@pytest.mark.parametrize("source", ["", "registry = 3\n"])
+def test_a_package_without_a_registry_loses_its_claims_alone(tmp_path, monkeypatch, source):
+    (tmp_path / "empty_claims").mkdir()
+    (tmp_path / "empty_claims" / "__init__.py").write_text("")
+    (tmp_path / "empty_claims" / "theorems.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    for modules in (("theorems",), ()):
+        with pytest.raises(fc.ParameterError, match="of the claims of empty_claims must have a ClaimRegistry"):
+            registries.PaperClaims("empty_claims", modules).registry()
+    sys.modules.pop("empty_claims.theorems", None)
+
+
 def test_a_package_adds_claims(tmp_path):
     """As its wheel would be installed; no other paper is imported for them."""
     package = tmp_path / "theirs"
