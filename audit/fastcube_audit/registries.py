@@ -46,7 +46,7 @@ class PaperClaims:
         return self.package.rpartition(".")[2]
 
     def registry(self) -> ClaimRegistry:
-        """Return the claims, in the order of their modules and lines.  Raises ParameterError if an import fails, or gives none."""
+        """Return the claims, in the order of their modules and lines.  Raises ParameterError if an import fails."""
         modules = [self._import_module(name) for name in self.modules]
         registry = getattr(modules[0], "registry", None) if modules else None
         if not isinstance(registry, ClaimRegistry):
