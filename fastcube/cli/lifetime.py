@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -69,6 +70,7 @@ def command(
 
 def _parse_law(text: str, mean: float) -> Any:
     """Return the distribution of scipy.stats with its shape parameters, scaled to the mean."""
+    import numpy as np
     from scipy import stats
 
     from ..measure.grid import parse_number
@@ -92,6 +94,10 @@ def _parse_law(text: str, mean: float) -> Any:
     if len(given) != len(names):
         raise ParameterError(f"law must have the shape parameters {', '.join(names) or 'none'} for {name}, got {text}")
     unscaled = known[name](*given)
-    if not 0 < mean < float("inf") or not 0 < float(unscaled.mean()) < float("inf"):
+    with np.errstate(all="ignore"):  # a mean out of range is refused below
+        least, own_mean = float(unscaled.support()[0]), float(unscaled.mean())
+    if not least >= 0:
+        raise ParameterError(f"law must be a distribution of lives, which are not negative, got {text}")
+    if not all(map(math.isfinite, given)) or not 0 < mean < math.inf or not 0 < own_mean < math.inf:
         raise ParameterError(f"mean must be positive and finite, of a law with a finite mean, got {mean:g} for {text}")
-    return known[name](*given, scale=mean / float(unscaled.mean()))
+    return known[name](*given, scale=mean / own_mean)

@@ -391,7 +391,10 @@ def _read_strata(results: Results, stat: str, paired: bool) -> Strata:
     axes = [axis.name for axis in results.study.axes]
     needed = {"connected", "connected_diff", "connected_differs"}
     if axes != ["network", "n", "f", "links"] or not needed <= {c.name for c in results.study.tally.counters}:
-        raise ParameterError(f"results must be of survival-curve, or of survival over f, got {results.study.name}")
+        raise ParameterError(
+            "results must be of survival-curve over network, failing, n, failed, or of survival over network, n, f, links, "
+            f"got {results.study.name} over {', '.join(axes)}"
+        )
     done = [(point, tally) for point, tally in results if tally.trials and not point["links"]]
     found = sorted({(str(point["network"]), int(point["n"])) for point, _ in done})
     if len(found) != 1:

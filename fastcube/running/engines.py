@@ -321,10 +321,9 @@ def check_workers(workers: int | None) -> None:
 
 
 def check_engine(name: str = "threads", workers: int | None = None) -> str:
-    """Return the kind of an engine, as of ``open_engine``, after all checks that need no connection.
+    """Return the kind of an engine, as of ``open_engine``, after all checks that need no connection and no extra.
 
-    Raises ParameterError for another name, a number of workers out of range or a scheduler file that does not exist,
-    MissingDependencyError if the extra is not installed.
+    Raises ParameterError for another name, a number of workers out of range or a scheduler file that does not exist.
     """
     kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
     check_workers(workers)
@@ -334,10 +333,6 @@ def check_engine(name: str = "threads", workers: int | None = None) -> str:
         raise ParameterError(
             f"engine must be threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json, got {command_line_text(name)}"
         )
-    if kind == "mpi" and importlib.util.find_spec("mpi4py") is None:
-        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'")
-    if kind == "dask" and importlib.util.find_spec("distributed") is None:
-        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
     if kind == "dask" and "://" not in where and not Path(where).is_file():
         raise ParameterError(f"engine dask: scheduler file {plain_text(where)} does not exist")
     return kind
@@ -347,9 +342,14 @@ def check_engine(name: str = "threads", workers: int | None = None) -> str:
 def open_engine(name: str = "threads", workers: int | None = None) -> Iterator[Engine]:
     """Open an engine: ``threads``, ``mpi``, ``dask:tcp://HOST:PORT`` or ``dask:FILE.json``.
 
-    Raises the errors of ``check_engine``, and ParameterError if no scheduler answers or MPI has too few ranks.
+    Raises the errors of ``check_engine``, MissingDependencyError if the extra is not installed, and ParameterError if no
+    scheduler answers or MPI has too few ranks.
     """
     kind = check_engine(name, workers)
+    if kind == "mpi" and importlib.util.find_spec("mpi4py") is None:
+        raise MissingDependencyError("engine mpi needs mpi4py and an MPI: pip install 'fastcube[mpi]'")
+    if kind == "dask" and importlib.util.find_spec("distributed") is None:
+        raise MissingDependencyError("engine dask needs distributed: pip install 'fastcube[dask]'")
     if kind == "mpi":
         with _open_mpi(workers) as found:
             yield found

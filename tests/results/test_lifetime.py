@@ -214,6 +214,9 @@ def test_how_long_does_a_cube_stay_connected(tmp_path, capsys):
         ("weibull", "law must have the shape parameters c for weibull, got weibull"),
         ("gamma:x", "law must be a name and shape parameters that are numbers, got x"),
         ("exponential:1", "law must have the shape parameters none for exponential, got exponential:1"),
+        ("norm", "law must be a distribution of lives, which are not negative, got norm"),
+        ("lognorm:50", "mean must be positive and finite, of a law with a finite mean, got 1 for lognorm:50"),
+        ("weibull:inf", "mean must be positive and finite, of a law with a finite mean, got 1 for weibull:inf"),
         ("lomax:1", "mean must be positive and finite, of a law with a finite mean, got 1 for lomax:1"),
     ],
 )
