@@ -102,18 +102,22 @@ nitpick_ignore_regex = [
 ]
 
 
-#: The last line of a cell that draws: the name of results.
-DRAWN_LINE = re.compile(r"^(\w+)\.plot\(\)\s*\Z", re.MULTILINE)
+#: The last line of a cell that draws: the name of results, or pyplot's figure.
+DRAWN_LINE = re.compile(r"^(?:(?P<results>\w+)\.plot\(\)|plt\.show\(\))\s*\Z", re.MULTILINE)
 
 
 def scrape_figures(block, block_vars, gallery_conf):
-    """A cell's figure, if its last line plots results: the gallery looks at pyplot, which ``Results.plot`` does without."""
+    """A cell's figure, if its last line plots results, which does without pyplot, or shows the figure of pyplot."""
     drawn = DRAWN_LINE.search(block[1])
     if drawn is None:
         return ""
     made = block_vars["example_globals"]
     path = Path(next(block_vars["image_path_iterator"])).with_suffix(".svg")
-    figures.draw_results(made[drawn[1]], path, made["___"])
+    if drawn["results"]:
+        figures.draw_results(made[drawn["results"]], path, made["___"])
+    else:
+        figures.write_whole(made["plt"].gcf(), path)
+        made["plt"].close("all")
     page = figures.figure_html("../_static/", path.stem, "What the line above draws.", path.parent)
     return f".. raw:: html\n\n    {page}\n"
 

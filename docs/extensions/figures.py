@@ -42,6 +42,12 @@ def write_card(figure, path):
     path.write_text(figure_svg(figure, path.stem, area))
 
 
+def write_whole(figure, path):
+    """Write a figure for light and for dark pages, and its card."""
+    write_twins(figure, path)
+    write_card(figure, path.with_name(f"{path.stem}-card.svg"))
+
+
 def draw_results(results, path, whole=None):
     """Write the whole figure of results, each of its panels as ``STEM-1.svg``, ``STEM-2.svg``, ..., and ``STEM-card.svg``.
 
@@ -55,10 +61,9 @@ def draw_results(results, path, whole=None):
     if stamp.exists() and stamp.read_text() == now:
         return
     whole = whole or results.plot(**layout)
-    write_twins(whole, path)
     for number, panel in narrow_panels(results):
         write_twins(panel, path.with_name(f"{path.stem}-{number}.svg"))
-    write_card(whole, path.with_name(f"{path.stem}-card.svg"))
+    write_whole(whole, path)
     stamp.write_text(now)
 
 
