@@ -200,7 +200,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"{title}: mean number of time units until the last nonfaulty node receives the message",
+            description=f"{title}: mean number of time units until the last reception by a nonfaulty node, complete or not",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
@@ -209,7 +209,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         ),
         *make_quantiles(
             f"{name}_steps",
-            f"{title}: number of time units until the last nonfaulty node receives",
+            f"{title}: number of time units until the last reception by a nonfaulty node",
             f"{name}_steps_bins",
             percents=(50, 95),
             condition=condition,

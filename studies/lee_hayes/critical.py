@@ -209,7 +209,9 @@ UNSAFE_CRITICAL = Study(
             nonzero="with_unsafe",
             bound=_bound,
         ),
-        *make_quantiles("rounds", "rounds of FIND_UNSAFE", "rounds_bins", percents=(50, 95), bound=_bound),
+        *make_quantiles(
+            "rounds", "rounds in which FIND_UNSAFE marks a node", "rounds_bins", percents=(50, 95), bound=_bound
+        ),
     ),
     kernel=lambda point: dispatch.UNSAFE_CRITICAL.kernel(*point.values()),
     grids=(

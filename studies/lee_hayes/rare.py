@@ -210,7 +210,7 @@ UNSAFE_RARE = Study(
         *(
             Proportion(
                 name=f"unsafe_subcube_{d}",
-                description=f"probability of an unsafe subcube of dimension {d} or more",
+                description=f"probability that all nodes of a subcube of dimension {d} or more are faulty or unsafe",
                 events=_events(d),
                 scale=_scale,
                 shown=d == 3,

@@ -266,7 +266,7 @@ def _longer_proportion(name: str) -> Proportion:
     return make_proportion(f"{name}_above_shortest", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
 
 
-_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "end where no link leads on"
+_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "stop at a node where the rule allows no link"
 _SOME_ACTIVE = "some_active"
 
 ROUTING = Study(

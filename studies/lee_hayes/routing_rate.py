@@ -150,8 +150,12 @@ ROUTING_RATE = Study(
         ),
         _valid_proportion("route1_livelock", "fraction of ROUTE1(k) messages that reach a node twice"),
         _valid_proportion("route2_livelock", "fraction of ROUTE2(k) messages that reach a node twice"),
-        _valid_proportion("route1_stuck", "fraction of ROUTE1(k) messages that end where no link leads on"),
-        _valid_proportion("route2_stuck", "fraction of ROUTE2(k) messages that end where no link leads on"),
+        _valid_proportion(
+            "route1_stuck", "fraction of ROUTE1(k) messages that stop at a node where the rule allows no link"
+        ),
+        _valid_proportion(
+            "route2_stuck", "fraction of ROUTE2(k) messages that stop at a node where the rule allows no link"
+        ),
         length_ratio("route1"),
         length_ratio("route2"),
     ),

@@ -257,14 +257,14 @@ UNSAFE_FRACTION = Study(
         ),
         Distribution(
             name="rounds_distribution",
-            description="fraction of trials with each number of rounds of FIND_UNSAFE, 31 or more in the last",
+            description="fraction of trials with each number of rounds in which FIND_UNSAFE marks a node, 31 or more in the last",
             counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),
         TailProportion(
             name="rounds_above_2",
-            description="probability of more than two rounds of FIND_UNSAFE",
+            description="probability that FIND_UNSAFE marks nodes in more than two rounds",
             counter="rounds_bins",
             least=3,
             condition="rounds_known",
@@ -272,7 +272,7 @@ UNSAFE_FRACTION = Study(
         ),
         *make_quantiles(
             "rounds",
-            "rounds of FIND_UNSAFE",
+            "rounds in which FIND_UNSAFE marks a node",
             "rounds_bins",
             percents=(50, 95),
             bound=most_rounds,
