@@ -250,7 +250,7 @@ def survival_study(family: Family) -> Study:
     Study
         ``survival-NAME``, with the random keys of ``survival``.  Its axis ``network`` takes your network and all built-in ones,
         as ``--set network=NAME,hypercube``.  Its grid has your network with f = n, 2n, N/8, ..., N/2 for N = 2^n, at the largest
-        size up to n = 8.  If slots 0 .. n - 1 flip bits 0 .. n - 1 (:meth:`Family.is_matched`) or are those of the hypercube,
+        size up to n = 8.  If slots 0 .. n - 1 flip bits 0 .. n - 1 (``Family.is_matched``) or are those of the hypercube,
         there is a second grid, ``links``, with faulty links.  The notes below a table say where your network is ahead of the
         hypercube or behind it, and within which distance elsewhere.
 
