@@ -25,7 +25,7 @@ SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a fil
 DOCUMENTS = [path for path in PAGES if BLOCK.search(path.read_text())]
 # said on a cold cache, and every 30 s by a run that takes so long: not at the end, where "elapsed" stands
 PASSING = re.compile(
-    r"fastcube: (?:compiling|waiting for process)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?!.*elapsed$).* trials/s  "
+    r"(?:fastcube: )?(?:compiling|waiting for process)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?!.*elapsed$).* trials/s  "
 )
 VARYING = [
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "TIME"),
