@@ -27,9 +27,9 @@ def pages():
     return {name: flat(text) for name, text in SITE["errata_pages"]().items()}
 
 
-def flat(words):
+def flat(text):
     """Words without line ends and escapes, which wrapped prose has."""
-    return " ".join(words.replace("\\", "").split())
+    return " ".join(text.replace("\\", "").split())
 
 
 def first_claims():
@@ -166,7 +166,7 @@ SAMPLED = re.compile(r"random|drawn|crowded|trials|Monte Carlo|[\d,]+ sets of \d
 def check_method(report):
     """Check that the text of a range agrees with the method of its claim."""
     if report["outcome"] == "holds":
-        is_proved, is_sampled = (bool(words.search(report["checked"])) for words in (PROVED, SAMPLED))
+        is_proved, is_sampled = (bool(pattern.search(report["checked"])) for pattern in (PROVED, SAMPLED))
         method = report["method"]
         assert (is_proved, is_sampled) in {
             "proved": {(True, False), (True, True)},
