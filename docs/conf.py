@@ -71,7 +71,7 @@ html_sidebars = {
 pygments_dark_style = "github-dark"
 
 #: What readers search, by the page that they want: a search shows it first.
-search_words = {
+search_terms = {
     "install": ("install", "pip", "requirements"),
     "batch": ("slurm", "mpi", "dask", "cluster", "resume", "checkpoint", "gpu", "pbs"),
     "references": ("cite", "citation", "bibtex"),
