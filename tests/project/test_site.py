@@ -19,7 +19,7 @@ from fastcube.measure.registry import code_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 REFERENCE = "\n".join(path.read_text() for path in sorted(DOCS.glob("api/*.rst")))
-MADE = {"gallery", "_build", "scripts", "errata"}  # by Sphinx
+MADE = {"gallery", "_build", "scripts"}  # by Sphinx
 SHOWN = set(re.findall(r"^\.\. auto\w+:: fastcube\.(\S+)$", REFERENCE, re.MULTILINE))
 
 
@@ -138,11 +138,6 @@ def test_kept_results_are_small_and_whole(tmp_path):
         arguments = [argument for run in reported for argument in (*run["command"], *run["settings"].values())]
         assert not any(argument.startswith("/") for argument in arguments), name  # a place on somebody's machine
         assert trials is None or {tally.trials for _, tally in results} == {int(float(trials))}, name
-
-
-def test_pages_show_pictures_that_are_kept():
-    drawn = [name for page in DOCS.rglob("*.md") for name in re.findall(r"<!-- drawn ([\w-]+):", page.read_text())]
-    assert drawn and set(drawn) <= {name for name, *_ in kept_runs()}
 
 
 def test_the_gallery_resumes_what_is_kept():
