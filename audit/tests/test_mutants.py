@@ -47,7 +47,7 @@ class Mutant:
     """What is broken, how, and which claims of which paper must see it."""
 
     paper: str
-    words: str
+    description: str
     patch: Patch
     claims: tuple[str, ...]
 
@@ -616,7 +616,7 @@ SHOWN |= {"accepted-delivered", "a1-delivers"}
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "claim"),
-    [pytest.param(m, c, id=f"{m.paper}: {m.words}: {c}") for m in MUTANTS for c in m.claims],
+    [pytest.param(m, c, id=f"{m.paper}: {m.description}: {c}") for m in MUTANTS for c in m.claims],
 )
 def test_a_broken_algorithm_turns_its_claims(mutant, claim, monkeypatch):
     mutant.patch(monkeypatch)

@@ -167,7 +167,7 @@ Q3 = fc.Hypercube(3)
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: fc.detect(fc.Hypercube(25)), r"n must be in \[1, 24\] for a FAULT word of every node, got 25"),
         (lambda: fc.detect(fc.DualCube(2)), "cube must be a Hypercube, got DualCube"),
@@ -190,7 +190,7 @@ Q3 = fc.Hypercube(3)
         (lambda: fc.find_tree(fc.Hypercube(21)).links, r"n must be in \[1, 20\] .* got 21"),
     ],
 )
-def test_bad_input(call, words):
-    with pytest.raises(ParameterError, match=words) as error:
+def test_bad_input(call, message):
+    with pytest.raises(ParameterError, match=message) as error:
         call()
     assert "\n" not in str(error.value)

@@ -40,12 +40,12 @@ NEAR, FAR = 2.0, 6.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """A printed number compared with one statistic.  ``key`` is a verdict of ``VERDICT_LABELS``, ``words`` the difference."""
+    """A printed number compared with one statistic.  ``key`` is a verdict of ``VERDICT_LABELS``, ``text`` the difference."""
 
     statistic: str
     measured: str
     key: str
-    words: str = ""
+    text: str = ""
 
 
 def printed_text(printed: PrintedNumber) -> str:
@@ -88,9 +88,9 @@ def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligibl
         return Comparison(statistic, measured, "unreproduced", f"the printed number is off by {fraction}")
     scatter = e.stderr * math.sqrt(eligible / runs)
     away = gap / scatter if scatter > 0 else math.inf
-    words = f"the printed number is off by {fraction}, {away:+.1f} standard deviations of a mean of {runs}"
+    text = f"the printed number is off by {fraction}, {away:+.1f} standard deviations of a mean of {runs}"
     key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "unreproduced"
-    return Comparison(statistic, measured, key, words)
+    return Comparison(statistic, measured, key, text)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,8 @@ def title_of(item: PublishedResult) -> str:
         return f"{item.kind.capitalize()} {item.number}"
     if item.title:
         return item.title
-    words = item.id.replace("-", " ")
-    return words[:1].upper() + words[1:]
+    heading = item.id.replace("-", " ")
+    return heading[:1].upper() + heading[1:]
 
 
 class Content:
@@ -198,18 +198,18 @@ class Content:
 
     def example(self, piece: ExamplePiece, anchor: str) -> dict[str, Any]:
         """Return the content of a worked example: its Python line with the value."""
-        made, gave = piece.make(), self.gave[piece.name]
+        result, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
-        cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in made.cubes]
+        cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in result.cubes]
         same = gave is not None and gave["same"]
         return {
             "name": piece.key,
-            "description": made.description,
-            "python": replay_program(made.python),
-            "gives": "" if gave is None else str(made.value) if same else gave["gave"],
-            "value": made.value_text,
-            "has_value": same and _adds_information(made.value_text, made.description),
-            "wanted": str(made.value),
+            "description": result.description,
+            "python": replay_program(result.python),
+            "gives": "" if gave is None else str(result.value) if same else gave["gave"],
+            "value": result.value_text,
+            "has_value": same and _adds_information(result.value_text, result.description),
+            "wanted": str(result.value),
             "verdict": key,
             "cubes": cubes,
             "failed": "" if gave is None else gave["failed"],
@@ -428,11 +428,11 @@ def _table(
     tables: Any,
     numbers: list[dict[str, Any]],
     claims: list[dict[str, Any]],
-    words: Mapping[str, str],
+    descriptions: Mapping[str, str],
 ) -> dict[str, Any] | None:
     """Return a printed table, row by row, with a column of measured values for each compared statistic.
 
-    Return None if the inventory does not hold the table in rows.  ``words`` are descriptions of the statistics.  The verdict of
+    Return None if the inventory does not hold the table in rows.  ``descriptions`` are those of the statistics.  The verdict of
     a row is the verdict of the claim ``ID-row-N``.
     """
     held = tables.get(item.id.replace("-", ""))
@@ -454,16 +454,16 @@ def _table(
                 ],
                 "measured": [judged[key].measured if key in judged else "-" for key in compared],
                 "verdict": claim["verdict"] if claim else "",
-                "words": "; ".join(  # only for the first compared column: the other columns are the same value in other units
-                    judged[key].words.partition(",")[0]
-                    for key in compared
-                    if key in judged and key[0] == compared[0][0]
+                "text": "; ".join(  # only for the first compared column: the other columns are the same value in other units
+                    judged[key].text.partition(",")[0] for key in compared if key in judged and key[0] == compared[0][0]
                 ),
             }
         )
     return {
         "columns": held["columns"],
-        "measured_columns": [f"{column}, {words[statistic].rpartition(', ')[2]}" for column, statistic in compared],
+        "measured_columns": [
+            f"{column}, {descriptions[statistic].rpartition(', ')[2]}" for column, statistic in compared
+        ],
         "rows": rows,
     }
 
@@ -472,8 +472,8 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     """Return the findings for the top of the page: one line per paper, and cards of the main refutations with drawings."""
     names = {paper.name: paper for paper in plan.papers}
     found = resources.read_json("findings", __package__)
-    words = {line["paper"]: line["words"] for line in found["found"]}
-    papers = [{"words": words[name], "of": paper} for name, paper in names.items() if name in words]
+    texts = {line["paper"]: line["text"] for line in found["found"]}
+    papers = [{"text": texts[name], "of": paper} for name, paper in names.items() if name in texts]
     cards = []
     for finding in found["weightiest"]:
         piece = of.claims.get((finding["paper"], finding["claim"]))
@@ -483,7 +483,7 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
         cases = [] if report is None else [of.case(report, finding.get("case", 0))]
         cards.append(
             {
-                "words": finding["words"],
+                "text": finding["text"],
                 "short": names[finding["paper"]].inventory.short,
                 "verdict": of.outcome(piece),
                 "anchor": f"claim-{piece.name}",
