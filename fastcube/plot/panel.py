@@ -72,6 +72,11 @@ def is_limit(e: Estimate) -> bool:
     return has_no_events(e) or (not isinstance(e, OrderEstimate) and e.value == e.high and e.low < _COVERED * e.value)
 
 
+def is_zero(e: Estimate) -> bool:
+    """Whether the value is known to be 0."""
+    return e.value == e.high == 0
+
+
 def is_drawable(e: Estimate, log: bool) -> bool:
     """Whether the value is plotted as a point; on a logarithmic scale not if it is 0 or only a limit is known."""
     return not math.isnan(e.value) and not (log and (e.value <= 0 or is_limit(e)))
@@ -356,4 +361,4 @@ def _scale_estimate(e: Estimate, factor: float) -> Estimate:
 
 
 def _is_known_zero(line: Line) -> bool:
-    return bool(line.estimates) and all(e.value == e.high == 0 for e in line.estimates)
+    return bool(line.estimates) and all(map(is_zero, line.estimates))

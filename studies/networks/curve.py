@@ -16,14 +16,19 @@ _PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
+    """Plot four statistics against the number of failures while a node survives, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
     what = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
     for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
-        panel.lines(results, name, x="failed", by=by)
+        panel.lines(results, name, x="failed", by=by, at=_has_survivors)
         panel.set_labels(x=f"failed {what}")
         panel.scale = "linear"
+    panel.set_labels(y="susceptibility")
     sheet.title(results.study.title)
+
+
+def _has_survivors(point: Point) -> bool:
+    return str(point["failing"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
 
 
 def degree_left(point: Point) -> float:
@@ -51,13 +56,14 @@ def _percolation_figure(results: Results, sheet: Any) -> None:
     """Plot the largest component beside its limit, and the susceptibility, against c; one line per n."""
     above, below = sheet.panels(1, 2)
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
-    for panel, name in ((above, "largest_component"), (below, "susceptibility")):
+    above_label = "fraction of nodes in the largest component"
+    for panel, name, label in ((above, "largest_component", above_label), (below, "susceptibility", "susceptibility")):
         for i, n in enumerate(sizes):
             own = [point for point, tally in results if tally.trials and point["n"] == n]
             pairs = [(degree_left(point), results.estimates(point)[name]) for point in own]
             panel.series(f"n = {n}", sorted(pairs, key=lambda pair: pair[0]), i, len(sizes))
         panel.scale = "linear"
-        panel.set_labels(x="c: average number of links left per node", y=results.study.statistic(name).description)
+        panel.set_labels(x="c: average number of links left per node", y=label)
     degrees = np.linspace(0, 4, 129).tolist()
     above.curve(degrees, [giant_fraction(c) for c in degrees], "limit: y = 1 - exp(-c y)")
     sheet.title("Bond percolation on the hypercube")
