@@ -290,10 +290,10 @@ def prefix_trials(results: Results) -> dict[str, int]:
 def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """Return the smallest and largest estimate, with points, of the statistics that the papers name and of the study's first."""
     of_items = [
-        shown.statistic
+        evidence.statistic
         for paper in plan.papers
-        for _, shown in paper.inventory.evidence_by_item()
-        if piece.is_named_by(shown)
+        for _, evidence in paper.inventory.evidence_by_item()
+        if piece.is_named_by(evidence)
     ]
     points = [point for point, tally in results if tally.trials]
     varied = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
@@ -317,10 +317,10 @@ def page_data(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]
     notes_of = piece.grid.notes or piece.study.notes
     notes = make_notes(results, notes_of)
     estimates = []
-    for printed, shown in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
-        if not piece.is_named_by(shown):
+    for printed, evidence in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
+        if not piece.is_named_by(evidence):
             continue
-        statistic = piece.study.statistic(shown.statistic)
+        statistic = piece.study.statistic(evidence.statistic)
         for point, tally in results:
             if all(point.get(name) == value for name, value in (printed.point or {}).items()):
                 e = results.estimates(point)[statistic.name]
