@@ -218,17 +218,28 @@ def _twists() -> str:
     return _markdown(["n", "f", *TWISTED], rows) + _expected_misses(sum(map(len, cells.values())))
 
 
+def half_faulty(network: str, n: int) -> Estimate:
+    """P(connected) minus the hypercube's with half of the nodes faulty: sampled from n = 6 on, exact below."""
+    f = 2 ** (n - 1)
+    if n > 5:
+        return load_results("survival-sizes").estimate("connected_diff", network=network, n=n, f=f)
+    sets = [fc.exact_survival(x, n).nodes[f] for x in (network, "hypercube")]
+    exact = (sets[0] - sets[1]) / math.comb(2**n, f)
+    return Estimate(exact, 0.0, exact, exact)
+
+
 def _half() -> str:
-    """A row for each n: two twisted cubes with half of the nodes faulty, measured and by the first terms."""
-    results, rows = load_results("survival-sizes"), []
+    """A row for each n: two twisted cubes with half of the nodes faulty, measured or exact, and by the first terms."""
+    rows, networks, sampled = [], ("crossed", "moebius1"), 0
     for n in range(4, 13):
-        row = [str(n), *estimate_texts([results.estimate("connected", network="crossed", n=n, f=2 ** (n - 1))])]
-        for network in ("crossed", "moebius1"):
-            estimate = results.estimate("connected_diff", network=network, n=n, f=2 ** (n - 1))
-            terms = first_terms(missing_four_cycles(network, n), n, 2 ** (n - 1))
-            row.append(f"{difference_texts([estimate])[0]} ({terms:.4f})")
+        row = [str(n)]
+        for network in networks:
+            estimate = half_faulty(network, n)
+            text = f"{estimate.value:.4f}, exact" if estimate.low == estimate.high else difference_texts([estimate])[0]
+            row.append(f"{text} ({first_terms(missing_four_cycles(network, n), n, 2 ** (n - 1)):.4f})")
+            sampled += estimate.low < estimate.high
         rows.append(row)
-    return _markdown(["n", "P(connected), crossed", "crossed", "moebius1"], rows) + _expected_misses(2 * len(rows))
+    return _markdown(["n", *networks], rows) + _expected_misses(sampled)
 
 
 def _percolation() -> str:
