@@ -86,7 +86,7 @@ def difference_texts(estimates: Sequence[Estimate]) -> list[str]:
 
 def _expected_misses(cells: int) -> str:
     """A line for a table of differences, each with an interval of its own."""
-    return f"\nEach of the {cells} intervals has a level of 95%, so at most {cells / 20:.1f} of them are expected to miss.\n"
+    return f"\nEach of the {cells} intervals has a level of 95%, so at most {cells / 20:.1f} misses are expected.\n"
 
 
 def _nodes(*numbers: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
