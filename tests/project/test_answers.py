@@ -137,7 +137,8 @@ def test_leu_kuo(cached):
         f"in all of 100,000 fault sets, so with a probability above {complete('corrected').removeprefix('> ')}",
         f"this probability is {complete('as_commented')}, and as its figure prints it only {complete('as_printed')},",
         f"no faulty link in {trees('fault_free')} of the fault sets of 16 links of Q_8, although such a tree exists in "
-        f"{trees('fault_free_exists')}. Our own TOP_DOWN comes close to this limit and finds one in {trees('fault_free_top_down')}.",
+        f"{trees('fault_free_exists')}. Our own TOP_DOWN comes close to this limit and finds one in "
+        f"{trees('fault_free_top_down')}.",
     )
 
 
@@ -191,7 +192,8 @@ def test_wang_lin_kuo(cached):
 
 def list_targets():
     """The file, statistic, precision and axes of each run of docs/results/sample that has a target."""
-    for line in (DOCS / "results" / "sample").read_text(encoding="utf-8").partition("<< 'RUNS'\n")[2].splitlines():
+    text = (DOCS / "results" / "sample").read_text(encoding="utf-8")
+    for line in text.partition("<< 'RUNS'\n")[2].partition("RUNS\n")[0].splitlines():
         name, *options = line.split()
         given = list(zip(options[::2], options[1::2], strict=False))
         if "--target" in options:
@@ -304,3 +306,12 @@ def test_networks(cached):
     check("networks", *answer)
     page = " ".join((DOCS / "networks.md").read_text(encoding="utf-8").split())
     assert [sentence for sentence in below if sentence not in page] == []
+
+
+def test_rare():
+    """The numbers of the answer are those of the console example, whose output is compared with the command."""
+    page = " ".join((DOCS / "rare.md").read_text(encoding="utf-8").split())
+    value, half, power = re.search(r"\] (\d\.\d{4})e-07 ± (\d\.\d)e-(10) ", page).groups()
+    assert power == "10"
+    check("rare", f"({value} ± {float(half) / 1000:.4f}) · 10⁻⁷ nodes unsafe on average", "about 6 · 10¹² trials")
+    assert "and about 6 · 10¹² for the mean with a normal interval" in page
