@@ -91,7 +91,7 @@ def test_sentences_about_networks(tables):
 
 
 def test_cycles_of_four_links_give_the_first_differences(tables):
-    """2C fewer connected sets at f = 2n - 2, 3C more with four survivors, exactly, where C is the number of missing 4-cycles."""
+    """2M fewer connected sets at f = 2n - 2, 3M more with four survivors, exactly, where M is the number of missing 4-cycles."""
     for n in (3, 4, 5):
         hypercube = fc.exact_survival("hypercube", n)
         assert tables.count_four_cycles("hypercube", n) == n * (n - 1) * 2 ** (n - 3)
@@ -152,7 +152,7 @@ def test_first_terms_agree_with_measured_differences(tables):
     for name in TWISTS:
         missing = tables.missing_four_cycles(name, 5)
         exact = -2 * missing / math.comb(32, 8)
-        assert tables.first_terms(missing, 5, 8) == pytest.approx(exact, rel=0.02)  # but for the factor e^-m
+        assert tables.first_terms(missing, 5, 8) == pytest.approx(exact, rel=0.02)  # but for the factor e^-mean
 
 
 def test_higher_degree_is_never_behind(tables):
