@@ -204,7 +204,7 @@ def test_numbers_in_words():
     networks, papers = len(fc.network_families()), len(inventory.papers())
     assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
     assert (
-        f"shows how {numerals[rules]} published rules" in read_page("rules")
+        f"gives all {numerals[rules]} rules the faults" in read_page("rules")
         and f"{numerals[rules].title()} rules" in README
     )
     assert f"## Results on {numerals[papers]} papers" in README
