@@ -151,12 +151,14 @@ class Panel:
         at: PointFilter = None,
         factor: float = 1.0,
         keys: Sequence[str] = (),
+        failures: bool = False,
     ) -> None:
         """Add one line of the statistic against the axis ``x`` for each value of ``by``, and of further axes if necessary.
 
         ``x`` is by default the axis with most values.  If it has a single value and ``by`` has several, the two are exchanged.
         ``keys`` are several axes in place of ``by``.  ``at`` selects points: ``{"n": 8}``, or a function of the point.
-        ``factor`` multiplies the values (100 for per cent).  A value of ``by`` has the same look in every panel of the figure.
+        ``factor`` multiplies the values (100 for per cent).  ``failures`` plots one minus the values: on a logarithmic scale this
+        separates curves that hide one another near 1.  A value of ``by`` has the same look in every panel of the figure.
         """
         study, names = results.study, [a.name for a in results.study.axes]
         done = [point for point, tally in results if tally.trials]
@@ -175,7 +177,7 @@ class Panel:
         for key, points in group_points(study, chosen, keys):
             points.sort(key=lambda point: study.axis(x).sort_key(point[x]))
             found = [results.read(study.statistic(statistic), point)[0] for point in points]
-            estimates = [_scale_estimate(e, factor) for e in found]
+            estimates = [_scale_estimate(e.complement if failures else e, factor) for e in found]
             look = line_style(before + whole.index(key), before + len(whole))
             label = key_text(key) if self.ours else full_label(results, chosen, statistic, x, keys, key)
             self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))

@@ -52,3 +52,17 @@ def test_exact_zeros_on_a_logarithmic_scale_are_named(zeros, text):
     panel.scale = "log"
     panel.set_labels(x="f, faulty nodes")
     assert text in [label.replace("$", "") for label in legend_texts(sheet.finish())]
+
+
+def test_failures_are_one_minus_the_values():
+    results = chosen().sel(rule="mid")
+    sheet = Sheet()
+    plain, failures = sheet.panels(2)
+    plain.lines(results, "some", x="a", by="b")
+    failures.lines(results, "some", x="a", by="b", failures=True)
+    pairs = [
+        (one, other)
+        for line, complement in zip(plain.drawn, failures.drawn, strict=True)
+        for one, other in zip(line.estimates, complement.estimates, strict=True)
+    ]
+    assert pairs and all(other == one.complement for one, other in pairs)
