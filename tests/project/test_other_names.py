@@ -49,6 +49,7 @@ def test_a_binomial_broadcast_reaches_a_power_of_two_minus_p():
                 there += [v | 1 << d for v in there if v | 1 << d not in faulty]
             reached += p**f * (1 - p) ** (2**n - 1 - f) * len(there)
     assert reached == (2 - p) ** n
+    assert f"this is {(2 - 0.01) ** 10:.1f} of {1 + 1023 * (1 - 0.01):.1f} working nodes" in PAGE
 
 
 def route_greedily(cube, s, t):
