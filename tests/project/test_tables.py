@@ -3,6 +3,7 @@
 import math
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -84,8 +85,10 @@ def test_sentences_about_networks(tables):
     for network in ("folded", "enhanced-2", "hyperx-4", "augmented"):
         assert all(difference("survival", network, 8, f).low > 0 for f in (64, 96, 128))
     assert [difference("survival", "balanced", 8, f).low > 0 for f in (32, 64, 96, 128)] == [False, True, True, True]
-    signs = [tables.half_faulty("moebius1", n).value > 0 for n in range(4, 12)]
-    assert signs == [True, True, *[False] * 6] and all(tables.half_faulty("moebius1", n).high < 0 for n in range(6, 11))
+    for name in TWISTS:
+        sizes = [n for n in (3, 4, 5) if fc.network_families()[name].sizes(n)]
+        assert all(tables.half_faulty(name, n).value > 0 for n in sizes)
+    assert all(tables.half_faulty(name, n).high < 0 for name in ("crossed", "moebius1") for n in range(6, 12))
     mine, theirs = (fc.exact_survival(name, 4).nodes for name in ("moebius1", "hypercube"))
     assert [f for f, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a < b] == [6]
 
@@ -145,6 +148,26 @@ def test_smallest_cuts_of_links_give_the_first_difference():
             gains = [a - b for a, b in zip(links[name], links["hypercube"], strict=True)]
             assert gains[: 4 * n - 8] == [0] * (4 * n - 8)
             assert gains[4 * n - 8] == counts["hypercube"] - counts[name] > 0
+
+
+def test_numbers_of_small_cuts(tables):
+    """Connected sets of one, two and three nodes by the number of their neighbours: of the paths, 4M have one more."""
+    for n in (4, 5):
+        for name in ("hypercube", *TWISTS):
+            if not fc.network_families()[name].sizes(n):
+                continue
+            network = fc.network(name, n)
+            near = [set(map(int, network.neighbours(v))) for v in range(2**n)]
+            sets = {1: {frozenset([v]) for v in range(2**n)}}
+            for size in (2, 3):
+                sets[size] = {part | {u} for part in sets[size - 1] for v in part for u in near[v] - part}
+            counts = {
+                size: Counter(len(set().union(*(near[v] for v in part)) - part) for part in some)
+                for size, some in sets.items()
+            }
+            missing, paths = tables.missing_four_cycles(name, n), 2 ** (n - 1) * n * (n - 1)
+            assert counts[1] == {n: 2**n} and counts[2] == {2 * n - 2: n * 2 ** (n - 1)}
+            assert counts[3] == Counter({3 * n - 5: paths - 4 * missing, 3 * n - 4: 4 * missing})
 
 
 def test_first_terms_agree_with_measured_differences(tables):
