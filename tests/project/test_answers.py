@@ -197,10 +197,10 @@ def list_targets():
         name, *options = line.split()
         given = list(zip(options[::2], options[1::2], strict=False))
         if "--target" in options:
-            words = dict(given)
-            file = words.get("-o", f"{name}-{words.get('--grid')}".removesuffix("-None")).removesuffix(".h5")
+            chosen = dict(given)
+            file = chosen.get("-o", f"{name}-{chosen.get('--grid')}".removesuffix("-None")).removesuffix(".h5")
             axes = dict(value.split("=") for option, value in given if option == "--set")
-            yield file, words["--target"], float(words["--precision"]), axes
+            yield file, chosen["--target"], float(chosen["--precision"]), axes
 
 
 TARGETS = [*list_targets()]
@@ -254,11 +254,15 @@ def network_sentences(cached):
     assert all((lifetime("nodes", *point).low > 0) == (point[1] < 7) for point in points)
     assert all((lifetime("nodes", *point).high < 0) == (point[1] > 6) for point in points)
     long = bound(lifetime("links", network, n) for network in tables.TWISTED[:4] for n in (6, 7, 8))
-    terms = [
-        abs(tables.load_results(name).estimate("connected_diff", network=network, n=n, f=f).value
-            - tables.first_terms(tables.missing_four_cycles(network, n), n, f))
-        for name, network, n, f in tables.twist_rows() if 2 * f <= 2**n
-    ]  # fmt: skip
+    pairs = [
+        (
+            tables.load_results(name).estimate("connected_diff", network=network, n=n, f=f).value,
+            tables.first_terms(tables.missing_four_cycles(network, n), n, f),
+        )
+        for name, network, n, f in tables.twist_rows()
+        if 2 * f <= 2**n
+    ]
+    terms = [abs(measured - predicted) for measured, predicted in pairs]
     servers = cached("survival-nine", "connected", network="hyperx-8", n=9, f=192)
     answer = [
         f"with 8 links per node, are connected with probability {connected('hypercube')}.",
