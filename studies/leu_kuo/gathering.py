@@ -119,8 +119,8 @@ _RUNS = {
     "as_printed": "FTTC by its printed code",
     "as_commented": "FTTC by its printed comments",
     "corrected": "FTTC by corrected code",
-    "reroute": "REROUTE (detours of three links)",
-    "tc": "TC (without detours)",
+    "reroute": "REROUTE",
+    "tc": "TC",
 }
 
 
@@ -132,7 +132,7 @@ def _complete_proportion(run: str, shown: bool = True) -> Proportion:
 def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
     return Ratio(
         name=name,
-        description=f"fraction of the data, one unit per nonfaulty node with a nonfaulty link, that {description}{AMONG_SINK}",
+        description=f"fraction of the data, one unit per nonfaulty, non-isolated node, that {description}{AMONG_SINK}",
         numerator=name,
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
@@ -163,7 +163,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     """
     return NormalMean(
         name=f"slowdown_{name}",
-        description=f"mean of {description}, divided by n, the steps without faults{AMONG_SINK}",
+        description=f"mean of {description}, divided by n{AMONG_SINK}",
         total=f"steps_{name}",
         squares=f"steps_{name}_squared",
         unit=_stage_count,

@@ -241,15 +241,14 @@ EDGE_DISJOINT_TREES = Study(
     statistics=(
         Mean(
             name="max_edge_disjoint_trees",
-            description="mean largest number lambda of edge-disjoint spanning trees of the nonfaulty nodes, 0 if they are "
-            "disconnected",
+            description="mean lambda, the largest number of edge-disjoint spanning trees of the nonfaulty nodes, 0 if disconnected",
             total="trees",
             nonzero="connected",
             bound=_dimension,
         ),
         Mean(
             name="min_degree",
-            description="mean smallest degree delta: least number of nonfaulty links from a nonfaulty node to nonfaulty nodes",
+            description="mean delta, the least number of nonfaulty links from a nonfaulty node to nonfaulty nodes",
             total="degree",
             nonzero="linked",
             bound=_dimension,

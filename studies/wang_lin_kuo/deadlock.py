@@ -134,20 +134,20 @@ MULTICAST_DEADLOCK = Study(
         ),
         Proportion(
             name="cyclic",
-            description="probability that the channel dependencies of all possible multicasts have a cycle, one virtual channel, among "
-            "trials with a 2-partition",
+            description="probability that the channel dependencies of all possible multicasts have a cycle, "
+            "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="cyclic_unicast",
-            description="probability that the channel dependencies of all possible unicasts have a cycle, one virtual channel, among "
-            "trials with a 2-partition",
+            description="probability that the channel dependencies of all possible unicasts have a cycle, "
+            "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="cyclic_two_channels",
-            description="probability that the channel dependencies of all possible multicasts have a cycle, two virtual channels, "
-            "among trials with a 2-partition",
+            description="probability that the channel dependencies of all possible multicasts have a cycle, "
+            "two virtual channels, among trials with a 2-partition",
             condition="partition_exists",
         ),
     ),
