@@ -241,7 +241,8 @@ EDGE_DISJOINT_TREES = Study(
     statistics=(
         Mean(
             name="max_edge_disjoint_trees",
-            description="mean lambda, the largest number of edge-disjoint spanning trees of the nonfaulty nodes, 0 if disconnected",
+            description="mean lambda, the largest number of edge-disjoint spanning trees of the nonfaulty nodes, "
+            "0 if disconnected",
             total="trees",
             nonzero="connected",
             bound=_dimension,
