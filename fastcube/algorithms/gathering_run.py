@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..networks.hypercube import Hypercube
 from .shortest import distance
-from .trees import CommunicationTree, detect
+from .trees import CommunicationTree, unusable_link_masks
 
 #: Causes of loss: the possible fates of a message that is not merged (R15).
 MUTUAL, IGNORED, NOPATH, BLOCKED = CAUSES = ("mutual", "ignored", "nopath", "blocked")
@@ -46,7 +46,7 @@ class GatheringRun:
     def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
         self.cube, self.tree, self.n = cube, tree, cube.n
         self.algorithm, self.variant = algorithm, variant
-        self.fault: list[int] = detect(cube).tolist()
+        self.fault: list[int] = unusable_link_masks(cube).tolist()
         full = 2**self.n - 1
         self.holders = [v for v in range(2**self.n) if self.fault[v] != full]
         self.holds = [word != full for word in self.fault]
