@@ -103,7 +103,9 @@ def rule_statistics(
     rule = name.upper()
     out: list[Statistic] = [
         Proportion(
-            name=f"{name}_delivered", description=f"fraction of all messages that {rule} delivers", condition=condition
+            name=f"{name}_delivered",
+            description=f"fraction of all messages, each between two random nonfaulty nodes, that {rule} delivers",
+            condition=condition,
         ),
         Proportion(
             name=f"{name}_at_hamming",

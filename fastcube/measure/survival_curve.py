@@ -85,7 +85,7 @@ STATISTICS: tuple[Statistic, ...] = (
     ),
     ShiftedMean(
         name="mean_component",
-        description="mean number of nodes of the component that holds a random survivor",
+        description="mean number of nodes of the component that holds a uniformly random survivor",
         total="connected_pairs",
         squares="connected_pairs_squares",
         nonzero="some",

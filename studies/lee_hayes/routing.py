@@ -257,8 +257,10 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
 
 def ending_proportion(name: str, how: str, event: str, condition: str | None = None) -> Proportion:
     """Return the fraction of an algorithm's messages with another outcome ``how``, as a statistic."""
-    among = _AMONG_ACTIVE if condition else ""
-    return make_proportion(f"{name}_{how}", f"fraction of messages that {event} under {_NAMES[name]}{among}", condition)
+    all_of, among = ("", _AMONG_ACTIVE) if condition else ("all ", "")
+    return make_proportion(
+        f"{name}_{how}", f"fraction of {all_of}messages that {event} under {_NAMES[name]}{among}", condition
+    )
 
 
 def _longer_proportion(name: str) -> Proportion:
@@ -292,11 +294,11 @@ ROUTING = Study(
         ),
         make_proportion(
             "route_delivered",
-            "fraction of messages, each between two random nonfaulty nodes, that ROUTE delivers",
+            "fraction of all messages, each between two random nonfaulty nodes, that ROUTE delivers",
             shown=True,
         ),
-        make_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", shown=True),
-        make_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers"),
+        make_proportion("route1_delivered", "fraction of all messages that ROUTE1(k) delivers", shown=True),
+        make_proportion("route2_delivered", "fraction of all messages that ROUTE2(k) delivers"),
         *(
             make_proportion(
                 f"{name}_delivered_active",
@@ -344,7 +346,7 @@ ROUTING = Study(
         _longer_proportion("route3"),
         make_proportion(
             "reachable",
-            "fraction of messages whose source and destination a nonfaulty path joins (n <= 12)",
+            "fraction of all messages whose source and destination a nonfaulty path joins (n <= 12)",
             defined=_is_searched,
         ),
     ),

@@ -139,30 +139,33 @@ ROUTING_RATE = Study(
     statistics=(
         _valid_proportion(
             "route1_at_hamming",
-            "fraction of messages that ROUTE1(k) delivers in as many links as the Hamming distance",
+            "fraction of all messages that ROUTE1(k) delivers in as many links as the Hamming distance",
             True,
         ),
         _valid_proportion(
             "route_delivered",
-            "fraction of messages, each between two random nonfaulty nodes, that ROUTE delivers",
+            "fraction of all messages, each between two random nonfaulty nodes, that ROUTE delivers",
             True,
         ),
-        _valid_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", True),
-        _valid_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers", True),
+        _valid_proportion("route1_delivered", "fraction of all messages that ROUTE1(k) delivers", True),
+        _valid_proportion("route2_delivered", "fraction of all messages that ROUTE2(k) delivers", True),
         _valid_proportion(
-            "route2_at_hamming", "fraction of messages that ROUTE2(k) delivers in as many links as the Hamming distance"
+            "route2_at_hamming",
+            "fraction of all messages that ROUTE2(k) delivers in as many links as the Hamming distance",
         ),
         _valid_proportion(
-            "route1_livelock", "fraction of messages that come to a node twice, and so circle for ever, under ROUTE1(k)"
+            "route1_livelock",
+            "fraction of all messages that come to a node twice, and so circle for ever, under ROUTE1(k)",
         ),
         _valid_proportion(
-            "route2_livelock", "fraction of messages that come to a node twice, and so circle for ever, under ROUTE2(k)"
+            "route2_livelock",
+            "fraction of all messages that come to a node twice, and so circle for ever, under ROUTE2(k)",
         ),
         _valid_proportion(
-            "route1_stuck", "fraction of messages that stop where the rule allows no link under ROUTE1(k)"
+            "route1_stuck", "fraction of all messages that stop where the rule allows no link under ROUTE1(k)"
         ),
         _valid_proportion(
-            "route2_stuck", "fraction of messages that stop where the rule allows no link under ROUTE2(k)"
+            "route2_stuck", "fraction of all messages that stop where the rule allows no link under ROUTE2(k)"
         ),
         length_ratio("route1"),
         length_ratio("route2"),

@@ -292,7 +292,7 @@ GATHER = Study(
         ),
         _sink_proportion(
             "blocked_sender_without_helper",
-            "some node with data and a faulty link towards the sink has no active neighbour to take its data",
+            "some node with data and a faulty link towards the sink has no active (still sending) neighbour to take its data",
         ),
         _SINK,
     ),

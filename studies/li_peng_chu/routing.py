@@ -70,8 +70,8 @@ STATISTICS = (
     ),
     NormalMean(
         name="lookups",
-        description="mean number of different nodes whose status PRACTICAL looks up, among messages, delivered or not, "
-        "or among each 64th (m > 9)",
+        description="mean number of different nodes whose status PRACTICAL looks up, delivered or not, "
+        "among all messages, or among every 64th if m > 9",
         total="lookups",
         squares="lookups_lookups",
         condition="lookups_counted",

@@ -62,11 +62,11 @@ STATISTICS: tuple[Statistic, ...] = (
     ComplementProportion(
         name="isolation_not_first",
         events="isolation_first",
-        description="probability that the first disconnection isolates no node, or that no disconnection happens",
+        description="probability that the first disconnection isolates no survivor, or that no disconnection happens",
     ),
     Proportion(
         name="isolation_first",
-        description="probability that the failure that first disconnects the survivors isolates a node",
+        description="probability that the failure that first disconnects the survivors isolates one of them",
     ),
     Proportion(
         name="extra_1_first",

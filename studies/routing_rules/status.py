@@ -71,7 +71,7 @@ def _statistics() -> tuple[Statistic, ...]:
         rounds.append(
             kind(
                 name=f"{word}_rounds",
-                description=f"mean number of synchronous rounds that compute {title}, {_COMPUTED}",
+                description=f"mean number of synchronous rounds that change a node's status, for {title}, {_COMPUTED}",
                 total=f"{word}_steps",
                 squares=f"{word}_steps_squares",
                 nonzero=f"{word}_steps_some",
