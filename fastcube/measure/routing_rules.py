@@ -167,7 +167,7 @@ def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
     minimal = Proportion(
         name="hamming_path_exists",
         description="fraction of messages with a nonfaulty path as long as the Hamming distance, among messages where this is "
-        "computed",
+        "computed: all for n <= 24",
         condition="hamming_path_known",
         shown=False,
     )

@@ -243,8 +243,8 @@ UNSAFE_FRACTION = Study(
         ),
         Mean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe, among "
-            "trials whose rounds are computed",
+            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe, "
+            "among trials without an unsafe subcube above dimension 30",
             total="rounds",
             nonzero="with_unsafe",
             bound=most_rounds,
@@ -258,16 +258,16 @@ UNSAFE_FRACTION = Study(
         ),
         Distribution(
             name="rounds_distribution",
-            description="fraction of trials in which FIND_UNSAFE marks nodes in 0, 1, ..., 31 or more rounds, among trials "
-            "whose rounds are computed",
+            description="fraction of trials in which FIND_UNSAFE marks nodes in 0, 1, ..., 31 or more rounds, "
+            "among trials without an unsafe subcube above dimension 30",
             counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),
         TailProportion(
             name="rounds_above_2",
-            description="probability that FIND_UNSAFE marks nodes in three or more rounds, among trials whose rounds are "
-            "computed",
+            description="probability that FIND_UNSAFE marks nodes in three or more rounds, "
+            "among trials without an unsafe subcube above dimension 30",
             counter="rounds_bins",
             least=3,
             condition="rounds_known",
@@ -275,7 +275,7 @@ UNSAFE_FRACTION = Study(
         ),
         *make_quantiles(
             "rounds",
-            "number of rounds in which FIND_UNSAFE marks nodes, among trials whose rounds are computed",
+            "number of rounds in which FIND_UNSAFE marks nodes, among trials without an unsafe subcube above dimension 30",
             "rounds_bins",
             percents=(50, 95),
             bound=most_rounds,

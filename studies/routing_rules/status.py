@@ -33,7 +33,7 @@ _SAFE_TEXTS = {
 }
 
 #: The trials that are counted, as the end of a description.
-_COMPUTED = "among trials whose statuses are computed"
+_COMPUTED = "among trials without an unsafe subcube above dimension 20"
 
 
 def _node_count(point: Point) -> float:

@@ -249,7 +249,7 @@ EDGE_DISJOINT_TREES = Study(
         ),
         Mean(
             name="min_degree",
-            description="mean delta, the least number of nonfaulty links from a nonfaulty node to nonfaulty nodes",
+            description="mean delta, the smallest number of nonfaulty links to nonfaulty nodes that a nonfaulty node has",
             total="degree",
             nonzero="linked",
             bound=_dimension,
