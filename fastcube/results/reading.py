@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from ..errors import (
     check_flag,
     check_path,
     check_text,
-    join_alternatives,
     plain_text,
 )
 from ..measure import registry
@@ -47,9 +45,6 @@ from .results import Results, identity_of_points
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
 from .untrusted_hdf5 import ArrayLocation, Arrays, is_hdf5, open_subgroup, open_untrusted, read_attribute, read_whole
 from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
-
-#: The name of an axis' dataset in the group ``raw``, by the major versions of the format that are read.
-_AXIS_DATASETS: dict[int, Callable[[str], str]] = {2: str, FORMAT_VERSION[0]: axis_dataset}
 
 #: Most points of one hash value.  Powers of 2^61 have the hash value of 1, and a file may hold many points of such values.
 _MOST_ALIKE = 64
@@ -162,10 +157,9 @@ def _check_format(path: Path, file: Any) -> None:
     if _read_text(file, "filetype") != FILE_TYPE:
         raise ResultFileError(f"{path} is not a fastcube results file")
     major, minor = _format_version(file)
-    if major not in _AXIS_DATASETS:
+    if major != FORMAT_VERSION[0]:
         error = FormatTooNewError if major > FORMAT_VERSION[0] else FormatTooOldError
-        known = join_alternatives(f"{version}.x" for version in _AXIS_DATASETS)
-        raise error(f"{path} has format {major}.{minor}, this fastcube reads {known}")
+        raise error(f"{path} has format {major}.{minor}, this fastcube reads {FORMAT_VERSION[0]}.x")
     if (theirs := _read_text(file, "generator")) != GENERATOR:
         raise StudyMismatchError(f"{path} has random numbers of {theirs}, this fastcube those of {GENERATOR}")
 
@@ -225,7 +219,7 @@ class _FileHeader:
         return (
             self.numbers is not None  # equal checksums mean equal numbers
             and (self.numbers, self.text) == (_read_checksum(raw), _read_group_text(file, STUDY))
-            and self.points == _column_bytes(_parse_axis_columns(file, raw, self.axes))
+            and self.points == _column_bytes(_parse_axis_columns(raw, self.axes))
             and ranges <= self.ranges
         )
 
@@ -262,7 +256,7 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
         "revision": _read_integer(file, "revision", -(2**63), 2**63 - 1),
         "code": {check_text("code", str(k)): check_text("code", str(v)) for k, v in code},
     }
-    columns = _parse_axis_columns(file, raw, data["axes"])
+    columns = _parse_axis_columns(raw, data["axes"])
     keys = _parse_keys(columns)
     check_size(parse_measure(head, data, {s["name"]: {} for s in data["statistics"]}), keys, ranges)
     rows = {s["name"]: _parse_numbers(raw, s, len(keys)) for s in data["statistics"]}
@@ -285,8 +279,6 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
 def _parse_description(text: Any) -> dict[str, Any]:
     """Return the axes, counters, maxima and statistics that a file describes.  Raises ValueError."""
     data: dict[str, Any] = _parse_json(text, "json", dict)
-    if "extremes" in data:  # the name in files of format 2
-        data["maxima"] = data.pop("extremes")
     for part in ("axes", "counters", "maxima", "statistics"):
         if len(data[part]) > MOST_PARTS:
             raise ValueError(f"it has more than {MOST_PARTS} {part}")
@@ -331,12 +323,12 @@ def _use_local_study(
     return parse_measure(head, data, table, [s.name for s in stated.statistics if s.name not in known])
 
 
-def _parse_axis_columns(file: Any, raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
+def _parse_axis_columns(raw: Arrays, axes: list[dict[str, Any]]) -> list[Any]:
     """Return the values of each axis at each point, in the axis' type; names must be in the file's own list."""
-    out, dataset_of = [], _AXIS_DATASETS[_format_version(file)[0]]
+    out = []
     for axis in axes:
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
-        column = raw.read_stored(dataset_of(axis["name"]), kind, 1, MOST_NUMBERS // len(axes))
+        column = raw.read_stored(axis_dataset(axis["name"]), kind, 1, MOST_NUMBERS // len(axes))
         if kind == "O":
             decoded = [word.decode() if isinstance(word, bytes) else word for word in column]
             if not set(decoded) <= set(axis["names"]):

@@ -138,12 +138,12 @@ def test_wide_counters_keep_every_bit(tmp_path):
         (
             lambda f: f.attrs.__setitem__("format_version", [4, 0]),
             FormatTooNewError,
-            "has format 4.0, this fastcube reads 2.x or 3.x",
+            "has format 4.0, this fastcube reads 3.x",
         ),
         (
             lambda f: f.attrs.__setitem__("format_version", [1, 9]),
             FormatTooOldError,
-            "has format 1.9, this fastcube reads 2.x or 3.x",
+            "has format 1.9, this fastcube reads 3.x",
         ),
         (lambda f: f.attrs.__setitem__("revision", 9), fc.ResultFileError, "do not have the digest"),
         (
@@ -432,11 +432,3 @@ def test_a_missing_extra_is_one_clear_line(done, monkeypatch, package, method, m
     with pytest.raises(fc.MissingDependencyError) as caught:
         getattr(done, method)()
     assert str(caught.value) == message
-
-
-def test_maxima_of_format_2_are_read_by_their_name_then():
-    from fastcube.results.reading import _parse_description
-
-    data = {"axes": [], "counters": [], "maxima": [{"name": "rounds", "description": "most rounds"}], "statistics": []}
-    then = {("extremes" if part == "maxima" else part): entries for part, entries in data.items()}
-    assert _parse_description(json.dumps(then)) == _parse_description(json.dumps(data)) == data
