@@ -97,7 +97,9 @@ class Progress:
         """Longest time to wait between two looks at ``is_due``."""
         return min(_SOON, self.every) if self.last == self.begun else self.every
 
-    def update(self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "") -> None:
+    def update(
+        self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "", unit: str = "trials"
+    ) -> None:
         """Report the progress.
 
         ``wanted`` is None if unknown.  ``where`` is the present point with its estimate, ``compiling`` what is compiled.
@@ -108,9 +110,9 @@ class Progress:
         began, before = (self.counting, self.before) if final else self.window[0]
         rate = (done - before) / (now - began) if now > began else 0.0
         self.window.append((now, done))
-        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials"]
+        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} {unit}"]
         if now > began and (rate > 0 or not compiling):  # else workers compiled all the time, and the rate is unknown
-            parts.append(f"{rate:.3g} trials/s")
+            parts.append(f"{rate:.3g} {unit}/s")
         if compiling:
             parts.append(compiling)
         if final:
