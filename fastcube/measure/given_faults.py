@@ -417,8 +417,8 @@ def iter_evaluations(
 ) -> Iterator[list[object]]:
     """Yield rows of results, the header first, for the fault sets of a file.  ``study`` must be a key of EVALUATIONS.
 
-    All rows of the file are checked before the first result; ``note`` is called with the number of lines read.  A pipe can be read only once, so a copy of its text is held
-    in memory.
+    All rows of the file are checked before the first result; ``note`` is called with the number of lines read.  A pipe can be
+    read only once, so a copy of its text is held in memory.
     """
     if study not in EVALUATIONS:
         raise ParameterError(f"study must be {join_alternatives(EVALUATIONS)}, got {short_repr(study)}")
