@@ -120,8 +120,8 @@ class CheckedRun:
             exit_process(2)
         if code == WORK_REMAINS and given["max_seconds"] is not None and results.trials:
             click.echo(as_table(results, table_width()))
-            if few := sum(tally.trials < _FEW_TRIALS for _, tally in results):
-                print_message(f"fewer than {_FEW_TRIALS} trials at {few} of {count_text(len(results), 'point')}")
+            if points := sum(tally.trials < _FEW_TRIALS for _, tally in results):
+                print_message(f"fewer than {_FEW_TRIALS} trials at {points} of {count_text(len(results), 'point')}")
         if code:
             again = "the same mpiexec command" if given["engine"] == "mpi" else None
             kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"

@@ -92,8 +92,8 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
 def check_storable(results: Results, path: str | Path) -> None:
     """Raise ParameterError if results could not be written as a file, or not be read from it.  Nothing is written.
 
-    A run tries it with a point without trials before its first trial, because the names and texts of a user's study are of any
-    kind, and its work would be lost.
+    A run of a user's study tries it with a point without trials before its first trial, because the names and texts of such a
+    study are of any kind, and its work would be lost.
     """
     try:
         image = build_image(groups_of(results))

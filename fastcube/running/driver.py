@@ -108,7 +108,7 @@ def run_study(
             _check_partition(results, goal, str(output))
             ranges = sum(len(tally.ranges) for tally in results.tallies.values())
             check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, ranges + len(points))
-            if not results.tallies:
+            if study.code and not results.tallies:  # a user's or another package's study
                 first = {tuple(points[0].values()): Tally.empty(study.tally)}
                 check_storable(Results(study, seed, first, goal), file.path)
         for line in find_near_values(study.axes, {*results.tallies, *(tuple(point.values()) for point in points)}):
