@@ -77,9 +77,11 @@ def _strip_folder(word: str) -> str:
 
 
 def remove_force(words: Sequence[str]) -> list[str]:
-    """Return the words of a command line without ``--force``, which would discard the results if the command is repeated."""
-    options = words[: words.index("--")] if "--" in words else words
-    return [*(word for word in options if word != "--force"), *words[len(options) :]]
+    """Return the words of a command line without ``--force``, which would discard the results if the command is repeated.
+
+    Also behind ``--``, which may be the value of an option before it.
+    """
+    return [word for word in words if word != "--force"]
 
 
 def _command_line() -> list[str]:

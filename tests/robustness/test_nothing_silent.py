@@ -30,7 +30,12 @@ FIGURE = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 
 def test_a_repeated_command_line_has_no_force(monkeypatch):
     assert remove_force(["run", "a b", "--force", "-o", "x"]) == ["run", "a b", "-o", "x"]
-    assert remove_force(["run", "--force", "--", "--force"]) == ["run", "--", "--force"]
+    assert remove_force(["run", "toy", "--plot", "--", "--force"]) == [
+        "run",
+        "toy",
+        "--plot",
+        "--",
+    ]  # -- is a value here
     monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "toy", "--force"])
     assert provenance()["parameters"]["command"] == ["fastcube", "run", "toy"]
 
