@@ -51,9 +51,9 @@ def _has_module(name: str) -> bool:
         return True
 
 
-def _fill_template(template: str, words: dict[str, str]) -> str:
+def _fill_template(template: str, replacements: dict[str, str]) -> str:
     text = (files(__package__) / "templates" / f"{template}.txt").read_text("utf-8")
-    return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: words[found[0]], text)
+    return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: replacements[found[0]], text)
 
 
 @click.command("new")
@@ -75,14 +75,14 @@ def command(name: str, package: bool) -> None:
             raise ParameterError(f"{path} exists and is not overwritten: take another name, or another folder")
     run = f"fastcube run {name}" if package else f"fastcube run {name}.py"
     *_, test = targets
-    words = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
+    replacements = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
     begun: list[Path] = []
     try:
         for path, template in targets.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:
                 begun.append(path)
-                file.write(_fill_template(template, words))
+                file.write(_fill_template(template, replacements))
     except OSError as error:  # what was begun would be in the way of the next try
         folders = {folder for place in targets for folder in place.parents if folder != Path()}
         for remove, places in ((Path.unlink, begun), (Path.rmdir, sorted(folders, reverse=True))):

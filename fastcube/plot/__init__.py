@@ -165,7 +165,7 @@ def _select_points(results: Results) -> Sequence[Point]:
 def default_figure(results: Results, sheet: Sheet) -> None:
     """Plot the plain figure: the statistics in the study's table, and its distributions."""
     from .panel import held_values
-    from .words import key_text
+    from .text import key_text
 
     first, *rest = results.study.statistics
     chosen = [first, *(s for s in rest if s.shown or isinstance(s, Distribution))][:_PANELS]
@@ -207,7 +207,7 @@ def draw_figure(
     """Plot the study's figure, on ``axes`` (as many as it has panels) or a new figure, and write it to ``path`` if given.
 
     If statistics, ``x``, ``by`` or ``log`` are given, plot these on one pair of axes instead.  Several results always share one.
-    ``layout`` are the parameters width, height, style, title and legend of ``fastcube.plot.sheet.Sheet``.
+    ``layout`` are the parameters width, height, style, title, legend, xlabel and ylabel of ``fastcube.plot.sheet.Sheet``.
 
     A new figure is drawn with matplotlib's default settings; the caller's axes keep the caller's settings.  If a column has no
     room for all panels, the first panels are plotted and a warning names the others.

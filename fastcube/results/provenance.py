@@ -76,12 +76,12 @@ def _strip_folder(word: str) -> str:
     return PurePath(word).name if PurePath(word).is_absolute() else word
 
 
-def remove_force(words: Sequence[str]) -> list[str]:
+def remove_force(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line without ``--force``, which would discard the results if the command is repeated.
 
     Also behind ``--``, which may be the value of an option before it.
     """
-    return [word for word in words if word != "--force"]
+    return [word for word in arguments if word != "--force"]
 
 
 def _command_line() -> list[str]:

@@ -24,16 +24,16 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     data, lines = explain_sample(point, drawn)
     if not drawn.others["discarded"]:
         for name in BLIND_RULES:
-            data[name.upper()], words = explain_rule(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
-            lines += words
+            data[name.upper()], steps = explain_rule(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
+            lines += steps
     return Explanation("\n".join(lines), data)
 
 
 def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
-    left.lines(results, "sidetrack_delivered", x="rate", by="n")
-    left.scale = "linear"
-    left.set_labels(y="fraction of messages", title="SIDETRACK: delivered within 8n hops")
+    left.lines(results, "sidetrack_delivered", x="rate", by="n", failures=True)
+    left.scale = "log"
+    left.set_labels(y="fraction of messages", title="SIDETRACK: not delivered within 8n hops")
     right.lines(results, "dfs_extra_links", x="rate", by="n")
     right.set_labels(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
     sheet.title("Rules that know their neighbours alone, every node faulty at a rate")
