@@ -383,7 +383,7 @@ def test_a_plan_that_cannot_be_run_is_refused_at_once(where, width, said, capsys
     assert said in shown.err
 
 
-@pytest.mark.parametrize("more", [["reliability", "--rate", ".1"], ["lifetime", "--law", "exponential"]])
+@pytest.mark.parametrize("more", [["reliability", "--rate", ".1"], ["lifetime", "--distribution", "exponential"]])
 def test_a_file_without_trials_is_one_line(tmp_path, capsys, more):
     study = fc.study("survival-curve")
     point = study.point({"network": "hypercube", "failing": "links", "n": 3, "failed": 2})
