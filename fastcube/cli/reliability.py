@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
 
 def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: str | None) -> list[Source]:
-    """Return the networks in a results file, or the network ``given`` if it has an ``n``."""
+    """Return the networks in a results file, or the network ``given`` if it has an ``n``.  Raises ParameterError if none."""
     from ..networks.family import find_family, network_families
     from ..results.reliability import group_by_network
 
@@ -52,7 +52,9 @@ def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: s
         return [Source(family.name, fail, family.check_size(n), None)]
     if given in network_families():
         raise ParameterError(f"n must be given for a network, such as {given} --n 4")
-    return [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]
+    if not (sources := [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]):
+        raise ParameterError(f"{given} must have trials of at least one network, got none")
+    return sources
 
 
 def format_estimate(e: Estimate) -> str:

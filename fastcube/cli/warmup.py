@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, into: str | None) -> None:
     """Compile the kernels of studies (by default all), at their default points or at the given points, and print the time."""
-    from ..results.memory import check_address_space
-
-    check_address_space(1)
     from ..kernels.machine.cache import cache_folder
     from ..measure import registry
     from ..measure.grid import build_points
