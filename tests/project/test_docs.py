@@ -20,7 +20,7 @@ SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a fil
 def test_python_examples_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    names = {}
+    names = {"__name__": "__main__"}
     text = path.read_text()
     for file in SHOWN_FILE.findall(text):
         shutil.copy(path.parent / file, tmp_path)
@@ -42,12 +42,3 @@ def test_every_study_has_its_page(study):
     """One that tells what it measures: of the rooms that name all studies alike, none counts."""
     reported = [p for p in DOCUMENTS if p.parent in (ROOT / "docs", ROOT / "docs" / "papers") and p.stem != "speed"]
     assert any(re.search(rf"(`|fastcube run ){study}\b(?!-)", path.read_text()) for path in reported), study
-
-
-def test_readme_comments_are_what_is_printed(capsys):
-    """The one example whose result the README states."""
-    text = (ROOT / "README.md").read_text()
-    line = next(line for line in text.splitlines() if line.startswith("print(u.rounds"))
-    names = {}
-    exec(text.split("```python\n")[1].split("\n\ndual")[0], names)
-    assert capsys.readouterr().out.strip() == line.split("  # ")[1]

@@ -54,10 +54,7 @@ def python_needed() -> str:
 
 
 SENTENCES = {
-    "README.md": [
-        python_needed,
-        lambda: f"`< {proportion(0, 10**6).high:.7f}` is the upper limit of an interval",
-    ],
+    "README.md": [python_needed],
     "docs/batch.md": [
         lambda: f"A run writes its file after {checkpoints.FIRST:.0f} s, then every {checkpoints.EVERY:.0f} s",
         lambda: f"later once per {checkpoints.GROWTH:.0%} of the run time",

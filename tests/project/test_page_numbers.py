@@ -207,10 +207,12 @@ def test_numbers_in_words():
     words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("routing-rules").statistics))
     networks, papers = len(fc.network_families()), len(inventory.papers())
-    assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
     assert (
-        f"shows how {words[rules]} published rules" in read_page("rules") and f"{words[rules].title()} rules" in README
+        networks == 15
+        and "Fifteen networks or eight rules" in README
+        and "compares fifteen networks" in read_page("networks")
     )
+    assert f"{words[rules]} published rules" in read_page("rules") and words[rules] == "eight"
     assert f"## Results on {words[papers]} papers" in README
 
 

@@ -1,6 +1,8 @@
-"""README: its length, its printed table, and the numbers of its sentences, against cached results, studies and records."""
+"""README: its length, its printed outputs, and the numbers of its sentences, against cached results, studies and records."""
 
+import contextlib
 import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -8,43 +10,92 @@ from pathlib import Path
 import pytest
 
 import fastcube as fc
+from fastcube.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text()
 WORDS = " ".join(TEXT.split())
 
 
+def read_page(name):
+    return " ".join((ROOT / "docs" / f"{name}.md").read_text().split())
+
+
 @pytest.fixture(scope="module")
-def figure_8(tmp_path_factory):
-    path = tmp_path_factory.mktemp("readme") / "fig8.h5"
-    path.write_bytes(gzip.decompress((ROOT / "docs" / "results" / "unsafe-fraction.h5.gz").read_bytes()))
-    return fc.open_results(path)
+def load(tmp_path_factory):
+    def load_results(name):
+        path = tmp_path_factory.mktemp("readme") / f"{name}.h5"
+        path.write_bytes(gzip.decompress((ROOT / "docs" / "results" / f"{name}.h5.gz").read_bytes()))
+        return fc.open_results(path)
+
+    return load_results
 
 
 def test_it_is_short():
-    assert len(TEXT.splitlines()) <= 160
+    assert len(TEXT.splitlines()) <= 165
 
 
-def test_the_table_is_the_printed_one(figure_8):
-    """Header and last rows.  The columns of shown rows are as wide as those of all rows are printed."""
-    from fastcube.results.table import as_table
+@pytest.mark.kernels
+def test_each_program_prints_the_text_below_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    pairs = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    assert len(pairs) == TEXT.count("```python") == TEXT.count("```text") == 2
+    for program, text in pairs:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(
+                compile("\n" * TEXT[: TEXT.index(program)].count("\n") + program, str(ROOT / "README.md"), "exec"),
+                names,
+            )
+        assert printed.getvalue().strip() == text.strip()
+    assert (tmp_path / "survival.png").exists()
 
-    (block,) = re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
-    printed = as_table(figure_8).splitlines()
-    rows = [line.split() for line in printed]
-    header, *shown = [line.split() for line in block.splitlines()]
-    assert header in rows and len(shown) == 4
-    last = rows.index(shown[-1])
-    assert rows[last - 3 : last + 1] == shown
-    assert not re.match(r" *\d", printed[last + 1])
-    assert header[:3] == ["n", "f", "trials"]
-    for column in header[2:]:
-        assert f"`{column}`" in TEXT.partition(block)[2], column
 
-
-def test_sentences_about_figure_8(figure_8):
-    trials = sum(tally.trials for _, tally in figure_8)
+def test_sentences_about_figures(load):
+    trials = sum(tally.trials for _, tally in load("unsafe-fraction"))
     assert f"from {trials // 10**6} million random fault sets" in WORDS and trials % 10**6 == 0
+    heavy = load("routing-rules-heavy")
+    delivered = {
+        rule: f"{heavy.estimate(f'{rule}_delivered', n=10, f=512).value:.1%}" for rule in ("dfs", "levels", "vectors")
+    }
+    assert delivered["levels"] == delivered["vectors"]
+    assert f"depth-first search (DFS) still delivers {delivered['dfs']} of the messages" in WORDS
+    assert f"safety levels and vectors deliver {delivered['levels']}" in WORDS
+
+
+def test_sentences_about_results(load):
+    """Other tests hold those on rules (test_tables) and on claims (the audit's test_errata)."""
+    survival = load("survival")
+    assert {t.trials for _, t in survival} == {10**5}
+    for network in ("crossed", "locally-twisted", "moebius0", "moebius1"):
+        for f in (32, 64, 96, 128):
+            difference = survival.estimate("connected_diff", network=network, n=8, f=f)
+            assert difference.low <= 0 <= difference.high
+    assert (
+        "Where 32, 64, 96 or 128 of 2^8 nodes are faulty, 10⁵ trials do not distinguish crossed, locally twisted"
+        in WORDS
+    )
+    rows = json.loads((ROOT / "data" / "critical.json").read_text())["rows"]
+    place, low, high, *_ = rows["24"]
+    assert f"measured for n = {min(map(int, rows))} to {max(map(int, rows))}" in WORDS
+    assert f"as {place} [{low}, {high}] at n = 24" in WORDS
+    mean, half = re.search(
+        r"^40  20  200,000 .* ([\d.]+)e-07 ± ([\d.]+)e-10$", (ROOT / "docs/rare.md").read_text(), re.M
+    ).groups()
+    assert f"Among 20 faults in Q_40, ({mean} ± {float(half) / 1000:.4f}) · 10⁻⁷ nodes" in WORDS
+    assert (
+        "about 6 · 10¹² for the mean" in read_page("rare") and "but plain sampling would need about 6 · 10¹²" in WORDS
+    )
+
+
+def test_the_cluster_commands_are_those_of_the_script(capsys):
+    (line,) = re.findall(r"^    fastcube (slurm .*?) > job\.sh", TEXT, re.MULTILINE)
+    with pytest.raises(SystemExit, match="^0$"):
+        main(line.split())
+    script = capsys.readouterr().out
+    assert "\n#SBATCH --array=0-63\n" in script and "as three jobs that wait for each other" in script
+    assert 'merge "${shards[@]}" -o "$name".h5' in script and "+=(survival-" in script
+    assert "    fastcube info survival.h5 " in TEXT
 
 
 def test_speed_is_that_of_the_record():
