@@ -2,7 +2,7 @@
 How long does a network of links stay connected?
 ================================================
 
-This page shows how the distribution of a link's life changes the time at which a cube of 256 nodes falls apart. All curves come
+How does the distribution of a link's life change the time at which a cube of 256 nodes falls apart? All curves come
 from one file, because the order of failures does not depend on the distribution.
 """
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MADE = {"gallery", "_build"}  # by Sphinx
 DOCUMENTS = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
 
-SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save
+SHOWN_FILE = re.compile(r"^<!-- code ([^\s:]+) -->$", re.MULTILINE)  # a file that the reader is told to save
 
 
 @pytest.mark.kernels

@@ -90,7 +90,7 @@ def test_sentences_about_results(load):
 
 def test_the_cluster_commands_are_those_of_the_script(capsys):
     (line,) = re.findall(r"^    fastcube (slurm .*?) > job\.sh", TEXT, re.MULTILINE)
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(line.split())
     script = capsys.readouterr().out
     assert "\n#SBATCH --array=0-63\n" in script and "as three jobs that wait for each other" in script

@@ -87,6 +87,18 @@ def test_every_command_has_its_name_and_its_page():
         command.make_context(name, rest)  # its options and arguments are there
 
 
+def test_every_command_answers_a_question_on_the_page_of_tasks():
+    """Each line of the page has options and arguments that there are."""
+    text = (DOCS / "tasks.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "?" in line and line.startswith("| ")]
+    lines = [shlex.split(command.strip("`")) for _, command, _ in rows]
+    named = {words[1] for words in lines if words[0] == "fastcube"}
+    assert named == {*COMMANDS, *AUDIT_COMMANDS}
+    for program, name, *rest in lines:
+        if program == "fastcube" and name in COMMANDS:
+            importlib.import_module(f"fastcube.cli.{name}").command.make_context(name, rest)
+
+
 def test_no_line_of_a_page_begins_with_a_comparison():
     """Markdown would take it for a quotation."""
     pages = [path for path in DOCS.parent.rglob("*.md") if not {*MADE, ".venv", "build"} & set(path.parts)]
