@@ -51,6 +51,7 @@ exclude_patterns = [
 
 smartquotes = False  # options begin with two hyphens
 html_theme = "furo"
+html_theme_options = {"announcement": "sections"}  # a bar at the top, which _templates/page.html fills
 html_title = "fastcube"
 html_copy_source = False
 html_static_path = ["_static"]
@@ -71,7 +72,7 @@ html_sidebars = {
 pygments_dark_style = "github-dark"
 
 #: What readers search, by the page that they want: a search shows it first.
-search_words = {
+search_terms = {
     "install": ("install", "pip", "requirements"),
     "batch": ("slurm", "mpi", "dask", "cluster", "resume", "checkpoint", "gpu", "pbs"),
     "references": ("cite", "citation", "bibtex"),
@@ -88,7 +89,7 @@ myst_heading_anchors = 3
 
 # Docstrings say types in words; annotations would say them again, as links to projects that this site cannot ask.
 autodoc_typehints = "none"
-autodoc_member_order = "bysource"
+autodoc_member_order = "groupwise"  # methods before attributes
 autodoc_default_options = {"members": True}
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # autodoc lists them

@@ -27,9 +27,9 @@ def pages():
     return {name: flat(text) for name, text in SITE["errata_pages"](drawn=True).items()}
 
 
-def flat(words):
+def flat(text):
     """Words without line ends, escapes and links to pages of the documentation, which wrapped prose has."""
-    return " ".join(re.sub(r"\[(docs/\w+\.md)\]\(.*?\)", r"\1", words.replace("\\", "")).split())
+    return " ".join(re.sub(r"\[(docs/\w+\.md)\]\(.*?\)", r"\1", text.replace("\\", "")).split())
 
 
 def first_claims():
@@ -174,7 +174,7 @@ SAMPLED = re.compile(r"random|drawn|crowded|trials|Monte Carlo|[\d,]+ sets of \d
 def check_method(report):
     """Check that the text of a range agrees with the method of its claim."""
     if report["outcome"] == "holds":
-        is_proved, is_sampled = (bool(words.search(report["checked"])) for words in (PROVED, SAMPLED))
+        is_proved, is_sampled = (bool(pattern.search(report["checked"])) for pattern in (PROVED, SAMPLED))
         method = report["method"]
         assert (is_proved, is_sampled) in {
             "proved": {(True, False), (True, True)},

@@ -51,8 +51,8 @@ NAMED_PAGE = re.compile(r"\((docs/(\w+\.md))")
 
 def badge(outcome):
     """Return a verdict as the report shows it: a sign, a word, a colour."""
-    words, sign = VERDICT_LABELS[outcome]
-    return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {words}</span>'
+    label, sign = VERDICT_LABELS[outcome]
+    return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {label}</span>'
 
 
 def _drawings(case):
@@ -154,7 +154,7 @@ def cards_html():
         pictures = "".join(svg for svg, _ in _drawings(claim["counterexamples"][finding.get("case", 0)]))
         cards.append(
             f'<li><a class="card" href="errata/{paper}.html#{_label(paper, claim["fact"])}">'
-            f'<span class="picture" aria-hidden="true">{pictures}</span><span class="words">{formula(finding["words"])}</span>'
+            f'<span class="picture" aria-hidden="true">{pictures}</span><span class="text">{formula(finding["text"])}</span>'
             f'<span class="whose">{html.escape(PAGES[paper])} {badge(claim["outcome"])}</span></a></li>'
         )
     return f'<ul class="cards">{"".join(cards)}</ul>'

@@ -33,8 +33,8 @@ def write_card(figure, path):
         axes.set_visible(False)
     first.set(title="", xlabel="", ylabel="")
     first.tick_params(which="both", labelleft=False, labelbottom=False)
-    for words in (*first.texts, *([first.get_legend()] if first.get_legend() else [])):
-        words.set_visible(False)
+    for text in (*first.texts, *([first.get_legend()] if first.get_legend() else [])):
+        text.set_visible(False)
     area = first.get_window_extent().transformed(figure.dpi_scale_trans.inverted()).padded(0.08)
     path.write_text(figure_svg(figure, path.stem, area))
 

@@ -1,6 +1,7 @@
-"""What stands around a page: its description for links, the repository, and the words under which a search finds it first."""
+"""What stands around a page: its section, its description for links, the repository, and the terms that a search finds first."""
 
 import os
+import re
 from importlib import metadata
 from pathlib import Path
 
@@ -29,13 +30,47 @@ def edit_link(app, page):
     return ""
 
 
+def read_sections(app):
+    """Return the sections of the front page's contents: their captions, each with its pages in order."""
+    contents = app.env.get_doctree(app.config.root_doc).findall(addnodes.toctree)
+    return {toctree["caption"]: [page for _, page in toctree["entries"]] for toctree in contents}
+
+
+def list_pages(app, page):
+    """Yield a page and all pages of the contents below it."""
+    yield page
+    for inner in app.env.toctree_includes.get(page, ()):
+        yield from list_pages(app, inner)
+
+
+def name_sections(app, env):
+    """Note the caption of each page's section, when all pages are read."""
+    app.sections = read_sections(app)
+    app.captions = {
+        page: caption for caption, tops in app.sections.items() for top in tops for page in list_pages(app, top)
+    }
+
+
+def add_navigation(app, page, template, context, doctree):
+    """Give the templates the bar of sections, and leave the page's own section in the sidebar, after the theme has made it."""
+    here = app.captions.get(page, "")
+    context["sections"] = [
+        (caption, context["pathto"](pages[0]), caption == here) for caption, pages in app.sections.items()
+    ]
+    shown = here or next(iter(app.sections))
+    _, *parts = re.split(r'(?=<p class="caption")', context.get("furo_navigation_tree", ""))
+    context["furo_navigation_tree"] = "".join(
+        part for part in parts if re.search(rf'<span class="caption-text">{shown}</span>', part)
+    )
+
+
 def describe_page(doctree):
     """The first sentences of a page, on one line."""
     for paragraph in doctree.findall(nodes.paragraph):
-        words = " ".join(paragraph.astext().split())
-        if len(words) > LONGEST_DESCRIPTION:
-            words = words[:LONGEST_DESCRIPTION].rpartition(" ")[0] + " ..."
-        return words
+        text = " ".join(paragraph.astext().split())
+        if len(text) > LONGEST_DESCRIPTION:
+            text = text[:LONGEST_DESCRIPTION].rpartition(" ")[0] + " ..."
+        return text
     return ""
 
 
@@ -48,8 +83,8 @@ def add_context(app, page, template, context, doctree):
     context["card"] = f"{app.config.html_baseurl}_static/card.png"
 
 
-def add_search_words(app, doctree):
-    """Enter a page's words of ``search_words`` into the index, as main entries: a search shows those first.
+def add_search_terms(app, doctree):
+    """Enter a page's words of ``search_terms`` into the index, as main entries: a search shows those first.
 
     Options of commands leave it: twelve of them would stand before the page on batch jobs.
     """
@@ -57,12 +92,12 @@ def add_search_words(app, doctree):
         kept = [item for item in entry["entries"] if "command line option" not in item[1]]
         if len(kept) < len(entry["entries"]):
             entry["entries"] = kept
-    words = app.config.search_words.get(app.env.docname, ())
-    if words:
-        anchor = f"words-{app.env.docname.replace('/', '-')}"
+    terms = app.config.search_terms.get(app.env.docname, ())
+    if terms:
+        anchor = f"terms-{app.env.docname.replace('/', '-')}"
         first = next(doctree.findall(nodes.section))
         first.insert(1, nodes.target("", "", ids=[anchor]))
-        first.insert(1, addnodes.index(entries=[("single", word, anchor, "main", None) for word in words]))
+        first.insert(1, addnodes.index(entries=[("single", term, anchor, "main", None) for term in terms]))
 
 
 def hide_options(app):
@@ -73,8 +108,10 @@ def hide_options(app):
 
 
 def setup(app):
-    app.add_config_value("search_words", {}, "env")
+    app.add_config_value("search_terms", {}, "env")
+    app.connect("env-updated", name_sections)
     app.connect("html-page-context", add_context)
-    app.connect("doctree-read", add_search_words, priority=100)
+    app.connect("html-page-context", add_navigation, priority=900)
+    app.connect("doctree-read", add_search_terms, priority=100)
     app.connect("builder-inited", hide_options)
     return {"parallel_read_safe": True}

@@ -14,7 +14,7 @@ from fastcube.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text()
-WORDS = " ".join(TEXT.split())
+ONE_LINE = " ".join(TEXT.split())
 
 
 def read_page(name):
@@ -53,14 +53,14 @@ def test_each_program_prints_the_text_below_it(tmp_path, monkeypatch):
 
 def test_sentences_about_figures(load):
     trials = sum(tally.trials for _, tally in load("unsafe-fraction"))
-    assert f"from {trials // 10**6} million random fault sets" in WORDS and trials % 10**6 == 0
+    assert f"from {trials // 10**6} million random fault sets" in ONE_LINE and trials % 10**6 == 0
     heavy = load("routing-rules-heavy")
     delivered = {
         rule: f"{heavy.estimate(f'{rule}_delivered', n=10, f=512).value:.1%}" for rule in ("dfs", "levels", "vectors")
     }
     assert delivered["levels"] == delivered["vectors"]
-    assert f"depth-first search (DFS) still delivers {delivered['dfs']} of the messages" in WORDS
-    assert f"safety levels and vectors deliver {delivered['levels']}" in WORDS
+    assert f"depth-first search (DFS) still delivers {delivered['dfs']} of the messages" in ONE_LINE
+    assert f"safety levels and vectors deliver {delivered['levels']}" in ONE_LINE
 
 
 def test_sentences_about_results(load):
@@ -73,18 +73,19 @@ def test_sentences_about_results(load):
             assert difference.low <= 0 <= difference.high
     assert (
         "Where 32, 64, 96 or 128 of 2^8 nodes are faulty, 10⁵ trials do not distinguish crossed, locally twisted"
-        in WORDS
+        in ONE_LINE
     )
     rows = json.loads((ROOT / "data" / "critical.json").read_text())["rows"]
     place, low, high, *_ = rows["24"]
-    assert f"measured for n = {min(map(int, rows))} to {max(map(int, rows))}" in WORDS
-    assert f"as {place} [{low}, {high}] at n = 24" in WORDS
+    assert f"measured for n = {min(map(int, rows))} to {max(map(int, rows))}" in ONE_LINE
+    assert f"as {place} [{low}, {high}] at n = 24" in ONE_LINE
     mean, half = re.search(
         r"^40  20  200,000 .* ([\d.]+)e-07 ± ([\d.]+)e-10$", (ROOT / "docs/rare.md").read_text(), re.M
     ).groups()
-    assert f"Among 20 faults in Q_40, ({mean} ± {float(half) / 1000:.4f}) · 10⁻⁷ nodes" in WORDS
+    assert f"Among 20 faults in Q_40, ({mean} ± {float(half) / 1000:.4f}) · 10⁻⁷ nodes" in ONE_LINE
     assert (
-        "about 6 · 10¹² for the mean" in read_page("rare") and "but plain sampling would need about 6 · 10¹²" in WORDS
+        "about 6 · 10¹² for the mean" in read_page("rare")
+        and "but plain sampling would need about 6 · 10¹²" in ONE_LINE
     )
 
 
@@ -115,7 +116,7 @@ def test_limitations_are_those_of_the_axes():
         name: {axis.name: axis.high for axis in fc.study(name).axes if hasattr(axis, "high")}
         for name in fc.study_names()
     }
-    text = WORDS.partition("## Limitations")[2]
+    text = ONE_LINE.partition("## Limitations")[2]
     largest, faults = re.search(r"up to n = (\d+) and ([\d,]+) faults", text).groups()
     of_cubes = [axes["n"] for axes in limits.values() if "n" in axes]
     assert of_cubes.count(int(largest)) > len(of_cubes) / 3 and max(of_cubes) == int(largest)

@@ -39,8 +39,8 @@ def returned_by(thing):
         if name.startswith("_") or not inspect.isfunction(function) or "return" not in function.__annotations__:
             continue
         # names that are imported for type checkers alone are not there; those of ours are looked up by hand
-        for word in re.findall(r"\w+", str(function.__annotations__["return"])):
-            yield from own(getattr(importlib.import_module(function.__module__), word, None))
+        for argument in re.findall(r"\w+", str(function.__annotations__["return"])):
+            yield from own(getattr(importlib.import_module(function.__module__), argument, None))
 
 
 def test_every_public_name_has_its_page():
@@ -92,7 +92,7 @@ def test_every_command_answers_a_question_on_the_page_of_tasks():
     text = (DOCS / "tasks.md").read_text()
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if "?" in line and line.startswith("| ")]
     lines = [shlex.split(command.strip("`")) for _, command, _ in rows]
-    named = {words[1] for words in lines if words[0] == "fastcube"}
+    named = {name for program, name, *_ in lines if program == "fastcube"}
     assert named == {*COMMANDS, *AUDIT_COMMANDS}
     for program, name, *rest in lines:
         if program == "fastcube" and name in COMMANDS:
@@ -147,8 +147,8 @@ def test_kept_results_are_small_and_whole(tmp_path):
         assert code_of(results.study) is study, name  # with other axes the plain figure would be drawn
         assert axes or len(results) == len(study.grid(grid).points), name
         reported = [run["parameters"] for run in results.history]
-        words = [word for run in reported for word in (*run["command"], *run["settings"].values())]
-        assert not any(word.startswith("/") for word in words), name  # a place on somebody's machine
+        arguments = [argument for run in reported for argument in (*run["command"], *run["settings"].values())]
+        assert not any(argument.startswith("/") for argument in arguments), name  # a place on somebody's machine
         assert trials is None or {tally.trials for _, tally in results} == {int(float(trials))}, name
 
 
