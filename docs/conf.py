@@ -220,7 +220,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "write_computation_times": False,  # a page that loads tables from elsewhere
-    "plot_gallery": True,
+    "plot_gallery": not tags.has("without_gallery"),  # noqa: F821  (a name of Sphinx)
     "reset_modules": (),
     "capture_repr": ("_repr_html_",),
     "image_scrapers": (scrape_figures,),
