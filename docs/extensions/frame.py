@@ -1,4 +1,4 @@
-"""What stands around a page: its section, its description for links, the repository, and the terms that a search finds first."""
+"""The frame of a page: its section, its description for links, the repository, and the terms that a search finds first."""
 
 import os
 import re
@@ -86,7 +86,7 @@ def add_context(app, page, template, context, doctree):
 def add_search_terms(app, doctree):
     """Enter a page's words of ``search_terms`` into the index, as main entries: a search shows those first.
 
-    Options of commands leave it: twelve of them would stand before the page on batch jobs.
+    Options of commands are removed, because twelve of them would come before the page on batch jobs.
     """
     for entry in list(doctree.findall(addnodes.index)):
         kept = [item for item in entry["entries"] if "command line option" not in item[1]]

@@ -17,7 +17,7 @@ VERBS = {"Compute", "Draw", "Print", "Report", "Show", "Skip", "Start", "Write"}
 
 
 def example_of(name):
-    """The words of a command's example, and the file into which a shell would write its output."""
+    """The arguments of a command's example, and the file into which a shell would write its output."""
     start, mark, line = COMMAND_OBJECTS[name].epilog.split("\n")
     assert (start, mark) == ("\b", "Example:")
     typed, _, target = line.strip().partition(" > ")
@@ -42,8 +42,8 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     """In the order of ``fastcube --help``, with shards and results of the first example beside them."""
     monkeypatch.chdir(tmp_path)
 
-    def execute(name, words):
-        found = [file for word in words for file in (sorted(map(str, Path().glob(word))) if "*" in word else [word])]
+    def execute(name, arguments):
+        found = [file for typed in arguments for file in (sorted(map(str, Path().glob(typed))) if "*" in typed else [typed])]
         with pytest.raises(SystemExit) as ended:
             main([name, *found])
         assert not ended.value.code, (name, capsys.readouterr().err)
@@ -52,8 +52,8 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     for output, shard in (("old", "0/1"), ("new", "0/1"), ("part-0", "0/2"), ("part-1", "1/2")):
         execute("run", shlex.split(f"unsafe-fraction --set n=5 --set f=2 --trials 1e4 --shard {shard} -o {output}.h5"))
     for name in sorted(COMMANDS, key=lambda name: (name != "run", [*COMMANDS].index(name))):
-        words, target = example_of(name)
-        printed = execute(name, words)
+        arguments, target = example_of(name)
+        printed = execute(name, arguments)
         if target:
             Path(target).write_text(printed)
     assert {"unsafe.h5", "unsafe.svg", "whole.h5", "faults.csv", "mine.py"} <= {path.name for path in Path().iterdir()}

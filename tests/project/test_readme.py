@@ -89,6 +89,7 @@ def test_sentences_about_results(load):
     )
 
 
+@pytest.mark.kernels  # the script has an estimate of its time
 def test_the_cluster_commands_are_those_of_the_script(capsys):
     (line,) = re.findall(r"^    fastcube (slurm .*?) > job\.sh", TEXT, re.MULTILINE)
     with pytest.raises(SystemExit, match=r"^0$"):
