@@ -1,8 +1,8 @@
 """Print how often intervals hold the true value, and how wide they are: the table of ``docs/statistics.md``.
 
-The coverage of proportions and quantiles is a sum over the binomial distribution.  The coverage of means and ratios is measured
-on samples of distributions with a known mean, and compared with the normal interval of a textbook.  The samples have a seed, so the
-table is the same everywhere.
+The coverage of proportions and quantiles is a sum over the binomial distribution.  The coverage of means and ratios is
+measured on samples of distributions with a known mean, and compared with the normal interval of a textbook.  The samples have
+a seed, so the table is the same everywhere.
 """
 
 from __future__ import annotations

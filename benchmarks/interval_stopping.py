@@ -1,8 +1,9 @@
 """Measure how stopping changes an estimate and its interval: python benchmarks/interval_stopping.py > data/stopping.json
 
-Runs of a proportion p are stopped as ``fastcube run`` stops them, on prefixes of 2^12, 2^13, ... trials when a target is reached.
-The output is JSON.  It has the fraction of runs whose Clopper-Pearson interval at the stop holds p, and the mean estimate over p,
-less one.  For a quantity with a heavy tail it has the fraction of runs whose normal interval at the stop holds the mean.
+Runs of a proportion p are stopped as ``fastcube run`` stops them, on prefixes of 2^12, 2^13, ... trials when a target is
+reached. The output is JSON.  It has the fraction of runs whose Clopper-Pearson interval at the stop holds p, and the mean
+estimate over p, less one.  For a quantity with a heavy tail it has the fraction of runs whose normal interval at the stop
+holds the mean.
 """
 
 from __future__ import annotations

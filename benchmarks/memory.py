@@ -2,9 +2,9 @@
 
 ``python benchmarks/memory.py`` measures all studies again and writes ``data/memory.json``.  ``--table`` prints the table, and
 ``--points`` measures the points of POINTS, at which a further worker needs more than on any first grid.  Each figure is the
-largest resident memory of a whole process, in MiB, with an empty and with a warm cache, and the increase per further worker, from four
-workers and one.  Every point of the first grid runs.  As many studies are measured at once as there are processors.  All studies
-take some twenty minutes on two cores, mostly for compiling with an empty cache.
+largest resident memory of a whole process, in MiB, with an empty and with a warm cache, and the increase per further worker,
+from four workers and one.  Every point of the first grid runs.  As many studies are measured at once as there are processors.
+All studies take some twenty minutes on two cores, mostly for compiling with an empty cache.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The errata have all refuted facts, corrections and misprints of registries, kept verdicts and inventories."""
+"""The errata have all refuted facts, corrections and misprints of registries, cached verdicts and inventories."""
 
 import re
 import runpy
@@ -184,7 +184,7 @@ def check_method(report):
 
 
 def check_kept(decided):
-    """Compare reports of claims with their kept verdicts."""
+    """Compare reports of claims with their cached verdicts."""
     known = {(kept["paper"], kept["id"]): kept for kept in REPORTS}
     for report in decided:
         check_method(report)

@@ -301,7 +301,7 @@ def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number)
 
 @pytest.mark.slow
 def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
-    make_report(tmp_path, claims=())  # so that what is kept next is a verdict
+    make_report(tmp_path, claims=())  # so that the next stored entry is a verdict
     monkeypatch.setattr(Folder, "write_entry", then_signal(Folder.write_entry, signal.SIGUSR1))
     assert make_report(tmp_path, claims=("corrected", "last"))[1] == WORK_REMAINS
     assert "added" in page(tmp_path).text["toy-three"]

@@ -39,11 +39,13 @@ def test_an_example_has_options_and_arguments_that_there_are(name):
 
 @pytest.mark.kernels
 def test_the_examples_run(tmp_path, monkeypatch, capsys):
-    """In the order of ``fastcube --help``, with shards and results of the first example beside them."""
+    """In the order of ``fastcube --help``, with shards and results of the first example in the same folder."""
     monkeypatch.chdir(tmp_path)
 
     def execute(name, arguments):
-        found = [file for typed in arguments for file in (sorted(map(str, Path().glob(typed))) if "*" in typed else [typed])]
+        found = [
+            file for typed in arguments for file in (sorted(map(str, Path().glob(typed))) if "*" in typed else [typed])
+        ]
         with pytest.raises(SystemExit) as ended:
             main([name, *found])
         assert not ended.value.code, (name, capsys.readouterr().err)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MADE = {"gallery", "_build"}  # by Sphinx
 DOCUMENTS = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
 
-SHOWN_FILE = re.compile(r"^<!-- code ([^\s:]+) -->$", re.MULTILINE)  # a file that the reader is told to save
+SHOWN_FILE = re.compile(r"^<!-- code ([^\s:]+) -->$", re.MULTILINE)  # a file that the reader saves
 
 
 @pytest.mark.kernels
@@ -39,6 +39,6 @@ def test_links_lead_somewhere(path):
 
 @pytest.mark.parametrize("study", fc.study_names())
 def test_every_study_has_its_page(study):
-    """One that tells what it measures: of the rooms that name all studies alike, none counts."""
+    """The page describes the measurement, so pages that only list all studies do not count."""
     reported = [p for p in DOCUMENTS if p.parent in (ROOT / "docs", ROOT / "docs" / "papers") and p.stem != "speed"]
     assert any(re.search(rf"(`|fastcube run ){study}\b(?!-)", path.read_text()) for path in reported), study

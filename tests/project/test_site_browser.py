@@ -155,7 +155,7 @@ def test_prose_has_lines_that_one_can_read_and_commands_are_whole(page):
 
 @pytest.mark.parametrize("width", [375, 768])
 def test_no_button_covers_code_on_a_telephone(page, width):
-    """A button stands above its code; on wider windows it appears only when the pointer is over the block."""
+    """A button is above its code; in wider windows it appears only when the pointer is over the block."""
     page.set_viewport_size({"width": width, "height": 900})
     for name in ("start", "batch", "study"):
         page.goto((Path(SITE) / f"{name}.html").resolve().as_uri())
