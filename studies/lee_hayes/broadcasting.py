@@ -205,8 +205,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"mean number of time units until {title} reaches its last nonfaulty node, complete or not, "
-            f"among {among}",
+            description=f"mean number of time units until {title} reaches the last node that it reaches, among {among}",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
@@ -215,7 +214,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         ),
         *make_quantiles(
             f"{name}_steps",
-            f"number of time units until {title} reaches its last nonfaulty node, complete or not, among {among}",
+            f"number of time units until {title} reaches the last node that it reaches, among {among}",
             f"{name}_steps_bins",
             percents=(50, 95),
             condition=condition,

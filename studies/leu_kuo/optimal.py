@@ -86,10 +86,15 @@ OPTIMAL_TREE = Study(
             f"{AMONG_SINK}",
             "sink_exists",
         ),
-        make_mean("optimality_gap", "number of faulty links of FIND_TREE's tree minus that of the optimum tree", "gap"),
+        make_mean(
+            "optimality_gap",
+            "number of faulty links of FIND_TREE's tree minus the least of any tree, over all sinks",
+            "gap",
+        ),
         Ratio(
             name="approximation_ratio",
-            description=f"total faulty links of FIND_TREE's trees divided by the total of the optimum trees{AMONG_SINK}",
+            description="total faulty links of FIND_TREE's trees divided by the total of the best trees over all "
+            f"sinks{AMONG_SINK}",
             numerator="tree_faults",
             denominator="optimum",
             squares=("tree_faults_squared", "product", "optimum_squared"),

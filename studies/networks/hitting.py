@@ -90,7 +90,8 @@ STATISTICS: tuple[Statistic, ...] = (
     ),
     NormalDifference(
         name="lifetime_diff",
-        description="mean time to the first disconnection: network minus hypercube, on the same orders of failures",
+        description="mean time to the first disconnection or the last failure, each failing at rate 1: network minus hypercube, "
+        "on the same orders of failures",
         total="life_diff",
         squares="life_diff_squares",
         nonzero="life_differs",
