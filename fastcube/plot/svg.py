@@ -55,10 +55,10 @@ def _remove_repetition(svg: str) -> str:
     """Remove the names that nothing refers to, and state the style of a line's markers once."""
     used = set(re.findall(r"#([\w-]+)", svg))
     named = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
-    return _MARKERS.sub(_share_style, named)
+    return _MARKERS.sub(_hoist_style, named)
 
 
-def _share_style(group: re.Match[str]) -> str:
+def _hoist_style(group: re.Match[str]) -> str:
     styles = set(re.findall(r' style="[^"]*"', group[2]))
     if len(styles) > 1 or "style=" in group[1]:
         return group[0]
