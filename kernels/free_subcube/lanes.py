@@ -1,0 +1,251 @@
+"""Fault-free subcubes under at most 64 faulty nodes, with one trial per vector lane in the loop of ``fastcube.kernels.draws.sieve``.
+
+Entry points: ``FREE_SUBCUBE_LANES_8``, ``_16`` and ``_32``, by the width of the fields that hold the labels.
+
+1. *labels*: some more labels than faults are sampled, so that nearly every trial has f distinct ones.  The rows of a trial with
+   fewer are decided one at a time, as is for n > 32 a trial with two equal low halves.  Labels that are not used are replaced by the
+   first, which changes no set, and all are translated so that the first is 0, which changes no answer.
+2. *columns*: the labels are transposed.  Column i has bit i of all labels of a trial, in as many lanes (``groups``) as they fill.
+3. *halves and quarters*: one half of dimension i has no fault if column i is 0, and the quarters of two dimensions are the
+   intersections of their columns and complements.  The intersection of two complements has the first fault.
+4. *eighths*: blocks of consecutive labels are read from the three highest bits of the labels.  A trial that has no fault-free quarter
+   or aligned eighth is searched alone, by its columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws import philox, sieve
+from ..machine import bits, simd
+from ..machine.array_types import I64, Cells, Floats, Words
+from ..machine.bits import ALL_BITS, ONE, ZERO
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from .columns import exchange_halves, transpose_eight
+from .layout import F, N
+from .scalar import Search, find_free_subcube, record_trials, run_trial, set_up
+
+#: Most labels of a trial, because a word holds a bit of each.
+_MOST_LABELS = np.int64(64)
+
+# Fraction of trials with too few distinct labels that costs less than a further label of all (measured).
+_FEW_TRIALS = 0.005
+
+
+class LaneWorkspace(NamedTuple):
+    params: Floats  #: parameters of the point
+    f: I64
+    samples: sieve.Samples
+    high: Cells  #: rows of the labels' high halves, for n > 32
+    squares: Cells  #: the rows of a group of labels, and the rows after them up to a power of two
+    columns: Cells  #: n rows for each group
+    rows: Words  #: bit rows of one trial, as in ``scalar.Search``
+    single: Search  #: for trials decided one at a time
+
+
+@block
+def _count_labels(n, f):
+    """Return the number of labels to sample per trial.  About f^2 / 2^(n+1) labels repeat earlier ones, as in a Poisson distribution."""
+    repeats = f * (f - 1) / 2.0 / 2.0**n
+    count, fraction = np.int64(f), repeats
+    while fraction > _FEW_TRIALS and count < min(2 * f, _MOST_LABELS) and n <= 32:
+        count += 1
+        fraction *= repeats / (count - f + 1)
+    return count
+
+
+# ---------------------------------------------------------------- 1. labels
+
+
+@block(always=True)
+def _draw_high_halves(work, trials, lanes):
+    """Sample the high halves of the labels of a vector of trials."""
+    prepared = philox.prepare_lanes(trials.key, np.uint64(8 * (trials.start // lanes)), philox.HIGH_LABELS)
+    words = work.high.view(np.uint64)
+    for k in range(0, work.samples.count, 2):
+        even, odd = philox.word_lanes(trials.key, prepared, np.uint64(k >> 1))
+        simd.store(words, 8 * k, even)
+        simd.store(words, 8 * k + 8, odd)
+
+
+@block(always=True)
+def _replace_unused(work, trials, lanes):
+    """Replace the labels after the first f distinct ones by the first label; return the lanes with fewer, as bits."""
+    labels, at, f = work.samples.labels, trials.at, work.f
+    first = simd.load(labels, at)
+    one, enough = simd.splat_like(first, ONE), simd.splat_like(first, np.uint64(f))
+    got = one
+    for r in range(1, work.samples.count):
+        x = simd.load(labels, at + r * lanes)
+        least = x ^ first
+        for j in range(1, r):
+            least = simd.minimum(least, x ^ simd.load(labels, at + j * lanes))
+        new = least != 0
+        if r >= f:
+            new = new & (got != enough)
+            simd.store(labels, at + r * lanes, simd.select(new, x, first))
+        got = got + simd.select(new, one, one ^ one)
+    return simd.bits(got != enough)
+
+
+# ---------------------------------------------------------------- 2. columns
+
+
+@block
+def _write_columns(rows, at, count, first, squares, columns, to, dims, lanes):
+    """Write ``dims`` columns of a group of ``count`` rows, translated by ``first``, to ``columns`` from ``to`` on."""
+    side = np.int64(8)
+    while side < count:
+        side *= 2
+    for r in range(side):
+        simd.store(squares, r * lanes, simd.load(rows, at + r * lanes) ^ first if r < count else first ^ first)
+    words = squares.view(np.uint64)
+    for r in range(0, side, 8):
+        transpose_eight(words, 8 * r, 8, 0)
+    for k in range(3, bits.lowest(np.uint64(side))):
+        for r in range(side):
+            if r & 1 << k == 0:
+                exchange_halves(words, 8 * r, 8 * (r + (1 << k)), k)
+    low = simd.splat_like(first, ALL_BITS >> np.uint64(64 - side))
+    for i in range(dims):
+        x = simd.load(squares, (i & (side - 1)) * lanes)
+        if side < 512 // lanes:
+            x = (x >> simd.splat_like(first, np.uint64(i & ~(side - 1)))) & low
+        simd.store(columns, to + i * lanes, x)
+
+
+@block(always=True)
+def _write_all_columns(work, trials, lanes):
+    """Write the columns of all labels; return the number of groups."""
+    samples, width = work.samples, 512 // lanes
+    n, groups = samples.n, (samples.count + width - 1) // width
+    dims = min(n, width)
+    first, high = simd.load(samples.labels, trials.at), simd.load(work.high, 0)
+    for g in range(groups):
+        at, to = g * width * lanes, g * n * lanes
+        count = min(samples.count - g * width, width)
+        _write_columns(samples.labels, trials.at + at, count, first, work.squares, work.columns, to, dims, lanes)
+        if n > dims:
+            to += dims * lanes
+            _write_columns(work.high, at, count, high, work.squares, work.columns, to, n - dims, lanes)
+    return groups
+
+
+# ---------------------------------------------------------------- 3. halves and quarters, 4. eighths
+
+
+@block(alone=True)
+def _find_free_parts(columns, n, groups, lanes):
+    """Return the lanes with a fault-free half, and those with a fault-free quarter, as bits."""
+    step = n * lanes
+    least = simd.load(columns, 0) | ~simd.load(columns, 0)
+    for i in range(n):
+        x = simd.load(columns, i * lanes)
+        for g in range(1, groups):
+            x = x | simd.load(columns, i * lanes + g * step)
+        least = simd.minimum(least, x)
+    halves = simd.bits(least == 0)
+    for i in range(1, n):
+        if simd.bits(least != 0) == ZERO:
+            break
+        a = simd.load(columns, i * lanes)
+        for j in range(i):
+            b = simd.load(columns, j * lanes)
+            both, upper, lower = a & b, a & ~b, b & ~a
+            for g in range(1, groups):
+                x, y = simd.load(columns, i * lanes + g * step), simd.load(columns, j * lanes + g * step)
+                both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
+            least = simd.minimum(simd.minimum(least, both), simd.minimum(upper, lower))
+    return halves, simd.bits(least == 0)
+
+
+@block
+def _find_free_blocks(columns, n, groups, lanes):
+    """Return the lanes with a fault-free half, quarter and eighth of consecutive labels, as bits."""
+    zero = simd.load(columns, 0) ^ simd.load(columns, 0)
+    b1, b2, b3, b4, b5, b6, b7 = zero, zero, zero, zero, zero, zero, zero  # the blocks without the first fault
+    for g in range(groups):
+        at = (g * n + n - 3) * lanes
+        x, y, z = simd.load(columns, at), simd.load(columns, at + lanes), simd.load(columns, at + 2 * lanes)
+        b1, b2, b3 = b1 | (x & ~y & ~z), b2 | (y & ~x & ~z), b3 | (x & y & ~z)
+        b4, b5, b6, b7 = b4 | (z & ~x & ~y), b5 | (x & z & ~y), b6 | (y & z & ~x), b7 | (x & y & z)
+    low, middle, high = b2 | b3, b4 | b5, b6 | b7
+    quarters = simd.minimum(low, simd.minimum(middle, high))
+    eighths = simd.minimum(simd.minimum(simd.minimum(b1, b2), simd.minimum(b3, b4)), simd.minimum(b5, b6))
+    return simd.bits((middle | high) == 0), simd.bits(quarters == 0), simd.bits(simd.minimum(eighths, b7) == 0)
+
+
+@block
+def _has_free_eighth(work, groups, lane, lanes):
+    """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth."""
+    n, rows, known = work.samples.n, work.rows, ALL_BITS >> np.uint64(64 - work.samples.count)
+    for i in range(n):
+        x = ZERO
+        for g in range(groups):
+            x |= np.uint64(work.columns[(g * n + i) * lanes + lane]) << np.uint64(512 // lanes * g)
+        rows[2 * i], rows[2 * i + 1] = x, x ^ known
+    return find_free_subcube(rows, n, np.int64(3), np.int64(3)) == 3
+
+
+@block(always=True)
+def _decide_vector(work, trials, lanes, tally):
+    """Tally the wanted trials of a vector; return False, because none is queued."""
+    n, wanted = work.samples.n, sieve.wanted_lanes(trials, lanes)
+    if n > 32:
+        _draw_high_halves(work, trials, lanes)
+    short = _replace_unused(work, trials, lanes) & wanted
+    wanted ^= short
+    while short:
+        run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(short)), work.params, work.single, tally)
+        short &= short - ONE
+    groups = _write_all_columns(work, trials, lanes)
+    halves, quarters = _find_free_parts(work.columns, n, groups, lanes)
+    blocks = _find_free_blocks(work.columns, n, groups, lanes)
+    eighths = quarters | blocks[2]
+    left = wanted & ~eighths
+    while left:
+        if _has_free_eighth(work, groups, bits.lowest(left), lanes):
+            eighths |= left & (~left + ONE)
+        left &= left - ONE
+    record_trials(tally, (halves, quarters, eighths), blocks, wanted)
+    return False
+
+
+# ---------------------------------------------------------------- the kernels
+
+
+_sift_trials = sieve.make_sieve(_decide_vector)
+
+
+def _make_kernel(width: int, word: Any) -> Kernel:
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
+
+    @scratch
+    def workspace_for(params):
+        n, f = np.int64(params[N]), np.int64(params[F])
+        count = _count_labels(n, f)
+        return LaneWorkspace(
+            params,
+            f,
+            sieve.make_samples(n, count, lanes, word),
+            np.zeros((count + 1) * lanes, word),
+            np.zeros(width * lanes, word),
+            np.zeros((count + width) // width * n * lanes, word),
+            np.zeros(128, np.uint64),
+            set_up(params),
+        )
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
+    def free_subcube_lanes(key, first, stop, params, tally):
+        """Run trials at (n, f, 0) = params; 3 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, 1 <= f <= 64, 2^(n-1)."""
+        _sift_trials(key, first, stop, workspace_for(params), lanes, tally)
+
+    return free_subcube_lanes
+
+
+#: Kernels for n <= 8, n <= 16 and n <= 62.
+FREE_SUBCUBE_LANES_8 = _make_kernel(8, np.uint8)
+FREE_SUBCUBE_LANES_16 = _make_kernel(16, np.uint16)
+FREE_SUBCUBE_LANES_32 = _make_kernel(32, np.uint32)
