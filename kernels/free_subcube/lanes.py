@@ -33,14 +33,26 @@ _MOST_LABELS = np.int64(64)
 # Fraction of trials with too few distinct labels that costs less than a further label of all (measured).
 _FEW_TRIALS = 0.005
 
+# Number of dimensions that are tested with all others in fields of lanes, before the pairs that this leaves out.
+_MOST_PACKED = np.int64(4)
+
+
+class Columns(NamedTuple):
+    """Columns of the labels of a vector of trials."""
+
+    n: I64
+    side: I64  #: rows of a square: the least power of two, from 8 on, for the labels of a group
+    groups: I64  #: number of groups of labels, each as many as a lane has bits
+    squares: Cells  #: ``side`` rows for each group, and for each group of high halves: the transposed labels
+    cells: Cells  #: n rows for each group: its columns
+
 
 class LaneWorkspace(NamedTuple):
     params: Floats  #: parameters of the point
     f: I64
     samples: sieve.Samples
     high: Cells  #: rows of the labels' high halves, for n > 32
-    squares: Cells  #: the rows of a group of labels, and the rows after them up to a power of two
-    columns: Cells  #: n rows for each group
+    columns: Columns
     rows: Words  #: bit rows of one trial, as in ``scalar.Search``
     single: Search  #: for trials decided one at a time
 
@@ -94,81 +106,120 @@ def _replace_unused(work, trials, lanes):
 
 
 @block
-def _write_columns(rows, at, count, first, squares, columns, to, dims, lanes):
-    """Write ``dims`` columns of a group of ``count`` rows, translated by ``first``, to ``columns`` from ``to`` on."""
-    side = np.int64(8)
-    while side < count:
-        side *= 2
+def _transpose_group(rows, at, count, first, squares, to, side, lanes):
+    """Transpose ``count`` rows, translated by ``first``, in squares of ``side`` bits; return the union of the rows."""
+    union = first ^ first
     for r in range(side):
-        simd.store(squares, r * lanes, simd.load(rows, at + r * lanes) ^ first if r < count else first ^ first)
-    words = squares.view(np.uint64)
+        x = first ^ first
+        if r < count:
+            x = simd.load(rows, at + r * lanes) ^ first
+        union = union | x
+        simd.store(squares, to + r * lanes, x)
+    words, start = squares.view(np.uint64), 8 * (to // lanes)
     for r in range(0, side, 8):
-        transpose_eight(words, 8 * r, 8, 0)
+        transpose_eight(words, start + 8 * r, 8, 0)
     for k in range(3, bits.lowest(np.uint64(side))):
         for r in range(side):
             if r & 1 << k == 0:
-                exchange_halves(words, 8 * r, 8 * (r + (1 << k)), k)
-    low = simd.splat_like(first, ALL_BITS >> np.uint64(64 - side))
-    for i in range(dims):
-        x = simd.load(squares, (i & (side - 1)) * lanes)
-        if side < 512 // lanes:
-            x = (x >> simd.splat_like(first, np.uint64(i & ~(side - 1)))) & low
-        simd.store(columns, to + i * lanes, x)
+                exchange_halves(words, start + 8 * r, start + 8 * (r + (1 << k)), k)
+    return union
 
 
 @block(always=True)
-def _write_all_columns(work, trials, lanes):
-    """Write the columns of all labels; return the number of groups."""
-    samples, width = work.samples, 512 // lanes
-    n, groups = samples.n, (samples.count + width - 1) // width
-    dims = min(n, width)
-    first, high = simd.load(samples.labels, trials.at), simd.load(work.high, 0)
+def _transpose_labels(work, rows, at, half, dims, lanes):
+    """Transpose the rows of one half of the labels; return the lanes in which some of its ``dims`` columns is 0, as bits."""
+    side, groups, count, width = work.columns.side, work.columns.groups, work.samples.count, 512 // lanes
+    squares = work.columns.squares
+    first = simd.load(rows, at)
+    union = first ^ first
     for g in range(groups):
-        at, to = g * width * lanes, g * n * lanes
-        count = min(samples.count - g * width, width)
-        _write_columns(samples.labels, trials.at + at, count, first, work.squares, work.columns, to, dims, lanes)
-        if n > dims:
-            to += dims * lanes
-            _write_columns(work.high, at, count, high, work.squares, work.columns, to, n - dims, lanes)
-    return groups
+        to = (half * groups + g) * side * lanes
+        many = min(count - g * width, side)
+        union = union | _transpose_group(rows, at + g * width * lanes, many, first, squares, to, side, lanes)
+    whole = simd.splat_like(first, ALL_BITS >> np.uint64(64 - dims))
+    return simd.bits((union & whole) != whole)
+
+
+@block(always=True)
+def _load_column(columns, i, g, lanes):
+    """Return column i of a group of labels."""
+    width, side = 512 // lanes, columns.side
+    x = simd.load(columns.squares, ((i // width * columns.groups + g) * side + (i & (side - 1))) * lanes)
+    if side == width:
+        return x
+    return (x >> simd.splat_like(x, np.uint64(i & (width - side)))) & simd.splat_like(x, ALL_BITS >> np.uint64(64 - side))
 
 
 # ---------------------------------------------------------------- 3. halves and quarters, 4. eighths
 
 
-@block(alone=True)
-def _find_free_parts(columns, n, groups, lanes):
-    """Return the lanes with a fault-free half, and those with a fault-free quarter, as bits."""
-    step = n * lanes
-    least = simd.load(columns, 0) | ~simd.load(columns, 0)
-    for i in range(n):
-        x = simd.load(columns, i * lanes)
-        for g in range(1, groups):
-            x = x | simd.load(columns, i * lanes + g * step)
-        least = simd.minimum(least, x)
-    halves = simd.bits(least == 0)
-    for i in range(1, n):
-        if simd.bits(least != 0) == ZERO:
+@block(always=True)
+def _find_packed_quarters(columns, halves, wanted, lanes):
+    """Return the lanes with a fault-free half, or a quarter of one of the first dimensions and another, as bits.
+
+    A row of a square has the columns k, k + ``side``, ... in fields of a lane.  So one operation tests column i with all of them.
+    A lane with a field of 0 is found by subtracting 1 from each field.
+    """
+    n, side, width = columns.n, columns.side, 512 // lanes
+    like = simd.load(columns.squares, 0)
+    zero = like ^ like
+    every = ALL_BITS >> np.uint64(64 - width)
+    ones = simd.splat_like(like, every // (ALL_BITS >> np.uint64(64 - side)))
+    found = halves
+    for i in range(min(side, _MOST_PACKED)):
+        if wanted & ~found == ZERO:
             break
-        a = simd.load(columns, i * lanes)
+        a = _load_column(columns, i, 0, lanes) * ones
+        empty = zero
+        for half in range(0, n, width):
+            for k in range(0 if half else i + 1, side):
+                b = simd.load(columns.squares, (half // width * side + k) * lanes)
+                many = max((min(n - half, width) - k + side - 1) // side, 0)
+                pad = simd.splat_like(like, ALL_BITS << np.uint64(many * side))
+                both, upper, lower = (a & b) | pad, (a & ~b) | pad, (b & ~a) | pad
+                empty = empty | ((both - ones) & ~both) | ((upper - ones) & ~upper) | ((lower - ones) & ~lower)
+        found |= simd.bits((empty & (ones << simd.splat_like(like, np.uint64(side - 1)))) != zero)
+    return found
+
+
+@block(alone=True)
+def _find_free_quarters(columns, halves, wanted, lanes):
+    """Return the lanes with a fault-free quarter as bits, given those with a fault-free half; only wanted lanes are searched."""
+    n, groups, cells = columns.n, columns.groups, columns.cells
+    step = n * lanes
+    found = halves
+    if columns.side < 512 // lanes:
+        found = _find_packed_quarters(columns, halves, wanted, lanes)
+    for i in range(n):
+        if wanted & ~found == ZERO:
+            break
+        a = _load_column(columns, i, 0, lanes)
+        simd.store(cells, i * lanes, a)
+        for g in range(1, groups):
+            simd.store(cells, g * step + i * lanes, _load_column(columns, i, g, lanes))
+        least = a | ~a
         for j in range(i):
-            b = simd.load(columns, j * lanes)
+            b = simd.load(cells, j * lanes)
             both, upper, lower = a & b, a & ~b, b & ~a
-            for g in range(1, groups):
-                x, y = simd.load(columns, i * lanes + g * step), simd.load(columns, j * lanes + g * step)
-                both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
-            least = simd.minimum(simd.minimum(least, both), simd.minimum(upper, lower))
-    return halves, simd.bits(least == 0)
+            here = simd.minimum(simd.minimum(both, upper), lower)
+            if groups > 1 and simd.bits(here == 0):
+                for g in range(1, groups):
+                    x, y = simd.load(cells, i * lanes + g * step), simd.load(cells, j * lanes + g * step)
+                    both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
+                here = simd.minimum(simd.minimum(both, upper), lower)
+            least = simd.minimum(least, here)
+        found |= simd.bits(least == 0)
+    return found
 
 
 @block
-def _find_free_blocks(columns, n, groups, lanes):
+def _find_free_blocks(columns, lanes):
     """Return the lanes with a fault-free half, quarter and eighth of consecutive labels, as bits."""
-    zero = simd.load(columns, 0) ^ simd.load(columns, 0)
+    n, zero = columns.n, simd.load(columns.squares, 0) ^ simd.load(columns.squares, 0)
     b1, b2, b3, b4, b5, b6, b7 = zero, zero, zero, zero, zero, zero, zero  # the blocks without the first fault
-    for g in range(groups):
-        at = (g * n + n - 3) * lanes
-        x, y, z = simd.load(columns, at), simd.load(columns, at + lanes), simd.load(columns, at + 2 * lanes)
+    for g in range(columns.groups):
+        x, y = _load_column(columns, n - 3, g, lanes), _load_column(columns, n - 2, g, lanes)
+        z = _load_column(columns, n - 1, g, lanes)
         b1, b2, b3 = b1 | (x & ~y & ~z), b2 | (y & ~x & ~z), b3 | (x & y & ~z)
         b4, b5, b6, b7 = b4 | (z & ~x & ~y), b5 | (x & z & ~y), b6 | (y & z & ~x), b7 | (x & y & z)
     low, middle, high = b2 | b3, b4 | b5, b6 | b7
@@ -178,13 +229,13 @@ def _find_free_blocks(columns, n, groups, lanes):
 
 
 @block
-def _has_free_eighth(work, groups, lane, lanes):
-    """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth."""
-    n, rows, known = work.samples.n, work.rows, ALL_BITS >> np.uint64(64 - work.samples.count)
+def _has_free_eighth(columns, count, rows, lane, lanes):
+    """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth; all columns are known."""
+    n, known = columns.n, ALL_BITS >> np.uint64(64 - count)
     for i in range(n):
         x = ZERO
-        for g in range(groups):
-            x |= np.uint64(work.columns[(g * n + i) * lanes + lane]) << np.uint64(512 // lanes * g)
+        for g in range(columns.groups):
+            x |= np.uint64(columns.cells[(g * n + i) * lanes + lane]) << np.uint64(512 // lanes * g)
         rows[2 * i], rows[2 * i + 1] = x, x ^ known
     return find_free_subcube(rows, n, np.int64(3), np.int64(3)) == 3
 
@@ -200,13 +251,15 @@ def _decide_vector(work, trials, lanes, tally):
     while short:
         run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(short)), work.params, work.single, tally)
         short &= short - ONE
-    groups = _write_all_columns(work, trials, lanes)
-    halves, quarters = _find_free_parts(work.columns, n, groups, lanes)
-    blocks = _find_free_blocks(work.columns, n, groups, lanes)
+    halves = _transpose_labels(work, work.samples.labels, trials.at, 0, min(n, 512 // lanes), lanes)
+    if n > 32:
+        halves |= _transpose_labels(work, work.high, 0, 1, n - 32, lanes)
+    quarters = _find_free_quarters(work.columns, halves, wanted, lanes)
+    blocks = _find_free_blocks(work.columns, lanes)
     eighths = quarters | blocks[2]
     left = wanted & ~eighths
     while left:
-        if _has_free_eighth(work, groups, bits.lowest(left), lanes):
+        if _has_free_eighth(work.columns, work.samples.count, work.rows, bits.lowest(left), lanes):
             eighths |= left & (~left + ONE)
         left &= left - ONE
     record_trials(tally, (halves, quarters, eighths), blocks, wanted)
@@ -226,13 +279,15 @@ def _make_kernel(width: int, word: Any) -> Kernel:
     def workspace_for(params):
         n, f = np.int64(params[N]), np.int64(params[F])
         count = _count_labels(n, f)
+        side, groups = np.int64(8), (count + width - 1) // width
+        while side < min(count, width):
+            side *= 2
         return LaneWorkspace(
             params,
             f,
             sieve.make_samples(n, count, lanes, word),
             np.zeros((count + 1) * lanes, word),
-            np.zeros(width * lanes, word),
-            np.zeros((count + width) // width * n * lanes, word),
+            Columns(n, side, groups, np.zeros(2 * groups * side * lanes, word), np.zeros(groups * n * lanes, word)),
             np.zeros(128, np.uint64),
             set_up(params),
         )
