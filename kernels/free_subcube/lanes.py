@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..draws import philox, sieve
+from ..draws.lanes import make_pair_scan
 from ..machine import bits, simd
 from ..machine.array_types import I64, Cells, Floats, Words
 from ..machine.bits import ALL_BITS, ONE, ZERO
@@ -26,9 +27,6 @@ from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from .columns import exchange_halves, transpose_eight
 from .layout import F, N
 from .scalar import Search, find_free_subcube, record_trials, run_trial, set_up
-
-#: Most labels of a trial, because a word holds a bit of each.
-_MOST_LABELS = np.int64(64)
 
 # Fraction of trials with too few distinct labels that costs less than a further label of all (measured).
 _FEW_TRIALS = 0.005
@@ -62,7 +60,7 @@ def _count_labels(n, f):
     """Return the number of labels to sample per trial.  About f^2 / 2^(n+1) labels repeat earlier ones, as in a Poisson distribution."""
     repeats = f * (f - 1) / 2.0 / 2.0**n
     count, fraction = np.int64(f), repeats
-    while fraction > _FEW_TRIALS and count < min(2 * f, _MOST_LABELS) and n <= 32:
+    while fraction > _FEW_TRIALS and count < 2 * f and n <= 32:
         count += 1
         fraction *= repeats / (count - f + 1)
     return count
@@ -76,30 +74,54 @@ def _draw_high_halves(work, trials, lanes):
     """Sample the high halves of the labels of a vector of trials."""
     prepared = philox.prepare_lanes(trials.key, np.uint64(8 * (trials.start // lanes)), philox.HIGH_LABELS)
     words = work.high.view(np.uint64)
-    for k in range(0, work.samples.count, 2):
+    for k in range(0, work.f, 2):
         even, odd = philox.word_lanes(trials.key, prepared, np.uint64(k >> 1))
         simd.store(words, 8 * k, even)
         simd.store(words, 8 * k + 8, odd)
 
 
+@block
+def _update_least_xor(least, x, y):
+    return simd.minimum(least, x ^ y)
+
+
+_least_xor = make_pair_scan(ALL_BITS, _update_least_xor)
+
+
 @block(always=True)
-def _replace_unused(work, trials, lanes):
-    """Replace the labels after the first f distinct ones by the first label; return the lanes with fewer, as bits."""
-    labels, at, f = work.samples.labels, trials.at, work.f
+def _find_least_xor(labels, at, x, start, rows, lanes):
+    """Return the least of ``start`` and the xor of x with each of some rows, lane by lane."""
+    for j in range(rows):
+        start = simd.minimum(start, x ^ simd.load(labels, at + j * lanes))
+    return start
+
+
+@block
+def _replace_repeats(labels, at, f, count, lanes):
+    """Put further labels in place of repeated ones among the first f; return the lanes with too few labels, as bits."""
     first = simd.load(labels, at)
-    one, enough = simd.splat_like(first, ONE), simd.splat_like(first, np.uint64(f))
-    got = one
-    for r in range(1, work.samples.count):
+    short = simd.bits(_least_xor(labels, at, lanes, f) == 0)
+    if short == ZERO or count == f:
+        return short
+    one, zero = simd.splat_like(first, ONE), first ^ first
+    missing = zero
+    for r in range(1, f):
         x = simd.load(labels, at + r * lanes)
-        least = x ^ first
-        for j in range(1, r):
-            least = simd.minimum(least, x ^ simd.load(labels, at + j * lanes))
-        new = least != 0
-        if r >= f:
-            new = new & (got != enough)
-            simd.store(labels, at + r * lanes, simd.select(new, x, first))
-        got = got + simd.select(new, one, one ^ one)
-    return simd.bits(got != enough)
+        new = _find_least_xor(labels, at, x, x ^ first, r, lanes) != 0
+        simd.store(labels, at + r * lanes, simd.select(new, x, first))
+        missing = missing + simd.select(new, zero, one)
+    for r in range(f, count):
+        x = simd.load(labels, at + r * lanes)
+        new = (_find_least_xor(labels, at, x, x ^ first, f, lanes) != 0) & (missing != zero)
+        missing = missing - simd.select(new, one, zero)
+        j = 1
+        while simd.bits(new):
+            y = simd.load(labels, at + j * lanes)
+            here = new & (y == first)
+            simd.store(labels, at + j * lanes, simd.select(here, x, y))
+            new = new & ~here
+            j += 1
+    return simd.bits(missing != zero)
 
 
 # ---------------------------------------------------------------- 2. columns
@@ -128,13 +150,13 @@ def _transpose_group(rows, at, count, first, squares, to, side, lanes):
 @block(always=True)
 def _transpose_labels(work, rows, at, half, dims, lanes):
     """Transpose the rows of one half of the labels; return the lanes in which some of its ``dims`` columns is 0, as bits."""
-    side, groups, count, width = work.columns.side, work.columns.groups, work.samples.count, 512 // lanes
+    f, side, groups, width = work.f, work.columns.side, work.columns.groups, 512 // lanes
     squares = work.columns.squares
     first = simd.load(rows, at)
     union = first ^ first
     for g in range(groups):
         to = (half * groups + g) * side * lanes
-        many = min(count - g * width, side)
+        many = min(f - g * width, side)
         union = union | _transpose_group(rows, at + g * width * lanes, many, first, squares, to, side, lanes)
     whole = simd.splat_like(first, ALL_BITS >> np.uint64(64 - dims))
     return simd.bits((union & whole) != whole)
@@ -188,7 +210,7 @@ def _find_free_quarters(columns, halves, wanted, lanes):
     n, groups, cells = columns.n, columns.groups, columns.cells
     step = n * lanes
     found = halves
-    if columns.side < 512 // lanes:
+    if columns.side == 8 < 512 // lanes:
         found = _find_packed_quarters(columns, halves, wanted, lanes)
     for i in range(n):
         if wanted & ~found == ZERO:
@@ -202,7 +224,7 @@ def _find_free_quarters(columns, halves, wanted, lanes):
             b = simd.load(cells, j * lanes)
             both, upper, lower = a & b, a & ~b, b & ~a
             here = simd.minimum(simd.minimum(both, upper), lower)
-            if groups > 1 and simd.bits(here == 0):
+            if groups > 1 and (lanes > 16 or simd.bits(here == 0)):
                 for g in range(1, groups):
                     x, y = simd.load(cells, i * lanes + g * step), simd.load(cells, j * lanes + g * step)
                     both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
@@ -229,9 +251,9 @@ def _find_free_blocks(columns, lanes):
 
 
 @block
-def _has_free_eighth(columns, count, rows, lane, lanes):
+def _has_free_eighth(columns, f, rows, lane, lanes):
     """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth; all columns are known."""
-    n, known = columns.n, ALL_BITS >> np.uint64(64 - count)
+    n, known = columns.n, ALL_BITS >> np.uint64(64 - f)
     for i in range(n):
         x = ZERO
         for g in range(columns.groups):
@@ -246,7 +268,7 @@ def _decide_vector(work, trials, lanes, tally):
     n, wanted = work.samples.n, sieve.wanted_lanes(trials, lanes)
     if n > 32:
         _draw_high_halves(work, trials, lanes)
-    short = _replace_unused(work, trials, lanes) & wanted
+    short = wanted & _replace_repeats(work.samples.labels, trials.at, work.f, work.samples.count, lanes)
     wanted ^= short
     while short:
         run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(short)), work.params, work.single, tally)
@@ -255,11 +277,14 @@ def _decide_vector(work, trials, lanes, tally):
     if n > 32:
         halves |= _transpose_labels(work, work.high, 0, 1, n - 32, lanes)
     quarters = _find_free_quarters(work.columns, halves, wanted, lanes)
+    tally[0] += bits.popcount(wanted & quarters)
+    if n > 0:
+        return False
     blocks = _find_free_blocks(work.columns, lanes)
     eighths = quarters | blocks[2]
     left = wanted & ~eighths
     while left:
-        if _has_free_eighth(work.columns, work.samples.count, work.rows, bits.lowest(left), lanes):
+        if _has_free_eighth(work.columns, work.f, work.rows, bits.lowest(left), lanes):
             eighths |= left & (~left + ONE)
         left &= left - ONE
     record_trials(tally, (halves, quarters, eighths), blocks, wanted)
@@ -279,14 +304,14 @@ def _make_kernel(width: int, word: Any) -> Kernel:
     def workspace_for(params):
         n, f = np.int64(params[N]), np.int64(params[F])
         count = _count_labels(n, f)
-        side, groups = np.int64(8), (count + width - 1) // width
-        while side < min(count, width):
+        side, groups = np.int64(8), (f + width - 1) // width
+        while side < min(f, width):
             side *= 2
         return LaneWorkspace(
             params,
             f,
             sieve.make_samples(n, count, lanes, word),
-            np.zeros((count + 1) * lanes, word),
+            np.zeros((f + 1) * lanes, word),
             Columns(n, side, groups, np.zeros(2 * groups * side * lanes, word), np.zeros(groups * n * lanes, word)),
             np.zeros(128, np.uint64),
             set_up(params),
