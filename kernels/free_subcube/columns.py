@@ -1,7 +1,8 @@
 """Rows of bits as columns of bits: eight rows of vectors, or 64 words, are transposed by exchanging halves.
 
 Exchanging the upper half of each group of 2 s bits in a row with the lower half of the group in the row s further on, for
-s = 32, 16, 8, 4, 2 and 1, transposes 64 x 64 bits (Hacker's Delight, section 7-3).  A smaller s alone transposes squares of 2 s bits.
+s = 32, 16, 8, 4, 2 and 1, transposes 64 x 64 bits (Hacker's Delight, section 7-3).  With s = 4, 2 and 1 alone, squares of 8 x 8
+bits are transposed.
 """
 
 from __future__ import annotations

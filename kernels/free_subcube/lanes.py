@@ -1,15 +1,15 @@
-"""Fault-free subcubes under at most 64 faulty nodes, with one trial per vector lane in the loop of ``fastcube.kernels.draws.sieve``.
+"""Fault-free subcubes under up to 64 faulty nodes, with one trial per lane in the loop of ``fastcube.kernels.draws.sieve``.
 
 Entry points: ``FREE_SUBCUBE_LANES_8``, ``_16`` and ``_32``, by the width of the fields that hold the labels.
 
-1. *labels*: some more labels than faults are sampled, so that nearly every trial has f distinct ones.  The rows of a trial with
-   fewer are decided one at a time, as is for n > 32 a trial with two equal low halves.  Labels that are not used are replaced by the
-   first, which changes no set, and all are translated so that the first is 0, which changes no answer.
+1. *labels*: some more labels than faults are sampled, so that nearly every trial has f distinct ones.  Further labels take the
+   places of repeated ones.  A trial with too few is decided one at a time, and so is, for n > 32, one with two equal low
+   halves.  All labels are translated so that the first is 0, which changes no answer.
 2. *columns*: the labels are transposed.  Column i has bit i of all labels of a trial, in as many lanes (``groups``) as they fill.
 3. *halves and quarters*: one half of dimension i has no fault if column i is 0, and the quarters of two dimensions are the
    intersections of their columns and complements.  The intersection of two complements has the first fault.
-4. *eighths*: blocks of consecutive labels are read from the three highest bits of the labels.  A trial that has no fault-free quarter
-   or aligned eighth is searched alone, by its columns.
+4. *eighths*: blocks of consecutive labels are intersections of the three highest columns.  A trial that has no fault-free
+   quarter or aligned eighth is searched alone, by its columns.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class LaneWorkspace(NamedTuple):
 
 @block
 def _count_labels(n, f):
-    """Return the number of labels to sample per trial.  About f^2 / 2^(n+1) labels repeat earlier ones, as in a Poisson distribution."""
+    """Return the number of labels to sample per trial.
+
+    About f^2 / 2^(n+1) labels repeat earlier ones, with nearly a Poisson distribution.
+    """
     repeats = f * (f - 1) / 2.0 / 2.0**n
     count, fraction = np.int64(f), repeats
     while fraction > _FEW_TRIALS and count < 2 * f and n <= 32:
@@ -169,7 +172,9 @@ def _load_column(columns, i, g, lanes):
     x = simd.load(columns.squares, ((i // width * columns.groups + g) * side + (i & (side - 1))) * lanes)
     if side == width:
         return x
-    return (x >> simd.splat_like(x, np.uint64(i & (width - side)))) & simd.splat_like(x, ALL_BITS >> np.uint64(64 - side))
+    return (x >> simd.splat_like(x, np.uint64(i & (width - side)))) & simd.splat_like(
+        x, ALL_BITS >> np.uint64(64 - side)
+    )
 
 
 # ---------------------------------------------------------------- 3. halves and quarters, 4. eighths
@@ -305,7 +310,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
         n, f = np.int64(params[N]), np.int64(params[F])
         count = _count_labels(n, f)
         side, groups = np.int64(8), (f + width - 1) // width
-        while side < min(f, width):
+        while side < f and side < width:
             side *= 2
         return LaneWorkspace(
             params,
@@ -319,7 +324,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 
     @kernel(TRIALS_SIGNATURE, variant=f"{width}")
     def free_subcube_lanes(key, first, stop, params, tally):
-        """Run trials at (n, f, 0) = params; 3 <= n <= 8, 9 <= n <= 16 or 17 <= n <= 62 by the lanes' width, 1 <= f <= 64, 2^(n-1)."""
+        """Run trials at (n, f, 0) = params; 3 <= n <= 8, <= 16 or <= 62 by the lanes' width, 1 <= f <= min(64, 2^(n-1))."""
         _sift_trials(key, first, stop, workspace_for(params), lanes, tally)
 
     return free_subcube_lanes

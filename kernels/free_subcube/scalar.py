@@ -76,7 +76,9 @@ def _write_rows(n, search):
         for i in range(n):
             rows[2 * first + 2 * i] = words[i]
             rows[2 * first + 2 * i + 1] = words[i] ^ known
-    for r in range(f, count):  # bit i of the lower end of a link of dimension i is clear, so only one half has to lose it
+    for r in range(
+        f, count
+    ):  # bit i of the lower end of a link of dimension i is clear, so only one half has to lose it
         rows[((r >> 6) << 7) + 2 * np.int64(search.dims[r - f]) + 1] &= ~(ONE << np.uint64(r & 63))
 
 
@@ -96,7 +98,7 @@ def _is_empty(rows, candidates, first, second, third):
 
 @block(always=True)
 def _find_empty(inside, rows, third, below):
-    """Return which of the eight halves from ``third`` on, below ``below``, have no fault of ``inside`` in the first word, as bits."""
+    """Return which of eight halves from ``third`` on, below ``below``, have no fault of ``inside`` in the first word, as bits."""
     return simd.bits((inside & simd.load(rows, third)) == simd.splat(ZERO)) & first_lanes(below - third)
 
 
@@ -118,8 +120,8 @@ def _has_empty_third(rows, n, first, second):
 def find_free_subcube(rows, n, least, most):
     """Return the least number of dimensions, in [``least``, ``most``], to fix for a fault-free subcube, or ``most`` + 1.
 
-    ``least`` is at least 1, and ``most`` at most 3.  Pairs of halves with few common faults are tested with all thirds first: each
-    third has about half of these faults.
+    ``least`` is at least 1, and ``most`` at most 3.  Pairs of halves with few common faults are tested with all thirds first,
+    because each third has about half of these faults.
     """
     if least <= 1 <= most:
         for h in range(2 * n):
