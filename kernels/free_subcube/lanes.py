@@ -1,6 +1,7 @@
 """Fault-free subcubes under up to 64 faulty nodes, with one trial per lane in the loop of ``fastcube.kernels.draws.sieve``.
 
-Entry points: ``FREE_SUBCUBE_LANES_8``, ``_16`` and ``_32``, by the width of the fields that hold the labels.
+Entry points: ``FREE_SUBCUBE_LANES_8``, ``_16`` and ``_32``, by the width of the fields that hold the labels.  They sample with
+the study's key a trial's sequence of labels (LABELS, and HIGH_LABELS for n > 32).
 
 1. *labels*: some more labels than faults are sampled, so that nearly every trial has f distinct ones.  Further labels take the
    places of repeated ones.  A trial with too few is decided one at a time, and so is, for n > 32, one with two equal low
@@ -282,9 +283,6 @@ def _decide_vector(work, trials, lanes, tally):
     if n > 32:
         halves |= _transpose_labels(work, work.high, 0, 1, n - 32, lanes)
     quarters = _find_free_quarters(work.columns, halves, wanted, lanes)
-    tally[0] += bits.popcount(wanted & quarters)
-    if n > 0:
-        return False
     blocks = _find_free_blocks(work.columns, lanes)
     eighths = quarters | blocks[2]
     left = wanted & ~eighths
@@ -334,3 +332,13 @@ def _make_kernel(width: int, word: Any) -> Kernel:
 FREE_SUBCUBE_LANES_8 = _make_kernel(8, np.uint8)
 FREE_SUBCUBE_LANES_16 = _make_kernel(16, np.uint16)
 FREE_SUBCUBE_LANES_32 = _make_kernel(32, np.uint32)
+
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
+EDGES = {
+    "lanes of 8 and of 16 bits": ((8, 10, 0), (9, 10, 0)),
+    "lanes of 16 and of 32 bits": ((16, 16, 0), (17, 16, 0)),
+    "above n = 32 labels have high halves": ((32, 20, 0), (33, 20, 0)),
+    "squares of 8, 16 and 32 labels": ((20, 8, 0), (20, 9, 0), (20, 16, 0), (20, 17, 0)),
+    "one group of labels or more": ((7, 8, 0), (7, 9, 0), (12, 16, 0), (12, 17, 0), (40, 32, 0), (40, 33, 0)),
+    "further labels, if repeats are not rare": ((16, 26, 0), (16, 27, 0)),
+}

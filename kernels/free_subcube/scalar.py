@@ -187,18 +187,23 @@ def set_up(params):
 
 
 @block
+def decide_faults(n, search):
+    """Return the least numbers of dimensions to fix for a fault-free subcube and for an aligned one; 4 stands for more than 3."""
+    if search.f + search.links == 0:
+        return np.int64(0), np.int64(0)
+    aligned = _find_aligned(n, search)
+    _write_rows(n, search)
+    return find_free_subcube(search.rows, n, np.int64(1), min(aligned - 1, np.int64(3))), aligned
+
+
+@block
 def run_trial(key, t, params, scratch, tally):
     """Run one trial at (n, f, links)."""
     n, f, links = np.int64(params[N]), scratch.f, scratch.links
-    if f + links == 0:
-        record_trials(tally, _within(0), _within(0), ONE)
-        return
     draw_faults(key, t, n, f, scratch.lower, scratch.draws)
     if links:
         distinct_links(key, t, n, links, scratch.lower[f:], scratch.dims, scratch.link_draws)
-    aligned = _find_aligned(n, scratch)
-    _write_rows(n, scratch)
-    free = find_free_subcube(scratch.rows, n, np.int64(1), min(aligned - 1, np.int64(3)))
+    free, aligned = decide_faults(n, scratch)
     record_trials(tally, _within(free), _within(aligned), ONE)
 
 

@@ -135,7 +135,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         larger = iter_subcubes(n, fixed, n - fixed if aligned else 0) if fixed >= 0 else iter(())
         blocked = [(str(one), _find_fault(nodes, links, one)) for one in itertools.islice(larger, _MOST_BLOCKED)]
         data |= {kind: None if found is None else str(found), f"{kind}_blocked": blocked}
-        size = f"none of dimension {n - 3} or more" if found is None else f"{found}, dimension {found.dimension}"
+        size = (
+            f"none of dimension {max(n - 3, 0)} or more" if found is None else f"{found}, dimension {found.dimension}"
+        )
         lines.append(f"  largest {title}: {size}")
         lines += [f"    {one} has {describe(fault)}" for one, fault in blocked[:_LINES]]
         more = (1 if aligned else math.comb(n, max(fixed, 0))) * 2 ** max(fixed, 0) - _LINES
