@@ -149,35 +149,36 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot the three parts, any and aligned, against the faults, one line per n."""
+    """Plot the three parts against the faults, one line per n: any subcube on the left, aligned ones on the right."""
     x = "links" if all(point["links"] for point, tally in results if tally.trials) else "f"
-    panels = sheet.panels(2, 3)
-    for (kind, title), row in zip((("fault_free", "fault-free"), ("aligned", "aligned")), (0, 3), strict=True):
-        for i, part in enumerate(PARTS):
-            panel = panels[row + i]
-            panel.lines(results, f"{kind}_{part}", x=x, by="n")
-            panel.reference(lambda point, name=f"{kind}_{part}": exact_value(name, point), "closed form")
+    panels = iter(sheet.panels(2, 3))
+    for part in PARTS:
+        for name, title in (
+            (f"fault_free_{part}", f"A fault-free {part} exists"),
+            (f"aligned_{part}", "An aligned one"),
+        ):
+            panel = next(panels)
+            panel.lines(results, name, x=x, by="n")
+            panel.reference(functools.partial(exact_value, name), "closed form")
             panel.scale = "linear"
-            panel.set_labels(y="probability", title=f"A {title} {part} exists")
+            panel.set_labels(y="probability", title=title)
     sheet.title(results.study.title)
 
 
 def _notes(results: Results) -> list[str]:
-    """Return for each n the most faults, of those counted, with a fault-free eighth in 99% of the trials, any and aligned."""
+    """Return for each n the most faults of these points with a fault-free eighth in 99% of the trials, any and aligned."""
     lines = []
-    done = [(point, results.estimates(point)) for point, tally in results if tally.trials]
+    done = [(point, results.estimates(point)) for point, tally in results if tally.trials and int(point["n"]) >= 3]
     for n in sorted({int(point["n"]) for point, _ in done}):
-        for axis in ("f", "links"):
-            rows = [(int(p[axis]), e) for p, e in done if p["n"] == n and not p["links" if axis == "f" else "f"]]
-            most = [
-                max((count for count, e in rows if e[name].low >= 0.99), default=None)
+        for axis, other in (("f", "links"), ("links", "f")):
+            rows = [(int(point[axis]), e) for point, e in done if point["n"] == n and not point[other]]
+            free, aligned = (
+                max((count for count, e in rows if e[name].low >= 0.99), default=0)
                 for name in ("fault_free_eighth", "aligned_eighth")
-            ]
-            if len(rows) > 1 and None not in most:
-                what = "faulty nodes" if axis == "f" else "faulty links"
-                lines.append(
-                    f"n={n}: an eighth is fault-free in 99% up to {most[0]} {what}, an aligned one up to {most[1]}"
-                )
+            )
+            if len(rows) > 1:
+                where = f"n={n}: of these {axis}, up to {free} leave a fault-free eighth in 99% of the sets"
+                lines.append(f"{where}, up to {aligned} an aligned one")
     return lines
 
 
