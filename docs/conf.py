@@ -182,10 +182,10 @@ html_static_path += [str(PICTURES), str(GALLERY_PICTURES)]
 #: What is drawn and not sampled again (``results/sample`` makes it).
 RESULTS = Path(__file__).parent / "results"
 
-#: The gallery's cards: a script a paper, lives of networks, blocks that are left, then what is one's own, then programs in a faulty cube.
+#: The gallery's cards: a script a paper, lives of networks and blocks, then what is one's own, then programs in a faulty cube.
 CARDS = (
     *("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo"),
-    *("lifetime", "free_subcube", "own_study", "own_rule", "own_network", "sorting", "matvec"),
+    *("lifetime", "subcubes", "own_study", "own_rule", "own_network", "sorting", "matvec"),
 )
 
 

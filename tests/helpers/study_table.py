@@ -289,7 +289,7 @@ STUDIES = {
             ({"n": 18, "f": 19, "links": 0}, 40),
             ({"n": 40, "f": 10, "links": 0}, 40),
         ),
-        sweep=Sweep("f", SIZES),
+        sweep=Sweep("f", SIZES, ({"links": 0},)),
     ),
     "multicast": Study(
         multicasting.MULTICAST,

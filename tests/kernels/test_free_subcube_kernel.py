@@ -112,7 +112,7 @@ def test_words_are_transposed():
 
 POINTS = [
     (2, 2, 0), (3, 4, 0), (3, 8, 0), (4, 0, 0), (4, 9, 3), (5, 0, 20), (6, 20, 0), (6, 0, 130), (7, 66, 0), (8, 10, 6),
-]  # fmt: skip
+]  # points, as many as a line holds # fmt: skip
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -130,7 +130,7 @@ def test_trials_are_those_of_the_replay(point):
 LANES = [
     (3, 1), (3, 4), (4, 8), (5, 6), (6, 32), (7, 8), (7, 9), (8, 20), (8, 64), (9, 8), (10, 6), (10, 16), (10, 17), (11, 64),
     (14, 12), (16, 33), (17, 8), (20, 1), (20, 9), (20, 17), (32, 40), (33, 2), (34, 64), (48, 12), (62, 7), (62, 16), (62, 64),
-]  # fmt: skip
+]  # points, as many as a line holds # fmt: skip
 
 
 @pytest.mark.kernels

@@ -145,9 +145,9 @@ def test_closed_forms_of_fault_free_subcubes(n, f):
     study = registry.study("free-subcube")
     point = {"n": n, "f": f, "links": 0}
     tally = run(study, point, TRIALS if f < 65 else TRIALS // 20)
-    check_share(study, tally, "fault_free_half", fault_free_half(n, f))
+    check_probability(study, tally, "fault_free_half", fault_free_half(n, f))
     for m, part in enumerate(PARTS[: min(n, 3)], 1):
-        check_share(study, tally, f"aligned_{part}", fault_free_block(n, m, f))
+        check_probability(study, tally, f"aligned_{part}", fault_free_block(n, m, f))
 
 
 @pytest.mark.parametrize(
@@ -160,4 +160,4 @@ def test_all_statistics_of_fault_free_subcubes(n, f, links):
     tally, values = run(study, point), study.exact(point)
     for statistic in study.statistics:
         if statistic.defined(point):
-            check_share(study, tally, statistic.name, values[statistic.name])
+            check_probability(study, tally, statistic.name, values[statistic.name])
