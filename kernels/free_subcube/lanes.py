@@ -230,12 +230,13 @@ def _find_free_quarters(columns, halves, wanted, lanes):
             b = simd.load(cells, j * lanes)
             both, upper, lower = a & b, a & ~b, b & ~a
             here = simd.minimum(simd.minimum(both, upper), lower)
-            if groups > 1 and (lanes > 16 or simd.bits(here == 0)):
+            if groups == 1:
+                least = simd.minimum(least, here)
+            elif lanes > 16 or simd.bits(here == 0):
                 for g in range(1, groups):
                     x, y = simd.load(cells, i * lanes + g * step), simd.load(cells, j * lanes + g * step)
                     both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
-                here = simd.minimum(simd.minimum(both, upper), lower)
-            least = simd.minimum(least, here)
+                least = simd.minimum(least, simd.minimum(simd.minimum(both, upper), lower))
         found |= simd.bits(least == 0)
     return found
 
