@@ -262,9 +262,10 @@ def _has_free_eighth(columns, f, rows, lane, lanes):
     """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth; all columns are known."""
     n, known = columns.n, ALL_BITS >> np.uint64(64 - f)
     for i in range(n):
-        x = ZERO
+        x, at = ZERO, np.uint64(i * lanes + lane)  # unsigned: Numba tests signed indices for being negative
         for g in range(columns.groups):
-            x |= np.uint64(columns.cells[(g * n + i) * lanes + lane]) << np.uint64(512 // lanes * g)
+            x |= np.uint64(columns.cells[at]) << np.uint64(512 // lanes * g)
+            at += np.uint64(n * lanes)
         rows[2 * i], rows[2 * i + 1] = x, x ^ known
     return find_free_subcube(rows, n, np.int64(3), np.int64(3)) == 3
 
