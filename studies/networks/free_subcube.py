@@ -194,7 +194,7 @@ def _make_statistics() -> Iterator[Proportion]:
             description = f"probability of a fault-free {what} of dimension n-{m} or more"
             yield Proportion(name=f"{kind}_{part}", description=description, defined=fixed[part])
     for part in PARTS:
-        description = f"fault_free_{part} minus aligned_{part}, on the same faults"
+        description = f"probability of a fault-free {part}, but no aligned one: fault_free_{part} minus aligned_{part}"
         yield Proportion(name=f"{part}_diff", description=description, defined=fixed[part], shown=False)
     description = "probability of no fault-free subcube of dimension n-3 or more"
     yield Proportion(name="no_fault_free_eighth", description=description, defined=fixed["eighth"], shown=False)
