@@ -450,6 +450,9 @@ def test_free_subcubes():
     assert f"was left in {float(aligned):.1%} of the same sets" in page
     assert f"in {float(missed):.1%} (95% interval {limits[0]} to {limits[1]}%)" in page
     assert f"probabilities are {100 * float(rows[32][0]):.1f} and {float(rows[32][2]):.1%}" in page
-    assert f"in all of 10⁶ trials, an aligned block in {float(aligned):.0%}." in read_page("../README")
+    assert (
+        f"in all of 10⁶ trials, but an aligned block, as a buddy system gives it, in {float(aligned):.0%} "
+        in read_page("../README")
+    )
     exact = [fc.study("free-subcube").exact({"n": n, "f": 4, "links": 0})["fault_free_quarter"] for n in (3, 4)]
     assert exact[0] < exact[1] == 1 and "four faults can hit every quarter of Q_3, but Q_4 needs five" in page
