@@ -18,6 +18,8 @@ root or to the owner of site-packages, who could change fastcube itself.  Links 
 caches are often links to scratch space.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
@@ -99,6 +101,13 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
     for path in sources:
         digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
     return f"code-{digest.hexdigest()[:16]}"
+
+
+def list_entries(place: str) -> list[CacheEntry]:
+    """Return the possible entries at a place, the writable folder's first."""
+    own = cache_folder()
+    entries = [] if own is None else [CacheEntry(own, place)]
+    return entries + [CacheEntry(folder, place, writable=False) for folder in list_read_only_folders()]
 
 
 #: Seconds between two attempts to take a lock that another process holds.
