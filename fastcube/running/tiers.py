@@ -173,6 +173,10 @@ class Tiers:
         rest = max(0.0, 1.0 - cost * (workers - 1) / slow)  # fraction of the trials that the faster kernel would count
         return slow / workers - (cost + rest * fast / workers)
 
+    def stop_compiling(self) -> None:
+        """Offer no more upgrades, because where one compilation fails the others would probably fail too."""
+        self._candidates.clear()
+
     def change_over(self, kernel: Kernel) -> None:
         """Use a kernel that is compiled now, wherever it is the fastest of the usable ones."""
         before = {work: self.kernel_name(work) for work in self._alternatives}

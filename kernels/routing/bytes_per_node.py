@@ -58,8 +58,8 @@ def set_up(params):
 def mark_unsafe_nodes(faults, f):
     """Mark the unsafe nodes beside the f listed faulty nodes; return the number of nodes that are faulty or unsafe."""
     marks, near, nodes = faults.marks, faults.near, faults.nodes
-    for v in range(near.size):
-        near[v] = 0
+    for i in range(near.size):
+        near[i] = 0
     at, count = np.int64(0), f
     while at < count < near.size:
         for d in range(faults.n):

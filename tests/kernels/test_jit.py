@@ -13,7 +13,7 @@ import pytest
 from helpers.machine_code import assembly_text
 
 import fastcube.kernels
-from fastcube.kernels.machine import cache, jit, numba_internals
+from fastcube.kernels.machine import cache, numba_internals
 from fastcube.kernels.machine.jit import Kernel, block, kernel, scratch
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
