@@ -11,6 +11,8 @@ New entries go to the first usable root of ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE
 temporary directory.  Entries are also loaded from read-only folders: those of ``$FASTCUBE_CACHE_PATH``, ``share/fastcube`` of the
 installation, and roots that this process may not write to.
 
+Blocks declared ``stored`` have entries of their own (``stored_blocks.py``), which kernels that are compiled later use.
+
 Entries are pickles and machine code.  A flipped bit changes results, and whoever can write to the folder can run code as its
 reader.  So every entry has a checksum file, which is verified before numba opens the entry.  No folder from the root down may be
 a link or be writable by others.  A folder that is written must belong to the user.  A folder that is only read may also belong to

@@ -166,7 +166,7 @@ def block(
     checked: bool = False,
     stored: bool = False,
 ) -> Any:
-    """Declare a building block of kernels that allocates nothing: compiled into its callers, for their types, never cached.
+    """Declare a building block of kernels that allocates nothing: compiled into its callers, for their types.
 
     References to its arrays are not counted.  Counting takes two atomic operations for each array at each call that LLVM does not
     inline.  For a short recursive search this is most of the time (dual-cube routing: 260 ns per route with counting, 75 ns
@@ -184,8 +184,8 @@ def block(
     checked : bool
         As of ``scratch``.
     stored : bool
-        The block is stored in the cache (``stored_blocks.py``).  For long blocks beside users' functions, and for blocks of many
-        kernels.
+        The cache stores the block by itself (``stored_blocks.py``), for long blocks beside users' functions, and for blocks of
+        many kernels.
     """
     if function is None:
         return functools.partial(block, always=always, alone=alone, checked=checked, stored=stored)
