@@ -104,9 +104,7 @@ class Tiers:
         self._candidates = {one.kernel for some in self._alternatives.values() for one in some.values()} - self._usable
         self._next_look = 0.0
         self._pace: dict[tuple[PointWork, str], float] = {}  # seconds of a trial, measured
-        # Times of this machine in units of those of the tables; for compiling None until this run has compiled.
-        self._trial_scale = 1.0
-        self._compile_scale: float | None = None
+        self._trial_scale = self._compile_scale = 1.0  # of this machine, compared with the costs of the tables
 
     def kernel_name(self, work: PointWork) -> str:
         """Return the name of the fastest usable kernel of a work among its alternatives; empty for its only kernel."""
@@ -162,9 +160,9 @@ class Tiers:
         return places[best]
 
     def _compile_seconds(self, place: Upgrade) -> float:
-        """Return the seconds of a compilation; a machine that is slow, or busy, in counting is assumed to be so in compiling."""
-        scale = max(1.0, self._trial_scale) if self._compile_scale is None else self._compile_scale
-        return self._alternatives[place.work][place.name].compile_seconds * scale
+        """Return the seconds of a compilation, on a machine as slow, or as busy, as its compilations or its trials say."""
+        expected = self._alternatives[place.work][place.name].compile_seconds
+        return expected * max(self._compile_scale, self._trial_scale)
 
     def _remaining_seconds(self, work: PointWork, name: str) -> float:
         """Return the CPU seconds of the work's remaining trials, by the measured speed or by that of the tables."""

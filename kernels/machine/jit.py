@@ -242,6 +242,8 @@ class Kernel:
     ----------
     seconds : float
         Seconds that the first use took (compilation, or loading from the cache); 0.0 before it.
+    loaded : bool
+        Whether the first use loaded the machine code from the cache, perhaps after waiting for another process that compiled it.
     """
 
     def __init__(
@@ -257,6 +259,7 @@ class Kernel:
         self.cache = cache
         self.code = code
         self.seconds = 0.0
+        self.loaded = False
 
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
@@ -328,6 +331,7 @@ class Kernel:
                 reject_forbidden_calls(dispatcher)  # if it raises, no checksums are written
             if entry is not None and not known:
                 entry.write_checksums()
+            self.loaded = known
         return dispatcher
 
     def _load_or_compile(self) -> Any:

@@ -186,6 +186,7 @@ def test_a_kernel_over_a_block_is_found_in_the_cache(tmp_path, monkeypatch):
     assert [first(3), again(3), other(3)] == [4, 4, 5]
     hits = [sum(each.compiled.stats.cache_hits.values()) for each in (first, again, other)]
     assert hits == [0, 1, 0]
+    assert [each.loaded for each in (first, again, other)] == [False, True, False]
 
 
 def test_no_two_kernels_share_a_name():

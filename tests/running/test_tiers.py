@@ -49,7 +49,7 @@ class FakeKernel:
     """Counts like the kernel of the toy study; says whether it is compiled, and how often it was called."""
 
     def __init__(self, name, ready=False):
-        self.label, self.ready, self.seconds = name, ready, 0.0
+        self.label, self.ready, self.seconds, self.loaded = name, ready, 0.0, ready
         self.function = TOY.kernel(POINT).function
         self.calls, self.compiled_at = 0, None
 
