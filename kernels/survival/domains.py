@@ -26,7 +26,7 @@ from .lanes import GroupSample, draw_pairs, list_disconnected_lanes, make_verdic
 from .layout import SURVIVAL_DOMAINS
 from .sweeps import fill_verdict, prepare_numbered
 
-_32 = np.uint64(32)
+_3, _32 = np.uint64(3), np.uint64(32)
 
 
 class DomainsPoint(NamedTuple):
@@ -112,65 +112,121 @@ def number_switches(n, table):
 
 
 class DomainDraws(NamedTuple):
-    words: Words  #: (16): words of eight trials
-    taken: Ints  #: (8): number of failed domains of each
+    numbers: Words  #: numbers of eight trials' domains, 8 per position
+    few: I64  #: number of distinct domains sampled: those that fail, or those that work if these are fewer
+    ready: I64  #: number of positions that are sampled in lanes: enough for nearly all trials
 
 
 @scratch
-def domain_draws_for():
-    """Return scratch memory for ``draw_domains``."""
-    return DomainDraws(np.empty(16, np.uint64), np.empty(8, np.int64))
+def domain_draws_for(many, count):
+    """Return scratch memory for ``count`` failed domains of ``many``."""
+    few = min(count, many - count)
+    ready = (few + few * few // many + 5) & ~np.int64(3)
+    return DomainDraws(np.empty(8 * ready, np.uint64), few, ready)
+
+
+@block
+def _number_domain(key, t, k, many):
+    """Return the domain at position k of trial t's sequence; ``many`` if the position is skipped.
+
+    It is ``floor(half many / 2^32)`` of half k mod 2, low half first, of word k div 2 of block t for DOMAINS, and is skipped if
+    ``half many mod 2^32 < 2^32 mod many`` (Lemire 2019).
+    """
+    word = philox.random_word(key, t, np.uint64(k >> 1), philox.DOMAINS)
+    product = (word >> _32 if k & 1 else word & LOW32) * np.uint64(many)
+    return product >> _32 if product & LOW32 >= (LOW32 + ONE) % np.uint64(many) else np.uint64(many)
+
+
+@block(always=True)
+def _store_numbers(fields, many, numbers, at):
+    """Write the domains of eight fields of 32 bits, ``many`` for skipped ones."""
+    product = simd.mul32(fields, simd.splat(np.uint64(many)))
+    kept = simd.splat((LOW32 + ONE) % np.uint64(many)) <= (product & simd.splat(LOW32))
+    simd.store(numbers, at, simd.select(kept, product >> simd.splat(_32), simd.splat(np.uint64(many))))
+
+
+@block(always=True)
+def _flip_bit(rows, g, word, bit, ground):
+    """Set a bit of a word of row g to the complement of ``ground``; return whether it was not."""
+    at = (g << _3) + word  # unsigned, so that Numba omits the test for negative indices
+    marked = rows[at] ^ ground
+    rows[at] = ground ^ (marked | bit)
+    return np.int64(marked & bit == ZERO)
 
 
 @block
 def draw_domains(key, group, many, count, rows, draws):
     """Write the domains that work in 512 trials, of which ``count`` of ``many`` distinct ones fail, to one row per domain.
 
-    Position j of trial t's sequence is the half j mod 2, low half first, of word j div 2 of block t for DOMAINS: the number
-    ``floor(half many / 2^32)``, skipped if ``half many mod 2^32 < 2^32 mod many`` (Lemire 2019).
+    The first distinct domains of a trial's sequence fail or, if more than half of all fail, work.  Row ``many`` is no domain's: it
+    is as if each trial had sampled it, so that skipped positions add nothing.
     """
+    ground = ALL_BITS if draws.few == count else ZERO
     for g in range(many):
-        simd.store(rows, 8 * g, simd.splat(ALL_BITS))
-    words, taken = draws.words, draws.taken
-    least = (LOW32 + ONE) % np.uint64(many)
+        simd.store(rows, 8 * g, simd.splat(ground))
+    simd.store(rows, 8 * many, simd.splat(~ground))
     for first in range(0, drawing.GROUP_TRIALS, 8):
         prepared = philox.prepare_lanes(key, np.uint64(group + first), philox.DOMAINS)
-        taken[:] = 0
-        half, waiting = ZERO, np.int64(8 if count else 0)
-        while waiting:
-            even, odd = philox.word_lanes(key, prepared, half)
-            simd.store(words, 0, even)
-            simd.store(words, 8, odd)
-            half += ONE
-            for i in range(8):
-                word, bit = (first + i) >> 6, ONE << np.uint64((first + i) & 63)
-                for j in range(4):
-                    x = words[i + 8 * (j >> 1)]
-                    product = (x >> _32 if j & 1 else x & LOW32) * np.uint64(many)
-                    at = 8 * np.int64(product >> _32) + word
-                    if taken[i] < count and product & LOW32 >= least and rows[at] & bit:
-                        rows[at] ^= bit
-                        taken[i] += 1
-                        waiting -= taken[i] == count
+        for k in range(0, draws.ready, 4):
+            even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 2))
+            low, high = simd.splat(LOW32), simd.splat(_32)
+            _store_numbers(even & low, many, draws.numbers, 8 * k)
+            _store_numbers(even >> high, many, draws.numbers, 8 * k + 8)
+            _store_numbers(odd & low, many, draws.numbers, 8 * k + 16)
+            _store_numbers(odd >> high, many, draws.numbers, 8 * k + 24)
+        for i in range(8):
+            word, bit = np.uint64((first + i) >> 6), ONE << np.uint64((first + i) & 63)
+            got = k = np.int64(0)
+            while k < draws.few:  # as if all domains were distinct
+                got += _flip_bit(rows, draws.numbers[8 * k + i], word, bit, ground)
+                k += 1
+            while got < draws.few:
+                inside = k < draws.ready
+                g = draws.numbers[8 * k + i] if inside else _number_domain(key, group + first + i, k, many)
+                got += _flip_bit(rows, g, word, bit, ground)
+                k += 1
+
+
+@scratch
+def find_board_size(numbers, many):
+    """Return the number of nodes of each domain, 0 if they differ."""
+    sizes = np.zeros(many, np.int64)
+    for v in range(numbers.shape[0]):
+        sizes[numbers[v, 0]] += 1
+    return sizes[0] if sizes.min() == sizes.max() else np.int64(0)
 
 
 @block
-def _count_faulty_nodes(alive, nodes, planes, counts):
-    """Write the number of faulty nodes of each lane to ``counts``: rows are added to the binary digits in ``planes``."""
-    planes[:] = ZERO
-    for v in range(nodes):
-        carry = simd.load(alive, 8 * v) ^ simd.splat(ALL_BITS)
-        at = np.int64(0)
+def _fail_boards(alive, works, numbers, size, planes):
+    """Remove the nodes of failed boards from ``alive``, and count nodes per lane in binary digits, the rows of ``planes``.
+
+    With boards of one ``size`` those that had failed before are counted, else the others.  Returns the number of digits.
+    """
+    used = np.int64(0)
+    for v in range(numbers.shape[0]):
+        board, before = simd.load(works, 8 * np.int64(numbers[v, 0])), simd.load(alive, 8 * v)
+        simd.store(alive, 8 * v, before & board)
+        carry = ~(before | board) if size else before & ~board
+        p = np.int64(0)
         while simd.bits(carry != 0):
-            digit = simd.load(planes, at)
-            simd.store(planes, at, digit ^ carry)
-            carry = digit & carry
-            at += 8
+            if p == used:
+                simd.store(planes, 8 * p, simd.splat(ZERO))
+                used += 1
+            digit = simd.load(planes, 8 * p)
+            simd.store(planes, 8 * p, digit ^ carry)
+            carry = carry & digit
+            p += 1
+    return used
+
+
+@block
+def _count_faulty_nodes(expected, sign, planes, used, counts):
+    """Write ``expected`` plus or minus the number in the first digits of ``planes`` for each lane."""
     for i in range(drawing.GROUP_TRIALS):
         total = ZERO
-        for p in range(planes.size >> 3):
+        for p in range(used):
             total |= (planes[8 * p + (i >> 6)] >> np.uint64(i & 63) & ONE) << np.uint64(p)
-        counts[i] = total
+        counts[i] = expected + sign * np.int64(total)
 
 
 _count_verdicts = make_verdict_counter(SURVIVAL_DOMAINS, "single")
@@ -206,27 +262,28 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, switches: bool, varian
         numbers, many = number_switches(n, table) if switches else number_boards(point.domain, n, domain_of)
         own = prepare_numbered(table, n, numbers if switches else unnumbered, many if switches else np.int64(0))
         single = prepare_numbered(table, n, unnumbered, np.int64(0))
+        size = np.int64(0) if switches else find_board_size(numbers, many)
+        expected, sign = (f + point.domains * size, np.int64(-1)) if size else (f, np.int64(1))
         workspace = drawing.drawing_workspace_for(n, f)
-        single_workspace = drawing.drawing_workspace_for(n, nodes >> 1)
-        works = drawing.rows_for(many)
-        alive, single_alive = drawing.rows_for(none + 1), drawing.rows_for(none + 1)
+        single_workspace = workspace if switches else drawing.drawing_workspace_for(n, nodes >> 1)
+        works, draws = drawing.rows_for(many + 1), domain_draws_for(many, point.domains)
+        alive = drawing.rows_for(none + 1)
+        single_alive = alive if switches else drawing.rows_for(none + 1)
         alive[8 * none :] = 0
         single_alive[8 * none :] = 0
         planes, counts = drawing.rows_for(n + 1), np.empty(drawing.GROUP_TRIALS, np.int64)
         valid, lanes = np.empty(8, np.uint64), np.empty(drawing.GROUP_TRIALS + 8, np.uint64)
-        pairs, draws = np.empty(24, np.uint64), domain_draws_for()
+        pairs = np.empty(24, np.uint64)
         sample = GroupSample(alive, works, valid, lanes, pairs)
         single_sample = GroupSample(single_alive, works, valid, lanes, pairs)
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
             drawing.draw_nodes(key, group, n, alive, workspace)
             draw_domains(key, group, many, point.domains, works, draws)
             if not switches:
-                for v in range(nodes):
-                    board = simd.load(works, 8 * np.int64(numbers[v, 0]))
-                    simd.store(alive, 8 * v, simd.load(alive, 8 * v) & board)
-            _count_faulty_nodes(alive, nodes, planes, counts)
-            drawing.set_fault_counts(n, counts, single_workspace)
-            drawing.draw_nodes(key, group, n, single_alive, single_workspace)
+                used = _fail_boards(alive, works, numbers, size, planes)
+                _count_faulty_nodes(expected, sign, planes, used, counts)
+                drawing.set_fault_counts(n, counts, single_workspace)
+                drawing.draw_nodes(key, group, n, single_alive, single_workspace)
             fill_verdict(alive, works, switches, own)
             fill_verdict(single_alive, works, False, single)
             for word in range(8):

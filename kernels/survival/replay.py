@@ -55,8 +55,8 @@ def sample_network_links(key, t, n, count, table):
 def sample_domains(key, t, many, count):
     """Return ``count`` distinct failed domains of ``many`` of trial ``t``, ascending."""
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
-    works = drawing.rows_for(many)
-    draw_domains(key, group, many, count, works, domain_draws_for())
+    works = drawing.rows_for(many + 1)
+    draw_domains(key, group, many, count, works, domain_draws_for(many, count))
     bit = ONE << np.uint64(lane & 63)
     return np.array([g for g in range(many) if works[8 * g + (lane >> 6)] & bit == ZERO], np.int64)
 
