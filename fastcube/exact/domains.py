@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import check_range
 from ..measure.statistics import Point
-from ..measure.survival_domains import count_domains, list_members
+from ..measure.survival_domains import count_domains, is_switch, list_members
 from ..measure.tally import Tally
 from .survival import SMALL, component_counts, exact_survival
 
@@ -27,7 +27,7 @@ def count_domain_sets(point: Point) -> Tally:
     intact = _evaluate_sets(near, sets)
     many, own = np.zeros(nodes + 1, np.int64), np.zeros((4, nodes + 1), np.int64)
     for failed in itertools.combinations(members, int(point["domains"])):
-        if point["domain"] == "switch":
+        if is_switch(point):
             alive, events = survivors, _evaluate_sets(_cut_rows(near, failed), survivors)
         else:
             alive = survivors & ~sum(1 << v for board in failed for v in board)

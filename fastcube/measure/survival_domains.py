@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from .choice import WORD
 from .fingerprint import hash_functions
 from .standing import describe_standing
 from .statistics import Point, Proportion
-from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value, product_grid
+from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value
 from .survival import AXES as SURVIVAL_AXES
 from .survival import (
     NETWORK,
@@ -59,6 +59,23 @@ class Setting(NamedTuple):
 
     family: Family | None = None
     domain: OwnDomains | None = None
+
+
+#: The setting of ``survival-domains``, without anything of a user's.
+BUILT_IN = Setting()
+
+
+def is_switch(point: Point) -> bool:
+    """Whether switches fail at a point, and not boards."""
+    return str(point["domain"]) == "switch"
+
+
+def make_domain_points(
+    names: Iterable[str], n: int, domain: str, numbers: Iterable[int], f: Iterable[int] = (0,)
+) -> list[dict[str, Value]]:
+    """Return points of networks with numbers of failed domains and of single failures."""
+    chosen = itertools.product(names, f, list(numbers))
+    return [{"network": name, "n": n, "f": k, "domain": domain, "domains": many} for name, k, many in chosen]  # type: ignore[dict-item]
 
 
 def _make_axes(setting: Setting) -> tuple[Axis | Choice, ...]:
@@ -102,25 +119,25 @@ def _number_own_domains(domain: OwnDomains, n: int) -> NDArray[np.int64]:
     return np.unique(values, return_inverse=True)[1]
 
 
-def number_boards(point: Point, setting: Setting = Setting()) -> NDArray[np.int64]:
+def number_boards(point: Point, setting: Setting = BUILT_IN) -> NDArray[np.int64]:
     """Return the number of each node's board, or own domain, at a point."""
-    if setting.domain is not None and point["domain"] == setting.domain.name:
+    if setting.domain is not None and str(point["domain"]) == setting.domain.name:
         return _number_own_domains(setting.domain, int(point["n"]))
     return np.arange(2 ** int(point["n"])) >> DOMAINS.index(str(point["domain"])) + 1
 
 
-def count_domains(point: Point, setting: Setting = Setting()) -> int:
+def count_domains(point: Point, setting: Setting = BUILT_IN) -> int:
     """Return the number of domains at a point."""
-    if point["domain"] == "switch":
+    if is_switch(point):
         n, bits = int(point["n"]), _DIGIT_BITS[str(point["network"])]
         return n // bits << n - bits
     return int(number_boards(point, setting).max()) + 1
 
 
-def list_members(point: Point, g: int, setting: Setting = Setting()) -> list[int]:
+def list_members(point: Point, g: int, setting: Setting = BUILT_IN) -> list[int]:
     """Return the nodes of domain g at a point: of a board, or of the row that a switch joins."""
-    if point["domain"] != "switch":
-        return np.flatnonzero(number_boards(point, setting) == g).tolist()  # type: ignore[no-any-return]
+    if not is_switch(point):
+        return np.flatnonzero(number_boards(point, setting) == g).tolist()
     n, bits = int(point["n"]), _DIGIT_BITS[str(point["network"])]
     digit, row = divmod(g, 1 << n - bits)
     low = bits * digit
@@ -135,7 +152,7 @@ def _format_domain(nodes: list[int], n: int) -> str:
     return ", ".join([label_text(v, n) for v in nodes[:8]] + ["..."] * (len(nodes) > 8))
 
 
-def _check_point(point: Point, setting: Setting = Setting()) -> None:
+def _check_point(point: Point, setting: Setting = BUILT_IN) -> None:
     """Raise ParameterError for a size that the network does not have, a domain that it has not, or too many failures."""
     check_point({**point, "links": 0}, setting.family)
     domain, name, n = str(point["domain"]), str(point["network"]), int(point["n"])
@@ -150,14 +167,14 @@ def _check_point(point: Point, setting: Setting = Setting()) -> None:
 # ---------------------------------------------------------------- trials
 
 
-def _sample_trial(point: Point, key: int, trial: int, setting: Setting = Setting()) -> Sample:
+def _sample_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_IN) -> Sample:
     """Return a trial's network with all failed nodes and links, s and t, and the numbers of the failed domains."""
     from ..kernels.survival import replay
 
     n, f = int(point["n"]), int(point["f"])
     failed = replay.sample_domains(key, trial, count_domains(point, setting), int(point["domains"])).tolist()
     members = [list_members(point, g, setting) for g in failed]
-    boards, rows = ([], members) if point["domain"] == "switch" else (members, [])
+    boards, rows = ([], members) if is_switch(point) else (members, [])
     single = replay.sample_survival(key, trial, n, f, 0, _find_network(point, setting).table(n))[0]
     nodes = {*single.tolist(), *itertools.chain(*boards)}
     links = [pair for row in rows for pair in itertools.combinations(row, 2)]
@@ -170,7 +187,7 @@ def _sample_trial(point: Point, key: int, trial: int, setting: Setting = Setting
     return Sample(net, {"s": s, "t": t, "failed_domains": failed})
 
 
-def _explain_trial(point: Point, key: int, trial: int, setting: Setting = Setting()) -> Explanation:
+def _explain_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_IN) -> Explanation:
     """Return the trial with its failed domains, and the trial of ``survival`` with as many failed nodes."""
     from ..kernels.survival import replay
 
@@ -192,8 +209,8 @@ def _explain_trial(point: Point, key: int, trial: int, setting: Setting = Settin
 
 
 def _choose_kernel(point: Point, setting: Setting) -> Kernel:
-    own_network = setting.family is not None and point["network"] == setting.family.name
-    own_domain = setting.domain is not None and point["domain"] == setting.domain.name
+    own_network = setting.family is not None and str(point["network"]) == setting.family.name
+    own_domain = setting.domain is not None and str(point["domain"]) == setting.domain.name
     if not own_network and not own_domain:
         return SURVIVAL_DOMAINS.kernel(*point.values())
     _, step, slots = check_own_family(setting.family) if own_network else (None, None, None)
@@ -235,7 +252,9 @@ _STATISTICS = (
 )
 
 
-def make_domains_study(name: str, title: str, grids: tuple[Grid, ...], setting: Setting = Setting(), **others: Any) -> Study:
+def make_domains_study(
+    name: str, title: str, grids: tuple[Grid, ...], setting: Setting = BUILT_IN, **others: Any
+) -> Study:
     """Return ``survival-domains``, or the study of a user's own network or domains."""
     return Study(
         name=name,
@@ -318,14 +337,13 @@ def survival_study(family: Family | str, domain: Callable[[int, int], int] | str
     setting = Setting(None if chosen.own is None else chosen, own)
     n = largest_drawn(chosen, 3)
     name = str(domain) if own is None else own.name
-    point: dict[str, Value] = {"network": chosen.name, "n": n, "f": 0, "domain": name}
-    many = count_domains(point, setting)
-    numbers = sorted({many * i // 8 for i in range(1, 5)} - {0})
+    many = count_domains(make_domain_points([chosen.name], n, name, [0])[0], setting)
+    numbers = sorted({many * i // 8 for i in range(1, 5)} - {0}) or [1]
     functions = [*(check_own_family(chosen)[1:] if chosen.own else ()), *([own.function] if own else [])]
     return make_domains_study(
         f"survival-{chosen.name}-{name}",
         f"Connectivity of {chosen.title} when domains ({name}) fail as one",
-        (Grid("domains", product_grid(**point, domains=numbers or [1]), 100_000),),
+        (Grid("domains", make_domain_points([chosen.name], n, name, numbers), 100_000),),
         setting,
         code=hash_functions(*functions),
     )

@@ -1,10 +1,10 @@
 """Trials of ``survival-domains``, 512 at a time: domains fail as one, and as many nodes fail one by one.
 
-A *domain* is a board, whose nodes fail together, or a switch, whose links do.  Lanes, rows and verdicts are those of ``lanes`` and
-``sweeps``.  Row g of ``works`` has the lanes in which domain g works.  It is an operand of the rows of a board's nodes, and stands
-for each link of a switch.  Failures are those of ``survival`` with the same key, and failed domains come from words of their own
-(``draw_domains``).  On the other side of the comparison each trial has as many failed nodes as with its domains: the first labels
-of the same sequence, so that trial t is trial t of ``survival`` with that many.  These labels take most of the time.
+A *domain* is a board, whose nodes fail together, or a switch, whose links do.  Lanes, rows and verdicts are those of ``lanes``
+and ``sweeps``.  Row g of ``works`` has the lanes in which domain g works.  It is removed from the rows of a board's nodes, and
+stands for each link of a switch.  Single failures are those of ``survival`` with the same key, and failed domains come from words
+of their own.  On the other side of the comparison a trial has as many failed nodes as with its domains: the first labels of the
+same sequence, so that trial t is trial t of ``survival`` with that many.  These labels take most of the time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..cube.tables import make_tabulate, named_slots, named_step
 from ..draws import philox
 from ..draws.lanes import valid_lanes
 from ..machine import simd
-from ..machine.array_types import I64, Ints, Words
+from ..machine.array_types import I64, Words
 from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
@@ -158,8 +158,8 @@ def _flip_bit(rows, g, word, bit, ground):
 def draw_domains(key, group, many, count, rows, draws):
     """Write the domains that work in 512 trials, of which ``count`` of ``many`` distinct ones fail, to one row per domain.
 
-    The first distinct domains of a trial's sequence fail or, if more than half of all fail, work.  Row ``many`` is no domain's: it
-    is as if each trial had sampled it, so that skipped positions add nothing.
+    The first distinct domains of a trial's sequence fail or, if more than half of all fail, work.  Row ``many`` is as if each
+    trial had sampled it, so that skipped positions add nothing.
     """
     ground = ALL_BITS if draws.few == count else ZERO
     for g in range(many):
@@ -167,16 +167,16 @@ def draw_domains(key, group, many, count, rows, draws):
     simd.store(rows, 8 * many, simd.splat(~ground))
     for first in range(0, drawing.GROUP_TRIALS, 8):
         prepared = philox.prepare_lanes(key, np.uint64(group + first), philox.DOMAINS)
-        for k in range(0, draws.ready, 4):
-            even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 2))
+        for at in range(0, draws.ready, 4):
+            even, odd = philox.word_lanes(key, prepared, np.uint64(at >> 2))
             low, high = simd.splat(LOW32), simd.splat(_32)
-            _store_numbers(even & low, many, draws.numbers, 8 * k)
-            _store_numbers(even >> high, many, draws.numbers, 8 * k + 8)
-            _store_numbers(odd & low, many, draws.numbers, 8 * k + 16)
-            _store_numbers(odd >> high, many, draws.numbers, 8 * k + 24)
+            _store_numbers(even & low, many, draws.numbers, 8 * at)
+            _store_numbers(even >> high, many, draws.numbers, 8 * at + 8)
+            _store_numbers(odd & low, many, draws.numbers, 8 * at + 16)
+            _store_numbers(odd >> high, many, draws.numbers, 8 * at + 24)
         for i in range(8):
             word, bit = np.uint64((first + i) >> 6), ONE << np.uint64((first + i) & 63)
-            got = k = np.int64(0)
+            got, k = np.int64(0), np.int64(0)
             while k < draws.few:  # as if all domains were distinct
                 got += _flip_bit(rows, draws.numbers[8 * k + i], word, bit, ground)
                 k += 1

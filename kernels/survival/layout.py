@@ -20,7 +20,10 @@ def _compared_layout(prefix: str, where: str, sides: tuple[str, str]) -> Layout:
         *(Counter(f"{prefix}_{name}", f"trials in which, {where}, {what}") for name, what in COMPARED_EVENTS.items()),
         *(Counter(f"{name}_diff", f"of {one} less of {other}: {name}") for name in COMPARED_EVENTS),
         *(
-            Counter(f"{name}_differs", f"trials in which {' and '.join(s.removeprefix('the ') for s in sides)} differ in: {name}")
+            Counter(
+                f"{name}_differs",
+                f"trials in which {' and '.join(s.removeprefix('the ') for s in sides)} differ in: {name}",
+            )
             for name in COMPARED_EVENTS
         ),
     )

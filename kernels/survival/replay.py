@@ -63,7 +63,7 @@ def sample_domains(key, t, many, count):
 
 @kernel("uint64[::1](uint64, int64, int64, int64, boolean[::1])")
 def sample_pair(key, t, n, f, alive):
-    """Return s and t of a trial with f single failures and two ``alive`` nodes: the next two, or if f are most nodes the first."""
+    """Return s and t of a trial with f single failures: the next two ``alive`` nodes, or the first if f are most nodes."""
     few = count_sampled_labels(n, f)
     met = np.zeros(alive.size, np.bool_)
     ends = np.empty(2, np.uint64)
