@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from fractions import Fraction
 from math import comb, lcm
@@ -20,15 +21,16 @@ def count_domain_sets(point: Point) -> Tally:
     """Return the tally of all samples at a point with n <= 4, all of one weight, without the counters of differing trials."""
     n, f = int(point["n"]), int(point["f"])
     check_range("n", n, 1, SMALL, "for exact values")
-    nodes, near = 1 << n, exact_survival(str(point["network"]), n).neighbours()
+    nodes, name = 1 << n, str(point["network"])
     members = [list_members(point, g) for g in range(count_domains(point))]
     sets = np.arange(1 << nodes)
     survivors = sets[np.bitwise_count(sets) == nodes - f]
-    intact = _evaluate_sets(near, sets)
+    intact = _evaluate_intact(name, n)
     many, own = np.zeros(nodes + 1, np.int64), np.zeros((4, nodes + 1), np.int64)
     for failed in itertools.combinations(members, int(point["domains"])):
         if is_switch(point):
-            alive, events = survivors, _evaluate_sets(_cut_rows(near, failed), survivors)
+            alive, near = survivors, exact_survival(name, n).neighbours()
+            events = _evaluate_sets(_cut_rows(near, failed), survivors)
         else:
             alive = survivors & ~sum(1 << v for board in failed for v in board)
             events = [event[alive] for event in intact]
@@ -53,6 +55,12 @@ def count_domain_sets(point: Point) -> Tally:
     weight = lcm(*(value.denominator for value in totals.values()))
     counts = {name: int(value * weight) for name, value in totals.items()}
     return Tally(((0, sum(samples) * weight),), counts, {})
+
+
+@functools.lru_cache(maxsize=4)
+def _evaluate_intact(name: str, n: int) -> list[NDArray[np.int64]]:
+    """Return the results of ``_evaluate_sets`` for all sets of survivors of a network."""
+    return _evaluate_sets(exact_survival(name, n).neighbours(), np.arange(1 << (1 << n)))
 
 
 def _evaluate_sets(near: list[int], sets: NDArray[np.int64]) -> list[NDArray[np.int64]]:

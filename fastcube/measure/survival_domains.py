@@ -1,4 +1,4 @@
-"""``survival-domains``: connectivity when boards, switches or users' own domains fail as one, and nodes one by one (N12).
+"""``survival-domains``: connectivity when boards, switches or users' own domains fail as one, and nodes one by one (N13).
 
 Points that differ only in network, domain or number of failed domains have the random key of ``survival`` at the same n and f.
 So they share the single failures of a trial, and without failed domains a trial is that of ``survival``.
@@ -259,7 +259,7 @@ def make_domains_study(
     return Study(
         name=name,
         title=title,
-        source="docs/readings/networks.md, N12",
+        source="docs/readings/networks.md, N13",
         revision=1,
         axes=_make_axes(setting),
         tally=TALLY,
