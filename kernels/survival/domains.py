@@ -145,15 +145,6 @@ def _store_numbers(fields, many, numbers, at):
     simd.store(numbers, at, simd.select(kept, product >> simd.splat(_32), simd.splat(np.uint64(many))))
 
 
-@block(always=True)
-def _flip_bit(rows, g, word, bit, ground):
-    """Set a bit of a word of row g to the complement of ``ground``; return whether it was not."""
-    at = (g << _3) + word  # unsigned, so that Numba omits the test for negative indices
-    marked = rows[at] ^ ground
-    rows[at] = ground ^ (marked | bit)
-    return np.int64(marked & bit == ZERO)
-
-
 @block
 def draw_domains(key, group, many, count, rows, draws):
     """Write the domains that work in 512 trials, of which ``count`` of ``many`` distinct ones fail, to one row per domain.
@@ -178,12 +169,12 @@ def draw_domains(key, group, many, count, rows, draws):
             word, bit = np.uint64((first + i) >> 6), ONE << np.uint64((first + i) & 63)
             got, k = np.int64(0), np.int64(0)
             while k < draws.few:  # as if all domains were distinct
-                got += _flip_bit(rows, draws.numbers[8 * k + i], word, bit, ground)
+                got += drawing.flip_bit(rows, (draws.numbers[8 * k + i] << _3) + word, bit, ground)
                 k += 1
             while got < draws.few:
                 inside = k < draws.ready
                 g = draws.numbers[8 * k + i] if inside else _number_domain(key, group + first + i, k, many)
-                got += _flip_bit(rows, g, word, bit, ground)
+                got += drawing.flip_bit(rows, (g << _3) + word, bit, ground)
                 k += 1
 
 
@@ -264,8 +255,7 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, switches: bool, varian
         single = prepare_numbered(table, n, unnumbered, np.int64(0))
         size = np.int64(0) if switches else find_board_size(numbers, many)
         expected, sign = (f + point.domains * size, np.int64(-1)) if size else (f, np.int64(1))
-        workspace = drawing.drawing_workspace_for(n, f)
-        single_workspace = workspace if switches else drawing.drawing_workspace_for(n, nodes >> 1)
+        workspace, places = drawing.drawing_workspace_for(n, nodes >> 1), np.empty(drawing.GROUP_TRIALS, np.uint64)
         works, draws = drawing.rows_for(many + 1), domain_draws_for(many, point.domains)
         alive = drawing.rows_for(none + 1)
         single_alive = alive if switches else drawing.rows_for(none + 1)
@@ -277,19 +267,20 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, switches: bool, varian
         sample = GroupSample(alive, works, valid, lanes, pairs)
         single_sample = GroupSample(single_alive, works, valid, lanes, pairs)
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
-            drawing.draw_nodes(key, group, n, alive, workspace)
+            drawing.draw_nodes(key, group, n, f, alive, workspace)
+            for i in range(places.size):
+                places[i] = workspace.place[i]
             draw_domains(key, group, many, point.domains, works, draws)
             if not switches:
                 used = _fail_boards(alive, works, numbers, size, planes)
                 _count_faulty_nodes(expected, sign, planes, used, counts)
-                drawing.set_fault_counts(n, counts, single_workspace)
-                drawing.draw_nodes(key, group, n, single_alive, single_workspace)
+                drawing.draw_more_nodes(key, group, n, f, counts, single_alive, workspace)
             fill_verdict(alive, works, switches, own)
             fill_verdict(single_alive, works, False, single)
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
-            _decide_pairs(key, group, n, workspace.place, sample, switches, own)
-            _decide_pairs(key, group, n, single_workspace.place, single_sample, False, single)
+            _decide_pairs(key, group, n, places, sample, switches, own)
+            _decide_pairs(key, group, n, workspace.place, single_sample, False, single)
             _count_verdicts(valid, own, single, True, tally)
 
     return survival_domains

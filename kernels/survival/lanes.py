@@ -282,7 +282,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
             if by_rate:
                 drawing.draw_nodes_by_rate(key, group, n, sampling, alive, workspace)
             else:
-                drawing.draw_nodes(key, group, n, alive, workspace)
+                drawing.draw_nodes(key, group, n, f, alive, workspace)
             if links:
                 if by_rate:
                     drawing.draw_links_by_rate(key, group, n, link_sampling, own.numbers, works, workspace)
