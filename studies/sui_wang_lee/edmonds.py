@@ -139,7 +139,7 @@ def _link_text(cube: Hypercube, u: int, v: int) -> str:
 # ---------------------------------------------------------------- figure and notes
 
 
-def _share(point: Point, kind: str) -> float:
+def _fraction(point: Point, kind: str) -> float:
     n = int(point["n"])
     return int(point[kind]) / (2**n if kind == "f" else all_links(n))
 
@@ -152,7 +152,7 @@ def _figure(results: Results, sheet: Any) -> None:
     sizes = sorted({int(point["n"]) for point in done})
     for i, n in enumerate(sizes):
         points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
-        at = [_share(p, kind) for p in points]
+        at = [_fraction(p, kind) for p in points]
         rows = [results.estimates(p) for p in points]
         above.series(
             f"n = {n}",
@@ -241,36 +241,39 @@ EDGE_DISJOINT_TREES = Study(
     statistics=(
         Mean(
             name="max_edge_disjoint_trees",
-            description="mean largest number lambda of edge-disjoint spanning trees of the nonfaulty nodes",
+            description="mean lambda, the largest number of spanning trees of the nonfaulty nodes, rooted at one node, "
+            "that use each "
+            "link once per direction, 0 if disconnected",
             total="trees",
             nonzero="connected",
             bound=_dimension,
         ),
         Mean(
             name="min_degree",
-            description="mean smallest number delta of nonfaulty links of a nonfaulty node",
+            description="mean delta, the smallest number of nonfaulty links to nonfaulty nodes that a nonfaulty node has",
             total="degree",
             nonzero="linked",
             bound=_dimension,
         ),
         Proportion(
             name="packing_equals_min_degree",
-            description="probability that lambda = delta: as many trees as the smallest degree",
+            description="probability that lambda, the number of trees that use each link once per direction, is the "
+            "smallest degree, over all trials",
         ),
         Proportion(
             name="connected",
-            description="probability that the nonfaulty nodes are connected (lambda >= 1)",
+            description="probability that the nonfaulty nodes are connected, which is lambda >= 1",
             shown=False,
         ),
         Proportion(
             name="packing_equals_min_degree_connected",
-            description="fraction of the connected trials with lambda = delta",
+            description="probability that lambda = delta, among trials whose nonfaulty nodes are connected",
             condition="connected",
             shown=False,
         ),
         Proportion(
             name="isolated_node",
-            description="probability that a nonfaulty node has no nonfaulty link (delta = 0)",
+            description="probability that some nonfaulty node has no nonfaulty link to a nonfaulty node (delta = 0)",
             shown=False,
         ),
     ),

@@ -53,8 +53,11 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube, s, f = drawn.network, drawn.others["s"], next(iter(faulty_nodes(drawn)), -1)
     levels = [depths(tree) for tree in light_trees(cube, s)]
     heights = [int(level.max()) for level in levels]
-    shares = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
-    done = np.max([level + share - 1 for level, share in zip(levels, shares, strict=True) if share], axis=0)
+    tree_packets = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
+    done = np.max(
+        [level + own_packets - 1 for level, own_packets in zip(levels, tree_packets, strict=True) if own_packets],
+        axis=0,
+    )
     done[[s, f] if d else [s]] = 0
     steps = int(done.max())
     last = np.flatnonzero(done == steps).tolist()
@@ -69,7 +72,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     else:
         lines.append("  no faulty node: Johnsson and Ho's trees")
     lines.append(f"  heights of the {len(levels)} trees, rooted at s: {' '.join(map(str, heights))}")
-    lines.append(f"  packets on each: {' '.join(map(str, shares))}")
+    lines.append(f"  packets on each: {' '.join(map(str, tree_packets))}")
     others = f" and {len(last) - 1} others" if len(last) > 1 else ""
     lines.append(f"  node {cube.label(last[0])}{others} has everything last, in step {steps}")
     lines.append(f"  printed: {printed_steps(n, d, packets)} steps")
@@ -79,7 +82,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "d": d,
         "dimensions": dims,
         "heights": heights,
-        "packets": shares,
+        "packets": tree_packets,
         "steps": steps,
         "last": last,
         "printed": printed_steps(n, d, packets),
@@ -196,20 +199,25 @@ EDST_BROADCAST = Study(
     statistics=(
         NormalMean(
             name="steps",
-            description="mean number of steps until every nonfaulty node has every packet, on edge-disjoint trees",
+            description="mean number of steps until every nonfaulty node has all M packets, sent over the edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(name="matches_theorem_2", description="fraction of trials with the number of steps of Theorem 2"),
+        Proportion(
+            name="matches_theorem_2",
+            description="fraction of trials that take the printed ceil(M / trees) + n steps, with n - 1 trees, or n trees "
+            "without a fault",
+        ),
         NormalMean(
             name="steps_one_tree",
-            description="mean number of steps on one tree: binomial without a fault, else of shortest paths",
+            description="mean number of steps if all packets go over one tree: binomial without a fault, else a shortest-path "
+            "tree",
             total="single",
             squares="single_squared",
         ),
         NormalMean(
             name="lower_bound",
-            description="mean lower bound on the number of steps of every schedule",
+            description="mean number of steps that no schedule can beat: a proved lower bound, not always reached",
             total="lower_bound",
             squares="lower_bound_squared",
         ),
