@@ -248,7 +248,11 @@ _STATISTICS = (
         defined=lambda point: True,
         defined_pair=lambda point: int(point["f"]) <= 2 ** int(point["n"]) - 2,
     ),
-    Proportion(name="single_connected", description="connected, with as many single failures", shown=False),
+    Proportion(
+        name="single_connected",
+        description="probability that the nonfaulty nodes are connected with as many single failures",
+        shown=False,
+    ),
 )
 
 

@@ -192,8 +192,8 @@ def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
     for i in range(64):
         faulty = count_sampled_labels(n, counts[64 * word + i]) == counts[64 * word + i]
         ground |= np.uint64(faulty) << np.uint64(i)
-    for x in range(inside + 1):
-        own[x] &= ground
+    for v in range(inside + 1):
+        own[v] &= ground
     for i in range(64):
         bit = ONE << np.uint64(i)
         few, got, k = count_sampled_labels(n, counts[64 * word + i]), np.int64(0), np.int64(0)
