@@ -386,7 +386,7 @@ STUDIES = {
         survival.SURVIVAL_DOMAINS,
         "domains.SURVIVAL_BOARDS",
         (
-            ({"network": "crossed", "n": 5, "f": 9, "domain": "board-2", "domains": 5}, 20),  # nodes that fail twice
+            ({"network": "crossed", "n": 5, "f": 9, "domain": "board-2", "domains": 5}, 140),  # nodes that fail twice
             ({"network": "hypercube", "n": 4, "f": 0, "domain": "board-4", "domains": 3}, 20),  # most boards fail
             (
                 {"network": "folded", "n": 9, "f": 300, "domain": "board-8", "domains": 3},
