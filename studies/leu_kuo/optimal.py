@@ -82,8 +82,8 @@ OPTIMAL_TREE = Study(
     statistics=(
         _make_proportion(
             "optimal",
-            "probability that no sink and order of the dimensions give a tree with fewer faulty links than FIND_TREE's"
-            f"{AMONG_SINK}",
+            "probability that no sink and order give a tree with fewer faulty links, those of faulty nodes included, than "
+            f"FIND_TREE's{AMONG_SINK}",
             "sink_exists",
         ),
         make_mean(
@@ -131,7 +131,9 @@ OPTIMAL_TREE = Study(
             shown=False,
         ),
         make_mean(
-            "tree_faults_top_down", "number of faulty links of TOP_DOWN's tree, which may end at any node", "top_down"
+            "tree_faults_top_down",
+            "number of faulty links, those of faulty nodes included, of TOP_DOWN's tree, which may end at any node",
+            "top_down",
         ),
         _make_proportion(
             "fault_free_top_down", "probability that TOP_DOWN's tree has no faulty link, over all trials", shown=False

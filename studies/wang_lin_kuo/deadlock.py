@@ -140,7 +140,7 @@ MULTICAST_DEADLOCK = Study(
         ),
         Proportion(
             name="cyclic_unicast",
-            description="probability that the channel dependencies of all possible unicasts have a cycle, "
+            description="probability that the channel dependencies of all possible unicasts with shortcuts have a cycle, "
             "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
