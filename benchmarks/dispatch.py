@@ -72,9 +72,9 @@ def make_counter(study: fc.Study, kernel: Any, point: Point) -> Counter:
 def estimate_seconds(count: Counter) -> float:
     """Return the approximate CPU seconds per trial."""
     count(1)  # touches the memory for the first time
-    trials = 4
+    trials = 1
     while (took := count(trials)) < PROBE and trials < 1 << 24:
-        trials *= 4
+        trials *= 8
     return took / trials
 
 
