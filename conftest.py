@@ -38,21 +38,21 @@ class Guards:
     """The tallies given out, each with the slots around it."""
 
     def __init__(self):
-        self.rooms = []
+        self.workspaces = []
 
     def around(self, layout, slots):
         """A copy of fresh slots with guard slots before and after."""
-        room = np.full(slots.size + 2 * GUARD, UNTOUCHED)
-        inside = room[GUARD:-GUARD]
+        workspace = np.full(slots.size + 2 * GUARD, UNTOUCHED)
+        inside = workspace[GUARD:-GUARD]
         inside[:] = slots
-        self.rooms.append((layout, room))
+        self.workspaces.append((layout, workspace))
         return inside
 
     def check(self):
         """Fail where a guard slot changed; forget all tallies."""
-        rooms, self.rooms = self.rooms, []
-        for layout, room in rooms:
-            outside = np.concatenate([room[:GUARD], room[-GUARD:]])
+        workspaces, self.workspaces = self.workspaces, []
+        for layout, workspace in workspaces:
+            outside = np.concatenate([workspace[:GUARD], workspace[-GUARD:]])
             assert (outside == UNTOUCHED).all(), (
                 f"a kernel wrote outside its tally: {', '.join(c.name for c in layout.counters)}"
             )

@@ -1,10 +1,12 @@
-"""What pyproject.toml cannot state: the folders that install inside ``fastcube``, and the files of the sdist.
+"""What pyproject.toml cannot state: folders that install inside ``fastcube``, files of the sdist, and README with absolute links.
 
 ``audit/`` is a distribution of its own, with its own pyproject.toml.
 """
 
 import os
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 from setuptools import setup
@@ -46,5 +48,20 @@ def find_package_folders():
     return folders
 
 
+def read_readme():
+    """Return README with links into the repository at this version's tag, because a package index has no other files."""
+    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    address = f"{project['urls']['Repository']}/{{}}/v{project['version']}/"
+    text = Path("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"(!\[[^]]*\]\()(?!\w+:)", rf"\1{address.format('raw')}", text)
+    return re.sub(r"(\]\()(?!\w+:|#)", rf"\1{address.format('blob')}", text)
+
+
 package_folders = find_package_folders()
-setup(packages=list(package_folders), package_dir=package_folders, cmdclass={"sdist": TrackedSdist})
+setup(
+    packages=list(package_folders),
+    package_dir=package_folders,
+    long_description=read_readme(),
+    long_description_content_type="text/markdown",
+    cmdclass={"sdist": TrackedSdist},
+)

@@ -128,12 +128,10 @@ mpi_dask_slurm() {
   .venv/bin/pytest -q -rs -m "(mpi or dask or slurm) and not exhaustive"
 }
 
-# The distribution of today's tree, an sdist, and a wheel that is built from the sdist.
+# Both distributions of today's commit: sdists, and wheels that are built from the sdists.
 build_distributions() {
   .venv/bin/pip install -q build twine
-  .venv/bin/python -m build -q --outdir "$place/dist" .
-  .venv/bin/python -m build -q --outdir "$place/dist" audit
-  .venv/bin/twine check --strict "$place"/dist/*
+  PYTHON=.venv/bin/python .ci/build "$place/dist"
 }
 
 # A study, a user's own study file and a user's own package, with the wheel alone; then a claim, with the wheel of the audit.
@@ -223,6 +221,12 @@ dualcube_beside_its_reference() { .venv/bin/python benchmarks/dualcube_twin.py; 
 slow_choices_of_kernels() {
   .venv/bin/python benchmarks/dispatch.py
   NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES="" .venv/bin/python benchmarks/dispatch.py
+}
+
+# The same commit built again, at another time and in another folder.
+the_same_bytes_again() {
+  PYTHON=.venv/bin/python .ci/build "$place/again"
+  diff -r "$place/dist" "$place/again"
 }
 
 tests_from_the_sdist() {

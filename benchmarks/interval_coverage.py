@@ -34,8 +34,10 @@ def proportion_coverage(p: float, trials: int) -> tuple[float, float, float]:
     held = normal = width = narrow = 0.0
     spread = 12 * math.sqrt(trials * p * (1 - p)) + 30
     for k in range(max(0, int(trials * p - spread)), min(trials, int(trials * p + spread)) + 1):
-        law = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1) + xlogy(k, p) + xlog1py(trials - k, -p)
-        chance = math.exp(law)
+        log_probability = (
+            gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1) + xlogy(k, p) + xlog1py(trials - k, -p)
+        )
+        chance = math.exp(log_probability)
         e = proportion(k, trials)
         held += chance * (e.low <= p <= e.high)
         normal += chance * (abs(e.value - p) <= 1.96 * e.stderr)
@@ -95,7 +97,9 @@ def main() -> None:
         count = SAMPLES if trials < 10_000 else SAMPLES // 10
         even = rng.integers(0, 101, (count, trials))
         held, normal, width = mean_coverage(even, 100, 50.0)
-        print(f"{f'mean of an even law on 0 .. 100, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
+        print(
+            f"{f'mean of an even log_probability on 0 .. 100, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}"
+        )
         seldom = (
             rng.random((count, trials)) < 1 / trials
         )  # one trial of a sample on average, of 100 where the bound is 100

@@ -164,7 +164,7 @@ def measure_checkpoints(folder: Path) -> None:
             open_results(folder / "r.h5")
             read.append(time.process_time() - begin)
         size = (folder / "r.h5").stat().st_size
-        fractions = ", ".join(f"{min(save) / apart:.2%} every {apart} s" for apart in (1, 15, 300))
+        fractions = ", ".join(f"{min(save) / interval:.2%} every {interval} s" for interval in (1, 15, 300))
         print(
             f"{points} points, {size / 1e3:.0f} kB: written in {min(save) * 1e3:.0f} ms ({fractions}), "
             f"read in {min(read) * 1e3:.0f} ms of CPU"

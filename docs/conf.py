@@ -12,6 +12,7 @@ from sphinx.errors import ExtensionError
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+import drawings
 import figures
 import tables
 
@@ -70,7 +71,7 @@ html_sidebars = {
 pygments_dark_style = "github-dark"
 
 #: What readers search, by the page that they want: a search shows it first.
-search_words = {
+search_terms = {
     "install": ("install", "pip", "requirements"),
     "batch": ("slurm", "mpi", "dask", "cluster", "resume", "checkpoint", "gpu", "pbs"),
     "references": ("cite", "citation", "bibtex"),
@@ -122,13 +123,10 @@ def scrape_figures(block, block_vars, gallery_conf):
     return f".. raw:: html\n\n    {page}\n"
 
 
-#: Pages are read in the repository too, where there is no gallery: there they link to its scripts and show no pictures of it.
-#: What a claim says is read in a terminal as well: a page that it names is a link here alone.
+#: Pages are read in the repository too, where there is no gallery: there they link to its scripts.
 GALLERY = (
     (re.compile(r"\]\(\.\./((?:\.\./)*)examples/(\w+)\.py\)"), r"](\1gallery/\2.rst)"),
     (re.compile(r"\]\(\.\./examples/\)"), r"](gallery/index.rst)"),
-    (re.compile(r"<!-- picture (\w+) (\d): (.*?) -->"), r"<!-- drawn sphx_glr_\1_00\2: \3 -->"),
-    (re.compile(r"(?<!\])\((docs/(\w+)\.md)"), r"([\1](/\2.md)"),
 )
 
 #: A page of the Python reference begins with a line a name, in front of its first heading or entry.
@@ -137,19 +135,12 @@ DOCUMENTED_NAME = re.compile(r"^\.\. auto(?:function|class|exception)\:\: (\S+)$
 
 
 def rewrite_page(app, page, source):
-    """A page as the site shows it: with the gallery's pages and pictures, its tables, and what it documents listed at its top."""
+    """A page as the site shows it: with the gallery's pages, its figures, and what it documents listed at its top."""
     if page.startswith("gallery/"):
         return
     for written, shown in GALLERY:
         source[0] = written.sub(shown, source[0])
-    if tables.PLACE.search(source[0]):
-        for path in tables.list_sources():
-            app.env.note_dependency(path)
-    try:
-        source[0] = tables.fill_tables(source[0])
-    except ValueError as error:
-        raise ExtensionError(f"{page}: {error}") from error
-    source[0] = figures.show_figures(page, source[0], (PICTURES, GALLERY_PICTURES))
+    source[0] = figures.show_figures(page, source[0], PICTURES)
     if page.startswith("api/") and (names := DOCUMENTED_NAME.findall(source[0])):
         body = FIRST_SECTION.search(source[0]).start()
         listed = "".join(f"   {name}\n" for name in names)
@@ -157,16 +148,14 @@ def rewrite_page(app, page, source):
 
 
 def unpack_gallery(app):
-    """The gallery's scripts beside the results that they open, and the pictures that pages show of those."""
-    import fastcube as fc
-
+    """The gallery's scripts beside the results that they open, and the figures of pages."""
     shutil.rmtree(scripts := Path(app.srcdir, "scripts"), ignore_errors=True)
     shutil.copytree(Path(app.srcdir, "..", "examples"), scripts)
     for kept in RESULTS.glob("*.h5.gz"):
         (scripts / kept.stem).write_bytes(gzip.decompress(kept.read_bytes()))
-    for page in sorted(Path(app.srcdir).rglob("*.md")):
-        for name, _ in figures.DRAWING_MARK.findall(page.read_text()):
-            figures.draw_results(fc.open_results(scripts / f"{name}.h5"), PICTURES / f"{name}.svg")
+    for page in tables.list_pages():
+        for _, name in drawings.PLACE.findall(page.read_text()):
+            figures.draw_page_figure(name, PICTURES)
 
 
 def set_cards(app):
@@ -184,7 +173,7 @@ def check_nothing_was_sampled(app):
             raise ExtensionError(f"the gallery sampled {path.name}: docs/results/sample must keep what it asks for")
 
 
-#: Where figures of kept results are drawn, and those that the gallery's scripts draw.
+#: Where figures of pages are drawn, and those that the gallery's scripts draw.
 PICTURES, GALLERY_PICTURES = Path(__file__).parent / "pictures", Path(__file__).parent / "gallery" / "images"
 for folder in (PICTURES, GALLERY_PICTURES):
     folder.mkdir(parents=True, exist_ok=True)

@@ -27,12 +27,12 @@ def split_name(name):
     """Return the initials and the surname of an author or editor."""
     if ", " in name:  # "Steele, Jr., Guy L."
         surname, *_, given = name.split(", ")
-        words = given.split()
+        pieces = given.split()
     else:
-        *words, surname = name.split()
-        while words and words[-1].islower():
-            surname = f"{words.pop()} {surname}"
-    return " ".join("-".join(f"{part[0]}." for part in word.split("-")) for word in words), surname
+        *pieces, surname = name.split()
+        while pieces and pieces[-1].islower():
+            surname = f"{pieces.pop()} {surname}"
+    return " ".join("-".join(f"{part[0]}." for part in piece.split("-")) for piece in pieces), surname
 
 
 def author_text(names):

@@ -1,6 +1,8 @@
-"""The tables of pages, made from cached results, records and references when the site is built.
+"""The generated parts of pages: tables from cached results, records and references, figures, and the errata.
 
-A line ``[Table NAME](tables.py)`` of a page is the place of a table: a link here in the repository, the table on the site.
+    python docs/tables.py          # writes them into the pages, where a test compares them
+
+A table stands between the lines ``<!-- table NAME -->`` and ``<!-- end -->``, so a page is whole wherever it is read.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import functools
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -26,11 +29,13 @@ from fastcube.studies.lee_hayes.threshold import corrections, leading_order
 from fastcube.studies.networks.curve import degree_left, giant_fraction
 from fastcube.studies.networks.survival import compare_with_hypercube
 
-#: The place of a table on a page.
-PLACE = re.compile(r"^\[Table ([\w-]+)\]\((?:\.\./)?tables\.py\)$", re.MULTILINE)
+#: The place of a table on a page, with the table.
+PLACE = re.compile(r"^<!-- table ([\w-]+) -->\n(?:(?!<!-- ).*\n)*?<!-- end -->$", re.MULTILINE)
 
-#: A line that links to this file, which must be the place of a table.
-_LINK = re.compile(r"^.*\]\([^)]*\btables\.py\).*$", re.MULTILINE)
+#: Each line that looks like the first or last one of a place, and must be one.
+_MARK = re.compile(r"^.*<!-- *(?:table|end)\b.*$", re.MULTILINE | re.IGNORECASE)
+
+DOCS = Path(__file__).resolve().parent
 
 #: Several tables come from one file.
 load_results = functools.cache(sheets.load_results)
@@ -47,6 +52,7 @@ _FAULTS = (5, 10, 20, 50, 100)
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
+    assert len(lines) > 2, f"no row under {head}"
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -168,7 +174,7 @@ def _percolation() -> str:
 
 def load_record(name: str) -> Any:
     """The record of a long run: ``data/NAME.json``."""
-    return json.loads((Path(__file__).parents[1] / "data" / f"{name}.json").read_text())
+    return json.loads((DOCS.parent / "data" / f"{name}.json").read_text())
 
 
 def _speed() -> str:
@@ -401,7 +407,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
     "rules-delivered": lambda: _rules("delivered", 100, 3),
     "rules-at-hamming": lambda: _rules("at_hamming", 100, 3),
-    "rules-extra": lambda: _rules("extra", 1, 5),
+    "rules-extra": lambda: _rules("extra_links", 1, 5),
     "rules-refused": lambda: _rules("refused", 100, 3),
     "rules-safe": lambda: _status("safe", 5),
     "rules-rounds": lambda: _status("rounds", 2),
@@ -410,14 +416,13 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def fill_tables(text: str) -> str:
-    """Return the text of a page with its tables in their places.
+    """Return the text of a page with its tables as the sources have them now.
 
-    Raises ValueError for the name of no table, and for a link to this file that is not the place of a table.
+    Raises ValueError for the name of no table, and for a mark that is not a line of a pair around a table.
     """
-    filled = PLACE.sub(lambda found: _make_table(found[1]), text)
-    if left := _LINK.search(filled):
-        raise ValueError(f"the place of a table must be a line [Table NAME](tables.py), got {left[0]}")
-    return filled
+    if left := _MARK.search(PLACE.sub("", text)):
+        raise ValueError(f"a table must stand between lines <!-- table NAME --> and <!-- end -->, got {left[0]}")
+    return PLACE.sub(lambda found: f"<!-- table {found[1]} -->\n\n{_make_table(found[1])}\n<!-- end -->", text)
 
 
 def _make_table(name: str) -> str:
@@ -426,8 +431,25 @@ def _make_table(name: str) -> str:
     return TABLES[name]()
 
 
-def list_sources() -> list[str]:
-    """Return the files of the repository that tables are made from: a page with a table is made again if one changes."""
-    docs = Path(__file__).resolve().parent
-    found = (*docs.glob("*.py"), *docs.glob("results/*"), *docs.glob("readings/*.md"), *docs.parent.glob("data/*.json"))
-    return sorted(str(path) for path in found if path.is_file())
+def list_pages() -> list[Path]:
+    """Return the pages that can have generated parts."""
+    pages = (*DOCS.glob("*.md"), *DOCS.glob("papers/*.md"), *DOCS.glob("readings/*.md"))
+    return sorted((DOCS.parent / "README.md", *pages))
+
+
+def main() -> None:
+    """Write the generated parts of all pages."""
+    sys.path.insert(0, str(DOCS / "extensions"))
+    import drawings
+    import errata
+
+    figures = set()
+    for page in list_pages():
+        page.write_text(fill_tables(text := page.read_text()))
+        figures |= {name for _, name in drawings.PLACE.findall(text)}
+    drawings.write_figures(figures)
+    errata.write_pages()
+
+
+if __name__ == "__main__":
+    main()

@@ -30,7 +30,7 @@ def faulty_cube(n: int, links: int, nodes: int, seed: int) -> fc.Hypercube:
 
 def holders(cube: fc.Hypercube) -> list[int]:
     """The nodes that data is distributed to: nonfaulty ones with a nonfaulty link."""
-    return [v for v, word in enumerate(fc.detect(cube).tolist()) if word != 2**cube.n - 1]
+    return [v for v, word in enumerate(fc.unusable_link_masks(cube).tolist()) if word != 2**cube.n - 1]
 
 
 def report(

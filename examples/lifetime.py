@@ -27,8 +27,8 @@ results = fc.run("survival-curve", network="hypercube", failing="links", n=8, fa
 
 times = np.linspace(0, 2, 41)
 for shape in (0.7, 1, 2):
-    law = stats.weibull_min(shape, scale=1 / math.gamma(1 + 1 / shape))
-    life = fc.lifetime(results, law)
+    distribution = stats.weibull_min(shape, scale=1 / math.gamma(1 + 1 / shape))
+    life = fc.lifetime(results, distribution)
     print(f"shape {shape}: mean {life.mean.value:.3f}, 10% fall apart until {life.quantile(0.1).value:.3f}")
     estimates = [life.survival(t) for t in times]
     plt.plot(times, [e.value for e in estimates], label=f"shape {shape}")

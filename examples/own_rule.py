@@ -105,8 +105,11 @@ if __name__ == "__main__":  # not where it is loaded as a study
     print(" n   f   delivered: careful  drunken   ROUTE3   LEVELS       A1")
     for point, _ in results:
         e = results.estimates(point)
-        shares = [e[f"{name}_delivered"].value for name in ("careful", "drunken", "route3", "levels", "a1")]
-        print(f"{point['n']:2}  {point['f']:2}{shares[0]:20.5f}" + "".join(f"{share:9.5f}" for share in shares[1:]))
+        fractions = [e[f"{name}_delivered"].value for name in ("careful", "drunken", "route3", "levels", "a1")]
+        print(
+            f"{point['n']:2}  {point['f']:2}{fractions[0]:20.5f}"
+            + "".join(f"{fraction:9.5f}" for fraction in fractions[1:])
+        )
 
 # %%
 # The careful rule can be caught among faults. The results hold the number of the trial with its longest path. This trial is

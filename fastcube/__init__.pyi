@@ -20,9 +20,9 @@ from .algorithms.survival import diameter as diameter
 from .algorithms.survival import eccentricity as eccentricity
 from .algorithms.survival import survival as survival
 from .algorithms.trees import CommunicationTree as CommunicationTree
-from .algorithms.trees import detect as detect
 from .algorithms.trees import find_tree as find_tree
-from .algorithms.trees_lattice import exhaust as exhaust
+from .algorithms.trees import unusable_link_masks as unusable_link_masks
+from .algorithms.trees_lattice import fault_free_trees as fault_free_trees
 from .algorithms.trees_lattice import optimal_tree as optimal_tree
 from .algorithms.unsafe import find_unsafe as find_unsafe
 from .algorithms.wormhole import dependency_cycle as dependency_cycle

@@ -144,7 +144,7 @@ STUDY_PAGE = {
     "stamp": str,
     "svg": str,
     "narrow": [str],
-    "words": str,
+    "description": str,
     "have": lambda have: bool(have) and matches_shape(have, {str: range(2**62)}),
     "trials": range(2**62),
     "seed": range(2**63),

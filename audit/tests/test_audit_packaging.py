@@ -1,5 +1,6 @@
 """What the wheel of the audit holds, that the engine's wheel holds nothing of it, and that both are one version."""
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -24,8 +25,10 @@ def test_the_audit_is_of_the_engines_version():
     version = ENGINE["project"]["version"]
     assert AUDIT["project"]["version"] == version
     assert AUDIT["project"]["dependencies"] == [f"fastcube=={version}"]
-    for field in ("requires-python", "license", "authors", "classifiers"):
+    for field in ("requires-python", "license", "authors", "classifiers", "urls"):
         assert AUDIT["project"][field] == ENGINE["project"][field]
+    links = re.findall(r"\]\(([^)]+)\)", (ROOT / "audit/README.md").read_text())
+    assert all(link.startswith("https://") for link in links)  # a package index shows the file as it is
     assert (ROOT / "audit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 

@@ -87,8 +87,8 @@ def test_a_matplotlib_that_cannot_be_imported_is_one_line_before_anything_is_com
     ],
 )
 def test_tab_offers(line, offered):
-    *words, last = line.split(" ")
-    items = ShellComplete(cli.group, {}, "fastcube", "_FASTCUBE_COMPLETE").get_completions(words, last)
+    *typed, last = line.split(" ")
+    items = ShellComplete(cli.group, {}, "fastcube", "_FASTCUBE_COMPLETE").get_completions(typed, last)
     assert [item.value if item.type == "plain" else item.type for item in items] == offered
 
 

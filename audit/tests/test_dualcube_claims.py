@@ -239,7 +239,7 @@ def test_trees(verdicts):
     assert len({twin.flipped(u, d) for u in tree for d in dims} - set(tree)) < 2**k * (m - k)
 
 
-def test_the_repaired_algorithm_fails_in_dc_10(verdicts):
+def test_the_corrected_algorithm_fails_in_dc_10(verdicts):
     m, faults, t, k = case(verdicts["theorem-1-corrected"])
     assert (m, k) == (10, 5)
     assert offline(m, faults, k, corrected=True).route(0, t) is None

@@ -131,8 +131,8 @@ def test_all_that_is_named_is_there_and_all_that_is_there_is_named(paper):
     "paper", [pytest.param(p, marks=[pytest.mark.kernels] * (p == "li_peng_chu")) for p in WRITTEN]
 )
 def test_examples_replay(paper):
-    for name, made in registries.audited_paper(installed_papers()[paper]).examples.items():
-        example = made()
+    for name, make in registries.audited_paper(installed_papers()[paper]).examples.items():
+        example = make()
         assert example.is_reproduced(), name
         for cube in example.cubes:
             assert 1 <= cube.n <= 4, name

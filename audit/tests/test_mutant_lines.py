@@ -30,7 +30,7 @@ class Line(NamedTuple):
     """A mutant: text that a module has once, its replacement, and the claims that must notice."""
 
     paper: str
-    words: str
+    description: str
     module: str
     old: str
     new: str
@@ -54,7 +54,7 @@ LINES = [
          "return not cube.is_faulty(x) and not",
          ("theorem-4", "route3-to-unsafe", "route3-different-subcubes")),
     Line(LH, "subcubes at distance two are not merged", "unsafe",
-         "near = apart <= 2", "near = apart <= 1",
+         "near = distance <= 2", "near = distance <= 1",
          ("figure-3", "theorem-3", "theorem-4", "theorem-6")),
     Line(LH, "BROADCAST2 clears the bit of the link back", "broadcasting",
          "yield first, control\n", "yield first, control & ~first\n",
@@ -176,7 +176,7 @@ LINES = [
          ("networks-disjoint",)),
 
     Line(LP, "no way through another cluster is counted", "networks.dualcube",
-         "+ 2 * apart", "+ 0 * apart",
+         "+ 2 * other_cluster", "+ 0 * other_cluster",
          ("distance",)),
     Line(LP, "cross neighbours are not counted", "networks.dualcube",
          "for node in self.neighbours(fault):", "for node in self.neighbours(fault)[:-1]:",
@@ -269,7 +269,7 @@ def cases() -> Iterator[Any]:
         quick = [c for c in line.claims if (line.paper, c) not in NOT_HOLDING and c not in COMPILED]
         for claim in line.claims:
             marks = () if claim in quick[:1] else pytest.mark.slow
-            yield pytest.param(line, claim, id=f"{line.paper}: {line.words}: {claim}", marks=marks)
+            yield pytest.param(line, claim, id=f"{line.paper}: {line.description}: {claim}", marks=marks)
 
 
 @pytest.mark.parametrize(("line", "claim"), [*cases()])
@@ -315,7 +315,7 @@ ROUTING_RULES_CUBES = (
 )
 
 
-def words_and_ways() -> tuple[Any, Any]:
+def statuses_and_routes() -> tuple[Any, Any]:
     """Levels and vectors, and ways by rules that draw nothing, by the library and by the twin."""
     library, twin = [], []
     for n, nodes, links in ROUTING_RULES_CUBES:
@@ -338,30 +338,30 @@ MISREAD = [
      "if u ^ d not in tree and u ^ d not in faults)", "if u ^ d not in faults)", ())),
     (flits_of_branches, Line(WL, "a flit moves on when the first of its channels has room", "wormhole",
      "all(after.flit is None for after in link.then)", "all(after.flit is None for after in link.then[:1])", ())),
-    (words_and_ways, Line(UC, "a level takes its neighbours as they come", "routing_rules",
+    (statuses_and_routes, Line(UC, "a level takes its neighbours as they come", "routing_rules",
      "enumerate(sorted(over)) if x < k", "enumerate(over) if x < k", ())),
-    (words_and_ways, Line(UC, "of equal levels the lowest bit", "routing_rules",
-     "max(_good_bits(cube, u, mask), key=lambda bit: words.shown_level(u ^ bit)",
-     "max(_good_bits(cube, u, mask), key=lambda bit: (words.shown_level(u ^ bit), -bit)", ())),
-    (words_and_ways, Line(UC, "vectors do not know of links", "routing_rules",
+    (statuses_and_routes, Line(UC, "of equal levels the lowest bit", "routing_rules",
+     "max(_good_bits(cube, u, mask), key=lambda bit: status.shown_level(u ^ bit)",
+     "max(_good_bits(cube, u, mask), key=lambda bit: (status.shown_level(u ^ bit), -bit)", ())),
+    (statuses_and_routes, Line(UC, "vectors do not know of links", "routing_rules",
      "cut = self._cut_links(part)", "cut = None", ())),
-    (words_and_ways, Line(UC, "ends of faulty links have bit 1", "routing_rules",
+    (statuses_and_routes, Line(UC, "ends of faulty links have bit 1", "routing_rules",
      "out[:, 0] &= ~ends", "out[:, 0] &= nonfaulty", ())),
-    (words_and_ways, Line(UC, "a level of 1 promises the neighbour over a faulty link", "routing_rules",
-     "(h == 1 or words.level(s) < h)", "words.level(s) < h", ())),
-    (words_and_ways, Line(UC, "A1's spare link need not be good", "routing_rules",
+    (statuses_and_routes, Line(UC, "a level of 1 promises the neighbour over a faulty link", "routing_rules",
+     "(h == 1 or status.level(s) < h)", "status.level(s) < h", ())),
+    (statuses_and_routes, Line(UC, "A1's spare link need not be good", "routing_rules",
      "next(_good_bits(cube, u, _all_dimensions(cube) & ~tag), None)",
      "next(descending_bits(_all_dimensions(cube) & ~tag), None)", ())),
-    (words_and_ways, Line(UC, "A1's spare bit comes first", "routing_rules",
+    (statuses_and_routes, Line(UC, "A1's spare bit comes first", "routing_rules",
      "left.append(bit)", "left.insert(0, bit)", ())),
-    (words_and_ways, Line(UC, "DFS forgets what it saw", "routing_rules",
+    (statuses_and_routes, Line(UC, "DFS forgets what it saw", "routing_rules",
      "seen.add(u ^ bit)", "seen.add(u)", ())),
 ]
 # fmt: on
 
 
 @pytest.mark.parametrize(
-    "line", [*LINES, *(line for _, line in MISREAD)], ids=lambda line: f"{line.paper}: {line.words}"
+    "line", [*LINES, *(line for _, line in MISREAD)], ids=lambda line: f"{line.paper}: {line.description}"
 )
 def test_a_changed_line_is_found_once(line):
     """Most of the changes are slow tests: an edit of the library must not take their lines away unseen."""
@@ -375,7 +375,7 @@ def sound(both):
 
 
 @pytest.mark.parametrize(
-    ("both", "line"), mark_others_slow(MISREAD, default=5), ids=[line.words for _, line in MISREAD]
+    ("both", "line"), mark_others_slow(MISREAD, default=5), ids=[line.description for _, line in MISREAD]
 )
 def test_a_misread_line_parts_the_library_from_its_twin(both, line, monkeypatch):
     library, twin = sound(both)

@@ -24,8 +24,8 @@ from fastcube.algorithms.paths import route
 from fastcube.algorithms.shortest import distance
 from fastcube.algorithms.spanning import broadcast_packets, light_trees
 from fastcube.algorithms.spanning_flows import NonfaultyGraph
-from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
-from fastcube.algorithms.trees_lattice import exhaust
+from fastcube.algorithms.trees import CommunicationTree, find_tree, unusable_link_masks
+from fastcube.algorithms.trees_lattice import fault_free_trees
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import exact_unsafe
 from fastcube.networks.dualcube import DualCube
@@ -47,7 +47,7 @@ class Mutant:
     """What is broken, how, and which claims of which paper must see it."""
 
     paper: str
-    words: str
+    description: str
     patch: Patch
     claims: tuple[str, ...]
 
@@ -260,7 +260,7 @@ LEU_KUO = [
     Mutant(
         LK,
         "a link's far end does not know its fault",
-        shown_too("detect", lambda cube: detect(cube) & 0b100),
+        shown_too("unusable_link_masks", lambda cube: unusable_link_masks(cube) & 0b100),
         ("detect",),
     ),
     Mutant(
@@ -269,7 +269,12 @@ LEU_KUO = [
         method(CommunicationTree, "role", role_shifted),
         ("theorem-1", "theorem-2", "example-1", "idle-afterwards"),
     ),
-    Mutant(LK, "EXHAUST misses a tree", shown_too("exhaust", lambda cube: list(exhaust(cube))[1:]), ("property-1",)),
+    Mutant(
+        LK,
+        "EXHAUST misses a tree",
+        shown_too("fault_free_trees", lambda cube: list(fault_free_trees(cube))[1:]),
+        ("property-1",),
+    ),
     Mutant(
         LK,
         "a tree lacks its last link",
@@ -279,7 +284,10 @@ LEU_KUO = [
     Mutant(
         LK,
         "faulty nodes have no FAULT",
-        swap("leu_kuo.delivery.detect", by=lambda cube: detect(type(cube)(cube.n, (), cube.faulty_links))),
+        swap(
+            "leu_kuo.delivery.unusable_link_masks",
+            by=lambda cube: unusable_link_masks(type(cube)(cube.n, (), cube.faulty_links)),
+        ),
         ("faulty-as-isolated", "computation-slowdown"),
     ),
 ]
@@ -616,7 +624,7 @@ SHOWN |= {"accepted-delivered", "a1-delivers"}
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "claim"),
-    [pytest.param(m, c, id=f"{m.paper}: {m.words}: {c}") for m in MUTANTS for c in m.claims],
+    [pytest.param(m, c, id=f"{m.paper}: {m.description}: {c}") for m in MUTANTS for c in m.claims],
 )
 def test_a_broken_algorithm_turns_its_claims(mutant, claim, monkeypatch):
     mutant.patch(monkeypatch)

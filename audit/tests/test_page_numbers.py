@@ -14,7 +14,7 @@ from fastcube_audit.report import agreement
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def read_page(name: str) -> str:
@@ -25,13 +25,13 @@ def read_page(name: str) -> str:
 def test_numbers_of_claims():
     facts = len(registries.claims("others"))
     assert f"compares {('fourteen', 'fifteen', 'sixteen')[facts - 14]} facts" in read_page("networks")
-    assert f"evaluates {WORDS[len(registries.claims('networks'))]} statements" in read_page("networks")
+    assert f"evaluates {NUMERALS[len(registries.claims('networks'))]} statements" in read_page("networks")
 
 
 def test_numbers_of_the_report():
     shown = len(resources.read_json("findings", "fastcube_audit.report")["weightiest"])
-    assert f"begins with the {WORDS[shown]} most important refutations" in read_page("report")
-    limits = WORDS[int(agreement.NEAR)], WORDS[int(agreement.FAR)]
+    assert f"begins with the {NUMERALS[shown]} most important refutations" in read_page("report")
+    limits = NUMERALS[int(agreement.NEAR)], NUMERALS[int(agreement.FAR)]
     assert "up to {} standard errors agrees, and a difference of {} or more does not".format(*limits) in read_page(
         "report"
     )
@@ -46,5 +46,5 @@ def test_papers(paper):
     programs = re.findall(r"```python.*?```", page, re.DOTALL)
     known = " ".join([*(path.read_text(encoding="utf-8") for path in sources), *programs])
     (row,) = re.findall(rf"^\| \[[^]]*\]\(docs/papers/{paper}\.md\).*$", README, re.MULTILINE)
-    words = re.sub(r"```.*?```|\]\([^)]*\)", "", found + row, flags=re.DOTALL)
-    assert {number for number in re.findall(r"\d+", words) if not re.search(rf"(?<!\d){number}(?!\d)", known)} == set()
+    text = re.sub(r"```.*?```|\]\([^)]*\)", "", found + row, flags=re.DOTALL)
+    assert {number for number in re.findall(r"\d+", text) if not re.search(rf"(?<!\d){number}(?!\d)", known)} == set()

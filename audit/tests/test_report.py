@@ -46,7 +46,7 @@ from fastcube_audit.report.folder import Folder
 from fastcube_audit.report.network_drawings import cube_svg, link_text, render_counterexample
 from fastcube_audit.report.plan import budget, plan_of
 
-CLAIMS = ("false", "repaired", "last")
+CLAIMS = ("false", "corrected", "last")
 
 pytest.importorskip("jinja2")
 
@@ -58,7 +58,7 @@ def few_trials(monkeypatch):
     monkeypatch.setattr(planning, "budget", lambda: {"studies": {"toy": grids}, "claims": {}})
 
 
-def made(folder, quick=True, claims=CLAIMS, **how):
+def make_report(folder, quick=True, claims=CLAIMS, **how):
     maker = build_maker(
         folder,
         plan_of([paper(*claims)], quick),
@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
         grids = {"default": {"quick": 2000, "full": 5000, "seconds": [0.1, 0.2]}}
         patch.setattr(planning, "budget", lambda: {"studies": {"toy": grids}, "claims": {}})
         place = tmp_path_factory.mktemp("report")
-        _, code = made(place)
+        _, code = make_report(place)
     assert code == 0
     return place
 
@@ -210,8 +210,8 @@ def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
     ]
     # the whole figure or its panels are shown, so the first panel stands for all of them
     others = [""] * (len(drawn["narrow"]) - 1)
-    assert [html.unescape(alt) for _, alt in pictures] == [drawn["words"], drawn["words"], *others]
-    assert re.search(r"against .*line.*, values from [0-9.e-]+ to [0-9.e-]+", drawn["words"])
+    assert [html.unescape(alt) for _, alt in pictures] == [drawn["description"], drawn["description"], *others]
+    assert re.search(r"against .*line.*, values from [0-9.e-]+ to [0-9.e-]+", drawn["description"])
     assert "dc:date" not in drawn["svg"]
     again = figure_of(fc.open_results(folder / "toy.h5"))
     assert (again["svg"], again["narrow"]) == (drawn["svg"], drawn["narrow"])
@@ -222,11 +222,11 @@ def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
 
 def test_a_second_run_makes_nothing_and_a_full_one_goes_on(folder, tmp_path):
     before = files(folder)
-    maker, code = made(folder)
+    maker, code = make_report(folder)
     assert code == 0
     assert files(folder) == before
-    assert maker.progress.made == 0.0
-    _, code = made(folder, quick=False)
+    assert maker.progress.computed == 0.0
+    _, code = make_report(folder, quick=False)
     after = files(folder)
     assert {name for name in before if after[name] != before[name]} == {
         "toy.h5",
@@ -235,39 +235,39 @@ def test_a_second_run_makes_nothing_and_a_full_one_goes_on(folder, tmp_path):
         *(f"claims/toy-{name}.json" for name in CLAIMS),
     }
     assert "2 points of 5,000 trials" in page(folder).text["toy-figure-1"]
-    made(folder)  # quick is less than what there is
+    make_report(folder)  # quick is less than what there is
     assert files(folder) == after
 
 
 @pytest.mark.slow
 def test_verdicts_of_other_sources_are_decided_anew(tmp_path):
-    made(tmp_path, claims=("last",))
+    make_report(tmp_path, claims=("last",))
     verdict = tmp_path / "claims" / "toy-last.json"
     held = json.loads(verdict.read_text())
     verdict.write_text(json.dumps(held | {"sources": "others", "checked": "elsewhere"}))
-    made(tmp_path, claims=("last",))
+    make_report(tmp_path, claims=("last",))
     assert json.loads(verdict.read_text()) == held
     verdict.write_text("{")
-    made(tmp_path, claims=("last",))
+    make_report(tmp_path, claims=("last",))
     assert json.loads(verdict.read_text()) == held
 
 
 @pytest.mark.slow
 def test_what_is_missing_is_said_and_made_the_next_time(tmp_path):
-    _, code = made(tmp_path, max_seconds=1e-6)
+    _, code = make_report(tmp_path, max_seconds=1e-6)
     assert code == WORK_REMAINS
     text = page(tmp_path).text
     assert "not computed yet" in text["toy-sizes"]
-    _, code = made(tmp_path)
+    _, code = make_report(tmp_path)
     assert code == 0
     assert "refuted" in page(tmp_path).text["toy-sizes"]
 
 
 @pytest.mark.slow
 def test_a_claim_that_breaks_is_told_and_tried_again(tmp_path):
-    maker, code = made(tmp_path, claims=("breaks", "repaired"))
+    maker, code = make_report(tmp_path, claims=("breaks", "corrected"))
     assert (code, maker.failed) == (0, 1)
-    maker, _ = made(tmp_path, claims=("breaks", "repaired"))
+    maker, _ = make_report(tmp_path, claims=("breaks", "corrected"))
     assert maker.failed == 1
     assert "deciding failed: AssertionError" in (tmp_path / "report.html").read_text()
 
@@ -293,19 +293,19 @@ def then_signal(function, number, before=0.0):
 def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number):
     with monkeypatch.context() as patch:
         patch.setattr(running, "figure_of", then_signal(running.figure_of, number))
-        assert made(tmp_path, claims=())[1] == CODES[number]
+        assert make_report(tmp_path, claims=())[1] == CODES[number]
     assert "not computed yet" in page(tmp_path).text["toy-figure-1"]
     results = (tmp_path / "toy.h5").read_bytes()
-    assert made(tmp_path, claims=())[1] == 0
+    assert make_report(tmp_path, claims=())[1] == 0
     assert (tmp_path / "toy.h5").read_bytes() == results
     assert "2 points of 2,000 trials" in page(tmp_path).text["toy-figure-1"]
 
 
 @pytest.mark.slow
 def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
-    made(tmp_path, claims=())  # so that what is kept next is a verdict
+    make_report(tmp_path, claims=())  # so that what is kept next is a verdict
     monkeypatch.setattr(Folder, "write_entry", then_signal(Folder.write_entry, signal.SIGUSR1))
-    assert made(tmp_path, claims=("repaired", "last"))[1] == WORK_REMAINS
+    assert make_report(tmp_path, claims=("corrected", "last"))[1] == WORK_REMAINS
     assert "added" in page(tmp_path).text["toy-three"]
     assert "3-cubes have 8 nodes" in page(tmp_path).text["toy-three"]
 
@@ -328,7 +328,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(os, "_exit", leave)
     with signals.own_process(), pytest.raises(Exited) as left:
-        made(tmp_path, claims=())
+        make_report(tmp_path, claims=())
     assert left.value.args == (INTERRUPTED,)
 
 
@@ -355,7 +355,7 @@ def test_figures_of_the_report_do_not_depend_on_the_users_settings(folder, tmp_p
     import matplotlib as mpl
 
     with mpl.rc_context({"text.usetex": True, "lines.linewidth": 0, "font.size": 30, "axes.facecolor": "black"}):
-        assert made(tmp_path)[1] == 0
+        assert make_report(tmp_path)[1] == 0
     drawn, plain = (
         re.findall(r"<svg.*?</svg>", (place / "report.html").read_text(), re.DOTALL) for place in (tmp_path, folder)
     )
@@ -557,8 +557,8 @@ def test_bad_arguments_are_one_line_before_anything_is_made(tmp_path):
         papers_with_inventory(["lee_haye"])
     for bad in ({"workers": 0}, {"max_seconds": -1}):
         with pytest.raises(ParameterError, match="must be"):
-            made(tmp_path / "none", **bad)
+            make_report(tmp_path / "none", **bad)
     assert not (tmp_path / "none").exists()
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultFileError, match=r"output .*file is not a folder"):
-        made(tmp_path / "file")
+        make_report(tmp_path / "file")

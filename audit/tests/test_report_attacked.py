@@ -40,7 +40,7 @@ def few_trials(monkeypatch):
     monkeypatch.setattr(planning, "budget", lambda: {"studies": {"toy": grids}, "claims": {}})
 
 
-def made(folder, claims=(), **how):
+def make_report(folder, claims=(), **how):
     """Make the quick report; the exit code."""
     return build_maker(folder, plan_of([paper(*claims)], True), 1, how.get("max_seconds"), "none", False).run()
 
@@ -64,7 +64,7 @@ def other_study(path):
 
 
 @pytest.mark.parametrize(
-    ("name", "put", "words"),
+    ("name", "put", "message"),
     [
         ("", other_text, "output {} is not a folder"),
         ("", os.mkfifo, "output {} is not a folder"),
@@ -80,14 +80,14 @@ def other_study(path):
         ("examples/toy-three.json", lambda path: path.symlink_to("/dev/zero"), "{} is in the way: it is not a regular"),
     ],
 )
-def test_what_is_in_the_way_is_one_line_before_anything_is_made(name, put, words, tmp_path):
+def test_what_is_in_the_way_is_one_line_before_anything_is_made(name, put, message, tmp_path):
     folder = tmp_path / "out"
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     put(path)
     with pytest.raises(fc.FastcubeError) as error:
-        made(folder, ("last",))
-    assert str(error.value).startswith(words.format(path))
+        make_report(folder, ("last",))
+    assert str(error.value).startswith(message.format(path))
     assert not (folder / "report.html").is_file()
 
 
@@ -104,9 +104,9 @@ def test_a_second_report_in_the_folder_is_refused_and_the_next_is_not(tmp_path):
         Folder(tmp_path).hold_folder_lock(),
         pytest.raises(fc.ResultFileError, match="is being written by another fastcube reproduce"),
     ):
-        made(tmp_path)
+        make_report(tmp_path)
     assert not (tmp_path / "report.html").exists()
-    assert made(tmp_path) == FINISHED
+    assert make_report(tmp_path) == FINISHED
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
@@ -118,7 +118,7 @@ def test_the_lock_of_a_report_that_was_killed_holds_nobody(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     assert len(list(tmp_path.glob(".*.lock"))) == 1
-    assert made(tmp_path) == FINISHED
+    assert make_report(tmp_path) == FINISHED
 
 
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
@@ -131,7 +131,7 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
     lock.unlink()
     lock.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(fc.ResultFileError, match="cannot be written: too many levels of symbolic links"):
-        made(tmp_path / "out")
+        make_report(tmp_path / "out")
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -153,25 +153,25 @@ def then(function, what):
 def test_a_results_file_that_is_removed_while_it_is_drawn_is_made_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(running, "figure_of", then(running.figure_of, (tmp_path / "toy.h5").unlink))
-        assert made(tmp_path) == FINISHED
+        assert make_report(tmp_path) == FINISHED
     assert not (tmp_path / "toy.h5").exists()
-    assert made(tmp_path) == FINISHED
+    assert make_report(tmp_path) == FINISHED
     assert open_results(tmp_path / "toy.h5").digest() == fc.run(TOY, trials=2000).digest()
 
 
 @pytest.mark.slow
 def test_a_disk_that_fills_up_is_one_line_and_what_was_made_stays(tmp_path, monkeypatch):
-    assert made(tmp_path / "undisturbed", ("last",)) == FINISHED
+    assert make_report(tmp_path / "undisturbed", ("last",)) == FINISHED
     with mount_tmpfs(tmp_path / "disk", "size=400k") as disk:
         with monkeypatch.context() as patch:
             patch.setattr(running, "figure_of", then(running.figure_of, lambda: fill_file_system(disk)))
             with pytest.raises(fc.ResultFileError, match=r"cannot be written: no space left on the disk$"):
-                made(disk, ("last",))
+                make_report(disk, ("last",))
         page = (disk / "report.html").read_text()
         assert page.endswith("</html>\n")
         assert "not computed yet" in page
         (disk / "filler").unlink()
-        assert made(disk, ("last",)) == FINISHED
+        assert make_report(disk, ("last",)) == FINISHED
         assert reported(disk) == reported(tmp_path / "undisturbed")
 
 
@@ -182,9 +182,9 @@ def test_past_the_time_no_piece_is_begun(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         for piece in ("run_study", "evaluate", "decide_claims"):
             patch.setattr(running, piece, begun)
-        assert made(tmp_path, ("last",), max_seconds=1e-6) == WORK_REMAINS
-    assert made(tmp_path, ("last",)) == FINISHED
-    assert made(tmp_path, ("last",), max_seconds=1e-6) == FINISHED  # nothing is left to begin
+        assert make_report(tmp_path, ("last",), max_seconds=1e-6) == WORK_REMAINS
+    assert make_report(tmp_path, ("last",)) == FINISHED
+    assert make_report(tmp_path, ("last",), max_seconds=1e-6) == FINISHED  # nothing is left to begin
 
 
 @pytest.mark.parametrize("number", mark_others_slow(CODES), ids=lambda n: n.name)
@@ -204,7 +204,7 @@ def test_a_signal_is_served_wherever_its_exception_went(number, other, tmp_path,
         return draw(*arguments)
 
     monkeypatch.setattr(running, "figure_of", swallowing)
-    assert made(tmp_path, ("last",)) == CODES[number]
+    assert make_report(tmp_path, ("last",)) == CODES[number]
     assert not list((tmp_path / "claims").iterdir())
 
 
@@ -221,7 +221,7 @@ def signalled(folder, rng):
             with open(folder / "said", "a") as said:  # noqa: PTH123
                 os.dup2(said.fileno(), 2)
             with own_process():  # as on the command line
-                code = made(folder / "out", ("false", "repaired", "last"))
+                code = make_report(folder / "out", ("false", "corrected", "last"))
         finally:
             sys.stderr.flush()
             os._exit(code)
@@ -237,7 +237,7 @@ def signalled(folder, rng):
 @pytest.mark.slow
 def test_signals_at_random_moments_cost_nothing(tmp_path):
     assert (
-        made(tmp_path / "undisturbed", ("false", "repaired", "last")) == FINISHED
+        make_report(tmp_path / "undisturbed", ("false", "corrected", "last")) == FINISHED
     )  # compiles and imports for the children
     rng = random.Random(3)
     for _ in range(6):
@@ -249,6 +249,6 @@ def test_signals_at_random_moments_cost_nothing(tmp_path):
             # without installed handlers, a signal kills this process like any other
             said = (folder / "said").read_text()
             assert code in {FINISHED, *CODES.values(), *(-number for number in CODES)}, said
-        assert made(folder / "out", ("false", "repaired", "last")) == FINISHED
+        assert make_report(folder / "out", ("false", "corrected", "last")) == FINISHED
         assert reported(folder / "out") == reported(tmp_path / "undisturbed")
         assert "Stopped" not in (folder / "said").read_text()

@@ -131,12 +131,12 @@ def test_letters_have_nine_pixels(browser, address, width):
 
 def test_every_number_is_there_without_script(browser, address):
     with Opened(browser, address) as opened, Opened(browser, address, script=False) as bare:
-        words = []
+        texts = []
         for page in (opened.page, bare.page):
             page.evaluate("for (const e of document.querySelectorAll('#found, button')) e.remove()")  # comforts
-            words.append(page.locator("main").text_content().split())
-        assert words[0] == words[1]
-        assert sum(any(c.isdigit() for c in word) for word in words[1]) > 10
+            texts.append(page.locator("main").text_content().split())
+        assert texts[0] == texts[1]
+        assert sum(any(c.isdigit() for c in word) for word in texts[1]) > 10
         assert not bare.page.locator("input:visible").count()
         bare.page.locator("#provenance summary").click()
         assert bare.page.locator("#provenance").locator("table, dl").first.is_visible()

@@ -43,8 +43,8 @@ FIGURE = '<svg viewBox="0 0 9 9"></svg>'
 
 KEPT = {
     "drawn/toy.json": {
-        "stamp": "s", "svg": FIGURE, "narrow": [FIGURE], "words": "A figure.", "have": {"a=1,work=0.0": 200, "a=2,work=0.0": 200},
-        "trials": 400, "seed": 0, "digest": "d", "notes": ["a note"],
+        "stamp": "s", "svg": FIGURE, "narrow": [FIGURE], "description": "A figure.",
+        "have": {"a=1,work=0.0": 200, "a=2,work=0.0": 200}, "trials": 400, "seed": 0, "digest": "d", "notes": ["a note"],
         "estimates": [{"point": {"a": a, "work": 0.0}, "statistic": "bit", "eligible": 200, "value": 0.5, "stderr": 0.03,
                        "low": 0.4, "high": None} for a in (1, 2)],
         "history": [{"environment": {"libraries": {"numpy": "2"}, "python": "3", "cpu": "c", "cpus": 2, "os": "o"},

@@ -16,9 +16,9 @@ def read_examples():
     return tomllib.loads((Path(__file__).parents[1] / "commands.toml").read_text())
 
 
-def _rst(words):
+def _rst(text):
     """Click's help as reStructuredText: backquotes and options are code."""
-    pieces = re.split(r"(`+[^`]+`+|(?<![^\s(\[])--?[a-z][a-z-]*(?:=[^\s,;.]+)?(?=[\s,;:.)\]]|$))", words)
+    pieces = re.split(r"(`+[^`]+`+|(?<![^\s(\[])--?[a-z][a-z-]*(?:=[^\s,;.]+)?(?=[\s,;:.)\]]|$))", text)
     pieces[::2] = [piece.replace("*", r"\*").replace("|", r"\|") for piece in pieces[::2]]
     pieces[::2] = [
         re.sub(r"(\d)\^(\d+)(?=[\s,;:.)]|$)", r"\1\\ :sup:`\2`", piece).replace("<=", "≤") for piece in pieces[::2]
@@ -31,8 +31,8 @@ def _definitions(title, pairs):
     if not pairs:
         return []
     lines = [f".. rubric:: {title}", "", ".. list-table::", "   :class: options", "   :widths: auto", ""]
-    for term, words in pairs:
-        lines += [f"   * - {term}", f"     - {words}"]
+    for term, text in pairs:
+        lines += [f"   * - {term}", f"     - {text}"]
     return [*lines, ""]
 
 
@@ -44,7 +44,7 @@ def command_section(name, command, about):
     lines = [title, "-" * len(title), "", *_rst(inspect.cleandoc(command.help or "")).splitlines(), ""]
     lines += [".. code-block:: console", "", f"   $ {about['example']}", ""]
     lines += [".. code-block:: text", "", *(f"   {line}" for line in usage.splitlines()), ""]
-    arguments = [(f"``{key}``", _rst(words)) for key, words in about.items() if key != "example"]
+    arguments = [(f"``{key}``", _rst(text)) for key, text in about.items() if key != "example"]
     options = [
         (f"``{record[0]}``", " ".join(_rst(record[1]).split()))
         for parameter in command.get_params(context)

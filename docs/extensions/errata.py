@@ -1,8 +1,8 @@
 """The errata, a page per paper and an appendix, and the cards of what was found.
 
-``results/verdicts.json`` holds the kept verdicts with the networks of their counterexamples, and the registries hold the texts
-of the claims.  Entries are those of ``fastcube claims --format markdown``; ``errata.toml`` has their headings in words, and the
-report's code draws the networks.
+``results/verdicts.json`` holds the cached verdicts with the networks of their counterexamples, and the registries hold the texts
+of the claims.  Entries are those of ``fastcube claims --format markdown``, and ``errata.toml`` has their headings in words.
+The pages lie in ``docs/errata``, written by ``python docs/tables.py``. The site adds the networks, drawn by the report's code.
 """
 
 import functools
@@ -41,14 +41,18 @@ SHOWN = ("refuted", "misprint", "depends", "unreproduced")
 
 CARDS_MARK = "<!-- findings -->"
 
-#: A link from a page in the repository to the kept verdicts.
-KEPT_LINK = re.compile(r"\]\(((?:\.\./)*)results/verdicts\.json\)")
+#: The place that a link to an entry leads to, and such a link, on the pages in the repository.
+ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
+ENTRY_LINK = re.compile(r"\(\w+\.md(#errata-[\w-]+)\)")
+
+#: A page of the documentation that a claim names.
+NAMED_PAGE = re.compile(r"\((docs/(\w+\.md))")
 
 
 def badge(outcome):
     """Return a verdict as the report shows it: a sign, a word, a colour."""
-    words, sign = VERDICT_LABELS[outcome]
-    return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {words}</span>'
+    label, sign = VERDICT_LABELS[outcome]
+    return f'<span class="verdict {outcome}"><span aria-hidden="true">{sign}</span> {label}</span>'
 
 
 def _drawings(case):
@@ -81,19 +85,21 @@ def kept_reports():
     ]
 
 
-def entry_text(claims, heading):
-    """Return the entry of one fact: its heading in words, its verdict as a badge, and its cases drawn."""
+def entry_text(claims, heading, drawn):
+    """Return the entry of one fact: its heading in words, its verdict as a badge, and its cases, ``drawn`` on the site."""
     first = claims[0]
-    cases = (case for _, case in verdicts.shown_cases(first))
-    body = "\n\n".join(verdicts.entry_paragraphs(claims))
-    body = re.sub(r"^```py$", lambda code: _figures(next(cases)) + code[0], body, flags=re.MULTILINE)
+    body = NAMED_PAGE.sub(r"([\1](../\2)", "\n\n".join(verdicts.entry_paragraphs(claims)))
+    if drawn:
+        cases = (case for _, case in verdicts.shown_cases(first))
+        body = re.sub(r"^```py$", lambda code: _figures(next(cases)) + code[0], body, flags=re.MULTILINE)
     return (
-        f"({_label(first['paper'], first['fact'])})=\n## {heading}\n\n"
+        f'<a id="{_label(first["paper"], first["fact"])}"></a>\n\n## {heading}\n\n'
         f"{badge(first['outcome'])}, `{first['fact']}`\n\n{body}"
     )
 
 
-def errata_pages():
+@functools.cache
+def errata_pages(drawn=False):
     """Return the texts of the pages by file name: the index, the pages of the papers, and the appendix."""
     headings = tomllib.loads((DOCS / "errata.toml").read_text())
     reports = kept_reports()
@@ -112,8 +118,8 @@ def errata_pages():
         for added, table in tables.items():
             for fact, claims in verdicts.group_by_fact(shown, added).items():
                 heading = headings[paper][fact]
-                texts["appendix" if added else paper].append(entry_text(claims, heading))
-                link = f"[{heading}](#{_label(paper, fact)})"
+                texts[file := "appendix" if added else paper].append(entry_text(claims, heading, drawn))
+                link = f"[{heading}]({file}.md#{_label(paper, fact)})"
                 where = verdicts.escape_markdown(claims[0]["where"])
                 table.append(f"| {PAGES.get(paper, BEYOND)} | {link} | {badge(claims[0]['outcome'])} | {where} |")
         if paper in PAGES and inventory(paper).misprints:
@@ -130,12 +136,11 @@ def errata_pages():
     return {name: "\n\n".join(parts) + "\n" for name, parts in texts.items()}
 
 
-def write_pages(app):
-    """Write the pages into ``docs/errata``; a page that does not change is not built again."""
+def write_pages():
+    """Write the pages of the repository."""
     (folder := DOCS / "errata").mkdir(exist_ok=True)
     for name, text in errata_pages().items():
-        if not (page := folder / f"{name}.md").exists() or page.read_text() != text:
-            page.write_text(text)
+        (folder / f"{name}.md").write_text(text)
 
 
 def cards_html():
@@ -149,21 +154,22 @@ def cards_html():
         pictures = "".join(svg for svg, _ in _drawings(claim["counterexamples"][finding.get("case", 0)]))
         cards.append(
             f'<li><a class="card" href="errata/{paper}.html#{_label(paper, claim["fact"])}">'
-            f'<span class="picture" aria-hidden="true">{pictures}</span><span class="words">{formula(finding["words"])}</span>'
+            f'<span class="picture" aria-hidden="true">{pictures}</span><span class="text">{formula(finding["text"])}</span>'
             f'<span class="whose">{html.escape(PAGES[paper])} {badge(claim["outcome"])}</span></a></li>'
         )
     return f'<ul class="cards">{"".join(cards)}</ul>'
 
 
 def rewrite_page(app, page, source):
-    """Put the cards where a page asks for them, and lead links to the kept verdicts to the errata, which only the site has."""
+    """Put the cards where a page asks for them, and the drawings into the errata."""
     if CARDS_MARK in source[0]:
         source[0] = source[0].replace(CARDS_MARK, f"```{{raw}} html\n{cards_html()}\n```")
-    name = page.removeprefix("papers/") if page.startswith("papers/") else "index"
-    source[0] = KEPT_LINK.sub(rf"](\1errata/{name}.md)", source[0])
+    if page.startswith("errata/"):
+        app.env.note_dependency(str(DOCS / "results" / "verdicts.json"))
+        text = errata_pages(drawn=True)[page.removeprefix("errata/")]
+        source[0] = ENTRY_LINK.sub(r"(\1)", ANCHOR.sub(r"(\1)=", text))
 
 
 def setup(app):
-    app.connect("builder-inited", write_pages, priority=1)
     app.connect("source-read", rewrite_page)
     return {"parallel_read_safe": True}

@@ -1,17 +1,14 @@
 """Plots on pages: vector pictures on the page's own ground, in light and dark, panel by panel in a narrow window.
 
-A comment ``<!-- drawn NAME: alternative text -->`` becomes the figure of the kept results ``NAME.h5``.
+A line ``![alternative text](figures/NAME.png)`` of a page becomes the same figure as SVG.
 """
 
 import html
 import re
 
+import drawings
+
 from fastcube.plot.svg import DARK_RULES, figure_svg, narrow_panels
-
-DRAWING_MARK = re.compile(r"<!-- drawn ([\w-]+): (.*?) -->")
-
-#: Figures with a size of their own: on the front page the picture, the sentence and the command are the first screen.
-LAYOUTS = {"unsafe-fraction": {"width": 8.8, "height": 4.2, "style": "screen"}}
 
 
 def dark_twin(svg):
@@ -36,8 +33,8 @@ def write_card(figure, path):
         axes.set_visible(False)
     first.set(title="", xlabel="", ylabel="")
     first.tick_params(which="both", labelleft=False, labelbottom=False)
-    for words in (*first.texts, *([first.get_legend()] if first.get_legend() else [])):
-        words.set_visible(False)
+    for text in (*first.texts, *([first.get_legend()] if first.get_legend() else [])):
+        text.set_visible(False)
     area = first.get_window_extent().transformed(figure.dpi_scale_trans.inverted()).padded(0.08)
     path.write_text(figure_svg(figure, path.stem, area))
 
@@ -51,19 +48,25 @@ def write_whole(figure, path):
 def draw_results(results, path, whole=None):
     """Write the whole figure of results, each of its panels as ``STEM-1.svg``, ``STEM-2.svg``, ..., and ``STEM-card.svg``.
 
-    ``whole`` is their figure where it is there already.  Nothing is drawn anew where the results and the package's drawing
-    code are as they were.
+    ``whole`` is their figure if it has been plotted already.
     """
-    from fastcube.results.sources import ENGINE
-
-    layout = LAYOUTS.get(path.stem, {})
-    stamp, now = path.with_suffix(".stamp"), f"{results.digest()} {layout} {ENGINE.hash(looks=True)}"
-    if stamp.exists() and stamp.read_text() == now:
-        return
-    whole = whole or results.plot(**layout)
     for number, panel in narrow_panels(results):
         write_twins(panel, path.with_name(f"{path.stem}-{number}.svg"))
-    write_whole(whole, path)
+    write_whole(whole or results.plot(), path)
+
+
+def draw_page_figure(name, folder):
+    """Write a figure of a page, unless it, its results and the package's code for plots are as they were."""
+    from fastcube.results.sources import ENGINE
+
+    path = folder / f"{name}.svg"
+    stamp, now = path.with_suffix(".stamp"), f"{drawings.describe_source(name)} {ENGINE.hash(looks=True)}"
+    if stamp.exists() and stamp.read_text() == now:
+        return
+    if name in drawings.DRAWN:
+        write_whole(drawings.draw_figure(name), path)
+    else:
+        draw_results(drawings.load_source(name), path, drawings.draw_figure(name))
     stamp.write_text(now)
 
 
@@ -85,12 +88,11 @@ def figure_html(pictures, name, alternative, folder):
     return f'<figure class="plot"><div class="whole">{_twins_html(f"{pictures}{name}", alternative)}</div>{stacked}</figure>'
 
 
-def show_figures(page, text, folders):
-    """A page's Markdown with its marks replaced by figures, which are in one of the folders."""
+def show_figures(page, text, folder):
+    """A page's Markdown with the figures of the site in place of the PNG files."""
     pictures = "../" * page.count("/") + "_static/"
 
-    def shown(mark):
-        folder = next(folder for folder in folders if (folder / f"{mark[1]}.svg").exists())
-        return f"```{{raw}} html\n{figure_html(pictures, mark[1], mark[2], folder)}\n```"
+    def shown(place):
+        return f"```{{raw}} html\n{figure_html(pictures, place[2], place[1], folder)}\n```"
 
-    return DRAWING_MARK.sub(shown, text)
+    return drawings.PLACE.sub(shown, text)

@@ -32,10 +32,10 @@ def edit_link(app, page):
 def describe_page(doctree):
     """The first sentences of a page, on one line."""
     for paragraph in doctree.findall(nodes.paragraph):
-        words = " ".join(paragraph.astext().split())
-        if len(words) > LONGEST_DESCRIPTION:
-            words = words[:LONGEST_DESCRIPTION].rpartition(" ")[0] + " ..."
-        return words
+        text = " ".join(paragraph.astext().split())
+        if len(text) > LONGEST_DESCRIPTION:
+            text = text[:LONGEST_DESCRIPTION].rpartition(" ")[0] + " ..."
+        return text
     return ""
 
 
@@ -48,8 +48,8 @@ def add_context(app, page, template, context, doctree):
     context["card"] = f"{app.config.html_baseurl}_static/card.png"
 
 
-def add_search_words(app, doctree):
-    """Enter a page's words of ``search_words`` into the index, as main entries: a search shows those first.
+def add_search_terms(app, doctree):
+    """Enter a page's words of ``search_terms`` into the index, as main entries: a search shows those first.
 
     Options of commands leave it: twelve of them would stand before the page on batch jobs.
     """
@@ -57,12 +57,12 @@ def add_search_words(app, doctree):
         kept = [item for item in entry["entries"] if "command line option" not in item[1]]
         if len(kept) < len(entry["entries"]):
             entry["entries"] = kept
-    words = app.config.search_words.get(app.env.docname, ())
-    if words:
-        anchor = f"words-{app.env.docname.replace('/', '-')}"
+    terms = app.config.search_terms.get(app.env.docname, ())
+    if terms:
+        anchor = f"terms-{app.env.docname.replace('/', '-')}"
         first = next(doctree.findall(nodes.section))
         first.insert(1, nodes.target("", "", ids=[anchor]))
-        first.insert(1, addnodes.index(entries=[("single", word, anchor, "main", None) for word in words]))
+        first.insert(1, addnodes.index(entries=[("single", term, anchor, "main", None) for term in terms]))
 
 
 def hide_options(app):
@@ -73,8 +73,8 @@ def hide_options(app):
 
 
 def setup(app):
-    app.add_config_value("search_words", {}, "env")
+    app.add_config_value("search_terms", {}, "env")
     app.connect("html-page-context", add_context)
-    app.connect("doctree-read", add_search_words, priority=100)
+    app.connect("doctree-read", add_search_terms, priority=100)
     app.connect("builder-inited", hide_options)
     return {"parallel_read_safe": True}

@@ -105,7 +105,7 @@ class Gathering:
             part[self.tree.sink] = Fraction(1)
         for send in reversed(self._sends):
             if send.cause is None and part[send.target]:
-                part[send.sender] += part[send.target] / send.share
+                part[send.sender] += part[send.target] / send.messages
         return {v: amount for v, amount in part.items() if amount}
 
     def __repr__(self) -> str:

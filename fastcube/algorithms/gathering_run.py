@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..networks.hypercube import Hypercube
 from .shortest import distance
-from .trees import CommunicationTree, detect
+from .trees import CommunicationTree, unusable_link_masks
 
 #: Causes of loss: the possible fates of a message that is not merged (R15).
 MUTUAL, IGNORED, NOPATH, BLOCKED = CAUSES = ("mutual", "ignored", "nopath", "blocked")
@@ -32,11 +32,11 @@ class Plan(NamedTuple):
 
 
 class Send(NamedTuple):
-    """A sent message: ``share`` messages make up the sender's data, and ``cause`` is the cause of loss, or None if merged."""
+    """A sent message: the sender's data make ``messages`` messages, and ``cause`` is the cause of loss, or None if merged."""
 
     sender: int
     target: int
-    share: int
+    messages: int
     cause: str | None
 
 
@@ -46,7 +46,7 @@ class GatheringRun:
     def __init__(self, cube: Hypercube, tree: CommunicationTree, algorithm: str, variant: str | None) -> None:
         self.cube, self.tree, self.n = cube, tree, cube.n
         self.algorithm, self.variant = algorithm, variant
-        self.fault: list[int] = detect(cube).tolist()
+        self.fault: list[int] = unusable_link_masks(cube).tolist()
         full = 2**self.n - 1
         self.holders = [v for v in range(2**self.n) if self.fault[v] != full]
         self.holds = [word != full for word in self.fault]
@@ -81,8 +81,8 @@ class GatheringRun:
         if partners:
             return Plan(i, v, tuple(partners), -1, 0)
         for target in (passive, self.tree.sink) if self.variant == "corrected" else (passive,):
-            apart = self.cube.is_faulty(v) or self.cube.is_faulty(target)
-            hops = None if apart else distance(self.cube, v, target)
+            has_faulty_end = self.cube.is_faulty(v) or self.cube.is_faulty(target)
+            hops = None if has_faulty_end else distance(self.cube, v, target)
             if hops is not None:
                 return Plan(i, v, (), target, hops)
         return Plan(i, v, (), -1, 0)
@@ -188,14 +188,14 @@ class PieceFlow:
             self._send(plan.node, passive, piece, 1, IGNORED if run.variant == "as_printed" else BLOCKED, mail)
 
     def _send(
-        self, v: int, to: int, piece: Any, share: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]
+        self, v: int, to: int, piece: Any, messages: int, cause: str, mail: dict[tuple[int, int], tuple[Any, int]]
     ) -> None:
         """Send a piece, which counts as lost for ``cause`` until it is received."""
         if cause != BLOCKED:
             self.lost.setdefault(cause, []).append(piece)
         else:
             mail[v, to] = piece, len(self.sends)
-        self.sends.append(Send(v, to, share, cause))
+        self.sends.append(Send(v, to, messages, cause))
 
     def _receive(self, v: int, sender: int, mail: dict[tuple[int, int], tuple[Any, int]]) -> bool:
         """Wait for a message and merge it.  If it never comes, block the node and return False."""

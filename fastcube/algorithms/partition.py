@@ -80,19 +80,19 @@ def greedy_two_partition(n: int, faults: Collection[int], map_back: bool = True)
     map_back = check_flag("map_back", map_back)
     if not is_many(faults):
         raise ParameterError(f"faults must be labels, got {short_repr(faults)}")
-    words = [check_integer("faults", label, 0, 2**n - 1, f"for n={n}") for label in faults]
+    labels = [check_integer("faults", label, 0, 2**n - 1, f"for n={n}") for label in faults]
     cut = 0
 
-    def first_free(words: list[int], digits: int) -> tuple[int, list[int]] | None:
+    def first_free(labels: list[int], digits: int) -> tuple[int, list[int]] | None:
         nonlocal cut
         for i in range(digits):
-            shorter = [word >> i + 1 << i | word & (1 << i) - 1 for word in words]
-            cut += len(words)
-            if len(set(shorter)) == len(words):
+            shorter = [word >> i + 1 << i | word & (1 << i) - 1 for word in labels]
+            cut += len(labels)
+            if len(set(shorter)) == len(labels):
                 return i, shorter
         return None
 
-    first = first_free(words, n)
+    first = first_free(labels, n)
     second = None if first is None else first_free(first[1], n - 1)
     if first is None or second is None:
         return None, cut
@@ -197,8 +197,8 @@ class Supercube:
 
     def within(self, v: int, u: int) -> int:
         """Return R(v, u), Figure 14: the next node on the way from v to u != v inside their supernode (A3, A4)."""
-        apart = v ^ u
-        if apart != self.inside:
+        difference = v ^ u
+        if difference != self.inside:
             return u
         if self.faults.isdisjoint((v, v ^ self.low, v ^ self.high, u)):
             # opposite nodes, as bits (high, low): between 00 and 11 by way of 10, from 01 by way of 00, from 10 of 11

@@ -77,11 +77,11 @@ class _SafetyStatus(ABC):
             raise ParameterError(
                 f"n must be in [1, {LARGEST_WHOLE}] for {what}, got {self.cube.n}; one node's at any n"
             )
-        words = np.full((2**self.cube.n, *columns), full)
+        status = np.full((2**self.cube.n, *columns), full)
         for part in self._unsafe.subcubes:
             inside = scatter_bits(np.arange(part.size, dtype=np.uint64), part)
-            words[inside] = self._status_of(part)
-        return words
+            status[inside] = self._status_of(part)
+        return status
 
     @functools.cached_property
     def safe(self) -> int:
@@ -349,16 +349,16 @@ def _route_informed(cube: Hypercube, s: int, t: int, first: int | None, rule: Ca
 @ROUTING.register(Hypercube, "LEVELS")
 def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
     """Run LEVELS (Wu 1997, V7): send towards t to the highest level.  The source may use a spare bit or refuse."""
-    words = safety_levels(cube)
+    status = safety_levels(cube)
 
     def highest_level_bit(u: int, mask: int) -> int | None:
-        return max(_good_bits(cube, u, mask), key=lambda bit: words.shown_level(u ^ bit), default=None)
+        return max(_good_bits(cube, u, mask), key=lambda bit: status.shown_level(u ^ bit), default=None)
 
     h, first = (s ^ t).bit_count(), highest_level_bit(s, s ^ t)
-    near = first is not None and (h == 1 or words.shown_level(s ^ first) >= h - 1)
-    if not near and (h == 1 or words.level(s) < h):
+    near = first is not None and (h == 1 or status.shown_level(s ^ first) >= h - 1)
+    if not near and (h == 1 or status.level(s) < h):
         first = highest_level_bit(s, _all_dimensions(cube) & ~(s ^ t))
-        if first is not None and words.shown_level(s ^ first) < h + 1:
+        if first is not None and status.shown_level(s ^ first) < h + 1:
             first = None
     return _route_informed(cube, s, t, first, lambda u: highest_level_bit(u, u ^ t))
 
@@ -366,11 +366,11 @@ def route_by_levels(cube: Hypercube, s: int, t: int) -> Route:
 @ROUTING.register(Hypercube, "VECTORS")
 def route_by_vectors(cube: Hypercube, s: int, t: int) -> Route:
     """Run VECTORS (Wu 1998, V7): send to the first neighbour towards t whose bit for the remaining distance is 1."""
-    words = safety_vectors(cube)
+    status = safety_vectors(cube)
 
     def first_vector_bit(u: int, mask: int, k: int) -> int | None:
         for bit in _good_bits(cube, u, mask) if k <= cube.n else ():
-            if k == 0 or words.vector(u ^ bit)[k - 1]:
+            if k == 0 or status.vector(u ^ bit)[k - 1]:
                 return bit
         return None
 

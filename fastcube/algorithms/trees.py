@@ -18,7 +18,7 @@ from ..networks.hypercube import Hypercube, check_cube
 from .registry import Algorithms
 from .unsafe import faulty_labels
 
-#: Largest n for ``detect``, and largest n for listing a tree's 2^n - 1 links.
+#: Largest n for ``unusable_link_masks``, and largest n for listing a tree's 2^n - 1 links.
 LARGEST_WORDS = 24
 LARGEST_LISTED = 20
 #: Largest n with faults sampled on demand, because the status of every node is looked up.
@@ -139,10 +139,8 @@ def dead_links(cube: Hypercube) -> tuple[Array, Array]:
     return low[first], bit_[first]
 
 
-def detect(cube: Hypercube) -> Array:
-    """Return the FAULT words of all nodes, as Algorithm DETECT leaves them (R1, R2).
-
-    DETECT is the paper's name: it finds the faults around each node.
+def unusable_link_masks(cube: Hypercube) -> Array:
+    """Return for each node a mask of its links that no message can use: the FAULT words of Algorithm DETECT (R1, R2).
 
     Parameters
     ----------
@@ -156,7 +154,7 @@ def detect(cube: Hypercube) -> Array:
 
     Examples
     --------
-    >>> fc.detect(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 at both ends
+    >>> fc.unusable_link_masks(fc.Hypercube(3, faulty_links=[(0, 4)]))  # bit 2 at both ends
     array([4, 0, 0, 0, 4, 0, 0, 0], dtype=uint64)
     """
     check_range("n", check_cube(cube).n, 1, LARGEST_WORDS, "for a FAULT word of every node")

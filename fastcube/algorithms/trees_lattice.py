@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..errors import check_flag, check_range
 from ..networks.hypercube import Hypercube, check_cube
-from .trees import Array, CommunicationTree, dead_links, detect
+from .trees import Array, CommunicationTree, dead_links, unusable_link_masks
 
-#: Largest n for ``optimal_tree``, which holds 3^n numbers twice, and largest n for ``exhaust``.
+#: Largest n for ``optimal_tree``, which holds 3^n numbers twice, and largest n for ``fault_free_trees``.
 LARGEST_LATTICE = 14
 LARGEST_EXHAUSTED = 10
 
@@ -114,7 +114,7 @@ def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree |
     check_range("n", check_cube(cube).n, 1, LARGEST_LATTICE, "for the optimal tree over 3^n subcubes")
     labels = np.arange(2**cube.n, dtype=np.uint64)
     if not check_flag("any_sink", any_sink):
-        labels = labels[detect(cube) == 0]
+        labels = labels[unusable_link_masks(cube) == 0]
         if labels.size == 0:
             return None
     lattice = Lattice(cube)
@@ -123,10 +123,8 @@ def optimal_tree(cube: Hypercube, any_sink: bool = False) -> CommunicationTree |
     return CommunicationTree(cube, int(labels[best]), lattice.order(int(at[best])))
 
 
-def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
+def fault_free_trees(cube: Hypercube) -> Iterator[CommunicationTree]:
     """Iterate over all fault-free trees (Algorithm EXHAUST, Figure 4), by sink, then by (d_{n-1}, ..., d_0).
-
-    EXHAUST is the paper's name: it searches all orders of dimensions.
 
     Parameters
     ----------
@@ -139,9 +137,9 @@ def exhaust(cube: Hypercube) -> Iterator[CommunicationTree]:
 
     Examples
     --------
-    >>> len(list(fc.exhaust(fc.Hypercube(3))))  # 3! orders at each of 8 sinks
+    >>> len(list(fc.fault_free_trees(fc.Hypercube(3))))  # 3! orders at each of 8 sinks
     48
-    >>> len(list(fc.exhaust(fc.Hypercube(3, faulty_links=[(0, 1)]))))  # a tree leaves out 5 of the 12 links
+    >>> len(list(fc.fault_free_trees(fc.Hypercube(3, faulty_links=[(0, 1)]))))  # a tree leaves out 5 of the 12 links
     20
     """
     check_range("n", check_cube(cube).n, 1, LARGEST_EXHAUSTED, "to list all fault-free trees")

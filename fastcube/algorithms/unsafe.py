@@ -194,8 +194,8 @@ def merge_subcubes(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
     for i in range(bases.size):
         base, free = bases[i], frees[i]
         while kept:
-            apart = np.bitwise_count((bases[:kept] ^ base) & ~(frees[:kept] | free))
-            near = apart <= 2
+            distance = np.bitwise_count((bases[:kept] ^ base) & ~(frees[:kept] | free))
+            near = distance <= 2
             if not near.any():
                 break
             free |= np.bitwise_or.reduce(frees[:kept][near] | (bases[:kept][near] ^ base))

@@ -316,10 +316,10 @@ def main(arguments: list[str] | None = None) -> Any:
         text = error.format_message()
         if isinstance(error, click.NoSuchOption) and error.ctx is not None:
             text = _unknown_option_text(error.option_name, error.ctx)
-        words = " ".join(plain_text(word) for word in text.split())
+        sentence = " ".join(plain_text(word) for word in text.split())
         if isinstance(error, click.MissingParameter) and error.ctx is not None:
-            words = f"{words.removesuffix('.')}; {error.ctx.command_path} -h shows the usage"
-        print_message(f"fastcube: {words}")
+            sentence = f"{sentence.removesuffix('.')}; {error.ctx.command_path} -h shows the usage"
+        print_message(f"fastcube: {sentence}")
         sys.exit(2)
     except FastcubeError as error:
         print_message(f"fastcube: {error}")

@@ -31,7 +31,7 @@ def matching_items(
     return [CompletionItem(name + end, help=helps.get(name)) for name in names if name.startswith(incomplete)]
 
 
-def complete_words(*names: str) -> _Completer:
+def complete_values(*names: str) -> _Completer:
     """Return a completer that offers these words."""
     return lambda ctx, param, incomplete: matching_items(names, incomplete)
 

@@ -44,10 +44,10 @@ def command(ctx: click.Context, one: str, other: str, unchecked: bool, study: st
         click.echo(f"THE SAME TRIALS WITH OTHER COUNTS: {_name_points(found.broken)}")
     if found.compared:
         click.echo(
-            f"estimates from other trials: {found.compared:,} compared, {len(found.apart):,} differ by more than their "
+            f"estimates from other trials: {found.compared:,} compared, {len(found.differing):,} differ by more than their "
             "intervals (of estimates of equal numbers about 0.6% do, by chance)"
         )
-    _difference_table(found.apart)
+    _difference_table(found.differing)
     ctx.exit(1 if found.differ else 0)
 
 
@@ -56,11 +56,11 @@ def _name_points(points: tuple[str, ...]) -> str:
     return f"{count_text(len(points), 'point')} ({'; '.join(points[:_MAX_NAMED])}{more})"
 
 
-def _difference_table(apart: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
+def _difference_table(differing: tuple[tuple[str, str, Estimate, Estimate], ...]) -> None:
     from ..results.rounding import estimate_texts
     from ..results.table import fit_columns
 
-    rows = [(at, label, *estimate_texts([a, b])) for at, label, a, b in apart]
+    rows = [(at, label, *estimate_texts([a, b])) for at, label, a, b in differing]
     columns = [list(column) for column in zip(("point", "statistic", "A", "B"), *rows, strict=True)] if rows else []
     for cells in zip(*fit_columns(columns, 0, None)[0], strict=True):
         click.echo("  ".join(cells))

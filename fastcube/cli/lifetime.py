@@ -18,7 +18,7 @@ _SHORT = {"weibull": "weibull_min", "exponential": "expon", "lognormal": "lognor
 @click.command("lifetime")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option(
-    "--law",
+    "--distribution",
     default="exponential",
     show_default=True,
     metavar="NAME[:SHAPE,...]",
@@ -33,7 +33,7 @@ _SHORT = {"weibull": "weibull_min", "exponential": "expon", "lognormal": "lognor
 @options.file
 def command(
     file: str,
-    law: str,
+    distribution: str,
     mean: str,
     quantile: str | None,
     at: str | None,
@@ -56,7 +56,7 @@ def command(
 
     fractions = parse_values(Axis("quantile", "fraction", float, 0, 1), quantile) if quantile else []
     times = parse_values(Axis("at", "time", float, 0, float("inf")), at) if at else []
-    life = _parse_law(law, parse_number("mean", mean))
+    life = _parse_distribution(distribution, parse_number("mean", mean))
     rows = [["network", "n", "quantity", "estimate"]]
     for source in read_sources(file, n, fail, unchecked, study):
         name, what, dimension, results = source
@@ -68,7 +68,7 @@ def command(
     echo_rows(rows)
 
 
-def _parse_law(text: str, mean: float) -> Any:
+def _parse_distribution(text: str, mean: float) -> Any:
     """Return the distribution of scipy.stats with its shape parameters, scaled to the mean."""
     import numpy as np
     from scipy import stats
@@ -82,22 +82,26 @@ def _parse_law(text: str, mean: float) -> Any:
     }
     if name not in known:
         raise ParameterError(
-            f"law must be exponential, weibull or another distribution of scipy.stats, got {command_line_text(name)}"
+            f"distribution must be exponential, weibull or another distribution of scipy.stats, got {command_line_text(name)}"
             f"{suggest_name(name, known)}"
         )
     given = [
-        parse_number("law", shape, "a name and shape parameters that are numbers")
+        parse_number("distribution", shape, "a name and shape parameters that are numbers")
         for shape in shapes.split(",")
         if shape
     ]
     names = (known[name].shapes or "").split(", ") if known[name].numargs else []
     if len(given) != len(names):
-        raise ParameterError(f"law must have the shape parameters {', '.join(names) or 'none'} for {name}, got {text}")
+        raise ParameterError(
+            f"distribution must have the shape parameters {', '.join(names) or 'none'} for {name}, got {text}"
+        )
     unscaled = known[name](*given)
     with np.errstate(all="ignore"):  # a mean out of range is refused below
         least, own_mean = float(unscaled.support()[0]), float(unscaled.mean())
     if not least >= 0:
-        raise ParameterError(f"law must be a distribution of lives, which are not negative, got {text}")
+        raise ParameterError(f"distribution must be a distribution of lives, which are not negative, got {text}")
     if not all(map(math.isfinite, given)) or not 0 < mean < math.inf or not 0 < own_mean < math.inf:
-        raise ParameterError(f"mean must be positive and finite, of a law with a finite mean, got {mean:g} for {text}")
+        raise ParameterError(
+            f"mean must be positive and finite, of a distribution with a finite mean, got {mean:g} for {text}"
+        )
     return known[name](*given, scale=mean / own_mean)

@@ -143,5 +143,5 @@ def command(study: str | None, as_json: bool) -> None:
     else:
         longest = max(len(known.name) for known in chosen)
         for known in chosen:
-            room = max(20, line_width() - longest - 2)
-            click.echo(f"{known.name:<{longest}}  {textwrap.shorten(known.title, room, placeholder=' ...')}")
+            width = max(20, line_width() - longest - 2)
+            click.echo(f"{known.name:<{longest}}  {textwrap.shorten(known.title, width, placeholder=' ...')}")

@@ -50,9 +50,9 @@ def _has_module(name: str) -> bool:
         return True
 
 
-def _fill_template(template: str, words: dict[str, str]) -> str:
+def _fill_template(template: str, replacements: dict[str, str]) -> str:
     text = (files(__package__) / "templates" / f"{template}.txt").read_text("utf-8")
-    return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: words[found[0]], text)
+    return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: replacements[found[0]], text)
 
 
 @click.command("new")
@@ -74,12 +74,12 @@ def command(name: str, package: bool) -> None:
             raise ParameterError(f"{path} exists and is not overwritten: take another name, or another folder")
     run = f"fastcube run {name}" if package else f"fastcube run {name}.py"
     *_, test = targets
-    words = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
+    replacements = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
     try:
         for path, template in targets.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:
-                file.write(_fill_template(template, words))
+                file.write(_fill_template(template, replacements))
     except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {error.strerror}") from None
     print_message(f"written: {', '.join(str(path) for path in targets)}")

@@ -117,7 +117,7 @@ progress = click.option(
     default="auto",
     metavar="P",
     show_default=True,
-    shell_complete=completion.complete_words("auto", "bar", "lines", "none"),
+    shell_complete=completion.complete_values("auto", "bar", "lines", "none"),
     help="Style of progress reports: auto, bar, lines or none.",
 )
 

@@ -29,7 +29,7 @@ from .checked_run import CheckedRun, check_single_task, leave_compilation, prepa
     default="threads",
     metavar="E",
     show_default=True,
-    shell_complete=completion.complete_words("threads", "mpi", "dask:"),
+    shell_complete=completion.complete_values("threads", "mpi", "dask:"),
     help="Engine: threads, mpi, dask:tcp://HOST:PORT or dask:FILE.json.",
 )
 @options.max_seconds

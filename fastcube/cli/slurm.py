@@ -264,8 +264,8 @@ def _cost_text(measured: list[Measured], given: dict[str, Any], cpus: int | None
         )
     hours = "<0.01" if total < 36 else f"{total / 3600:,.3g}" if total < 3.6e6 else f"{total / 3600:,.0f}"
     each = "a node" if cpus is None else "1 processor" if cpus == 1 else f"{cpus} processors"
-    share = f"on one processor of {each}" if cpus is None else f"with {each}"
-    return f"It takes {hours} CPU hours in all, measured where the script was made: {seconds_text(wall)} per {unit} {share}."
+    where = f"on one processor of {each}" if cpus is None else f"with {each}"
+    return f"It takes {hours} CPU hours in all, measured where the script was made: {seconds_text(wall)} per {unit} {where}."
 
 
 def _job_name(text: str) -> str:

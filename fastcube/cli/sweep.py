@@ -65,12 +65,12 @@ def _values_text(where: str, values: Any) -> str:
     return ",".join(map(str, parts))
 
 
-def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
+def _command_arguments(where: str, table: Mapping[str, Any], flags: Mapping[str, bool]) -> list[str]:
     if not isinstance(table.get("study"), str):
         raise ParameterError(
             f"study of {where} must be the name of a study or a file, got {short_repr(table.get('study'))}"
         )
-    words = []
+    arguments = []
     for name, value in table.items():
         if name == "study":
             continue
@@ -80,16 +80,16 @@ def _command_words(where: str, table: Mapping[str, Any], flags: Mapping[str, boo
             if not isinstance(value, dict):
                 raise ParameterError(f"set of {where} must be a table of axes, got {short_repr(value)}")
             for axis, values in value.items():
-                words += ["--set", f"{axis}={_values_text(f'{axis} of {where}', values)}"]
+                arguments += ["--set", f"{axis}={_values_text(f'{axis} of {where}', values)}"]
         elif flags[name]:
             if not isinstance(value, bool):
                 raise ParameterError(f"{name} of {where} must be true or false, got {short_repr(value)}")
-            words += [f"--{name}"] * value
+            arguments += [f"--{name}"] * value
         elif name in _PATHS and not isinstance(value, str):
             raise ParameterError(f"{name} of {where} must be text, got {short_repr(value)}")
         else:
-            words.append(f"--{name}={_option_text(f'{name} of {where}', value)}")
-    return [*words, "--", table["study"]]
+            arguments.append(f"--{name}={_option_text(f'{name} of {where}', value)}")
+    return [*arguments, "--", table["study"]]
 
 
 def parse_runs(path: str, command: click.Command, given: click.Context) -> list[dict[str, Any]]:
@@ -109,9 +109,9 @@ def parse_runs(path: str, command: click.Command, given: click.Context) -> list[
     flags = {name: flag for name, flag in flags.items() if name not in _NOT_IN_TABLES}
     out = []
     for i, table in enumerate(_read_tables(path), 1):
-        words = _command_words(f"run {i} of {plain_text(path)}", table, flags)
+        arguments = _command_arguments(f"run {i} of {plain_text(path)}", table, flags)
         with name_run(path, i):
-            of_table = command.make_context("run", words, parent=given.parent)
+            of_table = command.make_context("run", arguments, parent=given.parent)
         out.append({**of_table.params, **typed})
     return out
 

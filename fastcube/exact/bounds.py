@@ -41,11 +41,11 @@ def min_unsafe(f: int, d: int) -> int:
 def ways_to_merge(j: int, a: int, b: int) -> int:
     """Return the number of ordered pairs of subcubes of a and b dimensions at distance <= 2 whose enclosing subcube is Q_j."""
     total = 0
-    for apart in range(3):
-        shared = a + b + apart - j
+    for distance in range(3):
+        shared = a + b + distance - j
         if 0 <= shared <= min(a, b):
             ways = math.factorial(j) // math.factorial(shared) // math.factorial(a - shared)
-            total += ways // math.factorial(b - shared) // math.factorial(apart) << (j - shared)
+            total += ways // math.factorial(b - shared) // math.factorial(distance) << (j - shared)
     return total
 
 

@@ -254,11 +254,11 @@ def column_types(n: int, f: int) -> tuple[Joint, int]:
     isolated = 0
     for columns in itertools.combinations_with_replacement(types, n):
         table = [columns.count(t) for t in types]
-        apart = [sum(table[t] for t in differ) for differ in pairs]
-        if 0 in apart:
+        distances = [sum(table[t] for t in differ) for differ in pairs]
+        if 0 in distances:
             continue  # two rows are the same node
         ways = math.factorial(n) // math.prod(map(math.factorial, table))
-        if min(apart) >= 3:
+        if min(distances) >= 3:
             isolated += ways
             joint[0, 0] += ways
         else:

@@ -419,11 +419,11 @@ def _make_explain(
             del data["reachable"]
         for rule, name in zip(rules, names, strict=True):
             if isinstance(rule, str):
-                data[rule], words = explain_rule(cube, rule, s, t, (key, trial))
+                data[rule], rule_lines = explain_rule(cube, rule, s, t, (key, trial))
             else:
-                data[name], word = _explain_user_rule(counts, name, cube.intact_distance(s, t))
-                words = [word]
-            lines += words
+                data[name], rule_line = _explain_user_rule(counts, name, cube.intact_distance(s, t))
+                rule_lines = [rule_line]
+            lines += rule_lines
         return Explanation("\n".join(lines), data)
 
     return explain

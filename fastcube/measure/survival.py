@@ -212,8 +212,8 @@ def _network_summary(net: Any, ends: dict[str, int]) -> dict[str, Any]:
 
 def _network_lines(name: str, reported: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
     parts = reported["components"]
-    apart = f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes" if parts else "no node"
-    text = f"{name}: {'connected' if reported['connected'] else apart}, {reported['isolated']} isolated"
+    components_text = f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes" if parts else "no node"
+    text = f"{name}: {'connected' if reported['connected'] else components_text}, {reported['isolated']} isolated"
     if ends["s"] >= 0:
         far = "apart" if reported["distance"] is None else f"{reported['distance']} links apart"
         text += f"; {net.label(ends['s'])} and {net.label(ends['t'])} are {far}"

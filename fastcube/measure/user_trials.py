@@ -115,10 +115,10 @@ def _wrap_trial(name: str, trial: Any, set_up: Any, outputs: Sequence[Output], l
             if over[i] >= 0:
                 add_wide(tally, products[i], np.uint64(value * units[over[i]]))
             if minus[i] >= 0:
-                apart = value - units[minus[i]]
-                tally[signed[i]] += apart
-                add_wide(tally, spread[i], np.uint64(apart * apart))
-                tally[unequal[i]] += apart != 0
+                difference = value - units[minus[i]]
+                tally[signed[i]] += difference
+                add_wide(tally, spread[i], np.uint64(difference * difference))
+                tally[unequal[i]] += difference != 0
             if value <= last[i]:
                 tally[bins[i] + value] += 1
             if value > tally[largest[i]]:
@@ -295,8 +295,8 @@ def _default_explain(
         scratch = () if set_up is None else (set_up(params),)
         trial(np.uint64(key), t, params, *scratch, out)
         values = {o.name: float(v) if o.is_float else int(v) for o, v in zip(outputs, out, strict=True)}
-        words = [f"  {output.description}: {values[output.name]}" for output in outputs]
-        return Explanation("\n".join(words), values)
+        lines = [f"  {output.description}: {values[output.name]}" for output in outputs]
+        return Explanation("\n".join(lines), values)
 
     return explain
 

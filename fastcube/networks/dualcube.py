@@ -128,8 +128,8 @@ class DualCube(Network):
     def intact_distance(self, u: int, v: int) -> int:
         """Return the distance without faults: the Hamming distance, plus 2 for different clusters of one class."""
         u, v = self._check_pair(u, v)
-        apart = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)
-        return (u ^ v).bit_count() + 2 * apart
+        other_cluster = self.class_of(u) == self.class_of(v) and not self.same_cluster(u, v)
+        return (u ^ v).bit_count() + 2 * other_cluster
 
     def dimension(self, u: int, v: int) -> int:
         """Return the paper's index i of the link between u and v, which differ in u_i; 0 is the cross edge."""

@@ -165,7 +165,7 @@ def _select_points(results: Results) -> Sequence[Point]:
 def default_figure(results: Results, sheet: Sheet) -> None:
     """Plot the plain figure: the statistics in the study's table, and its distributions."""
     from .panel import held_values
-    from .words import key_text
+    from .text import key_text
 
     first, *rest = results.study.statistics
     chosen = [first, *(s for s in rest if s.shown or isinstance(s, Distribution))][:_PANELS]

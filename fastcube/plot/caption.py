@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import range_text
-from .words import value_text
+from .text import value_text
 
 if TYPE_CHECKING:
     from ..measure.study import Point

@@ -11,7 +11,7 @@ from . import placing
 from .markers import dashed_bar, limit_marker, marker_step
 from .panel import Line, Statement, has_no_events, is_drawable, is_limit
 from .style import GREY, SMALLEST
-from .words import mathtext, wrap_mathtext
+from .text import mathtext, wrap_mathtext
 
 if TYPE_CHECKING:
     from .panel import Panel
@@ -84,11 +84,11 @@ def write_labels(panel: Panel) -> None:
     box = panel.axes.get_window_extent()
     wide, high = ((length / panel.axes.figure.dpi * 72) for length in (box.width, box.height))
     size = panel.letters
-    words = panel.words
-    panel.axes.set_xlabel(wrap_mathtext(words.get("x", ""), int(1.8 * wide / size)), fontsize=size)
-    panel.axes.set_ylabel(wrap_mathtext(words.get("y", ""), int(1.8 * high / size)), fontsize=size)
-    if "title" in words:
-        panel.axes.set_title(wrap_mathtext(words["title"], int(1.75 * wide / size)), fontsize=size)
+    labels = panel.labels
+    panel.axes.set_xlabel(wrap_mathtext(labels.get("x", ""), int(1.8 * wide / size)), fontsize=size)
+    panel.axes.set_ylabel(wrap_mathtext(labels.get("y", ""), int(1.8 * high / size)), fontsize=size)
+    if "title" in labels:
+        panel.axes.set_title(wrap_mathtext(labels["title"], int(1.75 * wide / size)), fontsize=size)
     panel.axes.tick_params(which="both", labelsize=max(SMALLEST, 0.9 * size))
     panel.axes.yaxis.get_offset_text().set_fontsize(max(SMALLEST, 0.9 * size))
     panel.axes.grid(color=GREY, alpha=0.25, linewidth=0.5)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..networks.family import network_families
 from .panel import Line, Panel
 from .style import COLOURS, line_style
-from .words import fill_lines
+from .text import fill_lines
 
 #: Numbers as words, and the width in characters of the lines of an entry.
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

@@ -14,7 +14,7 @@ from ..measure.estimate import Estimate, OrderEstimate
 from ..measure.study import Measure, Point
 from .markers import dashed_bar, marker_step
 from .style import GREY, line_style
-from .words import axis_text, key_text, mathtext
+from .text import axis_text, key_text, mathtext
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -127,8 +127,8 @@ class Panel:
     categories: tuple[str, ...] = ()  # names of the x values 0, 1, ...
     has_band: bool = False
     has_bar: bool = False
-    own_words: dict[str, str] = field(default_factory=dict)
-    default_words: dict[str, str] = field(default_factory=dict)
+    own_labels: dict[str, str] = field(default_factory=dict)
+    default_labels: dict[str, str] = field(default_factory=dict)
     fixed_limits: dict[str, Any] = field(default_factory=dict)
     known: list[tuple[list[float], list[float]]] = field(default_factory=list)
 
@@ -157,9 +157,9 @@ class Panel:
         done = [point for point, tally in results if tally.trials]
         chosen = [point for point in done if _matches(point, at) and study.statistic(statistic).defined(point)]
         count = {name: len({point[name] for point in chosen}) for name in names}
-        words = {axis.name for axis in study.axes if axis.kind is str}  # axes of names cannot be the x of a line
-        x = x or max((name for name in names if name not in words), key=lambda name: count[name])
-        if by is not None and count[x] <= 1 < count[by] and by not in words:
+        text_axes = {axis.name for axis in study.axes if axis.kind is str}  # axes of names cannot be the x of a line
+        x = x or max((name for name in names if name not in text_axes), key=lambda name: count[name])
+        if by is not None and count[x] <= 1 < count[by] and by not in text_axes:
             x, by = by, x
         keys = [*keys] or [name for name in names if name == by]
         for name in (name for name in names if name not in (x, *keys) and count[name] > 1):
@@ -176,7 +176,7 @@ class Panel:
             self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
         said = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
-        self.default_words = {**said, **self.default_words}
+        self.default_labels = {**said, **self.default_labels}
 
     def compare(
         self,
@@ -194,8 +194,8 @@ class Panel:
                 line.label = ", ".join(filter(None, (label, line.label)))
                 line.look = line_style(i if len(one.drawn) == 1 else len(self.drawn), len(statistics))
                 self.drawn.append(line)
-            self.default_words |= {"x": one.default_words["x"]}
-            self.default_words.setdefault("y", one.default_words["y"])
+            self.default_labels |= {"x": one.default_labels["x"]}
+            self.default_labels.setdefault("y", one.default_labels["y"])
         self.by = self.by or ("statistic",)
 
     def distribution(self, results: Results, statistic: str, at: PointFilter = None) -> None:
@@ -212,10 +212,10 @@ class Panel:
             self.drawn.append(Line(label, values, estimates, [point] * len(values), look))
         self.scale = "linear" if self.scale == "auto" else self.scale
         self.by = self.by or ("shares", *keys)
-        self.default_words = {
+        self.default_labels = {
             "x": study.statistic(statistic).description,
             "y": "fraction of trials",
-            **self.default_words,
+            **self.default_labels,
         }
 
     def series(
@@ -262,8 +262,8 @@ class Panel:
             if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
                 curves.append((pairs, {name: line.look[name] for name in ("color", "marker")}))
         level = dict(pair for pairs, _ in curves for pair in pairs)
-        apart = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
-        if not apart and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # one value per x
+        distinct = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
+        if not distinct and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # one value per x
             curves = [(sorted(level.items()), {"color": GREY})] if level else []
         if curves:
             self.add_entry(label, color=GREY, linestyle=":", linewidth=1.2)
@@ -285,7 +285,7 @@ class Panel:
 
     def set_labels(self, x: str | None = None, y: str | None = None, title: str | None = None) -> None:
         """Set the labels of the axes, by default the study's descriptions of axis and statistic, and the title."""
-        self.own_words |= {k: v for k, v in (("x", x), ("y", y), ("title", title)) if v is not None}
+        self.own_labels |= {k: v for k, v in (("x", x), ("y", y), ("title", title)) if v is not None}
 
     def limits(self, **given: Any) -> None:
         """Set limits that do not depend on the data: ``left``, ``right``, ``bottom``, ``top``.  Arrows keep their space below."""
@@ -330,19 +330,19 @@ class Panel:
         return [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
 
     @property
-    def words(self) -> dict[str, str]:
+    def labels(self) -> dict[str, str]:
         """The labels ``x`` and ``y`` and the ``title``, as they were set, or else by default."""
-        return self.default_words | self.own_words
+        return self.default_labels | self.own_labels
 
     @property
     def title(self) -> str:
         """The title of the panel, as it was set."""
-        return self.words.get("title", "")
+        return self.labels.get("title", "")
 
     @property
     def y_label(self) -> str:
         """The label of the vertical axis."""
-        return self.words.get("y", "")
+        return self.labels.get("y", "")
 
     @property
     def is_empty(self) -> bool:

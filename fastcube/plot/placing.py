@@ -127,16 +127,16 @@ def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float
     pad = 0.04 * (high - low) or (1.0 if integer and not log else 0.1 * abs(high) or 0.1)
     axes.set_xlim(*(math.exp(x) if log else x for x in (low - pad, high + pad)))
     wide = axes.get_window_extent().width / axes.figure.dpi * 72
-    room, rounded = (
+    gap, rounded = (
         (0.6 * letters * many + 0.5 * letters) / wide for many in (max(len(f"{x:g}") for x in at), _ROUNDED)
     )
     even = not log and len(at) > 2 and at[-1] - at[0] < 1.01 * (len(at) - 1) * _smallest_gap(at) * (at[-1] - at[0])
     short = len(at) == 1 or (len(at) <= _MANY and all(float(f"{x:.3g}") == x or float(x).is_integer() for x in at))
-    if not log and (not short or (even and (len(at) > _TICKS or _smallest_gap(along) < room))):
-        most = max(3, min(10, int(1 / min(room, rounded))))
+    if not log and (not short or (even and (len(at) > _TICKS or _smallest_gap(along) < gap))):
+        most = max(3, min(10, int(1 / min(gap, rounded))))
         axes.xaxis.set_major_locator(MaxNLocator(most, integer=integer, steps=[1, 2, 5, 10]))
     else:
-        axes.xaxis.set_major_locator(FixedLocator(_tick_positions(at, along, room, log)))
+        axes.xaxis.set_major_locator(FixedLocator(_tick_positions(at, along, gap, log)))
         axes.xaxis.set_major_formatter(FormatStrFormatter("%d" if integer else "%g"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.minorticks_off()

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..measure.choice import Choice
 from ..measure.statistics import Distribution, Statistic
 from .style import line_style
-from .words import axis_text
+from .text import axis_text
 
 if TYPE_CHECKING:
     from ..results.results import Results

@@ -16,7 +16,7 @@ from .grouping import group_lines
 from .panel import Panel
 from .placing import choose_log, find_limits
 from .style import SMALLEST
-from .words import mathtext, visible_length, wrap_mathtext
+from .text import mathtext, visible_length, wrap_mathtext
 
 if TYPE_CHECKING:
     from ..results.results import Results
@@ -299,13 +299,13 @@ class Sheet:
         self.figure.draw_without_rendering()
         rows = -(-len(self._panels) // self._columns)
         panel = max(box.height for box in self._boxes()) / self.figure.dpi
-        words = (
+        text_height = (
             max(box.height for box in self._boxes(tight=True)) / self.figure.dpi - panel
         )  # height of a row's labels, title and legend
-        room = max(1, int((most - high + rows * (panel + words)) / (_LOWEST_PANEL + words)))
-        if room < rows:
-            room *= self._columns
-            self.fitting, self.left_out = [*self._numbers[:room]], [*self._numbers[room:]]
+        capacity = max(1, int((most - high + rows * (panel + text_height)) / (_LOWEST_PANEL + text_height)))
+        if capacity < rows:
+            capacity *= self._columns
+            self.fitting, self.left_out = [*self._numbers[:capacity]], [*self._numbers[capacity:]]
             return
         self.figure.set_size_inches(wide, most)
         self.figure.draw_without_rendering()

@@ -21,14 +21,14 @@ class Comparison:
     same: tuple[str, ...]  #: points at which both have the same trials with the same counts
     broken: tuple[str, ...]  #: points at which both have the same trials with different counts
     compared: int  #: number of pairs of estimates, at all other common points, that both have an interval
-    apart: tuple[
+    differing: tuple[
         tuple[str, str, Estimate, Estimate], ...
     ]  #: those pairs whose intervals do not overlap, with point and statistic
 
     @property
     def differ(self) -> bool:
         """Whether points differ, counts of the same trials differ, or some intervals do not overlap."""
-        return bool(self.only_one or self.only_other or self.broken or self.apart)
+        return bool(self.only_one or self.only_other or self.broken or self.differing)
 
 
 def compare_results(one: Results, other: Results) -> Comparison:

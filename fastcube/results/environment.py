@@ -82,9 +82,9 @@ _TARGET = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 @functools.cache
 def _explain_llvm_failure(*target: tuple[str, str]) -> str:
     """Return the reason why LLVM cannot compile for a target in the environment, or "".  A process that it may end tries it."""
-    words = [sys.executable, "-P", str(Path(__file__).with_name("llvm_probe.py"))]
+    command = [sys.executable, "-P", str(Path(__file__).with_name("llvm_probe.py"))]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except (OSError, ValueError):  # no process can be started
         return ""
     line = next(iter(done.stderr.splitlines()), "")

@@ -46,7 +46,7 @@ class Lifetime:
     """The time of a network's first disconnection; from :func:`fastcube.lifetime`."""
 
     curve: Curve  #: P(K > f) at f = 0 .. M; falling
-    law: Any
+    distribution: Any
 
     @functools.cached_property
     def mean(self) -> Estimate:
@@ -57,7 +57,7 @@ class Lifetime:
         failures = np.arange(1, len(self.curve.low))
         steps = np.logical_or.reduce([np.diff(x) != 0 for x in self.curve[:4]])
         k = failures[steps]
-        expected, errors = _mean_order_statistics(self.law, k, len(failures))
+        expected, errors = _mean_order_statistics(self.distribution, k, len(failures))
         weights = np.zeros(len(self.curve.low))
         weights[np.append(0, k[:-1])] = np.diff(expected, prepend=0.0)
         fractions = [-np.diff(x)[steps] for x in (self.curve.low, self.curve.high)]
@@ -77,7 +77,7 @@ class Lifetime:
         t = as_number(time)
         if t is None or t < 0:
             raise ParameterError(f"time must be a number of at least 0, got {short_repr(time)}")
-        return self.curve.read(float(self.law.cdf(t))).estimate
+        return self.curve.read(float(self.distribution.cdf(t))).estimate
 
     def quantile(self, fraction: float) -> Estimate:
         """Return the time until which a fraction in (0, 1) of such networks disconnect; it has no standard error."""
@@ -92,11 +92,11 @@ class Lifetime:
 
         middle = (curve.low + curve.high) / 2
         ways = (middle, lambda mean: mean), (curve.low, limit(0)), (curve.high, limit(1))
-        value, low, high = (float(self.law.ppf(_solve_rate(above, change, 1 - q))) for above, change in ways)
+        value, low, high = (float(self.distribution.ppf(_solve_rate(above, change, 1 - q))) for above, change in ways)
         return Estimate(value, math.nan, low, high)
 
 
-def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetime:
+def lifetime(results: Results | Iterable[float | Fraction], distribution: Any) -> Lifetime:
     """Return the time of the first disconnection of a network whose nodes, or links, have independent lives.
 
     Parameters
@@ -106,20 +106,21 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
         failures that a curve lacks, and bins of several failures, widen the intervals.
         Or exact probabilities that none of the first f = 0, 1, ... failures disconnects the survivors, up to the number of
         nodes, or of links.
-    law : frozen distribution of scipy.stats
+    distribution : frozen distribution of scipy.stats
         The continuous distribution of one life, which is not negative.
 
     Returns
     -------
     Lifetime
         With ``mean``, ``quantile(fraction)`` and ``survival(time)``, each an estimate whose 95% interval holds for any number of
-        orders of failures.  A mean takes one evaluation of ``law`` at 193 places for each number of failures.
+        orders of failures.  A mean takes one evaluation of ``distribution`` at 193 places for each number of failures.
 
     Raises
     ------
     ParameterError
         If the results are of another kind, or of failing nodes in ``survival-curve``: the survivors can become connected
-        again, so the probability of a connection at a time is :func:`fastcube.reliability` at the rate ``law.cdf(time)``.
+        again, so the probability of a connection at a time is :func:`fastcube.reliability` at the rate
+        ``distribution.cdf(time)``.
 
     Examples
     --------
@@ -130,17 +131,17 @@ def lifetime(results: Results | Iterable[float | Fraction], law: Any) -> Lifetim
     """
     from scipy.stats import rv_continuous
 
-    if not isinstance(getattr(law, "dist", None), rv_continuous) or not float(law.support()[0]) >= 0:
+    if not isinstance(getattr(distribution, "dist", None), rv_continuous) or not float(distribution.support()[0]) >= 0:
         raise ParameterError(
-            f"law must be a frozen continuous distribution of scipy.stats on [0, inf), got {short_repr(law)}"
+            f"distribution must be a frozen continuous distribution of scipy.stats on [0, inf), got {short_repr(distribution)}"
         )
     if isinstance(results, Results):
-        return Lifetime(_read_first(results), law)
+        return Lifetime(_read_first(results), distribution)
     curve = read_curve(results)
     if not (curve.low[0] == 1 and curve.low[-1] == 0 and (np.diff(curve.low) <= 0).all()):
         raise ParameterError("results must be exact probabilities that fall from 1 to 0")
     assert isinstance(curve, Curve)
-    return Lifetime(curve, law)
+    return Lifetime(curve, distribution)
 
 
 def _read_first(results: Results) -> Curve:
@@ -154,7 +155,7 @@ def _read_first(results: Results) -> Curve:
     if [axis.name for axis in results.study.axes] != ["network", "failing", "n"]:
         raise ParameterError(
             "results must be of hitting, or of survival-curve with failing links; survivors of failing nodes can become "
-            "connected again, so reliability at the rate law.cdf(time) is only the probability of a connection at a time"
+            "connected again, so reliability at the rate distribution.cdf(time) is only the probability of a connection at a time"
         )
     done = [(point, tally) for point, tally in results if tally.trials]
     if len(done) != 1:
@@ -182,11 +183,11 @@ def _solve_rate(values: Floats, change: Callable[[float], float], level: float) 
     return (low + high) / 2
 
 
-def _mean_order_statistics(law: Any, k: Any, many: int) -> tuple[Floats, Floats]:
+def _mean_order_statistics(distribution: Any, k: Any, many: int) -> tuple[Floats, Floats]:
     """Return the expected k-th smallest of ``many`` lives, for many k, and bounds of the errors.
 
     F of it has a beta distribution, whose logit has a smooth density with exponential tails, so the trapezoidal rule converges
-    exponentially if the law is smooth.
+    exponentially if the distribution is smooth.
     """
     from scipy.special import betaln, digamma, log_expit, polygamma
 
@@ -195,7 +196,7 @@ def _mean_order_statistics(law: Any, k: Any, many: int) -> tuple[Floats, Floats]
     x = digamma(a) - digamma(b) + scale * _NODES
     density = scale * np.exp(a * log_expit(x) + b * log_expit(-x) - betaln(a, b))
     with np.errstate(all="ignore"):
-        lives = np.where(x < 0, law.ppf(np.exp(log_expit(x))), law.isf(np.exp(log_expit(-x))))
+        lives = np.where(x < 0, distribution.ppf(np.exp(log_expit(x))), distribution.isf(np.exp(log_expit(-x))))
         terms = np.where(density > 0, density * lives, 0.0)
         fine, coarse = terms.sum(axis=1) / 4, terms[:, _COARSE].sum(axis=1) / 2
         return fine, np.abs(fine - coarse)

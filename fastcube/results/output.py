@@ -171,8 +171,8 @@ class OutputFile:
 def _rescue_name(folder: Path, stem: str, i: int, suffix: str) -> Path:
     """Return ``r.rescued.h5``, ``r.rescued-1.h5``, ...; a long stem is cut so that the name has at most 255 bytes."""
     end = f".rescued{f'-{i}' if i else ''}{suffix}"
-    room = 255 - len(os.fsencode(end))
-    return folder / (os.fsencode(stem)[:room].decode(errors="ignore") + end)
+    most = 255 - len(os.fsencode(end))
+    return folder / (os.fsencode(stem)[:most].decode(errors="ignore") + end)
 
 
 def _reserve_name(name: Path, path: Path) -> bool:

@@ -76,10 +76,10 @@ def _strip_folder(word: str) -> str:
     return PurePath(word).name if PurePath(word).is_absolute() else word
 
 
-def remove_force(words: Sequence[str]) -> list[str]:
+def remove_force(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line without ``--force``, which would discard the results if the command is repeated."""
-    options = words[: words.index("--")] if "--" in words else words
-    return [*(word for word in options if word != "--force"), *words[len(options) :]]
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return [*(word for word in options if word != "--force"), *arguments[len(options) :]]
 
 
 def _command_line() -> list[str]:

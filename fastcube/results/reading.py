@@ -217,7 +217,7 @@ class _FileHeader:
     keys: list[Key]
     rows: dict[str, Any]
     about: Results
-    words: Identity
+    identity: Identity
     places: dict[int, dict[str, ArrayLocation]] = field(default_factory=dict)
 
     def is_same_header(self, file: Any, raw: Arrays, ranges: int) -> bool:
@@ -239,7 +239,7 @@ class _FileHeader:
         about = replace(self.about, goal=goal, history=history, grid=_read_text(file, "grid") or None)
         columns, digest = _parse_counts(self, raw, ranges), _read_text(file, "digest")
         self.places[len(ranges)] = raw.places
-        return FileContents(about, columns, digest) if self.words.digest(columns) == digest else None
+        return FileContents(about, columns, digest) if self.identity.digest(columns) == digest else None
 
 
 def _read_group_text(file: Any, group: str) -> Any:
@@ -278,8 +278,8 @@ def _parse_header(file: Any, raw: Arrays, ranges: int) -> _FileHeader:
     study = _use_local_study(measure, data, head, keys)
     rows = {name: np.array([study.table[name][key] for key in keys]).reshape(rows[name].shape) for name in rows}
     about = Results(study, _read_integer(file, "seed", 0, 2**63 - 1))
-    words = identity_of_points(about, keys)
-    return _FileHeader(text, _column_bytes(columns), ranges, numbers, data["axes"], keys, rows, about, words)
+    identity = identity_of_points(about, keys)
+    return _FileHeader(text, _column_bytes(columns), ranges, numbers, data["axes"], keys, rows, about, identity)
 
 
 def _parse_description(text: Any) -> dict[str, Any]:
@@ -338,10 +338,10 @@ def _parse_axis_columns(file: Any, raw: Arrays, axes: list[dict[str, Any]]) -> l
         kind = {"int": "i", "float": "f", "str": "O"}[axis["kind"]]
         column = raw.read_stored(dataset_of(axis["name"]), kind, 1, MOST_NUMBERS // len(axes))
         if kind == "O":
-            words = [word.decode() if isinstance(word, bytes) else word for word in column]
-            if not set(words) <= set(axis["names"]):
+            decoded = [word.decode() if isinstance(word, bytes) else word for word in column]
+            if not set(decoded) <= set(axis["names"]):
                 raise ValueError(f"{axis['name']} is no column of its names")
-            column = np.array(words, str)
+            column = np.array(decoded, str)
         out.append(column)
     return out
 

@@ -277,11 +277,16 @@ def _counts_of(sizes: Sequence[int]) -> dict[str, int]:
     largest, second = [*sorted(sizes, reverse=True), 0, 0][:2]
     lengths = {"largest": largest, "second": second, "others": sum(s * s for s in sizes) - largest**2}
     lengths["connected_pairs"] = sum(math.comb(s, 2) for s in sizes)
-    apart, none_alone = len(sizes) > 1, 1 not in sizes
-    events = {"connected": len(sizes) == 1, "disconnected": apart, "no_isolated_node": none_alone, "some": bool(sizes)}
+    disconnected, none_isolated = len(sizes) > 1, 1 not in sizes
+    events = {
+        "connected": len(sizes) == 1,
+        "disconnected": disconnected,
+        "no_isolated_node": none_isolated,
+        "some": bool(sizes),
+    }
     return {
         **{name: int(x) for name, x in events.items()},
-        "extra_1": int(apart and none_alone),
+        "extra_1": int(disconnected and none_isolated),
         **lengths,
     } | {f"{name}_squares": x * x for name, x in lengths.items()}
 

@@ -65,8 +65,8 @@ class Checkpoints:
         except ResultFileError as error:
             report(f"fastcube: checkpoint failed: {error}")
         now = time.monotonic()
-        apart = self._every or min(AT_MOST, max(EVERY, GROWTH * (now - self._begun)))
-        self.due = now + max(apart, (now - begun) / TIME_FRACTION)
+        interval = self._every or min(AT_MOST, max(EVERY, GROWTH * (now - self._begun)))
+        self.due = now + max(interval, (now - begun) / TIME_FRACTION)
 
     def save_at_end(self, is_finished: bool) -> bool:
         """Save at the end of the run.  Return False if the file has everything already.  Raises ResultFileError.

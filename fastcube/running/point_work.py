@@ -100,9 +100,9 @@ class PointWork:
         self.tallies = [self.tally(i) for i in range(len(self.points))]
         self.finished, self.slots = [], None
 
-    def split(self, apart: Iterable[bool]) -> PointWork:
-        """Move the points marked in ``apart`` to a new work, which is returned.  Call ``settle`` first."""
-        taken = list(zip(self.points, self.tallies, apart, strict=True))
+    def split(self, chosen: Iterable[bool]) -> PointWork:
+        """Move the points marked in ``chosen`` to a new work, which is returned.  Call ``settle`` first."""
+        taken = list(zip(self.points, self.tallies, chosen, strict=True))
         other = PointWork(self.layout, [], [], self.together)
         self.points, self.tallies = [], []
         for point, tally, moved in taken:

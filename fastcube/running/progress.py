@@ -37,8 +37,8 @@ def _fit_parts(parts: list[str], fraction: float | None, width: int) -> str:
         if len(line + gap + part) > width:
             return line
         line += gap + part
-    room = width - len(line) - 2
-    cut = last if len(last) <= room else last[: max(0, room) + 1].rpartition(" ")[0]
+    space = width - len(line) - 2
+    cut = last if len(last) <= space else last[: max(0, space) + 1].rpartition(" ")[0]
     return f"{line}  {cut}" if cut else line
 
 
@@ -93,7 +93,7 @@ class Progress:
         return final or time.monotonic() - self.last >= (min(_SOON, self.every) if soon else self.every)
 
     @property
-    def seconds_apart(self) -> float:
+    def interval(self) -> float:
         """Longest time to wait between two looks at ``is_due``."""
         return min(_SOON, self.every) if self.last == self.begun else self.every
 

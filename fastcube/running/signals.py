@@ -40,8 +40,8 @@ def own_process() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
-    """Call ``tell`` with the exit status of the first signal; a second signal stops at once.
+def handle_signals(report: Callable[[int], object]) -> Iterator[None]:
+    """Call ``report`` with the exit status of the first signal; a second signal stops at once.
 
     Signals that the caller ignores stay ignored, as SIGHUP under ``nohup`` and SIGINT of a shell's background job.
 
@@ -52,7 +52,7 @@ def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
 
     Parameters
     ----------
-    tell : callable
+    report : callable
         Called in the signal handler with a value of ``CODES``.  It may raise.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -65,7 +65,7 @@ def handle_signals(tell: Callable[[int], object]) -> Iterator[None]:
         code = CODES[signal.Signals(number)]
         if not first:
             first.append(now)
-            tell(code)
+            report(code)
         elif now - first[0] <= SAME_SIGNAL or number == signal.SIGXCPU:  # SIGXCPU comes every second after the limit
             return
         elif _owns_process:

@@ -30,7 +30,7 @@ HORIZON = 20.0
 #: Least seconds of a unit whose speed is used: in short ones the call and the scratch arrays take most of the time.
 MEASURED_SECONDS = 0.05
 #: Time between two looks for an upgrade, in times that a look takes: many points take long to look through.
-_LOOK_SHARE = 20
+_LOOK_FACTOR = 20
 #: Seconds to start Numba's compiler, which the first compilation of a process takes in addition.
 START_SECONDS = 1.0
 
@@ -151,7 +151,7 @@ class Tiers:
             kernel: self._saved_seconds(slow[kernel], fast[kernel], self._compile_seconds(place))
             for kernel, place in places.items()
         }
-        self._next_look = time.monotonic() + _LOOK_SHARE * (time.monotonic() - begun)
+        self._next_look = time.monotonic() + _LOOK_FACTOR * (time.monotonic() - begun)
         best = max(saved, key=lambda kernel: saved[kernel], default=None)
         if best is None or saved[best] <= 0:
             return None

@@ -100,7 +100,7 @@ class WorkLoop:
     def _wait(self) -> Event | None:
         """Return the next event, or None when a checkpoint, a report or the deadline is due before."""
         due = self.checkpoints.due
-        until = min(due, time.monotonic() + self.progress.seconds_apart, self.deadline or due)
+        until = min(due, time.monotonic() + self.progress.interval, self.deadline or due)
         with contextlib.suppress(queue.Empty):
             return self.wake.get(timeout=max(0.0, until - time.monotonic()))
         return None

@@ -64,7 +64,7 @@ def descent_for(n, subcubes):
     A path of the tree needs at most n + 1 lists of subcubes, and at each node of the path at most n nodes wait.
     """
     waiting = (n + 2) * n + 16
-    room = (n + 3) * (subcubes + 8) + 16
+    capacity = (n + 3) * (subcubes + 8) + 16
     return Descent(
         np.zeros(5, np.int64),
         np.zeros(waiting, np.uint64),
@@ -72,8 +72,8 @@ def descent_for(n, subcubes):
         np.zeros(waiting, np.int64),
         np.zeros(waiting, np.int64),
         np.zeros(waiting, np.int64),
-        np.zeros(room, np.uint64),
-        np.zeros(room, np.uint64),
+        np.zeros(capacity, np.uint64),
+        np.zeros(capacity, np.uint64),
         np.zeros(64, np.int64),
     )
 

@@ -189,11 +189,11 @@ def close_subcubes(rows, stride, masks, f):
             m = simd.load(masks, lanes * i)
             grown = m
             for j in range(i):
-                apart = x ^ simd.load(rows, step * j)
+                difference = x ^ simd.load(rows, step * j)
                 other = simd.load(masks, lanes * j)
                 union = m | other
-                near = simd.popcount(apart & ~union) <= two
-                whole = simd.select(near, union | apart, zero)
+                near = simd.popcount(difference & ~union) <= two
+                whole = simd.select(near, union | difference, zero)
                 changed = changed | (whole & ~other)
                 grown = grown | whole
                 simd.store(masks, lanes * j, other | whole)
@@ -225,8 +225,8 @@ def measure_subcubes(rows, stride, masks, f):
         m = simd.load(masks, lanes * i)
         first = simd.every_lane(zero)
         for j in range(i):
-            apart = (x ^ simd.load(rows, step * j)) & ~simd.load(masks, lanes * j)
-            first = first & (apart != zero)
+            difference = (x ^ simd.load(rows, step * j)) & ~simd.load(masks, lanes * j)
+            first = first & (difference != zero)
         d = simd.popcount(m)
         nodes = nodes + simd.select(first, simd.one_hot(d), zero)
         more = first & ~(d <= largest)

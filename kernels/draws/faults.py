@@ -174,8 +174,8 @@ def is_closed(faults, x):
     wanted = simd.splat(x)
     zero = simd.splat(ZERO)
     for at in range(0, count, 8):
-        apart = (simd.load(faults.base, at) ^ wanted) & ~simd.load(faults.free, at)
-        inside = simd.bits(apart == zero)
+        difference = (simd.load(faults.base, at) ^ wanted) & ~simd.load(faults.free, at)
+        inside = simd.bits(difference == zero)
         if count - at < 8:
             inside &= (ONE << np.uint64(count - at)) - ONE
         if inside:

@@ -151,9 +151,9 @@ def redraw_repeats(key, t, n, f, labels, at, lanes):
         new = True
         close = False
         for i in range(taken):
-            apart = bits.popcount(x ^ np.uint64(labels[column + np.uint64(i) * step]))
-            new &= apart != 0
-            close |= apart <= 2
+            distance = bits.popcount(x ^ np.uint64(labels[column + np.uint64(i) * step]))
+            new &= distance != 0
+            close |= distance <= 2
         if new:
             labels[column + taken * step] = x
             taken += _ONE

@@ -115,29 +115,29 @@ def _store_links(nodes, fields, shift, n, draws, at):
 
 
 @block(always=True)
-def _mark_link(draws, at, words, lower, bit, taken):
+def _mark_link(draws, at, fault_words, lower, bit, taken):
     """Mark the link of a position, and list it unless it was marked or the position is skipped; return the number listed.
 
     All indices are unsigned, because Numba tests signed indices for being negative.
     """
     u, link = draws.nodes[at], draws.links[at]
-    word = np.uint64(words[u])
-    words[u] = np.uint16(word | link)
-    words[u | link] |= np.uint16(link)
+    word = np.uint64(fault_words[u])
+    fault_words[u] = np.uint16(word | link)
+    fault_words[u | link] |= np.uint16(link)
     lower[taken] = np.uint16(u)
     bit[taken] = np.uint16(link)
     return taken + np.uint64((word & link) != link)
 
 
 @block
-def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
+def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
     """Write the links of ``distinct_links`` and mark them in words of the nodes, n <= 16: no set lookup, almost no branches.
 
     Parameters
     ----------
     key, t, n, count
         As of ``distinct_links``.
-    words : uint16 array of 2^n
+    fault_words : uint16 array of 2^n
         Clear; bit k of word v is set for the link of v in dimension k.
     lower, bit : uint16 arrays of at least ``count``
         Lower ends, and dimensions as single bits.
@@ -161,16 +161,16 @@ def mark_distinct_links(key, t, n, count, words, lower, bit, draws):
         _store_links(odd[1], odd[3], shift, np.uint64(n), draws, 24)
         if taken + np.uint64(32) <= wanted:
             for i in range(np.uint64(8)):
-                taken = _mark_link(draws, i, words, lower, bit, taken)
-                taken = _mark_link(draws, i + _EIGHT, words, lower, bit, taken)
+                taken = _mark_link(draws, i, fault_words, lower, bit, taken)
+                taken = _mark_link(draws, i + _EIGHT, fault_words, lower, bit, taken)
             for i in range(np.uint64(16), np.uint64(24)):
-                taken = _mark_link(draws, i, words, lower, bit, taken)
-                taken = _mark_link(draws, i + _EIGHT, words, lower, bit, taken)
+                taken = _mark_link(draws, i, fault_words, lower, bit, taken)
+                taken = _mark_link(draws, i + _EIGHT, fault_words, lower, bit, taken)
         else:
             for i in range(32):
                 if taken < wanted:
                     at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)
-                    taken = _mark_link(draws, np.uint64(at), words, lower, bit, taken)
+                    taken = _mark_link(draws, np.uint64(at), fault_words, lower, bit, taken)
         halves = later + eight
 
 

@@ -264,7 +264,7 @@ def run_fttc(n, corrected, flow):
 
 
 @block
-def run_literal(n, flow):
+def run_as_printed(n, flow):
     """Run FTTC ``as_printed``; return the data that arrives, and whether a node waits for ever (R9, R14, R17)."""
     blocked = False
     for i in range(n):

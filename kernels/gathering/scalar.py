@@ -21,8 +21,8 @@ from .flow import (
     initialise_data,
     list_failing,
     rename_nodes,
+    run_as_printed,
     run_fttc,
-    run_literal,
     run_traditional,
 )
 from .layout import GATHER, RUNS, STEPS
@@ -108,7 +108,7 @@ def _run_algorithms(n, t, failing, flow, tally):
     holders = initialise_data(n, unit, flow)
     whole = holders * unit
     add_quantity(tally, _EXPECTED, holders)
-    arrived, blocked = run_literal(n, flow)
+    arrived, blocked = run_as_printed(n, flow)
     _count_run(tally, _AS_PRINTED, whole - arrived, holders)
     tally[_DEADLOCKED_AS_PRINTED] += blocked
     if failing == 0:

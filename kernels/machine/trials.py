@@ -73,8 +73,8 @@ def _check_parameters(block: Any, called: Callable[..., Any]) -> None:
     own = _unwrap_function(block)
     wanted, takes = (list(inspect.signature(f).parameters) for f in (called, own))
     if len(takes) != len(wanted) or any(a != b and a in wanted for a, b in zip(takes, wanted, strict=True)):
-        words = f"must take ({', '.join(wanted)}), got ({', '.join(takes)})"
-        raise TypeError(f"{own.__qualname__} of {own.__module__} {words}")
+        message = f"must take ({', '.join(wanted)}), got ({', '.join(takes)})"
+        raise TypeError(f"{own.__qualname__} of {own.__module__} {message}")
 
 
 def trials_kernel(set_up: Any, trial: Any, code: Callable[..., Any] | None = None) -> Kernel:

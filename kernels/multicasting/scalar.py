@@ -107,8 +107,8 @@ def separate_channels(net, a, q, goal, place, top):
             channels += 1
         channels += 1
         a = to
-    apart = q ^ place
-    return channels + (apart & 1) + (apart >> 1)
+    difference = q ^ place
+    return channels + (difference & 1) + (difference >> 1)
 
 
 # ---------------------------------------------------------------- trials

@@ -97,14 +97,14 @@ def has_exact_pair(state, mask):
     """Whether two faults of a bitmap, in whole vectors, differ in exactly the dimensions of ``mask``."""
     low = mask & _63
     within = (mask >> _6) & np.uint64(7)
-    apart = np.int64(mask >> np.uint64(9))
-    once = apart & -apart  # each pair of vectors is compared once, from the vector without this bit
+    difference = np.int64(mask >> np.uint64(9))
+    once = difference & -difference  # each pair of vectors is compared once, from the vector without this bit
     zero = simd.splat(ZERO)
     for v in range(state.size >> 3):
         if v & once:
             continue
         x = simd.load(state, v << 3)
-        y = simd.load(state, (v ^ apart) << 3)
+        y = simd.load(state, (v ^ difference) << 3)
         if within & ONE:
             y = neighbours.neighbour6(y)
         if within & np.uint64(2):

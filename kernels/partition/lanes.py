@@ -108,12 +108,12 @@ def _bar_queue(queue, f, noted, barred, n, lanes):
     for i in range(1, f):
         x = simd.load(queue, 2 * lanes * i)
         for j in range(i):
-            apart = x ^ simd.load(queue, 2 * lanes * j)
-            distance = simd.popcount(apart)
+            difference = x ^ simd.load(queue, 2 * lanes * j)
+            distance = simd.popcount(difference)
             near = distance <= two
             if simd.bits(near) != ZERO:
-                alone = alone | simd.select(distance <= one, apart, zero)
-                simd.store(noted, count * lanes, simd.select(near, apart, zero))
+                alone = alone | simd.select(distance <= one, difference, zero)
+                simd.store(noted, count * lanes, simd.select(near, difference, zero))
                 count += 1
         if count + f > _MAX_NOTED:
             _bar_rows(noted, count, barred, n, lanes)

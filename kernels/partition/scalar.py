@@ -188,9 +188,9 @@ def count_partitions(n, most, counts):
             continue
         now = barred[depth]
         for k in range(depth + 1):
-            apart = np.uint64(candidate ^ faults[k])
-            if bits.popcount(apart) <= 2:
-                now |= ONE << np.uint64(8 * bits.lowest(apart) + bits.highest(apart))
+            difference = np.uint64(candidate ^ faults[k])
+            if bits.popcount(difference) <= 2:
+                now |= ONE << np.uint64(8 * bits.lowest(difference) + bits.highest(difference))
         found, greedy = _find_first_pair(n, now)
         if found:
             depth += 1

@@ -117,7 +117,7 @@ def walk_batch(drawn, limit, deep, batch):
     one = simd.splat(ONE)
     zero = simd.splat(ZERO)
     least = simd.splat(limit)
-    told_bit = simd.splat(_BLOCKED_FLAG)
+    reported_bit = simd.splat(_BLOCKED_FLAG)
     count = _start_walks(drawn, batch)
     ended = np.int64(0)
     reported = np.int64(0)
@@ -137,8 +137,8 @@ def walk_batch(drawn, limit, deep, batch):
             stopped = live & ~simd.bits(passed)
             far = simd.bits((rest & (rest - one)) != zero) & live
             if stopped:
-                reported += popcount(stopped & simd.bits((number & told_bit) == zero))
-                number = simd.select(simd.mask(number, stopped), number | told_bit, number)
+                reported += popcount(stopped & simd.bits((number & reported_bit) == zero))
+                number = simd.select(simd.mask(number, stopped), number | reported_bit, number)
                 out = stopped if deep else stopped & simd.bits(ask == zero)
                 if out:
                     simd.store_compressed(batch.ended[0], ended, out, rest)

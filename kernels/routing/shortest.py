@@ -25,9 +25,12 @@ class SearchBitmasks(NamedTuple):
 @scratch
 def search_bitmasks_for(n):
     """Return scratch memory for a search in Q_n; empty arrays for n > MAX_SEARCHED_DIMENSION."""
-    words = np.int64(1) << max(n - 6, 0) if n <= MAX_SEARCHED_DIMENSION else np.int64(0)
+    word_count = np.int64(1) << max(n - 6, 0) if n <= MAX_SEARCHED_DIMENSION else np.int64(0)
     return SearchBitmasks(
-        np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
     )
 
 

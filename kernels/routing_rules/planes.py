@@ -9,7 +9,7 @@ neighbours.  ``at`` is the index of a plane's first word in ``work.planes``; for
 ``work`` is a ``whole_cube.WholeCubeWorkspace``.  Row k of ``work.labels`` holds label k of each trial's sequence, in rows of
 ``lanes`` trials, of which ``column`` is one.  Labels from ``work.ready`` on are sampled when they are needed.  ``work.ends`` has
 three such rows: sources, destinations, and the number of labels that contain the faults.  ``work.queued`` holds the sources of
-the placed trials, and their destinations ``room`` entries later.
+the placed trials, and their destinations ``slots`` entries later.
 
 H is the Hamming distance of a message.  By Wu's theorems LEVELS and VECTORS deliver over H links if some preferred neighbour has
 level, or vector bit, H - 1.  Otherwise they deliver over H + 2 links if some spare neighbour has level, or bit, H + 1, and refuse
@@ -140,10 +140,10 @@ def place_eight(work, column, lanes, at):
 
 
 @block(always=True)
-def mark_neighbours(work, n, column, room):
+def mark_neighbours(work, n, column, slots):
     """Write the planes of preferred and of spare neighbours of eight sources; return the Hamming distances of the messages."""
     planes, size = work.planes, plane_words(n)
-    s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, room + column)
+    s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, slots + column)
     zero, one = s - s, simd.splat(ONE)
     difference = s ^ t
     place = s & simd.splat(_63)

@@ -316,8 +316,8 @@ def _list_nodes(status, faults, i, kind):
                 if popcount(difference) == 2 and both >> np.uint64(k) & ONE:
                     bit = difference & (ZERO - difference)
                     for _ in range(2):
-                        new, room = _record_missing(status, kind, status.nodes[kind, a] ^ bit, k)
-                        if not room:
+                        new, has_space = _record_missing(status, kind, status.nodes[kind, a] ^ bit, k)
+                        if not has_space:
                             return False
                         moving |= new
                         bit ^= difference

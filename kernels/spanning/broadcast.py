@@ -165,9 +165,9 @@ def count_steps(n, d, packets, source, fault, g):
         high = tree_height(g.parent, source, fault)
         if high < 0 or not _claim_links(g.parent, g.used):
             return np.int64(-1)
-        share = (packets - i + trees - 1) // trees
-        if share > 0:
-            out = max(out, share - 1 + high)
+        own_packets = (packets - i + trees - 1) // trees
+        if own_packets > 0:
+            out = max(out, own_packets - 1 + high)
     return out
 
 

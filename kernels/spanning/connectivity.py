@@ -55,17 +55,17 @@ class NonfaultyGraph(NamedTuple):
 @scratch
 def graph_for(n):
     """Return a ``NonfaultyGraph`` for Q_n, n an int64 in [1, 12]."""
-    words = np.int64(1) << max(n - np.int64(6), np.int64(0))
+    word_count = np.int64(1) << max(n - np.int64(6), np.int64(0))
     return NonfaultyGraph(
-        np.zeros(words, np.uint64),
-        np.zeros((n, words), np.uint64),
-        np.zeros((n, words), np.uint64),
-        np.zeros((n, words), np.uint64),
-        np.zeros((n, words), np.uint64),
-        np.zeros(words, np.uint64),
-        np.zeros(words, np.uint64),
-        np.zeros(words, np.uint64),
-        np.zeros((4, words), np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros((n, word_count), np.uint64),
+        np.zeros((n, word_count), np.uint64),
+        np.zeros((n, word_count), np.uint64),
+        np.zeros((n, word_count), np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.zeros((4, word_count), np.uint64),
     )
 
 
@@ -172,12 +172,12 @@ def _find_strong_links(g, delta):
 @block
 def _flood_component(links, part):
     """Add to ``part`` all nodes that can be reached from it."""
-    n, words = links.shape
+    n, word_count = links.shape
     changed = True
     while changed:
         changed = False
         for k in range(n):
-            for w in range(words):
+            for w in range(word_count):
                 source = part[w] & links[k, w] if k < 6 else part[w ^ (1 << (k - 6))] & links[k, w ^ (1 << (k - 6))]
                 new = (neighbours_in_word(source, k) if k < 6 else source) & ~part[w]
                 part[w] |= new
@@ -187,20 +187,20 @@ def _flood_component(links, part):
 @block
 def _find_core(g):
     """Write to ``core`` the largest class of nodes connected by strong links."""
-    words = g.nodes.size
-    for w in range(words):
+    word_count = g.nodes.size
+    for w in range(word_count):
         g.near[w] = g.nodes[w]
         g.core[w] = _ZERO
     left = _count_nodes(g.nodes)
     best = np.int64(0)
     while left > best:
-        for w in range(words):
+        for w in range(word_count):
             g.part[w] = _ZERO
         set_node(g.part, _first_node(g.near))
         _flood_component(g.strong, g.part)
         size = _count_nodes(g.part)
         left -= size
-        for w in range(words):
+        for w in range(word_count):
             g.near[w] &= ~g.part[w]
             if size > best:
                 g.core[w] = g.part[w]
@@ -210,10 +210,10 @@ def _find_core(g):
 @block
 def _grow_core(g, least):
     """Add nodes with ``least`` neighbours in the core or next to it until there are none; return the number of nodes left out."""
-    n, words = g.links.shape
+    n, word_count = g.links.shape
     while True:
         left = np.int64(0)
-        for w in range(words):
+        for w in range(word_count):
             near = g.core[w]
             for k in range(n):
                 near |= neighbour_word(g.core, w, k) & g.links[k, w]
@@ -222,7 +222,7 @@ def _grow_core(g, least):
         if left == 0:
             return left
         grown = _ZERO
-        for w in range(words):
+        for w in range(word_count):
             out = g.nodes[w] & ~g.core[w]
             if out != _ZERO:
                 a = b = c = d = _ZERO
@@ -244,8 +244,8 @@ def _find_augmenting_path(g, target):
 
     A link with flow in one direction may be used in the other, which cancels the flow.
     """
-    n, words = g.links.shape
-    for w in range(words):
+    n, word_count = g.links.shape
+    for w in range(word_count):
         g.part[w] = g.core[w]
         for k in range(n):
             g.came[k, w] = _ZERO
@@ -253,7 +253,7 @@ def _find_augmenting_path(g, target):
     while changed:
         changed = False
         for k in range(n):
-            for w in range(words):
+            for w in range(word_count):
                 v = w if k < 6 else w ^ (1 << (k - 6))  # the word the step starts from
                 step = g.part[v] & g.links[k, v] & ~g.flow[k, v]
                 new = (neighbours_in_word(step, k) if k < 6 else step) & ~g.part[w]
@@ -268,9 +268,9 @@ def _find_augmenting_path(g, target):
 @block
 def _max_flow(g, target, limit):
     """Return the largest number of link-disjoint paths from the core to a node outside, at most ``limit`` (augmenting paths)."""
-    n, words = g.links.shape
+    n, word_count = g.links.shape
     for d in range(n):
-        for w in range(words):
+        for w in range(word_count):
             g.flow[d, w] = _ZERO
     for paths in range(limit):
         if not _find_augmenting_path(g, target):

@@ -109,8 +109,8 @@ def _make_search(step: Any, slots: Any) -> Any:
         for v in range(marks.size):
             if marks[v] == _REACHED:
                 marks[v] = _OPEN
-        apart = parts > 1 and isolated == 0
-        return np.int64(parts == 1) | np.int64(isolated == 0) << 1 | np.int64(apart) << 2 | np.int64(pair) << 3
+        extra_1 = parts > 1 and isolated == 0
+        return np.int64(parts == 1) | np.int64(isolated == 0) << 1 | np.int64(extra_1) << 2 | np.int64(pair) << 3
 
     return find_events
 

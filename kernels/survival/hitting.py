@@ -80,23 +80,23 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
         for t in range(first, stop):
             own.first[:] = -1
             trial(key, t, own)
-            apart, alone = own.first[DISCONNECTION], own.first[ISOLATED_NODE]
-            tally[_SAME] += apart >= 0 and apart == alone
-            tally[_EXTRA_1_FIRST] += apart >= 0 and apart != alone
-            tally[_NEVER] += apart < 0
-            apart = apart if apart >= 0 else many
+            disconnected_at, alone = own.first[DISCONNECTION], own.first[ISOLATED_NODE]
+            tally[_SAME] += disconnected_at >= 0 and disconnected_at == alone
+            tally[_EXTRA_1_FIRST] += disconnected_at >= 0 and disconnected_at != alone
+            tally[_NEVER] += disconnected_at < 0
+            disconnected_at = disconnected_at if disconnected_at >= 0 else many
             alone = alone if alone >= 0 else many
-            add_quantity(tally, _DISCONNECTED, apart)
+            add_quantity(tally, _DISCONNECTED, disconnected_at)
             add_quantity(tally, _ISOLATED, alone)
-            tally[_DISCONNECTED_BINS + apart // width] += 1
+            tally[_DISCONNECTED_BINS + disconnected_at // width] += 1
             tally[_ISOLATED_BINS + alone // width] += 1
-            add_quantity(tally, _LIFE, np.int64(life[apart] * LIFETIME_UNIT + 0.5))
+            add_quantity(tally, _LIFE, np.int64(life[disconnected_at] * LIFETIME_UNIT + 0.5))
             if paired:
                 cube.first[:] = -1
                 cube_trial(key, t, cube)
                 other = cube.first[DISCONNECTION]
                 other = other if other >= 0 else many
-                difference = np.int64(np.floor((life[apart] - life[other]) * LIFETIME_UNIT + 0.5))
+                difference = np.int64(np.floor((life[disconnected_at] - life[other]) * LIFETIME_UNIT + 0.5))
                 tally[_DIFFERENCE.total] += difference
                 add_wide(tally, _DIFFERENCE.squares, np.uint64(difference * difference))
                 tally[_DIFFERENCE.nonzero] += difference != 0

@@ -245,10 +245,10 @@ def _sweep_until_stable(alive, works, links, net, begin):
         else:
             first = to + 1
         step = -step
-    apart = simd.splat(ZERO)
+    disconnected = simd.splat(ZERO)
     for k in range(first, stop):
-        apart = apart | simd.load(net.left, 8 * k)
-    return isolated, apart | isolated
+        disconnected = disconnected | simd.load(net.left, 8 * k)
+    return isolated, disconnected | isolated
 
 
 @block(always=True)
@@ -263,13 +263,13 @@ def _append_node(v, left, at, step, net):
 def fill_verdict(alive, works, links, net):
     """Fill ``verdict`` for the faults of a group; ``PAIR_CONNECTED`` only in lanes with all nonfaulty nodes connected."""
     i, one, two = _find_seeds(alive, works, links, net)
-    isolated, apart = _sweep_until_stable(alive, works, links, net, _sweep_nodes(alive, works, links, net, i))
+    isolated, disconnected = _sweep_until_stable(alive, works, links, net, _sweep_nodes(alive, works, links, net, i))
     full = simd.splat(ALL_BITS)
-    apart = apart & two
-    simd.store(net.verdict, 8 * CONNECTED, one & ~apart)
+    disconnected = disconnected & two
+    simd.store(net.verdict, 8 * CONNECTED, one & ~disconnected)
     simd.store(net.verdict, 8 * NO_ISOLATED, full & ~isolated)
-    simd.store(net.verdict, 8 * EXTRA_1, apart & ~isolated)
-    simd.store(net.verdict, 8 * PAIR_CONNECTED, two & ~apart)
+    simd.store(net.verdict, 8 * EXTRA_1, disconnected & ~isolated)
+    simd.store(net.verdict, 8 * PAIR_CONNECTED, two & ~disconnected)
     simd.store(net.verdict, 8 * TWO_SURVIVORS, two)
 
 

@@ -42,7 +42,7 @@ def read_point(params):
 
 
 class DeadLinks(NamedTuple):
-    words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
+    fault_words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
     low: Words16  #: lower ends of the dead links
     bit: Words16  #: their dimensions, as single bits
     nodes: Words  #: the faulty nodes
@@ -60,11 +60,11 @@ def max_dead_links(n, links, f):
 def dead_links_for(n, links, f):
     """Return cleared scratch memory for trials with ``links`` faulty links and f faulty nodes of Q_n."""
     size = max_dead_links(n, links, f) + LANE_COUNT
-    words = np.full(max(1 << n, LANE_COUNT), 0xFFFF, np.uint16)
-    words[: 1 << n] = 0
+    fault_words = np.full(max(1 << n, LANE_COUNT), 0xFFFF, np.uint16)
+    fault_words[: 1 << n] = 0
     few = count_sampled_labels(n, f)
     return DeadLinks(
-        words,
+        fault_words,
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(max(f, few), np.uint64),
@@ -76,7 +76,7 @@ def dead_links_for(n, links, f):
 @block
 def draw_dead_links(key, t, n, links, f, dead):
     """Sample trial ``t``'s faulty links and nodes, independently; return the number of dead links."""
-    mark_distinct_links(key, t, n, links, dead.words, dead.low, dead.bit, dead.link_draws)
+    mark_distinct_links(key, t, n, links, dead.fault_words, dead.low, dead.bit, dead.link_draws)
     draw_faults(key, t, n, f, dead.nodes, dead.node_draws)
     return add_node_links(n, links, f, dead)
 
@@ -88,9 +88,9 @@ def add_node_links(n, count, f, dead):
         v = np.int64(dead.nodes[i])
         for k in range(n):
             link = np.int64(1) << k
-            if not dead.words[v] & link:
-                dead.words[v] |= np.uint16(link)
-                dead.words[v ^ link] |= np.uint16(link)
+            if not dead.fault_words[v] & link:
+                dead.fault_words[v] |= np.uint16(link)
+                dead.fault_words[v ^ link] |= np.uint16(link)
                 dead.low[count] = np.uint16(v & ~link)
                 dead.bit[count] = np.uint16(link)
                 count += 1
@@ -102,8 +102,8 @@ def next_dead_links(n, links, f, numbers, dead):
     """List the dead links of a fault set, given by numbers of links and nodes, and advance the numbers; return their number."""
     for i in range(links):
         low, bit = decode_link(n, np.int64(numbers[i]))
-        dead.words[low] |= np.uint16(bit)
-        dead.words[low | bit] |= np.uint16(bit)
+        dead.fault_words[low] |= np.uint16(bit)
+        dead.fault_words[low | bit] |= np.uint16(bit)
         dead.low[i] = np.uint16(low)
         dead.bit[i] = np.uint16(bit)
     for i in range(f):
@@ -116,16 +116,16 @@ def next_dead_links(n, links, f, numbers, dead):
 def clear_dead_links(count, dead):
     """Clear the FAULT words of ``count`` dead links."""
     for i in range(count):
-        dead.words[dead.low[i]] = np.uint16(0)
-        dead.words[dead.low[i] | dead.bit[i]] = np.uint16(0)
+        dead.fault_words[dead.low[i]] = np.uint16(0)
+        dead.fault_words[dead.low[i] | dead.bit[i]] = np.uint16(0)
 
 
 @block
 def first_sink(dead):
     """Return the smallest label with FAULT = 0, or -1 (R3)."""
-    none = simd.splat_like(simd.load(dead.words, 0), np.uint64(0))
-    for at in range(0, dead.words.size, LANE_COUNT):
-        clean = simd.bits(simd.load(dead.words, at) == none)
+    none = simd.splat_like(simd.load(dead.fault_words, 0), np.uint64(0))
+    for at in range(0, dead.fault_words.size, LANE_COUNT):
+        clean = simd.bits(simd.load(dead.fault_words, at) == none)
         if clean:
             return at + bits.lowest(clean)
     return np.int64(-1)
@@ -134,10 +134,10 @@ def first_sink(dead):
 @block
 def count_isolated(n, dead):
     """Return the number of nodes with FAULT = 1^n, which are faulty or isolated."""
-    full = simd.splat_like(simd.load(dead.words, 0), (ONE << np.uint64(n)) - ONE)
+    full = simd.splat_like(simd.load(dead.fault_words, 0), (ONE << np.uint64(n)) - ONE)
     found = np.int64(0)
     for at in range(0, max(np.int64(1) << n, LANE_COUNT), LANE_COUNT):
-        here = simd.bits(simd.load(dead.words, at) == full)
+        here = simd.bits(simd.load(dead.fault_words, at) == full)
         if n < 5:
             here &= (ONE << (ONE << np.uint64(n))) - ONE
         found += bits.popcount(here)

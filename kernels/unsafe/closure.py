@@ -35,10 +35,10 @@ class CubeScratch(NamedTuple):
 @scratch
 def make_cube_scratch():
     """Return scratch memory for cubes of up to MAX_SPARE_DIMENSION dimensions."""
-    words = np.int64(1) << (MAX_SPARE_DIMENSION - 6)
+    word_count = np.int64(1) << (MAX_SPARE_DIMENSION - 6)
     return CubeScratch(
-        np.empty(words, np.uint64),
-        np.empty(words, np.uint64),
+        np.empty(word_count, np.uint64),
+        np.empty(word_count, np.uint64),
         np.empty(count_marks_words(np.int64(MAX_SPARE_DIMENSION)), np.uint64),
     )
 
@@ -67,12 +67,12 @@ def rounds_inside(labels, f, base, free, spare):
                 word |= ONE << bits.extract(labels[i], free)
         rounds, _ = run_word_rounds(word, d)
         return rounds
-    words = np.int64(1) << max(d - 6, 3)
+    word_count = np.int64(1) << max(d - 6, 3)
     if d > MAX_SPARE_DIMENSION:
-        state = np.empty(words, np.uint64)
-        other = np.empty(words, np.uint64)
+        state = np.empty(word_count, np.uint64)
+        other = np.empty(word_count, np.uint64)
         marks = np.empty(count_marks_words(d), np.uint64)
-    state[:words] = ZERO
+    state[:word_count] = ZERO
     for i in range(f):
         set_fault_inside(state, base, free, labels[i])
     return run_marked_rounds(state, other, marks, d)

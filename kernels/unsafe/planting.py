@@ -182,16 +182,16 @@ def _is_only_close_pair(mask, count, low):
     while at + 16 < count:
         nearest = simd.minimum(nearest, simd.popcount((simd.load(low, at) ^ x) & ~free))
         at += 16
-    apart = simd.popcount((tail ^ x) & ~free)
-    close = simd.bits(apart <= two) & (ALL_BITS << np.uint64(at - last))
+    distance = simd.popcount((tail ^ x) & ~free)
+    close = simd.bits(distance <= two) & (ALL_BITS << np.uint64(at - last))
     for k in range(1, count - 1):
         x = simd.splat_like(tail, low[k])
         at = np.int64(k + 1)
         while at + 16 < count:
             nearest = simd.minimum(nearest, simd.popcount(simd.load(low, at) ^ x))
             at += 16
-        apart = simd.popcount(tail ^ x)
-        close |= simd.bits(apart <= two) & (ALL_BITS << np.uint64(at - last))
+        distance = simd.popcount(tail ^ x)
+        close |= simd.bits(distance <= two) & (ALL_BITS << np.uint64(at - last))
     return (close & valid) | simd.bits(nearest <= two) == ZERO
 
 

@@ -62,8 +62,8 @@ def _extract_subcube(x, free, labels, k, state):
     zero = vector ^ vector
     mask = np.uint64(free)
     for at in range(0, k, 16):
-        apart = (vector ^ simd.load(labels, at)) & outside
-        inside = simd.bits(apart == zero) & bits.first_lanes(k - at, 16)
+        difference = (vector ^ simd.load(labels, at)) & outside
+        inside = simd.bits(difference == zero) & bits.first_lanes(k - at, 16)
         while inside:
             own = bits.extract(np.uint64(labels[at + bits.lowest(inside)]), mask)
             set_node(state, own)

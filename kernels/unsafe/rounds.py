@@ -172,7 +172,7 @@ def _spread_marks(marks, at, b, d):
 
 
 @block
-def _run_marked_round(now, after, marks, old, new, full, words, d):
+def _run_marked_round(now, after, marks, old, new, full, word_count, d):
     """Run one round from ``now`` to ``after``; return whether any node was set.
 
     Only vectors next to a change are visited, and only if not all their nodes are set.  ``now`` and ``after`` differ at most in
@@ -181,7 +181,7 @@ def _run_marked_round(now, after, marks, old, new, full, words, d):
     """
     ones = simd.splat(bits.ALL_BITS)
     any_changed = np.uint64(0)
-    for b in range(words):
+    for b in range(word_count):
         filled = marks[full + b]
         copy = marks[old + b] & filled
         visit = _spread_marks(marks, old, b, d) & ~filled
@@ -245,14 +245,14 @@ def run_marked_rounds(state, other, marks, d):
             if not _sweep_vectors(other, state, d):
                 return rounds + 1
             rounds += 2
-    words = np.int64(1) << (d - 15)
-    for b in range(words):
+    word_count = np.int64(1) << (d - 15)
+    for b in range(word_count):
         marks[b] = bits.ALL_BITS
-        marks[2 * words + b] = bits.ZERO
+        marks[2 * word_count + b] = bits.ZERO
     while True:
-        if not _run_marked_round(state, other, marks, 0, words, 2 * words, words, d):
+        if not _run_marked_round(state, other, marks, 0, word_count, 2 * word_count, word_count, d):
             return rounds
-        if not _run_marked_round(other, state, marks, words, 0, 2 * words, words, d):
+        if not _run_marked_round(other, state, marks, word_count, 0, 2 * word_count, word_count, d):
             return rounds + 1
         rounds += 2
 

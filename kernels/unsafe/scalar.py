@@ -74,10 +74,10 @@ class WholeCubeScratch(NamedTuple):
 def whole_cube_scratch_for(params):
     """Return scratch memory for trials at (n, f) = params."""
     n = np.int64(params[N])
-    words = np.int64(1) << max(n - 6, np.int64(3))
+    word_count = np.int64(1) << max(n - 6, np.int64(3))
     return WholeCubeScratch(
-        np.zeros(words, np.uint64),
-        np.empty(words, np.uint64),
+        np.zeros(word_count, np.uint64),
+        np.empty(word_count, np.uint64),
         np.empty(count_marks_words(n), np.uint64),
         rows_for(),
     )

@@ -33,8 +33,8 @@ def target_half_width(n: int) -> float:
 def _rates(n: int) -> tuple[list[float], list[float]]:
     """Return p of the points near p_1/2, and of the points near p_.2 and p_.8."""
     low, half, high, _ = PLACES[n]
-    apart = 0.01 if n <= 16 else 0.02
-    inside = [half * factor for factor in (1 - apart, 1, 1 + apart)]
+    step = 0.01 if n <= 16 else 0.02
+    inside = [half * factor for factor in (1 - step, 1, 1 + step)]
     outside = [p * factor for p in (low, high) for factor in (0.98, 1.02)]
     return [float(f"{p:.5g}") for p in inside], [float(f"{p:.5g}") for p in outside]
 

@@ -94,7 +94,7 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
         "both ends in one unsafe subcube",
     )
     panel.add_statement(
-        _printed_delay_share(),
+        _printed_delay_fraction(),
         "paper: < 15% for f <= floor(n/2), n >= 5",
         where=lambda point: int(point["n"]) >= 5 and int(point["f"]) <= int(point["n"]) // 2,
     )
@@ -152,7 +152,7 @@ def faults_on_route(n: int, f: int) -> Fraction:
     return Fraction(f, 2**n - 2) * (Fraction(n * 2 ** (n - 1), 2**n - 1) - 1)
 
 
-def _printed_delay_share() -> float:
+def _printed_delay_fraction() -> float:
     """Return the limit that section 3.2 concludes from Figure 8 for the fraction of messages with the extra delay of two."""
     return inventory("lee_hayes").value("fifteen-percent-messages")
 
@@ -162,7 +162,7 @@ def _notes(results: Results) -> list[str]:
     stated = [(p, e) for p, e in rows if has_value(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
     lines = []
     if stated:
-        below = sum(e.high < _printed_delay_share() for _, e in stated)
+        below = sum(e.high < _printed_delay_fraction() for _, e in stated)
         most = max(stated, key=lambda row: row[1].value)
         lines.append(
             f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): true at {below} of "
@@ -254,10 +254,10 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
     )
 
 
-def ending_proportion(name: str, how: str, words: str, condition: str | None = None) -> Proportion:
+def ending_proportion(name: str, how: str, event: str, condition: str | None = None) -> Proportion:
     """Return the fraction of an algorithm's messages with another outcome ``how``, as a statistic."""
     return make_proportion(
-        f"{name}_{how}", f"fraction of {_NAMES[name]} messages{_eligible_text(name)} that {words}", condition
+        f"{name}_{how}", f"fraction of {_NAMES[name]} messages{_eligible_text(name)} that {event}", condition
     )
 
 

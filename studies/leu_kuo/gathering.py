@@ -48,16 +48,16 @@ def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
         data["runs"] = None
         if tree is not None:
             found = {run: gather(cube, tree, *ALGORITHMS[run]) for run in runs}
-            lines += _failing_words(tree, found)
+            lines += _failing_text(tree, found)
             for run, g in found.items():
-                lines += _run_words(run, g)
+                lines += _run_text(run, g)
             data["runs"] = {run: _run_data(g) for run, g in found.items()}
         return Explanation("\n".join(lines), data)
 
     return explain_trial
 
 
-def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
+def _failing_text(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
     g = next(iter(found.values()))
     lines = [f"  {g.expected} nodes hold data, {g.unreachable_data} of them cut off from the sink"]
     name = tree.cube.label
@@ -65,7 +65,7 @@ def _failing_words(tree: CommunicationTree, found: dict[str, Gathering]) -> list
     return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
 
 
-def _run_words(run: str, g: Gathering) -> list[str]:
+def _run_text(run: str, g: Gathering) -> list[str]:
     name = g.cube.label
     outcome = "all data arrives" if g.lost == 0 else f"{g.arrived} of {g.expected} units arrive, {g.lost} are lost"
     lines = [f"  {RUNS[run]}: {outcome}; {g.steps_sync} steps ({g.steps_paper} as the paper counts)"]

@@ -19,13 +19,13 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
     cube = sample_trial(point, key, trial).network
     tree, lines, data = explain_tree(cube)
     optimum = optimal_tree(cube)
-    for name, words, found in (
+    for name, title, found in (
         ("top_down", "TOP_DOWN", find_tree(cube, "TOP_DOWN")),
         ("optimum", "a best tree over sinks with FAULT = 0", optimum),
         ("optimum_any_sink", "a best tree over all sinks", optimal_tree(cube, any_sink=True)),
     ):
         if found is not None:
-            lines.append(f"  {words}: {found}, {len(found.faulty_links)} faulty links")
+            lines.append(f"  {title}: {found}, {len(found.faulty_links)} faulty links")
         data[name] = _tree_data(found)
     data["gap"] = None if tree is None or optimum is None else len(tree.faulty_links) - len(optimum.faulty_links)
     return Explanation("\n".join(lines), data)
@@ -45,14 +45,14 @@ def _figure(results: Results, sheet: Any) -> None:
     faults = {"FIND_TREE": "tree_faults", "TOP_DOWN": "tree_faults_top_down", "optimum": "optimum"}
     free = {"FIND_TREE": "fault_free", "TOP_DOWN": "fault_free_top_down", "optimum": "fault_free_exists"}
     for i, n in enumerate(chosen):
-        links, share = panels[i], panels[len(chosen) + i]
-        for panel, statistics in ((links, faults), (share, free)):
+        links, fractions = panels[i], panels[len(chosen) + i]
+        for panel, statistics in ((links, faults), (fractions, free)):
             panel.compare(results, statistics, x=x, at={"n": n})
             is_doubling_axis(panel)
         links.set_labels(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
-        share.scale = "linear"
-        share.limits(bottom=0)
-        share.set_labels(y="probability of a fault-free tree", title=f"n = {n}: fault-free trees")
+        fractions.scale = "linear"
+        fractions.limits(bottom=0)
+        fractions.set_labels(y="probability of a fault-free tree", title=f"n = {n}: fault-free trees")
     sheet.title(results.study.title)
 
 

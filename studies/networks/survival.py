@@ -143,8 +143,8 @@ def figure_sparse(results: Results, sheet: Any) -> None:
     for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
         for i, name in enumerate(names):
             own = [point for point in done if (str(point["network"]), int(point["n"])) == (name, n)]
-            apart = [(float(point["f"]), results.estimates(point)["connected"].complement) for point in own]
-            panel.series(name, sorted(apart, key=lambda pair: pair[0]), i, len(names))
+            disconnected = [(float(point["f"]), results.estimates(point)["connected"].complement) for point in own]
+            panel.series(name, sorted(disconnected, key=lambda pair: pair[0]), i, len(names))
         panel.scale = "log"
         panel.set_labels(x="f, faulty nodes", y="P(not connected)", title=f"n = {n}")
     sheet.title("Few faults that disconnect the nonfaulty nodes")
@@ -218,8 +218,8 @@ def pairing_notes(results: Results) -> list[str]:
             continue
         paired = results.estimates(point)["connected_diff"].stderr
         if str(point["network"]) != "hypercube" and tally.trials > 1 and paired > 0:
-            shares = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
-            unpaired = math.sqrt(sum(p * (1 - p) for p in shares) / tally.trials)
+            fractions = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
+            unpaired = math.sqrt(sum(p * (1 - p) for p in fractions) / tally.trials)
             gains.setdefault(str(point["network"]), []).append(unpaired / paired)
     reported = ", ".join(f"{name} {range_text(f'{min(g):.2f}', f'{max(g):.2f}')}" for name, g in gains.items())
     heading = "standard error of the difference without common faults, as a multiple of the standard error with them:"

@@ -24,8 +24,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     data, lines = explain_sample(point, drawn)
     if not drawn.others["discarded"]:
         for name in BLIND_RULES:
-            data[name.upper()], words = explain_rule(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
-            lines += words
+            data[name.upper()], steps = explain_rule(drawn.network, name.upper(), data["s"], data["t"], (key, trial))
+            lines += steps
     return Explanation("\n".join(lines), data)
 
 

@@ -93,8 +93,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     for word, make in (("wu_fernandez", wu_fernandez_safe), ("levels", safety_levels), ("vectors", safety_vectors)):
         if word == "wu_fernandez" and cube.faulty_links:
             continue
-        words: Any = make(cube)
-        rounds[word], safe[word] = words.rounds, words.safe
+        status: Any = make(cube)
+        rounds[word], safe[word] = status.rounds, status.safe
     for word, count in safe.items():
         data[f"{word}_safe"], data[f"{word}_rounds"] = count, rounds[word]
         lines.append(f"  {_TITLES[word]}: {count} nodes safe, {rounds[word]} round{'s' * (rounds[word] != 1)}")
@@ -105,12 +105,12 @@ def _figure(results: Results, sheet: Any) -> None:
     from fastcube.measure.rules_figure import axis_of_faults
 
     by, at = axis_of_faults(results)
-    words = [word for word in STATUS_NAMES if word != "wu_fernandez" or by == "f"]
+    names = [name for name in STATUS_NAMES if name != "wu_fernandez" or by == "f"]
     left, right = sheet.panels(2)
-    left.compare(results, {_TITLES[word]: f"{word}_safe" for word in words}, x=by, at=at)
+    left.compare(results, {_TITLES[name]: f"{name}_safe" for name in names}, x=by, at=at)
     left.scale = "linear"
     left.set_labels(y="fraction of all nodes", title=f"Safe nodes, Q_{at['n']}")
-    right.compare(results, {_TITLES[word]: f"{word}_rounds" for word in words}, x=by, at=at)
+    right.compare(results, {_TITLES[name]: f"{name}_rounds" for name in names}, x=by, at=at)
     right.scale = "linear"
     right.set_labels(y="rounds", title="Synchronous rounds of exchange")
     sheet.title(results.study.title)

@@ -139,7 +139,7 @@ def _link_text(cube: Hypercube, u: int, v: int) -> str:
 # ---------------------------------------------------------------- figure and notes
 
 
-def _share(point: Point, kind: str) -> float:
+def _fraction(point: Point, kind: str) -> float:
     n = int(point["n"])
     return int(point[kind]) / (2**n if kind == "f" else all_links(n))
 
@@ -152,7 +152,7 @@ def _figure(results: Results, sheet: Any) -> None:
     sizes = sorted({int(point["n"]) for point in done})
     for i, n in enumerate(sizes):
         points = sorted((p for p in done if p["n"] == n), key=lambda p: (p[kind], p["f"], p["links"]))
-        at = [_share(p, kind) for p in points]
+        at = [_fraction(p, kind) for p in points]
         rows = [results.estimates(p) for p in points]
         above.series(
             f"n = {n}",

@@ -53,8 +53,11 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube, s, f = drawn.network, drawn.others["s"], next(iter(faulty_nodes(drawn)), -1)
     levels = [depths(tree) for tree in light_trees(cube, s)]
     heights = [int(level.max()) for level in levels]
-    shares = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
-    done = np.max([level + share - 1 for level, share in zip(levels, shares, strict=True) if share], axis=0)
+    tree_packets = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
+    done = np.max(
+        [level + own_packets - 1 for level, own_packets in zip(levels, tree_packets, strict=True) if own_packets],
+        axis=0,
+    )
     done[[s, f] if d else [s]] = 0
     steps = int(done.max())
     last = np.flatnonzero(done == steps).tolist()
@@ -69,7 +72,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     else:
         lines.append("  no faulty node: Johnsson and Ho's trees")
     lines.append(f"  heights of the {len(levels)} trees, rooted at s: {' '.join(map(str, heights))}")
-    lines.append(f"  packets on each: {' '.join(map(str, shares))}")
+    lines.append(f"  packets on each: {' '.join(map(str, tree_packets))}")
     others = f" and {len(last) - 1} others" if len(last) > 1 else ""
     lines.append(f"  node {cube.label(last[0])}{others} has everything last, in step {steps}")
     lines.append(f"  printed: {printed_steps(n, d, packets)} steps")
@@ -79,7 +82,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "d": d,
         "dimensions": dims,
         "heights": heights,
-        "packets": shares,
+        "packets": tree_packets,
         "steps": steps,
         "last": last,
         "printed": printed_steps(n, d, packets),

@@ -48,8 +48,8 @@ def with_numpy(n: int, f: int, trials: int, seed: int = 0) -> int:
     left = labels[(ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]  # distinct faults only
     found = 0
     for i, j in itertools.combinations(range(n), 2):
-        words = np.sort(left & np.uint32(2**n - 1 - (1 << i | 1 << j)), axis=1)
-        distinct = (words[:, 1:] != words[:, :-1]).all(axis=1)
+        projected = np.sort(left & np.uint32(2**n - 1 - (1 << i | 1 << j)), axis=1)
+        distinct = (projected[:, 1:] != projected[:, :-1]).all(axis=1)
         found += int(distinct.sum())
         left = left[~distinct]
     return found

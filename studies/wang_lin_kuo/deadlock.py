@@ -87,14 +87,14 @@ def _search_text(cube: Hypercube, hunt: SearchResult) -> list[str]:
 
 
 def _sample_cycles_trial(results: Results, sheet: Any) -> None:
-    shares = {
+    proportions = {
         "multicasts": "cyclic",
         "one destination each": "cyclic_unicast",
         "multicasts, two virtual channels": "cyclic_two_channels",
     }
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
     for n, panel in zip(sizes, sheet.panels(2, count=max(1, len(sizes))), strict=False):
-        panel.compare(results, shares, x="f", at={"n": n})
+        panel.compare(results, proportions, x="f", at={"n": n})
         panel.scale = "linear"
         panel.limits(bottom=0, top=1.03)
         panel.set_labels(y="fraction with a cyclic graph", title=f"n = {n}")

@@ -167,7 +167,7 @@ def test_result_of_numbers():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: fc.gather(fc.Hypercube(17), TREE), r"n must be in \[1, 16\] .* got 17"),
         (lambda: fc.gather(fc.DualCube(2), TREE), "cube must be a Hypercube, got DualCube"),
@@ -191,8 +191,8 @@ def test_result_of_numbers():
         ),
     ],
 )
-def test_bad_input(call, words):
-    with pytest.raises(ParameterError, match=words) as error:
+def test_bad_input(call, message):
+    with pytest.raises(ParameterError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
 

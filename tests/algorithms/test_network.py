@@ -134,8 +134,8 @@ def test_random_faults_follow_their_recipe():
 
 def test_splitmix64_known_answers():
     """The first outputs of SplitMix64 from state 0 (Vigna's splitmix64.c) are the hashes of labels 1, 2, 3 under key 0."""
-    words = [RandomFaults(0.5, key=0).status(label) for label in (1, 2, 3)]
-    assert words == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    statuses = [RandomFaults(0.5, key=0).status(label) for label in (1, 2, 3)]
+    assert statuses == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
 
 
 def test_kernels_hash_as_random_faults_do():

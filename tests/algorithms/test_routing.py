@@ -87,13 +87,13 @@ def test_all_fault_sets_of_q4(most):
 
 
 @pytest.mark.parametrize(
-    ("most", "apart"),
+    ("most", "step"),
     [*mark_others_slow([(1, 8), (1, 1)], default=0), pytest.param(7, 1, marks=pytest.mark.exhaustive)],
 )
-def test_all_of_q3_with_faulty_links(most, apart):
+def test_all_of_q3_with_faulty_links(most, step):
     """By default one pair of links in every so many."""
     links = [(x, x ^ 1 << i) for x in range(8) for i in range(3) if not x >> i & 1]
-    pairs = itertools.islice(itertools.combinations(links, 2), 0, None, apart)
+    pairs = itertools.islice(itertools.combinations(links, 2), 0, None, step)
     for chosen in itertools.chain(((link,) for link in links), pairs):
         for faults in fault_sets(3, most):
             for t in set(range(8)) - set(faults):

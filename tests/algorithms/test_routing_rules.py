@@ -21,7 +21,7 @@ RULES = ("LEVELS", "VECTORS", "A1", "DFS", "SIDETRACK")
 EXACT = json.loads((Path(__file__).resolve().parents[2] / "data" / "exact-routing-rules.json").read_text())["table"]
 
 
-def check_words(n, faults, links):
+def check_statuses(n, faults, links):
     cube, twin = fc.Hypercube(n, faults, links), Cube(n, faults, links)
     shown, own, rounds = twin.levels()
     levels = fc.safety_levels(cube)
@@ -61,10 +61,10 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
         levels, rounds, arrives = dict.fromkeys(range(n + 1), 0), {}, Fraction(0)
         for faults in itertools.combinations(range(1, 2**n), f):
             cube, twin = fc.Hypercube(n, faults), Cube(n, faults)
-            words = fc.safety_levels(cube)
-            levels[words.level(0)] += 1
-            rounds[words.rounds] = rounds.get(words.rounds, 0) + 1
-            check_words(n, faults, ())
+            levels_of = fc.safety_levels(cube)
+            levels[levels_of.level(0)] += 1
+            rounds[levels_of.rounds] = rounds.get(levels_of.rounds, 0) + 1
+            check_statuses(n, faults, ())
             for t in set(range(1, 2**n)) - set(faults):
                 got["pairs"] += 1
                 got["reachable"] += twin.shortest(0, t) is not None
@@ -91,14 +91,14 @@ def test_all_fault_sets_of_small_cubes_give_the_exact_counts(n, most):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("apart", [14, 2])
-def test_words_and_ways_with_faulty_links(apart):
+@pytest.mark.parametrize("step", [14, 2])
+def test_words_and_ways_with_faulty_links(step):
     """Fault sets of Q_3 with up to two faulty nodes and two links, of the latter one in every so many."""
     links = [(x, x | 1 << i) for x in range(8) for i in range(3) if not x >> i & 1]
     for f, k in itertools.product(range(3), range(3)):
         for faults in itertools.combinations(range(1, 8), f):
-            for cut in itertools.islice(itertools.combinations(links, k), 0, None, 1 + apart * k):
-                check_words(3, faults, cut)
+            for cut in itertools.islice(itertools.combinations(links, k), 0, None, 1 + step * k):
+                check_statuses(3, faults, cut)
                 for t in set(range(1, 8)) - set(faults):
                     check_routes(3, faults, cut, 0, t)
 
@@ -110,7 +110,7 @@ def test_random_fault_sets():
         for _ in range(count):
             nodes = draw.sample(range(2**n), draw.randint(2, 2**n // 2))
             faults, cut = nodes[2:], draw.sample(links, draw.choice((0, 0, 1, n)))
-            check_words(n, faults, cut)
+            check_statuses(n, faults, cut)
             check_routes(n, faults, cut, *nodes[:2], seed=(draw.getrandbits(64), draw.getrandbits(40)))
 
 
@@ -185,9 +185,9 @@ def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a
                 assert fc.route(cube, s, t, algorithm=rule).length == (s ^ t).bit_count(), (faults, s, t, rule)
 
 
-@pytest.mark.parametrize("words", [fc.safety_levels, fc.safety_vectors, fc.wu_fernandez_safe])
-def test_words_go_to_other_processes(words):
-    made = words(fc.Hypercube(4, [3, 5, 6]))
+@pytest.mark.parametrize("statuses", [fc.safety_levels, fc.safety_vectors, fc.wu_fernandez_safe])
+def test_words_go_to_other_processes(statuses):
+    made = statuses(fc.Hypercube(4, [3, 5, 6]))
     assert pickle.loads(pickle.dumps(made)).rounds == made.rounds
 
 

@@ -94,5 +94,5 @@ def test_orbits_are_sampled_rightly():
         joint = joint_counts()[n, "nodes"][f]
         assert set(seen) <= set(joint)
         for pair, many in joint.items():
-            share = many / math.comb(2**n, f)
-            assert abs(seen[pair] / 2000 - share) < 6 * math.sqrt(share * (1 - share) / 2000) + 1e-3
+            fraction = many / math.comb(2**n, f)
+            assert abs(seen[pair] / 2000 - fraction) < 6 * math.sqrt(fraction * (1 - fraction) / 2000) + 1e-3

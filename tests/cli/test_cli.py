@@ -245,10 +245,10 @@ def test_plot_in_every_format(run, file, tmp_path, suffix, magic):
 def test_replay_of_a_file_shows_words_and_json(run, file):
     code, out, _ = run(f"replay {file} --point n=6,f=3 --trial 77")
     assert code == 0
-    *words, last = out.strip().splitlines()
+    *lines, last = out.strip().splitlines()
     data = json.loads(last)
     assert data["point"] == {"n": 6, "f": 3} and data["trial"] == 77
-    assert words
+    assert lines
 
 
 def test_seed_of_another_file_is_refused(run, file):

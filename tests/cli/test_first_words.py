@@ -8,11 +8,11 @@ import sys
 import pytest
 
 
-def typed(*words, width=100):
+def typed(*arguments, width=100):
     """What a terminal shows, and the exit status."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "fastcube", *words],
+        [sys.executable, "-m", "fastcube", *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -30,9 +30,9 @@ def typed(*words, width=100):
     return out.decode().replace("\r\n", "\n"), process.wait()
 
 
-@pytest.mark.parametrize("words", [(), ("help",), ("-h",), ("--help",)])
-def test_help_as_it_looks(words):
-    shown, code = typed(*words)
+@pytest.mark.parametrize("arguments", [(), ("help",), ("-h",), ("--help",)])
+def test_help_as_it_looks(arguments):
+    shown, code = typed(*arguments)
     assert code == 0
     assert shown.startswith("Usage: fastcube") and "\nCommands:\n  list" in shown
     assert max(map(len, shown.splitlines())) <= 100
@@ -50,7 +50,7 @@ def test_version_is_one_line():
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("arguments", "line"),
     [
         (("lsit",), "fastcube: No such command 'lsit'; did you mean list?"),
         (("help", "lsit"), "fastcube: No such command 'lsit'; did you mean list?"),
@@ -62,5 +62,5 @@ def test_version_is_one_line():
         (("show",), "fastcube: Missing argument 'FILE'; fastcube show -h shows the usage"),
     ],
 )
-def test_mistakes_are_one_line(words, line):
-    assert typed(*words) == (line + "\n", 2)
+def test_mistakes_are_one_line(arguments, line):
+    assert typed(*arguments) == (line + "\n", 2)

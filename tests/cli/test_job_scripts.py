@@ -293,11 +293,13 @@ def test_many_shards_are_shared_by_fewer_tasks(cli):
     assert '--shard "$shard/4000" -o toy-"$shard".h5' in script
 
 
-@pytest.mark.parametrize(("engine", "words"), [("mpi", "mpiexec -n 64 "), ("dask", "-m dask worker --scheduler-file")])
-def test_engines_have_scripts_too(cli, engine, words):
+@pytest.mark.parametrize(
+    ("engine", "command"), [("mpi", "mpiexec -n 64 "), ("dask", "-m dask worker --scheduler-file")]
+)
+def test_engines_have_scripts_too(cli, engine, command):
     script, _ = script_of(cli, "--engine", engine, "--ranks", "64")
     assert "#SBATCH --ntasks=64" in script and "#SBATCH --signal=B:USR1@60" in script
-    assert words in script and f"--engine {engine}" in script and 'conclude "$SLURM_JOB_ID"' in script
+    assert command in script and f"--engine {engine}" in script and 'conclude "$SLURM_JOB_ID"' in script
     assert "--shard" not in script and " -o toy.h5 " in script
     lines = script.splitlines()
     commands = [at for at, line in enumerate(lines) if " fastcube warmup " in line or " fastcube run " in line]
@@ -432,8 +434,8 @@ def test_the_merge_alone_and_words_that_name_no_part(cli, tmp_path):
 
 
 def test_more_shards_than_trials_are_reported(cli):
-    words = "16 shards share at most 8 trials per point, so that some shards count nothing; --array 8 suffices"
-    assert words in script_of(cli, "--array", "16", "--trials", "8")[1]
+    message = "16 shards share at most 8 trials per point, so that some shards count nothing; --array 8 suffices"
+    assert message in script_of(cli, "--array", "16", "--trials", "8")[1]
     assert "count nothing" not in script_of(cli, "--array", "8", "--trials", "8")[1]
 
 
@@ -442,11 +444,11 @@ def test_templates_are_scripts_and_no_word_is_left(template):
     """Values are not searched for words, and a line whose word is a list is repeated for each element."""
     text = (TEMPLATES / template).read_text()
     assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
-    words = dict.fromkeys(re.findall(r"\{\{(\w+)\}\}", text), "{{name}}")
-    filled = slurm.fill_template(template, words)
+    values = dict.fromkeys(re.findall(r"\{\{(\w+)\}\}", text), "{{name}}")
+    filled = slurm.fill_template(template, values)
     assert filled == re.sub(r"\{\{\w+\}\}", "{{name}}", text)
-    repeated = next(iter(words))
-    lines = slurm.fill_template(template, {**words, repeated: []}).splitlines()
+    repeated = next(iter(values))
+    lines = slurm.fill_template(template, {**values, repeated: []}).splitlines()
     assert len(lines) == len([line for line in text.splitlines() if f"{{{{{repeated}}}}}" not in line])
 
 
@@ -460,8 +462,8 @@ def test_a_task_says_first_what_it_is_and_last_how_it_ended(cli, tmp_path):
     lines = [line for line in done.stderr.splitlines() if "job 5_0" in line]
     host = socket.gethostname()
     for i, shard in enumerate((0, 2)):
-        words = f"fastcube {fc.__version__}, toy, task 0, shard {shard} of 3, job 5_0 on {host}, restart 4, "
-        assert words in lines[i] and lines[i].endswith(f"; toy-{shard}.h5 holds 0.0%")
+        line = f"fastcube {fc.__version__}, toy, task 0, shard {shard} of 3, job 5_0 on {host}, restart 4, "
+        assert line in lines[i] and lines[i].endswith(f"; toy-{shard}.h5 holds 0.0%")
     used = re.findall(r"  used (\d+)% of \d processors?, at most (\d+) of 410 MiB$", done.stderr, re.MULTILINE)
     assert len(used) == 2, done.stderr
     assert all(50 < int(peak) < 4000 for _, peak in used), used

@@ -26,7 +26,7 @@ LINES = {
     "show": ["show r.h5", "show r.h5 --format markdown"],
     "plot": ["plot r.h5 -o p.svg"],
     "reliability": ["reliability r.h5 --rate 0.1 --plot q.png"],
-    "lifetime": ["lifetime r.h5 --law expon"],
+    "lifetime": ["lifetime r.h5 --distribution expon"],
     "diff": ["diff r.h5 r.h5"],
     "merge": ["merge r.h5 -o all.h5"],
     "status": ["status r.h5"],

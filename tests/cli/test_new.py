@@ -20,9 +20,9 @@ def new(tmp_path, monkeypatch):
     """Calls the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
-    def call(*words):
+    def call(*arguments):
         with pytest.raises(SystemExit) as left:
-            main(["new", *words])
+            main(["new", *arguments])
         return left.value.code
 
     return call
@@ -83,9 +83,9 @@ def test_a_package(new, tmp_path, capsys):
     assert "pack exists and is not overwritten" in capsys.readouterr().err
 
 
-def call(*words, path="", cwd):
+def call(*arguments, path="", cwd):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), path])}
-    done = subprocess.run([*map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([*map(str, arguments)], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -33,9 +33,9 @@ def sweep(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*words):
+def run(*arguments):
     with pytest.raises(SystemExit) as end:
-        main([*words, "--progress", "none"] if words[0] == "run" else list(words))
+        main([*arguments, "--progress", "none"] if arguments[0] == "run" else list(arguments))
     return end.value.code
 
 

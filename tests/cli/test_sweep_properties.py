@@ -44,11 +44,11 @@ AXES = st.dictionaries(st.sampled_from("nfp"), NUMBERS | st.lists(NUMBERS, min_s
 @given(AXES, NUMBERS, TEXTS)
 def test_a_table_is_a_command_line(sweep_file, axes, trials, target):
     (found,) = parse(sweep_file, {"study": "routing", "set": axes, "trials": trials, "target": target})
-    words = [
+    arguments = [
         f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}" for name, value in axes.items()
     ]
     line = [
-        *(word for text in words for word in ("--set", text)),
+        *(word for text in arguments for word in ("--set", text)),
         f"--trials={trials}",
         f"--target={target}",
     ]

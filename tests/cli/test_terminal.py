@@ -27,8 +27,8 @@ def complete():
     """Return the completions that TAB offers at the end of a line."""
 
     def offer(line):
-        *words, last = line.split(" ")
-        items = ShellComplete(group, {}, "fastcube", "_FASTCUBE_COMPLETE").get_completions(words, last)
+        *typed, last = line.split(" ")
+        items = ShellComplete(group, {}, "fastcube", "_FASTCUBE_COMPLETE").get_completions(typed, last)
         return [item.value if item.type == "plain" else item.type for item in items]
 
     return offer
@@ -61,7 +61,7 @@ def test_tab_offers(complete, line, offered):
     assert complete(line) == offered
 
 
-ODD = [{}, *({"COMP_WORDS": words, "COMP_CWORD": at} for words, at in [
+ODD = [{}, *({"COMP_WORDS": typed, "COMP_CWORD": at} for typed, at in [
     ("fastcube run", "x"), ("fastcube run", ""), ("fastcube run", "9" * 5000), ("fastcube run", "-7"), ("", "0"),
     ("fastcube run 'a", "2"), ("fastcube run \\", "2"), ("fastcube run \udcff", "2"), ("fastcube show " + "x" * 100_000, "2"),
 ])]  # a table, row by row # fmt: skip
@@ -243,8 +243,8 @@ LINE = "run unsafe-fraction --set n=5 --set f=2 --trials 1000 --force"
 
 def test_the_log_tells_of_cache_workers_and_trials(run, quiet):
     _, out, err = run(f"-v {LINE} --workers 2")
-    for words in ("compiled kernels are cached in", "workers 2 (threads)", "1000 trials done and saved"):
-        assert sum(words in line for line in err.splitlines()) == 1, err
+    for message in ("compiled kernels are cached in", "workers 2 (threads)", "1000 trials done and saved"):
+        assert sum(message in line for line in err.splitlines()) == 1, err
     assert "fastcube.driver: trials 0..0 of n=5,f=2 in" not in err
     assert "fastcube.driver" not in out
 

@@ -86,9 +86,11 @@ def check_curve(name, what, n, step, first, trials):
 def find_moments(name, what, n, order):
     """The least numbers of failures that disconnect, and that isolate one of several survivors; None where none does."""
     states = [reference_counts(name, what, n, order, f) for f in range(len(order) + 1)]
-    apart = next((f for f, state in enumerate(states) if state["disconnected"]), None)
-    alone = next((f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated_node"]), None)
-    return apart, alone
+    disconnected_at = next((f for f, state in enumerate(states) if state["disconnected"]), None)
+    isolated_at = next(
+        (f for f, state in enumerate(states) if state["disconnected"] and not state["no_isolated_node"]), None
+    )
+    return disconnected_at, isolated_at
 
 
 def lifetime(moment, many):
@@ -112,20 +114,20 @@ def check_hitting(name, what, n, first, trials):
     for t in range(first, first + trials):
         order = make_order(name, what, n, t)
         many = len(order)
-        apart, alone = find_moments(name, what, n, order)
-        expected["isolation_first"] += apart is not None and apart == alone
-        expected["extra_1_first"] += apart is not None and apart != alone
-        expected["never_disconnected"] += apart is None
-        for what_happens, moment in (("disconnected", apart), ("isolated", alone)):
+        disconnected_at, isolated_at = find_moments(name, what, n, order)
+        expected["isolation_first"] += disconnected_at is not None and disconnected_at == isolated_at
+        expected["extra_1_first"] += disconnected_at is not None and disconnected_at != isolated_at
+        expected["never_disconnected"] += disconnected_at is None
+        for what_happens, moment in (("disconnected", disconnected_at), ("isolated", isolated_at)):
             at = many if moment is None else moment
             expected[f"{what_happens}_at"] += at
             expected[f"{what_happens}_squares"] += at**2
             bins[f"{what_happens}_bins"][at] += 1
-        total += lifetime(apart, many)
+        total += lifetime(disconnected_at, many)
         if compared:
             other, _ = find_moments("hypercube", what, n, make_order("hypercube", what, n, t))
-            expected["life_differs"] += other != apart
-            difference += lifetime(apart, many) - lifetime(other, many)
+            expected["life_differs"] += other != disconnected_at
+            difference += lifetime(disconnected_at, many) - lifetime(other, many)
     expected["trials"] = trials
     assert {name: found[name] for name in expected} == dict(expected)
     assert {name: list(found[name]) for name in bins} == bins

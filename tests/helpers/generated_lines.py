@@ -52,17 +52,17 @@ PASSING = re.compile(
 
 def check_end(line, code, out, said):
     """Exit status and words as they should be: 1 says that files differ, or that trials are missing."""
-    words = f"{line!r}: {code}\n{said[-2000:]}"
-    assert code in {0, 2, 75} or (line[0], code) in {("diff", 1), ("status", 1)}, words
-    assert "Traceback" not in said + out, words
+    outcome = f"{line!r}: {code}\n{said[-2000:]}"
+    assert code in {0, 2, 75} or (line[0], code) in {("diff", 1), ("status", 1)}, outcome
+    assert "Traceback" not in said + out, outcome
     if code == 2:
         lines = [
             s for s in said.replace("\r", "\n").split("\n") if s.strip() and not PASSING.match(s)
         ]  # a log, where -v asks for one, has lines of its own
-        assert len(lines) == 1, words
-        assert lines[0].startswith("fastcube: "), words
-        assert lines[0].isprintable(), words
-        assert len(lines[0]) < 1000, words
+        assert len(lines) == 1, outcome
+        assert lines[0].startswith("fastcube: "), outcome
+        assert lines[0].isprintable(), outcome
+        assert len(lines[0]) < 1000, outcome
 
 
 class _LeftError(Exception):

@@ -204,7 +204,7 @@ TOO_MANY = [
 
 
 @fc.trial
-def room_for(params):
+def workspace_for(params):
     return blocks.faults_for(np.int64(params[0]), np.int64(params[1]), np.int64(params[2]), np.int64(params[3]))
 
 
@@ -217,7 +217,7 @@ def holds_one(key, t, params, faults, out):
 def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_path):
     axes = [fc.Axis(name, name, int, -1, 100) for name in ("n", "f", "links", "ends")]
     point = dict(zip(("n", "f", "links", "ends"), (3, 6, 12, 2), strict=True))
-    study = fc.trial_study("odd", "odd", axes, [fc.Output("odd", "odd")], holds_one, [point], set_up=room_for)
+    study = fc.trial_study("odd", "odd", axes, [fc.Output("odd", "odd")], holds_one, [point], set_up=workspace_for)
     for numbers, reported in TOO_MANY:
         with pytest.raises(fc.ParameterError, match=rf"^{re.escape(reported)}$"):
             blocks.faults_for(*numbers)

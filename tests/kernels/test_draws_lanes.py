@@ -27,15 +27,17 @@ def test_the_two_close_labels_are_seen_wherever_they_stand(lanes):
     """Every pair of rows, in the first lane, one amid and the last; all other labels are three bits apart or more."""
     width = 512 // lanes
     kind = np.dtype(f"u{width // 8}")
-    apart = [x for x in range(256) if x.bit_count() % 2 == 0 and (x & 0x0F).bit_count() in (0, 4) and x >> 4 in (0, 15)]
-    apart += [0x33, 0xCC, 0x3C, 0xC3, 0x55, 0xAA, 0x5A, 0xA5]  # a code of 8 bits with distance 4
+    distant = [
+        x for x in range(256) if x.bit_count() % 2 == 0 and (x & 0x0F).bit_count() in (0, 4) and x >> 4 in (0, 15)
+    ]
+    distant += [0x33, 0xCC, 0x3C, 0xC3, 0x55, 0xAA, 0x5A, 0xA5]  # a code of 8 bits with distance 4
     smallest, out = distances(lanes), np.empty(lanes, kind)
     closest = lambda labels: min((int(a) ^ int(b)).bit_count() for a, b in itertools.combinations(labels, 2))  # noqa: E731
     for f in range(2, 10):
-        untouched = [closest(apart[:f])] * lanes
+        untouched = [closest(distant[:f])] * lanes
         for i, j in itertools.combinations(range(f), 2):
             for lane, by in itertools.product((0, lanes // 2, lanes - 1), (0, 1, 3)):
-                rows = np.repeat(np.array(apart[:f], kind)[:, None], lanes, axis=1)
+                rows = np.repeat(np.array(distant[:f], kind)[:, None], lanes, axis=1)
                 rows[j, lane] = rows[i, lane] ^ kind.type(by)
                 smallest(rows.ravel(), f, out)
                 plain = [*untouched[:lane], closest(rows[:, lane]), *untouched[lane + 1 :]]

@@ -183,7 +183,7 @@ def test_the_rival_of_the_benchmark_loses_as_much():
 
 
 @pytest.mark.parametrize(
-    ("name", "point", "words"),
+    ("name", "point", "message"),
     [
         ("find-tree", {"n": 63, "links": 0, "f": 0}, r"n must be in \[1, 62\], got 63"),
         ("optimal-tree", {"n": 13, "links": 0, "f": 0}, r"n must be in \[1, 12\], got 13"),
@@ -194,8 +194,8 @@ def test_the_rival_of_the_benchmark_loses_as_much():
         ("find-tree", {"n": 20, "links": 65537, "f": 0}, r"links must be in \[0, 65536\], got 65537"),
     ],
 )
-def test_bad_points(name, point, words):
-    with pytest.raises(fc.ParameterError, match=words):
+def test_bad_points(name, point, message):
+    with pytest.raises(fc.ParameterError, match=message):
         fc.study(name).point(point)
 
 

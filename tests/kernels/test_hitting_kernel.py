@@ -48,10 +48,12 @@ def test_the_moments_are_those_of_the_curve(name, what, n):
         rows = count_curve(
             kernel, name, what, n, range(many + 1), 1, t, STUDY.key(3, {"network": name, "failing": what, "n": n})
         )
-        apart = next((f for f, row in enumerate(rows) if row["disconnected"]), many)
-        alone = next((f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated_node"]), many)
+        disconnected_at = next((f for f, row in enumerate(rows) if row["disconnected"]), many)
+        isolated_at = next(
+            (f for f, row in enumerate(rows) if row["disconnected"] and not row["no_isolated_node"]), many
+        )
         counts = STUDY.count({"network": name, "failing": what, "n": n}, 1, 3, t).counts
-        assert (counts["disconnected_at"], counts["isolated_at"]) == (apart, alone)
+        assert (counts["disconnected_at"], counts["isolated_at"]) == (disconnected_at, isolated_at)
 
 
 def exact_link_lifetime(name, n):
@@ -138,8 +140,8 @@ NODES = {
 def test_nodes_beside_all_orders():
     trials = 300_000
     for (name, n), stated in NODES.items():
-        *shares, life = count_orders(name, n)
-        assert tuple(shares) == stated
+        *proportions, life = count_orders(name, n)
+        assert tuple(proportions) == stated
         counts, found = estimate_of(name, "nodes", n, trials)
         for what, p in zip(("isolation_first", "extra_1_first", "never_disconnected"), stated, strict=True):
             assert agrees(counts[what], trials, p), (name, what)

@@ -113,7 +113,7 @@ EQUIVALENT = {
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
     ),
-    "unsafe.closure.rounds_inside: words = np.int64(1) << max(d - 6, 3) -> words = np.int64(1) << max(d - 6, 4)": (
+    "unsafe.closure.rounds_inside: word_count = np.int64(1) << max(d - 6, 3) -> word_count = np.int64(1) << max(d - 6, 4)": (
         "the mutant clears sixteen words of scratch memory where eight are read"
     ),
     "unsafe.small._small_scratch_for: workspace = 2 * count + 16 -> workspace = 3 * count + 16": (

@@ -192,9 +192,9 @@ PLAIN = {"description": ""}
     ({"statistics": (fc.Mean(name="mean", total="total", squares="hits", nonzero="values", **PLAIN),)},
      "statistic mean of join needs a counter without bins, got values"),
     ({"statistics": (fc.Proportion(name="share", events="hits", **PLAIN),
-                     fc.Distribution(name="law", counter="hits", label="value", **PLAIN))},
-     "statistic law of join needs a counter with bins, got hits"),
-    ({"statistics": (fc.Distribution(name="law", counter="values", label="value", **PLAIN),)},
+                     fc.Distribution(name="distribution", counter="hits", label="value", **PLAIN))},
+     "statistic distribution of join needs a counter with bins, got hits"),
+    ({"statistics": (fc.Distribution(name="distribution", counter="values", label="value", **PLAIN),)},
      "the first statistic of join must be a number"),
     ({"statistics": ()}, "statistics of join must be one or more of different names"),
     ({"statistics": (fc.Proportion(name="share", events="hits", **PLAIN),) * 2}, "['share', 'share']"),
@@ -234,8 +234,8 @@ def test_a_paired_difference_may_be_negative():
 
 
 def test_a_distribution_gives_the_share_of_each_value():
-    shares = fc.Distribution(name="law", counter="values", label="value", **PLAIN).read(COUNTS, 10, {})
-    assert shares == [proportion(k, 10) for k in (1, 5, 4, 0)]
+    found = fc.Distribution(name="distribution", counter="values", label="value", **PLAIN).read(COUNTS, 10, {})
+    assert found == [proportion(k, 10) for k in (1, 5, 4, 0)]
 
 
 def test_a_scale_multiplies_estimate_and_interval_and_cuts_probabilities_at_1():

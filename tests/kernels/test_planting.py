@@ -54,7 +54,7 @@ def test_any_split_adds_up(n, f):
         assert (value, trial) == (best, min(e[name][1] for _, e in parts if e[name][0] == best))
 
 
-# ---------------------------------------------------------------- the law
+# ---------------------------------------------------------------- the distribution
 
 
 @pytest.mark.kernels

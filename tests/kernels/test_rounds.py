@@ -16,7 +16,7 @@ from fastcube.kernels.unsafe import rounds
 
 
 @kernel("int64(uint64[::1], uint64[::1], int64)", cache=False)
-def words(state, other, d):
+def step(state, other, d):
     return rounds.run_marked_rounds(state, other, np.empty(rounds.count_marks_words(d), np.uint64), d)
 
 
@@ -61,7 +61,7 @@ def unpack(mask, d):
 
 def run(state, d):
     mask = pack(state)
-    steps = words(mask, np.full_like(mask, np.uint64(0xDEADBEEFDEADBEEF)), d)  # the scratch may hold anything
+    steps = step(mask, np.full_like(mask, np.uint64(0xDEADBEEFDEADBEEF)), d)  # the scratch may hold anything
     return steps, unpack(mask, d)
 
 
@@ -189,7 +189,7 @@ def test_functions_of_three_vectors():
 def test_rounds_compile_to_vectors_of_512_bits():
     if not {"avx512f", "avx512bw", "gfni"} <= target.FEATURES:
         pytest.skip("this CPU has no AVX-512 with byte and bit permutations")
-    (assembly,) = words.compiled.inspect_asm().values()
+    (assembly,) = step.compiled.inspect_asm().values()
     used = set(re.findall(r"^\t(v\w+)\s[^\n]*%zmm", assembly, re.MULTILINE))
     # bit permutation in bytes, byte shuffle, rotation, lane shuffles, and logic on three operands
     assert {"vgf2p8affineqb", "vpshufb", "vprold", "vpshufd", "vpermq", "vshufi64x2", "vpternlogq"} <= used

@@ -240,15 +240,18 @@ def test_labels_tell_levels(n, f):
 @kernel("void(uint64[::1], int64, int64[::1], boolean[:, ::1])", cache=False)
 def every_word(labels, n, levels, vectors):
     """Levels of all nodes of Q_n with these faults, and bits 1 .. n of their vectors."""
-    faults, words = faults_for(n, labels.size, np.int64(0), np.int64(0)), safety_status_for(n, labels.size, np.int64(0))
+    faults, status = (
+        faults_for(n, labels.size, np.int64(0), np.int64(0)),
+        safety_status_for(n, labels.size, np.int64(0)),
+    )
     faults.labels[: labels.size] = labels
     index_faults(faults)
     unsafe_subcubes(faults)
-    forget_safety_status(words, faults)
+    forget_safety_status(status, faults)
     for v in range(levels.size):
-        levels[v] = level(words, faults, n, np.uint64(v))
+        levels[v] = level(status, faults, n, np.uint64(v))
         for k in range(n):
-            vectors[v, k] = vector_bit(words, faults, n, np.uint64(v), k + 1)
+            vectors[v, k] = vector_bit(status, faults, n, np.uint64(v), k + 1)
 
 
 @pytest.mark.kernels

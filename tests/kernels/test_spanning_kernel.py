@@ -154,7 +154,7 @@ def test_trials_are_those_of_the_twin(n, f, links):
 LEVEL = 1e-6
 
 
-def check_share(tally, events, wanted, among=None):
+def check_probability(tally, events, wanted, among=None):
     """An exact share at level 1e-6, by the binomial distribution."""
     seen, p = tally.counts[events], float(wanted)
     trials = tally.trials if among is None else tally.counts[among]
@@ -172,13 +172,13 @@ def test_monte_carlo_meets_the_exact_values(n, f, links):
     tally = NUMBER_STUDY.count({"n": n, "f": f, "links": links}, 200_000, seed=20261107)
     exact = NUMBER_STUDY.exact({"n": n, "f": f, "links": links})
     for events in ("packing_equals_min_degree", "connected", "isolated_node"):
-        check_share(tally, events, exact[events])
+        check_probability(tally, events, exact[events])
     joint = joint_counts()[n, "links" if links else "nodes"][f + links]
     for k in range(n + 1):
         many = sum(many for (trees, _), many in joint.items() if trees == k)
-        check_share(tally, f"trees_{k}", many / sum(joint.values()))
+        check_probability(tally, f"trees_{k}", many / sum(joint.values()))
     if exact["packing_equals_min_degree_connected"] is not None:
-        check_share(
+        check_probability(
             tally,
             "packing_equals_min_degree_connected",
             exact["packing_equals_min_degree_connected"],
@@ -253,8 +253,8 @@ def test_replay_tells_what_the_kernel_counted():
         arrived = twin.deliveries(trees, data["s"], 11)
         assert data["last"] == sorted({v for (v, _), step in arrived.items() if step == data["steps"]})
         assert data["dimensions"] == twin.positions(6, data["s"], data["f"])[::-1] and sum(data["packets"]) == 11
-    words = BROADCAST_STUDY.explain(BROADCAST_STUDY.point({"n": 3, "d": 0, "packets": 1}), 5, 0).text
-    assert "no faulty node" in words and "printed: 4 steps" in words
+    text = BROADCAST_STUDY.explain(BROADCAST_STUDY.point({"n": 3, "d": 0, "packets": 1}), 5, 0).text
+    assert "no faulty node" in text and "printed: 4 steps" in text
 
 
 @pytest.mark.parametrize(

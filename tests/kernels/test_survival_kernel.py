@@ -217,23 +217,23 @@ def test_the_largest_networks_take_less_than_a_gibibyte(study):
     assert int(done.stdout) < 2**20
 
 
-@pytest.mark.parametrize("apart", [1, 2])
-def test_a_node_or_a_link_apart_is_seen_before_the_flood(apart):
+@pytest.mark.parametrize("cut_off", [1, 2])
+def test_a_node_or_a_link_apart_is_seen_before_the_flood(cut_off):
     """In any lane, at any node of Q_9; no such thing is seen where nothing fails."""
 
     @numba.njit
-    def none_apart(alive, n, f):
+    def is_seen_connected(alive, n, f):
         return is_surely_connected(alive, n, f)
 
     random = np.random.default_rng(5)
-    for f in range(9 if apart == 1 else 16, 3 * 9 - 5):
+    for f in range(9 if cut_off == 1 else 16, 3 * 9 - 5):
         alive = np.full(8 * 512, 2**64 - 1, np.uint64)
-        assert none_apart(alive, 9, f)
+        assert is_seen_connected(alive, 9, f)
         v, lane = int(random.integers(512)), int(random.integers(512))
-        part = {v} if apart == 1 else {v, v ^ 1 << int(random.integers(9))}
+        part = {v} if cut_off == 1 else {v, v ^ 1 << int(random.integers(9))}
         for w in {u ^ 1 << d for u in part for d in range(9)} - part:
             alive[8 * w + lane // 64] &= ~np.uint64(1 << lane % 64)
-        assert not none_apart(alive, 9, f)
+        assert not is_seen_connected(alive, 9, f)
 
 
 @pytest.mark.kernels
@@ -329,8 +329,8 @@ def test_few_faults_in_the_hypercube(n, f):
     """Below 2n - 2 faults exactly N C(N-1-n, f-n) / C(N, f) of the fault sets disconnect, each by one isolated node (N11)."""
     nodes, trials = 2**n, 300_000
     found = lanes("hypercube", n, f, trials=trials)
-    apart = Fraction(nodes * comb(nodes - 1 - n, f - n), comb(nodes, f))
-    assert agrees(trials - found["connected"], trials, apart)
+    disconnected = Fraction(nodes * comb(nodes - 1 - n, f - n), comb(nodes, f))
+    assert agrees(trials - found["connected"], trials, disconnected)
     assert found["no_isolated_node"] == found["connected"] and found["extra_1"] == 0
 
 

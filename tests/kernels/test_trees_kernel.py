@@ -255,14 +255,14 @@ def test_no_sink_means_an_edge_cover():
 
 
 def test_bad_exact_values():
-    for call, words in (
+    for call, message in (
         (lambda: fc.exact_trees(4, links=16), r"at most 200,000,000 cases for exact values, got 601,080,390"),
         (lambda: fc.exact_trees(13), r"n must be in \[1, 12\], got 13"),
         (lambda: fc.exact_gather(11), r"n must be in \[1, 10\], got 11"),
         (lambda: fc.exact_gather(2, links=5), r"links must be in \[0, 4\] for n=2, got 5"),
         (lambda: fc.exact_trees(2, f=5), r"f must be in \[0, 4\] for n=2, got 5"),
     ):
-        with pytest.raises(fc.ParameterError, match=words):
+        with pytest.raises(fc.ParameterError, match=message):
             call()
 
 

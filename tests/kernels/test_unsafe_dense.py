@@ -246,8 +246,8 @@ def test_merging_leaves_the_maximal_subcubes():
             bases, frees = np.concatenate([labels, np.zeros(32, np.uint32)]), np.zeros(faults + 32, np.uint32)
             count = merging(bases, frees, faults)
             x, free = bases[:count].astype(np.int64), frees[:count].astype(np.int64)
-            apart = np.bitwise_count((x[:, None] ^ x) & ~(free[:, None] | free)) + 3 * np.eye(count, dtype=int)
-            assert apart.min() >= 3
+            distances = np.bitwise_count((x[:, None] ^ x) & ~(free[:, None] | free)) + 3 * np.eye(count, dtype=int)
+            assert distances.min() >= 3
             if n <= 14:
                 faulty = np.zeros(2**n, bool)
                 faulty[labels] = True

@@ -14,7 +14,7 @@ from reference import unsafe as plain
 
 from fastcube.kernels.draws import nodes
 from fastcube.kernels.machine.jit import kernel
-from fastcube.kernels.tally import sums as tally_room
+from fastcube.kernels.tally import sums as tally_sums
 from fastcube.kernels.unsafe.closure import evaluate_fault_set, make_cube_scratch
 from fastcube.kernels.unsafe.dispatch import UNSAFE_FRACTION as TABLE
 from fastcube.kernels.unsafe.dispatch import most_faults
@@ -213,7 +213,7 @@ def test_subcubes_of_more_than_thirty_dimensions_have_unknown_rounds(pairs):
 
 @kernel("void(int64[::1], uint64)")
 def squared(slots, value):
-    tally_room.add_square(slots, np.int64(0), value)
+    tally_sums.add_square(slots, np.int64(0), value)
 
 
 def test_squares_are_exact():

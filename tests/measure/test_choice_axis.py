@@ -73,10 +73,10 @@ def test_all_names_have_the_same_trials():
     tallies = [study(*NAMES).count({"rule": name, "a": 1}, 500, seed=5).counts for name in NAMES]
     assert len({t["bit_nonzero"] for t in tallies}) == 1
     assert [t["place_total"] - 10 * t["bit_nonzero"] for t in tallies] == [0, 500, 1000]
-    apart = [
+    separate = [
         study(*NAMES, keyed=True).count({"rule": name, "a": 1}, 500, seed=5).counts["bit_nonzero"] for name in NAMES
     ]
-    assert len(set(apart)) > 1
+    assert len(set(separate)) > 1
 
 
 @pytest.fixture(scope="module")

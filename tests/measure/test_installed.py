@@ -229,12 +229,12 @@ def test_a_package_with_broken_commands_loses_these_alone(call, tmp_path):
         install_commands(tmp_path / "site", package, source)
     done = call("--help")
     assert len(done.stderr.splitlines()) == 3
-    for words in (
+    for message in (
         "commands of boom 1.0 cannot be loaded: RuntimeError: boom; left out",
         "commands of number 1.0 must be a dict of texts, got number:COMMANDS; left out",
         "doubled 1.0 has the command run, which fastcube has already; left out",
     ):
-        assert words in done.stderr
+        assert message in done.stderr
     assert "\nCommands of good 1.0:\n  greet  Greet.\n" in done.stdout
 
 

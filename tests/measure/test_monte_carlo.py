@@ -29,14 +29,14 @@ LEVEL = 1e-6
 TRIALS = 200_000
 
 #: Weighted fault sets by (unsafe nodes, rounds): weights that add up to 1.
-Law = dict[tuple[int, int | None], Fraction]
+Distribution = dict[tuple[int, int | None], Fraction]
 
 
 def run(study: Study, point: dict[str, int | float], trials: int = TRIALS) -> Tally:
     return study.count(point, trials, seed=20240607)
 
 
-def law_of_size(n: int, f: int) -> Law:
+def distribution_of_size(n: int, f: int) -> Distribution:
     """All sets of f faults alike."""
     joint = (
         exact.enumerate_fault_sets(n)[f]
@@ -48,7 +48,7 @@ def law_of_size(n: int, f: int) -> Law:
     return {key: Fraction(many, math.comb(2**n, f)) for key, many in joint.items()}
 
 
-def law_of_rate(n: int, p: float) -> tuple[Law, Fraction]:
+def distribution_of_rate(n: int, p: float) -> tuple[Distribution, Fraction]:
     """Every node faulty with probability p; and the probability that no node is active."""
     distribution: Counter[tuple[int, int | None]] = Counter()
     everything, rate = Fraction(0), Fraction(p)
@@ -60,7 +60,7 @@ def law_of_rate(n: int, p: float) -> tuple[Law, Fraction]:
     return dict(distribution), everything
 
 
-def check_share(study: Study, tally: Tally, name: str, wanted: Fraction) -> None:
+def check_probability(study: Study, tally: Tally, name: str, wanted: Fraction) -> None:
     statistic = study.statistic(name)
     assert isinstance(statistic, Proportion)
     events, p = tally.counts[statistic.events], float(wanted)
@@ -68,7 +68,9 @@ def check_share(study: Study, tally: Tally, name: str, wanted: Fraction) -> None
     assert events == 0 or bdtrc(events - 1, tally.trials, p) > LEVEL / 2, (name, events, p)
 
 
-def check_mean(study: Study, tally: Tally, name: str, distribution: Law, value: Callable[[int, int], int]) -> None:
+def check_mean(
+    study: Study, tally: Tally, name: str, distribution: Distribution, value: Callable[[int, int], int]
+) -> None:
     statistic = study.statistic(name)
     assert isinstance(statistic, (Mean, SplitMean))
     squares = statistic.squares if isinstance(statistic, Mean) else statistic.total_squares
@@ -85,8 +87,8 @@ def check_mean(study: Study, tally: Tally, name: str, distribution: Law, value: 
     assert abs(tally.counts[squares] / tally.trials - square) <= error, name
 
 
-def check(study: Study, tally: Tally, distribution: Law, everything: Fraction) -> None:
-    check_share(study, tally, "all_unsafe", everything)
+def check(study: Study, tally: Tally, distribution: Distribution, everything: Fraction) -> None:
+    check_probability(study, tally, "all_unsafe", everything)
     check_mean(study, tally, "unsafe_fraction", distribution, lambda unsafe, rounds: unsafe)
     if all(rounds is not None for _, rounds in distribution):
         check_mean(study, tally, "rounds", distribution, lambda unsafe, rounds: rounds)
@@ -109,8 +111,8 @@ def test_random_sets_of_f_faults(n, f):
     study = registry.study("unsafe-fraction")
     values = exact.exact_unsafe(n, f)
     tally = run(study, {"n": n, "f": f})
-    check(study, tally, law_of_size(n, f), values.all_unsafe)
-    check_share(study, tally, "close_pair", values.close_pair)
+    check(study, tally, distribution_of_size(n, f), values.all_unsafe)
+    check_probability(study, tally, "close_pair", values.close_pair)
 
 
 @pytest.mark.parametrize("n", range(1, 7))
@@ -119,7 +121,7 @@ def test_independent_faults(n, times):
     study = registry.study("unsafe-critical")
     p = min(0.95, times * exact.critical_rate(n))
     tally = run(study, {"n": n, "p": p})
-    distribution, everything = law_of_rate(n, p)
+    distribution, everything = distribution_of_rate(n, p)
     assert everything == exact.all_unsafe_probability(n, Fraction(p))
     check(study, tally, distribution, everything)
 

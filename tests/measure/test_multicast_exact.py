@@ -23,7 +23,7 @@ LEVEL = 1e-6
 SEED = 20240607
 
 
-def check_share(study, tally, name, wanted):
+def check_probability(study, tally, name, wanted):
     statistic = study.statistic(name)
     assert isinstance(statistic, Proportion)
     among = statistic.trials(tally.counts, tally.trials)
@@ -52,7 +52,7 @@ def test_searches_succeed_as_often_as_they_must(n, f):
     study = registry.study("two-partition")
     tally = study.count({"n": n, "f": f}, 300_000, SEED)
     for name, wanted in study.exact({"n": n, "f": f}).items():
-        check_share(study, tally, name, wanted)
+        check_probability(study, tally, name, wanted)
 
 
 # ---------------------------------------------------------------- multicast
@@ -122,7 +122,7 @@ def test_multicasts_take_as_many_channels_as_they_must(n, f, destinations):
     study = registry.study("multicast")
     exact = every_multicast(n, f, destinations)
     tally = study.count({"n": n, "f": f, "destinations": destinations}, 100_000, SEED)
-    check_share(study, tally, "partition_exists", exact["partition_exists"])
+    check_probability(study, tally, "partition_exists", exact["partition_exists"])
     most = 2**n - 1
     check_mean(tally, "channels", "channels_channels", exact["channels"], most)
     check_mean(tally, "hamilton", "hamilton_hamilton", exact["channels_hamilton"], most)
@@ -154,7 +154,7 @@ def test_graphs_have_cycles_as_often_as_they_must(n, f):
     study = registry.study("multicast-deadlock")
     tally = study.count({"n": n, "f": f}, 50_000, SEED)
     for name, wanted in study.exact({"n": n, "f": f}).items():
-        check_share(study, tally, name, wanted)
+        check_probability(study, tally, name, wanted)
 
 
 @pytest.mark.kernels

@@ -34,14 +34,14 @@ def binomial(trials, percent):
 @pytest.mark.parametrize("percent", [1, 5, 50, 95, 99])
 def test_ranks_are_the_narrowest_whose_two_errors_are_at_most_2_5_percent(percent):
     for trials in (1, 2, 5, 6, 40, 58, 59, 200):
-        law, error = binomial(trials, percent), Fraction(1, 40)
+        probabilities, error = binomial(trials, percent), Fraction(1, 40)
         low, high = quantile_ranks(trials, percent)
         # the r-th smallest value is above the quantile if fewer than r values are up to it
-        assert low == 0 or sum(law[:low]) <= error
-        assert low == trials or sum(law[: low + 1]) > error
+        assert low == 0 or sum(probabilities[:low]) <= error
+        assert low == trials or sum(probabilities[: low + 1]) > error
         # the s-th smallest value is below the quantile if s values or more are
-        assert high == trials + 1 or sum(law[high:]) <= error
-        assert high == 0 or sum(law[high - 1 :]) > error
+        assert high == trials + 1 or sum(probabilities[high:]) <= error
+        assert high == 0 or sum(probabilities[high - 1 :]) > error
 
 
 def test_ranks_of_very_many_trials():
@@ -50,17 +50,17 @@ def test_ranks_of_very_many_trials():
     assert high - 2**59 == pytest.approx(0.98 * 2**30, rel=1e-3)
 
 
-@pytest.mark.parametrize("law", [(50, 30, 20), (94, 5, 1), (5, 90, 5), (0, 0, 100)])
+@pytest.mark.parametrize("probabilities", [(50, 30, 20), (94, 5, 1), (5, 90, 5), (0, 0, 100)])
 @pytest.mark.parametrize("percent", [5, 50, 95])
-def test_the_interval_holds_the_quantile_of_any_law(law, percent):
+def test_the_interval_holds_the_quantile_of_any_law(probabilities, percent):
     """The coverage is summed over all histograms of seven trials, with ties."""
-    true = next(i for i, reached in enumerate(itertools.accumulate(law)) if reached >= percent)
+    true = next(i for i, reached in enumerate(itertools.accumulate(probabilities)) if reached >= percent)
     held = Fraction(0)
     for a, b in itertools.product(range(8), repeat=2):
         if a + b <= 7:
             bins = (a, b, 7 - a - b)
             chance = math.factorial(7) * math.prod(
-                Fraction(p, 100) ** k / math.factorial(k) for p, k in zip(law, bins, strict=True)
+                Fraction(p, 100) ** k / math.factorial(k) for p, k in zip(probabilities, bins, strict=True)
             )
             _, low, high = quantile_bins(bins, percent)
             held += chance * (low <= true <= high)

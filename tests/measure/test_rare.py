@@ -38,7 +38,7 @@ TRIALS = 100_000
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="millions of trials need compiled code")
 
 
-def check_share(tally, events, p):
+def check_probability(tally, events, p):
     """A number of events is no less and no more than probability p allows."""
     seen, p = tally.counts[events], float(p)
     assert p <= 1 + 1e-12 and bdtr(seen, tally.trials, min(p, 1.0)) > LEVEL / 2, (events, seen, p)
@@ -66,8 +66,8 @@ KNOWN = [(2, 2), (2, 4), (3, 2), (3, 4), (3, 8), (4, 3), (4, 7), (4, 12), (5, 2)
 def check_exactly(tally, n, f):
     """A tally is what the exact values allow."""
     wanted, scale = exact_unsafe(n, f), mean_close_pairs(n, f)
-    check_share(tally, "acceptance", wanted.close_pair / scale)
-    check_share(tally, "all_unsafe", wanted.all_unsafe / scale)
+    check_probability(tally, "acceptance", wanted.close_pair / scale)
+    check_probability(tally, "all_unsafe", wanted.all_unsafe / scale)
     mean = wanted.mean_fraction * 2**n / scale
     square = (wanted.variance_fraction + wanted.mean_fraction**2) * 4**n / scale
     check_mean(sums(tally, "unsafe_nodes"), TRIALS, mean, square, proved.max_unsafe(n, f, n))
@@ -148,7 +148,7 @@ def test_two_faults_make_two_unsafe_nodes_or_none():
         tally = RARE.count({"n": n, "f": 2}, TRIALS, seed=6)
         assert tally.counts["acceptance"] == TRIALS
         assert sums(tally, "unsafe_nodes") == 2 * tally.counts["unsafe_subcube_2"] == 2 * tally.counts["with_unsafe"]
-        check_share(tally, "unsafe_subcube_2", Fraction(math.comb(n, 2), n + math.comb(n, 2)))
+        check_probability(tally, "unsafe_subcube_2", Fraction(math.comb(n, 2), n + math.comb(n, 2)))
 
 
 @pytest.mark.kernels

@@ -149,21 +149,21 @@ def quantile(n, q):
     return p
 
 
-def close_points(n, apart, off, trials):
+def close_points(n, step, off, trials):
     # as the grid fine has them, the known places wrong by a factor
     groups = (
         (0.2, (0.98, 1.02), trials // 4),
-        (0.5, (1 - apart, 1, 1 + apart), trials),
+        (0.5, (1 - step, 1, 1 + step), trials),
         (0.8, (0.98, 1.02), trials // 4),
     )
     return [(quantile(n, q) * off * factor, many) for q, factors, many in groups for factor in factors]
 
 
 @pytest.mark.parametrize("n", [4, 5, 6])
-@pytest.mark.parametrize(("apart", "off"), [(0.01, 1), (0.01, 1.003), (0.02, 0.997)])
-def test_points_close_by_leave_the_fit_no_error(n, apart, off):
+@pytest.mark.parametrize(("step", "off"), [(0.01, 1), (0.01, 1.003), (0.02, 0.997)])
+def test_points_close_by_leave_the_fit_no_error(n, step, off):
     # from 10^16 trials nothing but the model's error is left: below a fiftieth of the half-width that is wanted, and allowed for
-    counts = [(p, round(m * all_unsafe_probability(n, p)), m) for p, m in close_points(n, apart, off, 10**16)]
+    counts = [(p, round(m * all_unsafe_probability(n, p)), m) for p, m in close_points(n, step, off, 10**16)]
     known = estimate_sharpness(counts)
     ratio = quantile(n, 0.8) / quantile(n, 0.2)
     for (value, low, high), exact, most in ((known.half, EXACT[n], 2e-6), (known.ratio, ratio, 1e-5)):

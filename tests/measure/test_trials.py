@@ -181,13 +181,13 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
         "trial 49 of broken at a=4 failed: ZeroDivisionError: ",
         "trial 49 of broken at a=5 failed: IndexError: ",
     ]
-    for a, words in enumerate(reported, 1):
-        assert words in refused(BROKEN.format(EACH), "--set", f"a={a}")
+    for a, expected in enumerate(reported, 1):
+        assert expected in refused(BROKEN.format(EACH), "--set", f"a={a}")
 
 
 @compiled
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "expected"),
     mark_others_slow(
         [
             ("m = 0\n    if t > 3:\n        m = fc.blocks.ONE\n    out[0] = m ^ fc.blocks.ONE", MIXED),
@@ -215,8 +215,8 @@ def test_a_trial_that_breaks_a_promise_stops_the_run_in_one_line(refused):
         ]
     ),
 )
-def test_a_trial_that_does_not_compile_or_raises_stops_the_run_in_one_line(refused, body, words):
-    assert words in refused(BROKEN.format(body))
+def test_a_trial_that_does_not_compile_or_raises_stops_the_run_in_one_line(refused, body, expected):
+    assert expected in refused(BROKEN.format(body))
 
 
 @fc.trial
@@ -333,7 +333,7 @@ _SUM, _SQUARES, _LARGEST = LAYOUT.counter("sum"), LAYOUT.counter("squares"), LAY
 
 
 @scratch
-def _room(params):
+def _workspace(params):
     return np.full(1, int(params[0]))
 
 
@@ -347,7 +347,7 @@ def _trial(key, t, params, scratch, tally):
 
 def test_a_kernel_of_one_trial_at_a_time():
     tally = LAYOUT.new_tally()
-    trials_kernel(_room, _trial)(np.uint64(5), 10, 60, np.array([2.0]), tally)
+    trials_kernel(_workspace, _trial)(np.uint64(5), 10, 60, np.array([2.0]), tally)
     values = [
         int(philox.random_word(np.uint64(5), np.uint64(t), np.uint64(0), philox.LABELS)) >> 2 for t in range(10, 60)
     ]
@@ -363,7 +363,7 @@ def test_blocks_that_take_something_else_are_named_when_the_kernel_is_declared()
     with pytest.raises(
         TypeError, match=r"swapped of [\w.]+ must take \(key, t, params, scratch, tally\), got \(key, t, params, t"
     ):
-        trials_kernel(_room, swapped)
+        trials_kernel(_workspace, swapped)
     with pytest.raises(TypeError, match=r"_trial of [\w.]+ must take \(params\), got \(key"):
         trials_kernel(_trial, _trial)
 

@@ -45,8 +45,8 @@ def test_few_lines_share_an_entry_only_where_one_hides_another():
     )  # apart, though within their intervals
     entry = "two that coincide:\nhypercube, moebius0"
     assert legend(hypercube=SAME[0], moebius0=(101, 199, 301), crossed=SAME[2]) == [entry, "crossed", "95% interval"]
-    apart = legend(a=(100, 1, 300), b=(100, 2, 300), c=(900, 0, 0))  # on a logarithmic axis
-    assert not any("coincide" in entry for entry in apart)
+    distinct = legend(a=(100, 1, 300), b=(100, 2, 300), c=(900, 0, 0))  # on a logarithmic axis
+    assert not any("coincide" in entry for entry in distinct)
 
 
 def test_lines_hide_one_another_on_the_scale_that_is_drawn():

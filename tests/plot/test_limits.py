@@ -138,9 +138,9 @@ def test_a_point_alone_has_a_bar_and_a_line_has_a_band():
     assert len(artists(gap, BAR)) == 1  # the first point, whose neighbour is not known
     few = drawn([(1, proportion(300, 1000)), (2, proportion(200, 1000)), (3, proportion(1, 1000))])
     assert len(artists(few, BAR)) == 1  # a band down to a single event would be a block
-    apart = drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False)
-    assert len(artists(apart, BAR)) == 3
-    (legend,) = apart.figure.legends
+    separate = drawn([(i, proportion(300, 1000)) for i in range(3)], joined=False)
+    assert len(artists(separate, BAR)) == 3
+    (legend,) = separate.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["what", "95% interval"] and not legend.get_patches()
 
 

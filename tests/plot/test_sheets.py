@@ -39,7 +39,7 @@ def planted(what):
 
 
 @pytest.mark.parametrize(
-    ("what", "words"),
+    ("what", "message"),
     [
         ("letters", "letters of 5.0 points"),
         ("out", "reaches out of the figure"),
@@ -51,9 +51,9 @@ def planted(what):
         ("nothing", None),
     ],
 )
-def test_each_fault_is_seen(what, words):
+def test_each_fault_is_seen(what, message):
     found = list(sheets.find_figure_faults(planted(what)))
-    assert len(found) == (words is not None) and (words is None or words in found[0]), found
+    assert len(found) == (message is not None) and (message is None or message in found[0]), found
 
 
 @pytest.mark.slow

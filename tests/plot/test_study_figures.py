@@ -13,7 +13,7 @@ def fractions():
     return fc.run("unsafe-fraction", n=range(5, 13), trials=20000)
 
 
-def told_of_statements(axes):
+def statement_entries(axes):
     """What the legend says of the paper."""
     return [text.get_text() for text in axes.figure.legends[0].get_texts() if text.get_text().startswith("paper")]
 
@@ -26,7 +26,7 @@ def test_figure_8(fractions):
     assert axes.get_yscale() == "log" and "$Q_{n}$" in axes.get_title()
     (stated,) = artists(axes, STATEMENT)
     assert stated.get_xdata().tolist() == list(range(5, 13)) and set(stated.get_ydata()) == {0.15}
-    assert len(told_of_statements(axes)) == 1
+    assert len(statement_entries(axes)) == 1
     labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert labels[:2] == ["$f = 2$", "$f = 3$"] and "95% interval" in labels  # f = 1 is not on the scale
 
@@ -42,7 +42,7 @@ def test_the_statement_is_drawn_only_where_it_applies():
 @pytest.mark.kernels
 def test_figure_of_one_point_and_of_large_cubes():
     (axes,) = fc.run("unsafe-fraction", n=8, f=3, trials=2000).plot().axes
-    assert len(artists(axes, BAR)) == 1 and len(told_of_statements(axes)) == 1
+    assert len(artists(axes, BAR)) == 1 and len(statement_entries(axes)) == 1
     (axes,) = fc.run("unsafe-fraction", n=range(20, 31), trials=10).plot().axes
     assert not artists(axes, LIMIT) and axes.get_yscale() == "linear"  # nothing was seen at all
 
@@ -67,7 +67,7 @@ def test_figures_of_two_panels_share_looks_and_a_legend(study, point, labels):
     left, right = figure.axes
     colours = [[line.get_color() for line in artists(axes, LINE)] for axes in (left, right)]
     assert colours[0] == colours[1] and len(set(colours[0])) == 2
-    assert len(figure.legends) == 1 and len(told_of_statements(left)) == labels
+    assert len(figure.legends) == 1 and len(statement_entries(left)) == labels
     assert len(artists(right, "reference")) == labels
 
 
@@ -107,12 +107,12 @@ def test_distributions():
     results = distribution_results()
     figure = results.plot()
     assert len(figure.axes) == 2
-    numbers, shares = figure.axes
-    assert len(artists(numbers, LINE)) == 1 and len(artists(shares, LINE)) == 3
-    assert shares.get_ylabel() == "fraction of trials" and isinstance(results.study.statistics[1], Distribution)
-    assert shares.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and default_figure is not None
-    assert not artists(shares, LIMIT)  # no trial with value 3 at a = 3, but beyond
-    assert shares.get_title() == "values"  # every axis that varies is in the legend
+    numbers, bars = figure.axes
+    assert len(artists(numbers, LINE)) == 1 and len(artists(bars, LINE)) == 3
+    assert bars.get_ylabel() == "fraction of trials" and isinstance(results.study.statistics[1], Distribution)
+    assert bars.get_xticks().tolist() == [0, 1, 2, 3, 4, 5] and default_figure is not None
+    assert not artists(bars, LIMIT)  # no trial with value 3 at a = 3, but beyond
+    assert bars.get_title() == "values"  # every axis that varies is in the legend
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def test_a_distribution_says_which_values_are_held():
     one = distribution_results()
     study = replace(one.study, axes=(*one.study.axes, Axis("b", "another", int, 0, 9)))
     tallies = {(a, b): tally for (a,), tally in one.tallies.items() for b in (4, 7)}
-    _, shares = replace(one, study=study, tallies=tallies).plot().axes
-    assert shares.get_title() == "values at $b = 7$"
+    _, bars = replace(one, study=study, tallies=tallies).plot().axes
+    assert bars.get_title() == "values at $b = 7$"
 
 
 @pytest.mark.kernels

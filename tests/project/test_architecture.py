@@ -123,8 +123,8 @@ def test_subjects_of_kernels_have_the_same_modules(folder):
     assert not (VAGUE_IN_SUBJECTS | VAGUE_NAMES) & {part for name in names for part in name.split("_")}
     if "lanes" in names:
         begin = ast.get_docstring(ast.parse((folder / "lanes.py").read_text())).split("\n\n")[1]
-        words = " ".join(begin.split())
-        assert words.startswith("Entry point") and "sample" in words and "study's key" in words
+        docstring = " ".join(begin.split())
+        assert docstring.startswith("Entry point") and "sample" in docstring and "study's key" in docstring
 
 
 def test_what_is_counted_and_which_kernel_serves_is_known_without_numba():
@@ -273,7 +273,7 @@ RESULTS_METHODS = {"fastcube.results.export", "fastcube.results.table", "fastcub
 def test_no_circle_of_imports():
     """Every import, in functions and for type checkers too, but for the climbs of the table and the methods of Results."""
     paths = {module_name(layer, path): (layer, path) for layer in LAYERS for path in sources(layer)}
-    climbs = {module_name("fastcube", ROOT / "fastcube" / file): f"fastcube.{room}." for file, room in CLIMBS}
+    climbs = {module_name("fastcube", ROOT / "fastcube" / file): f"fastcube.{place}." for file, place in CLIMBS}
     needs = {}
     for module, (layer, path) in paths.items():
         found = {name if name in paths else name.rpartition(".")[0] for name in imported(layer, path)}

@@ -191,25 +191,31 @@ def first_hit(index, query):
     for entry, places in index["indexentries"].items():
         if query in entry and len(query) >= len(entry) / 2:
             hits += [(round(100 * len(query) / len(entry)), at) for at, _, main in places if main]
-    words = query.split()
+    query_words = query.split()
     for prefix, entries in index["objects"].items():
         for at, _, priority, _, last in entries:
             name = f"{prefix}.{last}".lower() if prefix else last.lower()
-            for word in words:
-                if word in name and all(other in f"{name} {index['titles'][at]}".lower() for other in words):
-                    exact = word in (name, name.rpartition(".")[2])
-                    partial = word in name.rpartition(".")[2]
+            for query_word in query_words:
+                if query_word in name and all(
+                    other in f"{name} {index['titles'][at]}".lower() for other in query_words
+                ):
+                    exact = query_word in (name, name.rpartition(".")[2])
+                    partial = query_word in name.rpartition(".")[2]
                     hits.append(((11 if exact else 6 if partial else 0) + {0: 15, 1: 5, 2: -5}.get(priority, 0), at))
     scores = {}
-    for word in map(english.stem, words):
+    for query_word in map(english.stem, query_words):
         for kind, score, part in (("terms", 5, 2), ("titleterms", 15, 7)):
             known = index[kind]
-            found = {word: score} if word in known else {term: part for term in known if len(word) > 2 and word in term}
+            found = (
+                {query_word: score}
+                if query_word in known
+                else {term: part for term in known if len(query_word) > 2 and query_word in term}
+            )
             for term, worth in found.items():
                 places = known[term] if isinstance(known[term], list) else [known[term]]
                 for at in places:
-                    scores.setdefault(at, {})[word] = worth
-    hits += [(max(worths.values()), at) for at, worths in scores.items() if len(worths) == len(set(words))]
+                    scores.setdefault(at, {})[query_word] = worth
+    hits += [(max(worths.values()), at) for at, worths in scores.items() if len(worths) == len(set(query_words))]
     best = max(score for score, _ in hits)
     (page,) = {index["docnames"][at] for score, at in hits if score == best}
     return page

@@ -19,7 +19,7 @@ from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:^<!-- (?P<note>[^>]*) -->\n)?^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-MADE = {"gallery", "_build", "errata"}  # by Sphinx
+MADE = {"gallery", "_build"}  # by Sphinx
 PAGES = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
 SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save
 DOCUMENTS = [path for path in PAGES if BLOCK.search(path.read_text())]

@@ -23,8 +23,8 @@ def changed_study():
 def test_the_statistic_is_the_tail_of_the_rounds():
     study, statistic = changed_study()
     results = fc.run(study, n=6, f=6, trials=2000)
-    shares = [e.value for e in results.distribution("rounds_distribution")]
-    assert 0 < results.estimate(statistic.name).value == pytest.approx(sum(shares[4:]))
+    fractions = [e.value for e in results.distribution("rounds_distribution")]
+    assert 0 < results.estimate(statistic.name).value == pytest.approx(sum(fractions[4:]))
 
 
 def test_a_file_of_before_is_extended_and_has_it_for_all_trials(tmp_path):

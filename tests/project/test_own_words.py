@@ -21,7 +21,7 @@ BIBLIOGRAPHIES = ("CITATION.cff", "data/citations.json")
 NO_WORD = re.compile(r"\\[a-zA-Z]+|(?<=[\"'])\s*\b[rbf]+(?=[\"'])")
 
 
-def words(text):
+def split_words(text):
     return re.findall(r"[^\W\d_]+", NO_WORD.sub(" ", text).lower())
 
 
@@ -32,7 +32,7 @@ def runs(found):
 
 def taken(text, known):
     """Return the words of a text that lie in known runs, with adjacent runs joined."""
-    found = words(text)
+    found = split_words(text)
     inside = bytearray(len(found))
     for i, run in enumerate(runs(found)):
         if run in known:
@@ -57,9 +57,9 @@ def tracked():
 def test_no_text_has_nine_words_in_a_row_of_a_paper():
     papers = [path.read_text(encoding="utf-8") for path in Path(os.environ["FASTCUBE_PAPERS"]).glob("*.txt")]
     assert papers
-    theirs = {run for text in papers for run in runs(words(text))}
+    theirs = {run for text in papers for run in runs(split_words(text))}
     for name in BIBLIOGRAPHIES:
-        theirs -= set(runs(words((ROOT / name).read_text(encoding="utf-8"))))
+        theirs -= set(runs(split_words((ROOT / name).read_text(encoding="utf-8"))))
     assert [f"{name}: {run}" for name, text in tracked() for run in taken(text, theirs)] == []
 
 

@@ -1,9 +1,11 @@
 """What the sdist and the wheel hold, that the wheel works from an empty folder, and what an editable install can import."""
 
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -56,6 +58,27 @@ def test_wheel_contents(wheel):
     inside += [f"fastcube/{name}" for name in tracked("kernels", "studies", "data")]
     inside += [f"fastcube/{name.removeprefix('docs/')}" for name in tracked("docs/readings")]
     assert names == set(inside)
+
+
+def test_the_readme_of_a_package_index_has_absolute_links_to_tracked_files(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        head, _, readme = archive.read(name).decode().partition("\n\n")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "Description-Content-Type: text/markdown" in head
+    assert all(f"Project-URL: {label}, {address}" in head for label, address in project["urls"].items())
+    written = re.findall(r"(!?)\[[^]]*\]\(([^)#]+)\)", (ROOT / "README.md").read_text())
+    shown = re.findall(r"(!?)\[[^]]*\]\(([^)#]+)\)", readme)
+    at = f"{project['urls']['Repository']}/{{}}/v{project['version']}/"
+    assert shown == [
+        (mark, target if "://" in target else at.format("raw" if mark else "blob") + target) for mark, target in written
+    ]
+    assert {target for _, target in written if "://" not in target} <= {
+        *tracked(),
+        "examples",
+        "docs/readings",
+        "audit",
+    }
 
 
 def test_sdist_holds_tracked_files_alone(tmp_path):

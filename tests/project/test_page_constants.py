@@ -194,8 +194,8 @@ def test_shown_numbers_that_sentences_repeat():
     exact = math.comb(20, 2) * math.comb(40, 2) * 2 / (2**40 - 1) * 1e7
     powers = [exact, *(float(number) for number in re.findall(r"([\d.]+)e-07", shown))]
     for page in pages:
-        words = re.sub(r"^```.*?^```|\]\([^)]*\)", "", (ROOT / f"docs/{page}.md").read_text(), flags=re.M | re.S)
-        for number in re.findall(r"(?<![\d.])\d+\.\d+(?![\d.])", words):
+        prose = re.sub(r"^```.*?^```|\]\([^)]*\)", "", (ROOT / f"docs/{page}.md").read_text(), flags=re.M | re.S)
+        for number in re.findall(r"(?<![\d.])\d+\.\d+(?![\d.])", prose):
             assert number in shown or float(number) in [round(x, len(number) - 2) for x in powers], number
 
 

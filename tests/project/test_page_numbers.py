@@ -204,14 +204,15 @@ def test_widths_of_bounded_means(tables):
 
 
 def test_numbers_in_words():
-    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    numerals = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("routing-rules").statistics))
     networks, papers = len(fc.network_families()), len(inventory.papers())
     assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
     assert (
-        f"shows how {words[rules]} published rules" in read_page("rules") and f"{words[rules].title()} rules" in README
+        f"shows how {numerals[rules]} published rules" in read_page("rules")
+        and f"{numerals[rules].title()} rules" in README
     )
-    assert f"## Results on {words[papers]} papers" in README
+    assert f"## Results on {numerals[papers]} papers" in README
 
 
 def test_rounds_of_rules(tables):
@@ -315,13 +316,13 @@ def test_range_of_isolated_node_bounds():
 
 
 def test_constants_of_statistics(benchmark_constants):
-    page, (events, large, shares) = read_page("statistics"), benchmark_constants
+    page, (events, large, proportions) = read_page("statistics"), benchmark_constants
     assert f"({', '.join(map(str, (1, *layout.CLASSES[:4])))}, ... or more)" in page
     assert _RARE_CLASS == 1e-6 and "rarer than one trial in 10⁶" in page
     assert f"stops on fewer than {FEW_EVENTS} events" in page
     assert f"before {MIN_NONZERO_TRIALS} trials differ" in page
     assert f"one of {1 / events:,.0f} trials, of which a fraction has the value {large} and" in page
-    assert shares == (0.5, 1e-2, 1e-3, 1e-4, 1e-5, 3e-6) and "0.5, 10⁻², 10⁻³, 10⁻⁴, 10⁻⁵ and 3 · 10⁻⁶" in page
+    assert proportions == (0.5, 1e-2, 1e-3, 1e-4, 1e-5, 3e-6) and "0.5, 10⁻², 10⁻³, 10⁻⁴, 10⁻⁵ and 3 · 10⁻⁶" in page
 
 
 @pytest.fixture
@@ -329,7 +330,7 @@ def benchmark_constants(monkeypatch):
     monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
     import interval_stopping
 
-    return interval_stopping.EVENTS, interval_stopping.LARGE, interval_stopping.SHARES
+    return interval_stopping.EVENTS, interval_stopping.LARGE, interval_stopping.FRACTIONS
 
 
 def test_constants_of_proofs():

@@ -11,7 +11,7 @@ import fastcube as fc
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text()
-WORDS = " ".join(TEXT.split())
+ONE_LINE = " ".join(TEXT.split())
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_the_table_is_the_printed_one(figure_8):
 
 def test_sentences_about_figure_8(figure_8):
     trials = sum(tally.trials for _, tally in figure_8)
-    assert f"from {trials // 10**6} million random fault sets" in WORDS and trials % 10**6 == 0
+    assert f"from {trials // 10**6} million random fault sets" in ONE_LINE and trials % 10**6 == 0
 
 
 def test_speed_is_that_of_the_record():
@@ -64,7 +64,7 @@ def test_limitations_are_those_of_the_axes():
         name: {axis.name: axis.high for axis in fc.study(name).axes if hasattr(axis, "high")}
         for name in fc.study_names()
     }
-    text = WORDS.partition("## Limitations")[2]
+    text = ONE_LINE.partition("## Limitations")[2]
     largest, faults = re.search(r"up to n = (\d+) and ([\d,]+) faults", text).groups()
     of_cubes = [axes["n"] for axes in limits.values() if "n" in axes]
     assert of_cubes.count(int(largest)) > len(of_cubes) / 3 and max(of_cubes) == int(largest)

@@ -19,7 +19,7 @@ from fastcube.measure.registry import code_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 REFERENCE = "\n".join(path.read_text() for path in sorted(DOCS.glob("api/*.rst")))
-MADE = {"gallery", "_build", "scripts", "errata"}  # by Sphinx
+MADE = {"gallery", "_build", "scripts"}  # by Sphinx
 SHOWN = set(re.findall(r"^\.\. auto\w+:: fastcube\.(\S+)$", REFERENCE, re.MULTILINE))
 
 
@@ -39,8 +39,8 @@ def returned_by(thing):
         if name.startswith("_") or not inspect.isfunction(function) or "return" not in function.__annotations__:
             continue
         # names that are imported for type checkers alone are not there; those of ours are looked up by hand
-        for word in re.findall(r"\w+", str(function.__annotations__["return"])):
-            yield from own(getattr(importlib.import_module(function.__module__), word, None))
+        for argument in re.findall(r"\w+", str(function.__annotations__["return"])):
+            yield from own(getattr(importlib.import_module(function.__module__), argument, None))
 
 
 def test_every_public_name_has_its_page():
@@ -135,14 +135,9 @@ def test_kept_results_are_small_and_whole(tmp_path):
         assert code_of(results.study) is study, name  # with other axes the plain figure would be drawn
         assert axes or len(results) == len(study.grid(grid).points), name
         reported = [run["parameters"] for run in results.history]
-        words = [word for run in reported for word in (*run["command"], *run["settings"].values())]
-        assert not any(word.startswith("/") for word in words), name  # a place on somebody's machine
+        arguments = [argument for run in reported for argument in (*run["command"], *run["settings"].values())]
+        assert not any(argument.startswith("/") for argument in arguments), name  # a place on somebody's machine
         assert trials is None or {tally.trials for _, tally in results} == {int(float(trials))}, name
-
-
-def test_pages_show_pictures_that_are_kept():
-    drawn = [name for page in DOCS.rglob("*.md") for name in re.findall(r"<!-- drawn ([\w-]+):", page.read_text())]
-    assert drawn and set(drawn) <= {name for name, *_ in kept_runs()}
 
 
 def test_the_gallery_resumes_what_is_kept():

@@ -145,12 +145,12 @@ def test_prose_has_lines_that_one_can_read_and_commands_are_whole(page):
             " / parseFloat(getComputedStyle(p).fontSize)))"
         )
         assert widest <= 44.01, name
-        room = page.evaluate(
+        space = page.evaluate(
             "Math.min(...[...document.querySelectorAll('.highlight-console pre')].map(pre => {"
             " const ninety = document.createElement('span'); ninety.textContent = '0'.repeat(90); pre.append(ninety);"
             " const space = pre.clientWidth - ninety.getBoundingClientRect().width; ninety.remove(); return space; }))"
         )
-        assert room is None or room > 0, name  # JSON has no infinity
+        assert space is None or space > 0, name  # JSON has no infinity
 
 
 def test_a_button_copies_commands_alone(browser):

@@ -38,15 +38,15 @@ def test_table_of_coverage(benchmark, capsys):
 def test_record_of_runs_that_stop(benchmark, target):
     module = benchmark("interval_stopping")
     for p, *measured in (row[1:] for row in RECORD["shares"] if row[0] == target):
-        assert measured == pytest.approx(module.cover_share(target, p), abs=2e-5)
+        assert measured == pytest.approx(module.cover_proportion(target, p), abs=2e-5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", RECORD["tails"], ids=str)
 def test_heavy_tails(benchmark, row):
-    module, (large_share, precision, *measured) = benchmark("interval_stopping"), row
+    module, (large_fraction, precision, *measured) = benchmark("interval_stopping"), row
     for statistic, held in zip((module.MEAN, module.SIGNED), measured, strict=True):
-        assert module.cover_heavy_tail(statistic, large_share, precision, RECORD["tail_runs"])[0] == held
+        assert module.cover_heavy_tail(statistic, large_fraction, precision, RECORD["tail_runs"])[0] == held
 
 
 def test_sentences():

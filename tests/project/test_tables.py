@@ -1,5 +1,6 @@
-"""Each table has a place on a page, and the sentences about tables hold."""
+"""Pages have the tables and figures of the present sources, and the sentences about tables hold."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -17,39 +18,57 @@ def tables(monkeypatch):
     import tables
 
     yield tables
-    for name in ("tables", "sheets", "references"):
+    for name in ("tables", "sheets", "references", "drawings"):
         sys.modules.pop(name, None)
 
 
-def test_every_table_has_one_place(tables):
+def test_every_table_has_one_place_and_is_that_of_its_sources(tables):
     places = []
-    for folder in (".", "api", "papers", "readings"):
-        for page in DOCS.glob(f"{folder}/*.md"):
-            text = page.read_text()
-            places += tables.PLACE.findall(text)
-            assert not tables.PLACE.search(tables.fill_tables(text)), page
+    for page in tables.list_pages():
+        text = page.read_text()
+        places += tables.PLACE.findall(text)
+        assert text == tables.fill_tables(text), f"python docs/tables.py writes other tables into {page}"
     assert sorted(places) == sorted(tables.TABLES)
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("text", "message"),
     [
-        ("[Table rules-saffe](tables.py)", r"^table must be one of networks-8, .*, got rules-saffe$"),
-        ("See [Table rules-safe](tables.py).", r"^the place of a table must be a line .*, got See \[Table"),
-        ("[Table rules safe](tables.py)", "the place of a table must be"),
-        ("[Table rules-safe](../../tables.py)", "the place of a table must be"),
-        ("[table rules-safe](tables.py)", "the place of a table must be"),
+        ("<!-- table rules-saffe -->\n<!-- end -->", r"^table must be one of networks-8, .*, got rules-saffe$"),
+        ("See <!-- table rules-safe -->\n<!-- end -->", r"^a table must stand between lines .*, got See <!-- table"),
+        ("<!-- table rules safe -->\n<!-- end -->", "^a table must stand between"),
+        ("<!-- Table rules-safe -->\n<!-- end -->", "^a table must stand between"),
+        ("<!-- table rules-safe -->\n\nText.", "^a table must stand between"),
+        ("<!-- table rules-safe -->\n<!-- table rules-rounds -->\n<!-- end -->", "got <!-- table rules-safe -->$"),
+        ("<!-- end -->", "^a table must stand between"),
     ],
 )
-def test_a_place_that_is_not_understood_is_one_error(tables, line, message):
+def test_a_place_that_is_not_understood_is_one_error(tables, text, message):
     with pytest.raises(ValueError, match=message) as caught:
-        tables.fill_tables(f"# Title\n\n{line}\n\nText.\n")
+        tables.fill_tables(f"# Title\n\n{text}\n\nText.\n")
     assert "\n" not in str(caught.value)
 
 
-def test_pages_with_tables_depend_on_what_tables_are_made_from(tables):
-    names = {str(Path(path).relative_to(DOCS.parent)) for path in tables.list_sources()}
-    assert names >= {"docs/tables.py", "docs/references.py", "docs/results/routing-rules.h5.gz", "data/citations.json"}
+def test_the_text_of_a_page_is_left_as_it_is(tables):
+    page = "A.\n\n<!-- table rules-safe -->\n\nold\n<!-- end -->\n\nB.\n<!-- other -->\n"
+    filled = tables.fill_tables(page)
+    assert filled.startswith("A.\n\n<!-- table rules-safe -->\n\n| status |") and filled.endswith(
+        " |\n\n<!-- end -->\n\nB.\n<!-- other -->\n"
+    )
+
+
+def test_figures_are_small_and_show_the_cached_results(tables):
+    """A file holds the digest of its results, so that results and figure agree without plotting."""
+    import drawings
+
+    pages = [page.read_text() for page in tables.list_pages()]
+    names = {name for text in pages for _, name in drawings.PLACE.findall(text)}
+    linked = {name for text in pages for name in re.findall(r"figures/([\w-]+)\.png", text)}
+    assert names == linked == {path.stem for path in drawings.FOLDER.iterdir()}
+    for name in names:
+        path = drawings.FOLDER / f"{name}.png"
+        assert path.stat().st_size <= drawings.LARGEST, name
+        assert drawings.read_source(path) == drawings.describe_source(name), f"python docs/tables.py draws {name} again"
 
 
 def test_sentences_about_networks(tables):

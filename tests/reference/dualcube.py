@@ -130,8 +130,8 @@ class Network:
 
     def is_safe(self, k: int) -> bool:
         """B1."""
-        words = map("".join, product("01", repeat=2 * self.m + 1))
-        return all(sum(map(self.nonfaulty, neighbours(u))) >= k for u in words)
+        labels = map("".join, product("01", repeat=2 * self.m + 1))
+        return all(sum(map(self.nonfaulty, neighbours(u))) >= k for u in labels)
 
     def shortest(self, s: int, t: int) -> int | None:
         """Links of a shortest fault-free path: rings around s until one holds t or nothing."""

@@ -196,9 +196,9 @@ class Run:
         for origin, amount in piece.items():
             self.data[v][origin] = self.data[v].get(origin, Fraction(0)) + amount
 
-    def send(self, v: int, stage: int, to: int | None, share: Fraction, cause: str, mail: dict[Any, Any]) -> None:
+    def send(self, v: int, stage: int, to: int | None, fraction: Fraction, cause: str, mail: dict[Any, Any]) -> None:
         """Put a share of what a node holds on its way."""
-        piece = {origin: amount * share for origin, amount in self.data[v].items()}
+        piece = {origin: amount * fraction for origin, amount in self.data[v].items()}
         if to is None:
             self.lost_by["nopath"] += sum(piece.values())
         elif cause == "late":

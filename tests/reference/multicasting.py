@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 Channel = tuple[int, int]
 
 
-def gray_words(width: int) -> list[int]:
+def gray_codes(width: int) -> list[int]:
     """The binary reflected Gray code, by reflection."""
-    words = [0]
+    codes = [0]
     for k in range(width):
-        words += [word | 1 << k for word in reversed(words)]
-    return words
+        codes += [code | 1 << k for code in reversed(codes)]
+    return codes
 
 
 class Supercube:
@@ -26,14 +26,14 @@ class Supercube:
     def __init__(self, n: int, faults: Collection[int], lo: int, hi: int) -> None:
         self.n, self.faults, self.lo, self.hi = n, set(faults), lo, hi
         self.external = [i for i in range(n) if i not in (lo, hi)]
-        self.position = {word: at for at, word in enumerate(gray_words(n - 2))}
+        self.position = {code: at for at, code in enumerate(gray_codes(n - 2))}
         self.labels: dict[int, int] = {}
 
     def label(self, v: int) -> int:
         """l(v): the place of v's supernode on the Hamilton path (A2)."""
         if v not in self.labels:
-            word = sum((v >> i & 1) << at for at, i in enumerate(self.external))
-            self.labels[v] = self.position[word]
+            code = sum((v >> i & 1) << at for at, i in enumerate(self.external))
+            self.labels[v] = self.position[code]
         return self.labels[v]
 
     def buddies(self, v: int) -> list[int]:

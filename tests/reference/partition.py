@@ -19,26 +19,26 @@ def faults_of(faulty_nodes: Iterable[int] = (), faulty_links: Iterable[tuple[int
     return set(faulty_nodes) | {end for link in faulty_links for end in link}
 
 
-def delete(word: int, i: int) -> int:
+def delete(label: int, i: int) -> int:
     """The word without its digit x_i."""
-    return word >> i + 1 << i | word & (1 << i) - 1
+    return label >> i + 1 << i | label & (1 << i) - 1
 
 
-def repeats(words: list[int]) -> bool:
+def repeats(labels: list[int]) -> bool:
     """Whether some element is there twice."""
-    return len(set(words)) < len(words)
+    return len(set(labels)) < len(labels)
 
 
 def figure_2(n: int, faults: Collection[int], map_back: bool = True) -> tuple[int, int] | None:
     """Figure 2 (A1); as printed, without mapping j back, with ``map_back=False``."""
     for i in range(n):
-        shorter = [delete(word, i) for word in faults]
+        shorter = [delete(label, i) for label in faults]
         if not repeats(shorter):
             break
     else:
         return None
     for j in range(n - 1):
-        if not repeats([delete(word, j) for word in shorter]):
+        if not repeats([delete(label, j) for label in shorter]):
             k = j + 1 if map_back and j >= i else j
             return min(i, k), max(i, k)
     return None
@@ -53,7 +53,7 @@ def two_cubes(n: int, lo: int, hi: int) -> list[set[int]]:
 def is_fault_tolerant(n: int, faults: Collection[int], lo: int, hi: int) -> bool:
     """Whether every 2-cube along lo and hi has at most one fault; by the faults, so that any n will do."""
     inside = 1 << lo | 1 << hi
-    return not repeats([word & ~inside for word in faults])
+    return not repeats([label & ~inside for label in faults])
 
 
 def exhaustive(n: int, faults: Collection[int]) -> tuple[int, int] | None:

@@ -65,13 +65,14 @@ def isolated_moments(name: str, n: int, f: int) -> tuple[Fraction, Fraction]:
     near = networks.neighbours(networks.links(name, n), n)
     many = 2**n
 
-    def share(fixed: int, needed: int) -> Fraction:
+    def probability_of_set(fixed: int, needed: int) -> Fraction:
         rest = many - fixed - needed
         return Fraction(comb(rest, f - needed), comb(many, f)) if 0 <= needed <= f and rest >= 0 else Fraction(0)
 
-    first = sum((share(1, len(near[v])) for v in range(many)), Fraction(0))
+    first = sum((probability_of_set(1, len(near[v])) for v in range(many)), Fraction(0))
     second = sum(
-        (share(2, len(near[u] | near[v])) for v in range(many) for u in range(v) if u not in near[v]), Fraction(0)
+        (probability_of_set(2, len(near[u] | near[v])) for v in range(many) for u in range(v) if u not in near[v]),
+        Fraction(0),
     )
     return first, second
 

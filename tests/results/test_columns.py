@@ -11,7 +11,7 @@ from fastcube.measure.tally import Tally
 from fastcube.results.columns import MAXIMA, Columns, Identity
 
 LAYOUT = Layout(
-    Counter("b%d", "plain"), Counter('a"wide', "sums", 4), Counter("law", "bins", bins=3), Maximum("top", "largest")
+    Counter("b%d", "plain"), Counter('a"wide', "sums", 4), Counter("values", "bins", bins=3), Maximum("top", "largest")
 )
 KEYS = [(2, "zeta"), (1, "zeta"), (1, "mid")]
 
@@ -19,7 +19,11 @@ KEYS = [(2, "zeta"), (1, "zeta"), (1, "mid")]
 def tallies(rng, largest, at):
     out = {}
     for key in KEYS:
-        counts = {"b%d": rng.randint(-5, 5), 'a"wide': rng.randint(-largest, largest), "law": (rng.randint(0, 9), 1, 0)}
+        counts = {
+            "b%d": rng.randint(-5, 5),
+            'a"wide': rng.randint(-largest, largest),
+            "values": (rng.randint(0, 9), 1, 0),
+        }
         out[key] = Tally(((10 * at, 10 * at + 7),), counts, {"top": (rng.randint(-1, 2), 10 * at + rng.randint(0, 6))})
     return out
 
@@ -48,12 +52,12 @@ def test_the_digest_is_of_the_json_with_sorted_keys(largest):
         if tally.ranges
     ]
     text = json.dumps({"z": "%s", "a": 1, "points": points}, sort_keys=True, separators=(",", ":"))
-    words = Identity({"z": "%s", "a": 1}, ["n", "a"], LAYOUT, list(counted))
-    assert words.digest(Columns.of(LAYOUT, counted)) == hashlib.sha256(text.encode()).hexdigest()
+    identity = Identity({"z": "%s", "a": 1}, ["n", "a"], LAYOUT, list(counted))
+    assert identity.digest(Columns.of(LAYOUT, counted)) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_no_points_and_more_than_are_put_into_words_at_once():
-    tally = Tally(((0, 1),), {"b%d": 1, 'a"wide': 2, "law": (0, 1, 0)}, {"top": (-1, -1)})
+    tally = Tally(((0, 1),), {"b%d": 1, 'a"wide': 2, "values": (0, 1, 0)}, {"top": (-1, -1)})
     for many in (0, 1000):
         counted = {(i,): tally for i in range(many)}
         columns = Columns.of(LAYOUT, counted)
@@ -63,5 +67,5 @@ def test_no_points_and_more_than_are_put_into_words_at_once():
             for i in range(many)
         ]
         text = json.dumps({"points": points}, sort_keys=True, separators=(",", ":"))
-        words = Identity({}, ["n"], LAYOUT, list(counted))
-        assert words.digest(columns) == hashlib.sha256(text.encode()).hexdigest()
+        identity = Identity({}, ["n"], LAYOUT, list(counted))
+        assert identity.digest(columns) == hashlib.sha256(text.encode()).hexdigest()

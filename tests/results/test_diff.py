@@ -30,18 +30,18 @@ def test_the_same_trials_are_compared_by_their_counts():
 def test_other_trials_are_compared_by_their_intervals():
     one, other = counted(4000), counted(5000, seed=1)
     found = compare_results(one, other)
-    assert (found.same, found.broken, found.compared, found.apart) == ((), (), 4, ())  # two points, two means
+    assert (found.same, found.broken, found.compared, found.differing) == ((), (), 4, ())  # two points, two means
     key, tally = next(iter(other.tallies.items()))
     bits = tally.trials // 4  # a half is expected
     other.tallies[key] = Tally(
         tally.ranges, {**tally.counts, "bit_total": bits, "bit_squares": bits, "bit_nonzero": bits}, tally.maxima
     )
     found = compare_results(one, other)
-    assert [(at, name) for at, name, _, _ in found.apart] == [("a=1,work=0.0", "bit")]
-    ((_, _, a, b),) = found.apart
+    assert [(at, name) for at, name, _, _ in found.differing] == [("a=1,work=0.0", "bit")]
+    ((_, _, a, b),) = found.differing
     assert b.high < a.low
     assert found.differ
-    assert [(name, m, t) for _, name, t, m in compare_results(other, one).apart] == [("bit", a, b)]
+    assert [(name, m, t) for _, name, t, m in compare_results(other, one).differing] == [("bit", a, b)]
 
 
 def test_another_code_or_revision_has_other_trials():

@@ -37,10 +37,10 @@ def test_links_of_the_three_dimensional_cube(shape, mean):
     assert fc.lifetime(given, weibull(shape)).mean == found
 
 
-@pytest.mark.parametrize("law", [weibull(0.7), stats.gamma(2.5), stats.uniform(0, 3)])
-def test_the_mean_is_the_integral_of_the_survival_function(law):
-    life = fc.lifetime(Q3_LINKS, law)
-    times = law.ppf(np.linspace(0, 1, 4001)[:-1])
+@pytest.mark.parametrize("distribution", [weibull(0.7), stats.gamma(2.5), stats.uniform(0, 3)])
+def test_the_mean_is_the_integral_of_the_survival_function(distribution):
+    life = fc.lifetime(Q3_LINKS, distribution)
+    times = distribution.ppf(np.linspace(0, 1, 4001)[:-1])
     values = [life.survival(t).value for t in times]
     assert life.mean.value == pytest.approx(np.trapezoid(values, times), rel=1e-4)
 
@@ -60,22 +60,23 @@ def test_lives_that_are_drawn(name, what):
     rng, known = np.random.default_rng(7), {}
     exact = fc.exact_survival(name, 3).probabilities(what, "first")
     for shape in (0.5, 0.7, 1, 2):
-        law, drawn = weibull(shape), []
+        distribution, drawn = weibull(shape), []
         for _ in range(4000):
-            lives = law.rvs(len(components), random_state=rng)
+            lives = distribution.rvs(len(components), random_state=rng)
             order = np.argsort(lives)
             first = next(
-                (f for f in range(1, len(order) + 1) if _is_apart(name, what, components, order[:f], known)), len(order)
+                (f for f in range(1, len(order) + 1) if _is_disconnected(name, what, components, order[:f], known)),
+                len(order),
             )
             drawn.append(lives[order[first - 1]])
-        life = fc.lifetime(exact, law)
+        life = fc.lifetime(exact, distribution)
         assert abs(np.mean(drawn) - life.mean.value) < 4.9 * np.std(drawn) / math.sqrt(len(drawn))
         for q in (0.1, 0.5):
             fraction = np.mean(np.array(drawn) <= life.quantile(q).value)
             assert abs(fraction - q) < 4.9 * math.sqrt(q * (1 - q) / len(drawn))
 
 
-def _is_apart(name, what, components, failed, known):
+def _is_disconnected(name, what, components, failed, known):
     """Whether a set of failures leaves two survivors or more in several components; ``known`` remembers answers."""
     key = tuple(sorted(failed))
     if key not in known:
@@ -139,24 +140,28 @@ def test_bins_of_several_failures_widen_the_interval():
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(
-    ("given", "law", "message"),
+    ("given", "distribution", "message"),
     [
         (
             "nodes",
             stats.expon(),
             "results must be of hitting, or of survival-curve with failing links; survivors of failing",
         ),
-        ("links", stats.expon, r"law must be a frozen continuous distribution of scipy.stats on \[0, inf\), got"),
-        ("links", stats.norm(5), "law must be a frozen continuous"),
-        ("links", stats.poisson(5), "law must be a frozen continuous"),
+        (
+            "links",
+            stats.expon,
+            r"distribution must be a frozen continuous distribution of scipy.stats on \[0, inf\), got",
+        ),
+        ("links", stats.norm(5), "distribution must be a frozen continuous"),
+        ("links", stats.poisson(5), "distribution must be a frozen continuous"),
         ([1, 0.5, 0.7, 0], stats.expon(), "results must be exact probabilities that fall from 1 to 0"),
     ],
 )
-def test_bad_input_is_one_line(given, law, message):
+def test_bad_input_is_one_line(given, distribution, message):
     if isinstance(given, str):
         given = fc.run("survival-curve", network="hypercube", failing=given, n=2, failed=range(5), trials=10)
     with pytest.raises(fc.ParameterError, match=message) as caught:
-        fc.lifetime(given, law)
+        fc.lifetime(given, distribution)
     assert "\n" not in str(caught.value)
 
 
@@ -181,11 +186,11 @@ def run_command(capsys, *line):
 
 @pytest.mark.kernels
 def test_how_long_does_a_cube_stay_connected(tmp_path, capsys):
-    """Two commands: links fail by a Weibull law of shape .7 and mean 5."""
+    """Two commands: links fail by a Weibull distribution of shape .7 and mean 5."""
     points = ["--set", "network=hypercube", "--set", "failing=links", "--set", "n=4", "--set", "failed=0:32"]
     output = ["--trials", 5000, "-o", tmp_path / "q4.h5", "--progress", "none"]
     run_command(capsys, "run", "survival-curve", *points, *output)
-    line = ["--law", "weibull:0.7", "--mean", 5, "--quantile", ".1,.5", "--at", "1,2"]
+    line = ["--distribution", "weibull:0.7", "--mean", 5, "--quantile", ".1,.5", "--at", "1,2"]
     code, shown, _ = run_command(capsys, "lifetime", tmp_path / "q4.h5", *line)
     _, exact, _ = run_command(capsys, "lifetime", "hypercube", "--n", 4, "--fail", "links", *line)
     assert code == 0
@@ -205,21 +210,24 @@ def test_how_long_does_a_cube_stay_connected(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("law", "message"),
+    ("distribution", "message"),
     [
         (
             "weibul:1",
-            "law must be exponential, weibull or another distribution of scipy.stats, got weibul; did you mean weibull?",
+            "distribution must be exponential, weibull or another distribution of scipy.stats, got weibul; did you mean weibull?",
         ),
-        ("weibull", "law must have the shape parameters c for weibull, got weibull"),
-        ("gamma:x", "law must be a name and shape parameters that are numbers, got x"),
-        ("exponential:1", "law must have the shape parameters none for exponential, got exponential:1"),
-        ("norm", "law must be a distribution of lives, which are not negative, got norm"),
-        ("lognorm:50", "mean must be positive and finite, of a law with a finite mean, got 1 for lognorm:50"),
-        ("weibull:inf", "mean must be positive and finite, of a law with a finite mean, got 1 for weibull:inf"),
-        ("lomax:1", "mean must be positive and finite, of a law with a finite mean, got 1 for lomax:1"),
+        ("weibull", "distribution must have the shape parameters c for weibull, got weibull"),
+        ("gamma:x", "distribution must be a name and shape parameters that are numbers, got x"),
+        ("exponential:1", "distribution must have the shape parameters none for exponential, got exponential:1"),
+        ("norm", "distribution must be a distribution of lives, which are not negative, got norm"),
+        ("lognorm:50", "mean must be positive and finite, of a distribution with a finite mean, got 1 for lognorm:50"),
+        (
+            "weibull:inf",
+            "mean must be positive and finite, of a distribution with a finite mean, got 1 for weibull:inf",
+        ),
+        ("lomax:1", "mean must be positive and finite, of a distribution with a finite mean, got 1 for lomax:1"),
     ],
 )
-def test_a_bad_law_is_one_line(law, message, capsys):
-    code, shown, error = run_command(capsys, "lifetime", "hypercube", "--n", 2, "--law", law)
+def test_a_bad_law_is_one_line(distribution, message, capsys):
+    code, shown, error = run_command(capsys, "lifetime", "hypercube", "--n", 2, "--distribution", distribution)
     assert (code, shown, error.strip()) == (2, "", f"fastcube: {message}")

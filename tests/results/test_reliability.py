@@ -78,8 +78,8 @@ def test_intervals_of_a_run_hold_the_exact_values(run):
 def test_pairing_makes_the_difference_narrower(run):
     results, _ = run
     paired = fc.reliability(results.sel(network="moebius1"), 0.4, against="hypercube")
-    apart = [fc.reliability(results.sel(network=name), 0.4).stderr for name in ("moebius1", "hypercube")]
-    assert paired.stderr < sum(x * x for x in apart) ** 0.5
+    separate = [fc.reliability(results.sel(network=name), 0.4).stderr for name in ("moebius1", "hypercube")]
+    assert paired.stderr < sum(x * x for x in separate) ** 0.5
 
 
 @pytest.mark.kernels

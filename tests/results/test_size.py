@@ -327,8 +327,8 @@ def test_words_are_those_of_the_study_that_is_here(unsafe):
     study = registry.code_of(results.study)
     assert study is not None and not results.study.unverified
     for part in ("axes", "statistics"):
-        words = [[one.description for one in getattr(measure, part)] for measure in (results.study, study)]
-        assert words[0] == words[1] and "former" not in words[0]
+        descriptions = [[one.description for one in getattr(measure, part)] for measure in (results.study, study)]
+        assert descriptions[0] == descriptions[1] and "former" not in descriptions[0]
 
 
 def read(file, name):

@@ -173,12 +173,12 @@ def test_distributions_have_a_row_a_value_up_to_the_largest_seen():
 def test_show_chooses_statistics_and_points(tmp_path, capsys):
     path = str(tmp_path / "r.h5")
     fc.run("unsafe-fraction", n=[5, 6], f=[1, 2], trials=2000, output=path)
-    for words, wanted in (
+    for arguments, wanted in (
         (["--stat", "close_pair,rounds", "--where", "n=6"], ["n", "f", "trials", "close_pair", "rounds"]),
         (["--where", "f=1", "--where", "n=5:6"], ["n", "f", "trials"]),
     ):
         with pytest.raises(SystemExit) as end:
-            main(["show", path, *words])
+            main(["show", path, *arguments])
         assert end.value.code == 0
         lines = capsys.readouterr().out.splitlines()
         head = next(line for line in lines if line.startswith("n "))

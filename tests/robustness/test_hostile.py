@@ -206,11 +206,11 @@ def test_counts_that_no_trials_can_give_are_refused_under_a_right_digest(broken,
 
 def test_what_this_version_does_not_know_is_named(file):
     edit_hdf5(file, study(lambda d: d["statistics"][1].update(kind="Median")))
-    words = "describes statistic octal by the kind Median, which this fastcube does not know"
-    with pytest.raises(fc.ResultFileError, match=rf"\.h5 {words}; run its study again"):
+    message = "describes statistic octal by the kind Median, which this fastcube does not know"
+    with pytest.raises(fc.ResultFileError, match=rf"\.h5 {message}; run its study again"):
         open_results(file)
     edit_hdf5(file, version(3, 7))
-    with pytest.raises(FormatTooNewError, match=rf"has format 3\.7, this fastcube reads 3\.0: {words}"):
+    with pytest.raises(FormatTooNewError, match=rf"has format 3\.7, this fastcube reads 3\.0: {message}"):
         open_results(file)
     edit_hdf5(file, study(lambda d: d["statistics"][1].update(kind="Mean")))
     assert open_results(file).tallies == fc.run(TOY, a=[1, 2], work=[0.0, 1.0], trials=100).tallies

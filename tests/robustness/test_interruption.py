@@ -192,10 +192,10 @@ def test_a_killed_command_resumes_from_its_last_checkpoint(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fail", "words"),
+    ("fail", "message"),
     mark_others_slow([(fill_file_system, "no space left on the disk"), (remount_read_only, "read-only file system")]),
 )
-def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fail, words):
+def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fail, message):
     (tmp_path / "here").mkdir()
     with mount_tmpfs(tmp_path / "disk", "size=256k") as disk:
         out = disk / "r.h5"
@@ -207,7 +207,7 @@ def test_a_disk_that_fills_up_or_fails_during_the_run(tmp_path, undisturbed, fai
             code, lines = run.end(signal.SIGTERM)
         rescued = tmp_path / "here" / "r.rescued.h5"
         assert code == 2
-        assert lines == [f"fastcube: {out} cannot be written: {words}; the work done is saved in {rescued}"]
+        assert lines == [f"fastcube: {out} cannot be written: {message}; the work done is saved in {rescued}"]
         assert out.read_bytes() == held
     assert sum(t.trials for _, t in open_results(rescued)) > 2000
     assert fc.run(fc.study(TOY_FILE), a=[1, 2], trials=20_001, output=rescued).digest() == undisturbed
@@ -253,8 +253,8 @@ def test_an_output_folder_removed_during_the_run(tmp_path):
         folder.rmdir()
         code, lines = run.end(signal.SIGUSR1)
     assert code == 2
-    words = f"{folder / 'r.h5'} cannot be written: no such file or directory"
-    assert lines == [f"fastcube: {words}; the work done is saved in {here / 'r.rescued.h5'}"]
+    message = f"{folder / 'r.h5'} cannot be written: no such file or directory"
+    assert lines == [f"fastcube: {message}; the work done is saved in {here / 'r.rescued.h5'}"]
     assert sum(t.trials for _, t in open_results(here / "r.rescued.h5")) > 0
 
 
@@ -276,15 +276,15 @@ def test_a_run_that_cannot_write_does_not_wait_for_kernels(tmp_path):
 def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
     if os.geteuid():
         (tmp_path / "folder").mkdir(mode=0o555)
-        place, words = contextlib.nullcontext(tmp_path / "folder"), "permission denied"
+        place, message = contextlib.nullcontext(tmp_path / "folder"), "permission denied"
     else:  # root may write to any folder, but not to a read-only file system
-        place, words = mount_tmpfs(tmp_path / "disk", "size=256k"), "read-only file system"
+        place, message = mount_tmpfs(tmp_path / "disk", "size=256k"), "read-only file system"
     with place as folder:
         if not os.geteuid():
             remount_read_only(folder)
         done = run_fastcube(*LONG, "-o", folder / "r.h5")
     assert done.returncode == 2
-    assert done.stderr == f"fastcube: output folder {folder} cannot be written: {words}\n"
+    assert done.stderr == f"fastcube: output folder {folder} cannot be written: {message}\n"
 
 
 # ---------------------------------------------------------------- files that are not ours to replace
@@ -314,9 +314,9 @@ def test_files_that_hold_something_else_are_refused_and_kept(tmp_path, refused):
         (b"a letter", "is not an HDF5 file"),
         (b"", "is not an HDF5 file"),
     ]
-    for contents, words in kept:
+    for contents, message in kept:
         out.write_bytes(contents)
-        assert f"fastcube: {out} {words}" in refused(*LONG, "-o", out)
+        assert f"fastcube: {out} {message}" in refused(*LONG, "-o", out)
         assert out.read_bytes() == contents
 
 
@@ -360,8 +360,8 @@ def test_a_file_changed_by_another_process_is_not_overwritten(tmp_path):
     mine.save(some())
     some(seed=9).save(path)
     for _ in range(2):  # every later checkpoint goes to the same place
-        words = f"{path} was changed by another process; the work done is saved in {tmp_path / 'r.rescued.h5'}"
-        with pytest.raises(fc.ResultFileError, match=f"^{words}$"):
+        message = f"{path} was changed by another process; the work done is saved in {tmp_path / 'r.rescued.h5'}"
+        with pytest.raises(fc.ResultFileError, match=f"^{message}$"):
             mine.save(some())
     assert open_results(path).seed == 9
     assert open_results(tmp_path / "r.rescued.h5").digest() == some().digest()

@@ -19,9 +19,9 @@ WINDOWS = {
 LINE = "fastcube runs on Linux and macOS; on Windows use WSL"
 
 
-def call(*words, folder, **variables):
+def call(*arguments, folder, **variables):
     return subprocess.run(
-        [sys.executable, *words],
+        [sys.executable, *arguments],
         cwd=folder,
         env={**CLEAN_ENVIRONMENT, **variables},
         capture_output=True,
@@ -37,12 +37,12 @@ def test_on_windows(lacks, tmp_path):
     script = tmp_path / "fastcube"
     script.write_text("from fastcube.__main__ import main\nmain()\n")
     path = {"PYTHONPATH": str(tmp_path)}
-    for words in (
+    for arguments in (
         ["-P", "-m", "fastcube", "list"],
         ["-P", "-m", "fastcube", "--version"],
         [str(script), "run", "routing"],
     ):
-        done = call(*words, folder=tmp_path, **path)
+        done = call(*arguments, folder=tmp_path, **path)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{LINE}\n")
     done = call("-c", "import fastcube", folder=tmp_path, **path)
     assert done.returncode == 1

@@ -68,7 +68,9 @@ def test_threads_with_one_output_lose_nothing_and_blame_no_folder(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert [words for words in said if "was changed by another process; the work done is saved in" not in words] == []
+    assert [
+        message for message in said if "was changed by another process; the work done is saved in" not in message
+    ] == []
     assert {open_results(file).digest() for file in tmp_path.glob("r*.h5")} <= {one.digest() for one in works}
     assert not [name for name in tmp_path.iterdir() if name.name.startswith(".")]
 
@@ -254,10 +256,10 @@ def test_a_file_that_is_closed_to_us_is_said_to_be_its_owners(shared):
     path, one = shared / "r.h5", work()
     one.save(path)
     os.chown(path, 61001, 61000)
-    for mode, words in ((0o600, "cannot be read"), (0o644, "is write-protected")):
+    for mode, message in ((0o600, "cannot be read"), (0o644, "is write-protected")):
         path.chmod(mode)
         said = as_user(lambda: OutputFile(str(path)), NOBODY, NOBODY)
-        assert said == f"ResultFileError: output {path} {words}: it belongs to user 61001, mode {mode:04o}"
+        assert said == f"ResultFileError: output {path} {message}: it belongs to user 61001, mode {mode:04o}"
     path.chmod(0o600)
     said = as_user(lambda: open_results(path), NOBODY, NOBODY)
     assert said.endswith("cannot be read: permission denied (it belongs to user 61001, mode 0600)")
@@ -339,9 +341,11 @@ def test_a_killed_writers_lock_does_not_shut_out_a_colleague(shared):
 def test_a_lock_that_is_closed_to_us_is_named(shared):
     path, one = shared / "r.h5", work()
     lock = killed_holding(path, 0o077)
-    words = as_nobody(lambda: saved_here(path, one))
-    assert f"its lock {lock} is closed to us: it can be removed when no run of its owner (user 0) writes here" in words
-    assert "the work done is saved in" in words
+    message = as_nobody(lambda: saved_here(path, one))
+    assert (
+        f"its lock {lock} is closed to us: it can be removed when no run of its owner (user 0) writes here" in message
+    )
+    assert "the work done is saved in" in message
 
 
 def test_a_held_lock_is_named_with_its_holder(tmp_path, monkeypatch):

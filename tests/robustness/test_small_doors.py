@@ -77,8 +77,11 @@ def test_a_run_without_progress_is_not_asked_for_again_and_again(tmp_path):
     assert first.returncode == 75
     assert "no trial is done" in first.stderr
     second = run_fastcube(*run, "--progress", "none")
-    words = "fastcube: no trial was finished, this time and the time before: one takes longer than the run may; give it more time"
-    assert (second.returncode, second.stderr.startswith(words), second.stderr.count("\n")) == (2, True, 1)
+    message = (
+        "fastcube: no trial was finished, this time and the time before: one takes longer than the run may; give it "
+        "more time"
+    )
+    assert (second.returncode, second.stderr.startswith(message), second.stderr.count("\n")) == (2, True, 1)
     assert run_fastcube(*run, "--progress", "none").returncode == 75
     assert run_fastcube("run", TOY_FILE, "--set", "a=1", "--trials", "5", "-o", out).returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]

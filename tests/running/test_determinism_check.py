@@ -121,8 +121,11 @@ def test_a_set_up_that_draws_is_refused_by_run_and_replay_in_this_process_and_th
     (tmp_path / "helpers.py").write_text(HELPERS)
     trial = "@fc.trial\ndef odd(key, t, params, room, out):\n    out[0] = room[0]\n"
     (tmp_path / "mine.py").write_text(HEAD + trial + TAIL.format(set_up="drawing"))
-    for words in (("run", "mine.py", "--progress", "none"), ("replay", "mine.py", "--point", "a=1", "--trial", "3")):
-        done = run_fastcube(*words, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    for arguments in (
+        ("run", "mine.py", "--progress", "none"),
+        ("replay", "mine.py", "--point", "a=1", "--trial", "3"),
+    ):
+        done = run_fastcube(*arguments, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1, done.stderr
         assert "np.random.randint is not a function of (key, t)" in done.stderr
@@ -135,24 +138,24 @@ def test_ours_are_not_counted_twice():
 
 
 @fc.trial
-def room(params):
+def workspace(params):
     return np.zeros(1, np.int64)
 
 
 @fc.trial
-def remembers(key, t, params, room, out):
-    room[0] += 1
-    out[0] = room[0] & 1
+def remembers(key, t, params, workspace, out):
+    workspace[0] += 1
+    out[0] = workspace[0] & 1
 
 
 @fc.trial
-def forgets(key, t, params, room, out):
-    room[0] = t
-    out[0] = room[0] & 1
+def forgets(key, t, params, workspace, out):
+    workspace[0] = t
+    out[0] = workspace[0] & 1
 
 
 def study_of(trial):
-    return fc.trial_study("mine", "mine", AXES, OUTPUTS, trial, POINTS, set_up=room, trials=10_000)
+    return fc.trial_study("mine", "mine", AXES, OUTPUTS, trial, POINTS, set_up=workspace, trials=10_000)
 
 
 def test_a_trial_that_minds_the_one_before_is_refused_and_nothing_is_stored(tmp_path):

@@ -430,9 +430,9 @@ def test_tasks_of_a_step_without_shards_are_refused_with_both_commands(
         Path("s.toml").write_text(f'[[run]]\nstudy = "{TOY_FILE}"\n')
         for engine in ("threads", "dask:tcp://127.0.0.1:9"):
             with pytest.raises(SystemExit) as caught:
-                words = ["run", study, "--engine", engine, "--trials", "7"]
-                monkeypatch.setattr(sys, "argv", ["fastcube", *words, "--force"])
-                main([*words, "--force"])
+                arguments = ["run", study, "--engine", engine, "--trials", "7"]
+                monkeypatch.setattr(sys, "argv", ["fastcube", *arguments, "--force"])
+                main([*arguments, "--force"])
             again = f"fastcube run {study} --engine {engine} --trials 7"
             said = capsys.readouterr().err
             assert caught.value.code == 2
@@ -447,10 +447,10 @@ def test_the_advised_command_of_a_task_is_one_that_a_shell_runs(output, monkeypa
     monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
     monkeypatch.setenv("SLURM_PROCID", "0")
     monkeypatch.chdir(tmp_path)
-    words = ["run", TOY_FILE, "-o", output]
-    monkeypatch.setattr(sys, "argv", ["fastcube", *words])
+    arguments = ["run", TOY_FILE, "-o", output]
+    monkeypatch.setattr(sys, "argv", ["fastcube", *arguments])
     with pytest.raises(SystemExit):
-        main(words)
+        main(arguments)
     advice = capsys.readouterr().err.partition("srun -n 2 ")[2].partition(", or let one driver")[0]
     shown = 'fastcube() { printf "%s\\n" "${@: -1}"; }; export -f fastcube; '
     done = subprocess.run(["bash", "-c", shown + advice], capture_output=True, text=True, check=True)

@@ -46,14 +46,14 @@ def test_the_same_trial_is_named_by_any_number_of_workers(workers):
 
 
 @fc.trial
-def room(params):
+def workspace(params):
     if params[0] > 8:
         raise ParameterError("f must be at most 8, got {}", np.int64(params[0]))
     return np.zeros(1)
 
 
 @fc.trial
-def odd(key, t, params, room, out):
+def odd(key, t, params, workspace, out):
     out[0] = t & 1
 
 
@@ -61,7 +61,7 @@ def test_a_set_up_that_refuses_the_last_point_ends_the_run_before_the_first_tria
     """Where ``check`` let the point pass: hours of the other points' trials must not come before."""
     axes, outputs = [fc.Axis("f", "faulty nodes", int, 1, 100)], [fc.Output("odd", "odd")]
     points = fc.product_grid(f=[1, 2, 9])
-    study = fc.trial_study("mine", "", axes, outputs, odd, points, set_up=room, trials=10**12)
+    study = fc.trial_study("mine", "", axes, outputs, odd, points, set_up=workspace, trials=10**12)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError, match=r"^set-up of mine at f=9: f must be at most 8, got 9$"):
         fc.run(study, output="r.h5")

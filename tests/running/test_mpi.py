@@ -120,8 +120,8 @@ def test_a_launcher_of_another_mpi_is_refused(tmp_path):
         "run", TOY_FILE, "--engine", "mpi", "-o", tmp_path / "r.h5", env={**MPI_ENVIRONMENT, "PMI_SIZE": "3"}
     )
     assert done.returncode == 2
-    words = "MPI has 1 ranks but the launcher started 3: mpi4py uses another MPI than the launcher's"
-    assert done.stderr == f"fastcube: {words}\n"
+    message = "MPI has 1 ranks but the launcher started 3: mpi4py uses another MPI than the launcher's"
+    assert done.stderr == f"fastcube: {message}\n"
 
 
 def test_without_a_launcher_it_says_how(tmp_path):

@@ -87,8 +87,8 @@ def drivers(folder, output):
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            words = (process / "cmdline").read_bytes().split(b"\0")
-            if output.encode() in words and (process / "cwd").samefile(folder):
+            arguments = (process / "cmdline").read_bytes().split(b"\0")
+            if output.encode() in arguments and (process / "cwd").samefile(folder):
                 found.append(int(process.name))
     return found
 

@@ -29,10 +29,10 @@ from fastcube.studies.lee_hayes.unsafe import can_span
     ],
 )
 def test_no_run_waits_for_what_is_proved_impossible(study, point, target, wanted):
-    words = (
+    message = (
         r"(events|relative) of \w+ would never be reached at n=.*, where it is proved to be 0: leave the point out, or"
     )
-    with pytest.raises(fc.ParameterError, match=words):
+    with pytest.raises(fc.ParameterError, match=message):
         fc.run(study, target=target, **wanted, **point)
 
 

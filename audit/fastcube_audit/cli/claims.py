@@ -130,14 +130,14 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     "style",
     default="text",
     metavar="F",
-    shell_complete=completion.complete_words(*FORMATS),
+    shell_complete=completion.complete_values(*FORMATS),
     show_default=True,
     help="Output format: text, json, or markdown (with the papers' misprints).",
 )
 @click.option(
     "--only",
     metavar="OUTCOME",
-    shell_complete=completion.complete_words(*_COLOURS),
+    shell_complete=completion.complete_values(*_COLOURS),
     help="Outcomes to show, by commas: holds, refuted, misprint, depends, unreproduced, undecided; by default all.",
 )
 @click.option(

@@ -40,12 +40,12 @@ NEAR, FAR = 2.0, 6.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """A printed number compared with one statistic.  ``key`` is a verdict of ``VERDICT_LABELS``, ``words`` the difference."""
+    """A printed number compared with one statistic.  ``key`` is a verdict of ``VERDICT_LABELS``, ``text`` the difference."""
 
     statistic: str
     measured: str
     key: str
-    words: str = ""
+    text: str = ""
 
 
 def printed_text(printed: PrintedNumber) -> str:
@@ -68,9 +68,9 @@ def comparable_numbers(items: Iterable[PublishedResult]) -> Iterable[tuple[Print
     for item in items:
         for printed in item.printed:
             if printed.point and printed.statistic and not isinstance(printed.value, str):
-                for shown in item.shown_by:
-                    if shown.study and f"{shown.statistic}_".startswith(f"{printed.statistic}_"):
-                        yield printed, shown
+                for evidence in item.shown_by:
+                    if evidence.study and f"{evidence.statistic}_".startswith(f"{printed.statistic}_"):
+                        yield printed, evidence
 
 
 def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligible: int, runs: int | None) -> Comparison:
@@ -88,9 +88,9 @@ def compare_printed(printed: PrintedNumber, statistic: str, e: Estimate, eligibl
         return Comparison(statistic, measured, "unreproduced", f"the printed number is off by {fraction}")
     scatter = e.stderr * math.sqrt(eligible / runs)
     away = gap / scatter if scatter > 0 else math.inf
-    words = f"the printed number is off by {fraction}, {away:+.1f} standard deviations of a mean of {runs}"
+    text = f"the printed number is off by {fraction}, {away:+.1f} standard deviations of a mean of {runs}"
     key = "holds" if abs(away) <= NEAR else "undecided" if abs(away) < FAR else "unreproduced"
-    return Comparison(statistic, measured, key, words)
+    return Comparison(statistic, measured, key, text)
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ def claim_verdicts(every: Iterable[ClaimOutcome], printed: bool) -> list[str]:
     """
     every = list(every)
     carrying = [claim for claim in every if not claim.side] or every
-    theirs = [claim.key for claim in carrying if not claim.added]
-    if theirs or not printed:
-        return theirs or [claim.key for claim in carrying]
+    of_paper = [claim.key for claim in carrying if not claim.added]
+    if of_paper or not printed:
+        return of_paper or [claim.key for claim in carrying]
     return ["shown" if claim.key == "refuted" else claim.key for claim in carrying]
 
 
-def item_verdict(claims: list[str], numbers: list[str], shown: list[str], concept: bool) -> str:
+def item_verdict(claims: list[str], numbers: list[str], evidence: list[str], concept: bool) -> str:
     """Return the worst verdict on a result's claims and printed numbers; without these, on its plots and examples.
 
     A number that is not reproduced makes the result "not reproduced", even if a claim restates the number.
@@ -126,5 +126,5 @@ def item_verdict(claims: list[str], numbers: list[str], shown: list[str], concep
     if "unreproduced" in numbers:
         return "unreproduced"
     decided = {*claims, *numbers}
-    found = decided if decided and "missing" not in shown else decided | {*shown}
+    found = decided if decided and "missing" not in evidence else decided | {*evidence}
     return next((key for key in ORDER if key in found), "missing")

@@ -61,8 +61,8 @@ def title_of(item: PublishedResult) -> str:
         return f"{item.kind.capitalize()} {item.number}"
     if item.title:
         return item.title
-    words = item.id.replace("-", " ")
-    return words[:1].upper() + words[1:]
+    heading = item.id.replace("-", " ")
+    return heading[:1].upper() + heading[1:]
 
 
 class Content:
@@ -91,13 +91,13 @@ class Content:
         """
         ranked = []
         for paper in self.plan.papers:
-            for item, shown in paper.inventory.evidence_by_item():
-                anchor, piece = f"{paper.name}-{item.id}", self._piece_that_shows(shown)
+            for item, evidence in paper.inventory.evidence_by_item():
+                anchor, piece = f"{paper.name}-{item.id}", self._piece_that_shows(evidence)
                 if piece is not None and item.kind in ("figure", "table") and item in paper.inventory.items:
-                    rank = int(shown.statistic != piece.study.statistics[0].name)
+                    rank = int(evidence.statistic != piece.study.statistics[0].name)
                     ranked.append((rank, f"study {piece.name}", anchor))
-                if shown.claim and f"{shown.claim}-".startswith(f"{item.id}-"):
-                    ranked.append((-len(item.id), f"claim {paper.name}-{shown.claim}", anchor))
+                if evidence.claim and f"{evidence.claim}-".startswith(f"{item.id}-"):
+                    ranked.append((-len(item.id), f"claim {paper.name}-{evidence.claim}", anchor))
         homes: dict[str, str] = {}
         for _, name, anchor in sorted(ranked, key=operator.itemgetter(0)):
             homes.setdefault(name, anchor)
@@ -105,9 +105,9 @@ class Content:
 
     # ------------------------------------------------------------ one piece
 
-    def _piece_that_shows(self, shown: Evidence) -> StudyPiece | None:
+    def _piece_that_shows(self, evidence: Evidence) -> StudyPiece | None:
         """Return the piece of the study and grid (by default the first grid) that show a result, or None if not in the plan."""
-        return self.studies.get((shown.study, shown.grid or self.first_grid.get(shown.study, "")))
+        return self.studies.get((evidence.study, evidence.grid or self.first_grid.get(evidence.study, "")))
 
     def _elsewhere(self, name: str, anchor: str) -> dict[str, str]:
         """Return anchor and name of the place that already shows a piece; empty if this place is the first."""
@@ -198,18 +198,18 @@ class Content:
 
     def example(self, piece: ExamplePiece, anchor: str) -> dict[str, Any]:
         """Return the content of a worked example: its Python line with the value."""
-        made, gave = piece.make(), self.gave[piece.name]
+        result, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
-        cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in made.cubes]
+        cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in result.cubes]
         same = gave is not None and gave["same"]
         return {
             "name": piece.key,
-            "description": made.description,
-            "python": replay_program(made.python),
-            "gives": "" if gave is None else str(made.value) if same else gave["gave"],
-            "value": made.value_text,
-            "has_value": same and _adds_information(made.value_text, made.description),
-            "wanted": str(made.value),
+            "description": result.description,
+            "python": replay_program(result.python),
+            "gives": "" if gave is None else str(result.value) if same else gave["gave"],
+            "value": result.value_text,
+            "has_value": same and _adds_information(result.value_text, result.description),
+            "wanted": str(result.value),
             "verdict": key,
             "cubes": cubes,
             "failed": "" if gave is None else gave["failed"],
@@ -227,42 +227,42 @@ class Content:
                 {
                     "name": printed.name,
                     "printed": agreement.printed_text(printed),
-                    "judged": [self._compare_number(of, shown, runs) for of, shown in asked if of is printed],
+                    "judged": [self._compare_number(of, evidence, runs) for of, evidence in asked if of is printed],
                     "claim": printed.claim,
                     "verdict": "" if piece is None else self.outcome(piece),
                 }
             )
         return out
 
-    def _compare_number(self, printed: Any, shown: Evidence, runs: int | None) -> agreement.Comparison:
-        piece = self._piece_that_shows(shown)
+    def _compare_number(self, printed: Any, evidence: Evidence, runs: int | None) -> agreement.Comparison:
+        piece = self._piece_that_shows(evidence)
         drawn = None if piece is None else self.drawn[piece.name]
         found = [
             entry
             for entry in ([] if drawn is None else drawn["estimates"])
-            if entry["statistic"] == shown.statistic
+            if entry["statistic"] == evidence.statistic
             and all(entry["point"].get(name) == value for name, value in printed.point.items())
         ]
         if len(found) != 1:
-            return agreement.Comparison(shown.statistic, "-", "missing")
+            return agreement.Comparison(evidence.statistic, "-", "missing")
         numbers = (found[0][name] for name in ("value", "stderr", "low", "high"))
         e = Estimate(*(math.nan if number is None else number / printed.unit for number in numbers))
-        return agreement.compare_printed(printed, shown.statistic, e, found[0]["eligible"], runs)
+        return agreement.compare_printed(printed, evidence.statistic, e, found[0]["eligible"], runs)
 
     def item(self, paper: Paper, item: PublishedResult) -> dict[str, Any]:
         """Return the whole content of one published result."""
         anchor = f"{paper.name}-{item.id}"
         studies: dict[str, dict[str, Any]] = {}
         claims, examples = [], []
-        for shown in item.shown_by:
-            if shown.study:
-                piece = self._piece_that_shows(shown)
+        for evidence in item.shown_by:
+            if evidence.study:
+                piece = self._piece_that_shows(evidence)
                 if piece is not None and piece.name not in studies:
                     studies[piece.name] = self.study(piece, anchor)
-            elif shown.claim and (paper.name, shown.claim) in self.claims:
-                claims.append(self.claim(self.claims[paper.name, shown.claim], anchor) | {"side": shown.side})
-            elif shown.example and (paper.name, shown.example) in self.examples:
-                examples.append(self.example(self.examples[paper.name, shown.example], anchor))
+            elif evidence.claim and (paper.name, evidence.claim) in self.claims:
+                claims.append(self.claim(self.claims[paper.name, evidence.claim], anchor) | {"side": evidence.side})
+            elif evidence.example and (paper.name, evidence.example) in self.examples:
+                examples.append(self.example(self.examples[paper.name, evidence.example], anchor))
         numbers = self._numbers(item, paper.inventory)
         decided = [agreement.ClaimOutcome(c["verdict"], c["claim"].added, c["side"]) for c in claims]
         of_claims = agreement.claim_verdicts(decided, printed=item in paper.inventory.items)
@@ -317,23 +317,29 @@ class Content:
         if ranked and (not compared or ranked[0]["verdict"] in ("refuted", "depends", "misprint")):
             worst = ranked[0]
             parts.append(_line_text(worst["cases"][0]) if worst["cases"] else worst["checked"])
-        spans = [] if compared else [text for text in (self._estimate_range(shown) for shown in item.shown_by) if text]
+        spans = (
+            []
+            if compared
+            else [text for text in (self._estimate_range(evidence) for evidence in item.shown_by) if text]
+        )
         parts += spans[:1]
         if not parts:
             parts += [_line_text(e) for e in examples if e["gives"]][:1]
         return "; ".join(parts) or "-"  # not shortened, because the verdict can depend on the last word
 
     def _descriptions(self, item: PublishedResult) -> dict[str, str]:
-        pieces = ((shown.statistic, self._piece_that_shows(shown)) for shown in item.shown_by if shown.statistic)
+        pieces = (
+            (evidence.statistic, self._piece_that_shows(evidence)) for evidence in item.shown_by if evidence.statistic
+        )
         return {name: piece.study.statistic(name).description for name, piece in pieces if piece is not None}
 
-    def _estimate_range(self, shown: Evidence) -> str:
+    def _estimate_range(self, evidence: Evidence) -> str:
         """Return the range of a statistic's estimates as text: the ends with their intervals and points."""
-        piece = self._piece_that_shows(shown) if shown.study else None
+        piece = self._piece_that_shows(evidence) if evidence.study else None
         drawn = None if piece is None else self.drawn[piece.name]
         if piece is None or drawn is None:
             return ""
-        span = drawn["spans"].get(shown.statistic or piece.study.statistics[0].name)
+        span = drawn["spans"].get(evidence.statistic or piece.study.statistics[0].name)
         if span is None:
             return ""
         ends = (span["least"], span["most"])
@@ -428,11 +434,11 @@ def _table(
     tables: Any,
     numbers: list[dict[str, Any]],
     claims: list[dict[str, Any]],
-    words: Mapping[str, str],
+    descriptions: Mapping[str, str],
 ) -> dict[str, Any] | None:
     """Return a printed table, row by row, with a column of measured values for each compared statistic.
 
-    Return None if the inventory does not hold the table in rows.  ``words`` are descriptions of the statistics.  The verdict of
+    Return None if the inventory does not hold the table in rows.  ``descriptions`` are those of the statistics.  The verdict of
     a row is the verdict of the claim ``ID-row-N``.
     """
     held = tables.get(item.id.replace("-", ""))
@@ -454,16 +460,16 @@ def _table(
                 ],
                 "measured": [judged[key].measured if key in judged else "-" for key in compared],
                 "verdict": claim["verdict"] if claim else "",
-                "words": "; ".join(  # only for the first compared column: the other columns are the same value in other units
-                    judged[key].words.partition(",")[0]
-                    for key in compared
-                    if key in judged and key[0] == compared[0][0]
+                "text": "; ".join(  # only for the first compared column: the other columns are the same value in other units
+                    judged[key].text.partition(",")[0] for key in compared if key in judged and key[0] == compared[0][0]
                 ),
             }
         )
     return {
         "columns": held["columns"],
-        "measured_columns": [f"{column}, {words[statistic].rpartition(', ')[2]}" for column, statistic in compared],
+        "measured_columns": [
+            f"{column}, {descriptions[statistic].rpartition(', ')[2]}" for column, statistic in compared
+        ],
         "rows": rows,
     }
 
@@ -472,8 +478,8 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
     """Return the findings for the top of the page: one line per paper, and cards of the main refutations with drawings."""
     names = {paper.name: paper for paper in plan.papers}
     found = resources.read_json("findings", __package__)
-    words = {line["paper"]: line["words"] for line in found["found"]}
-    papers = [{"words": words[name], "of": paper} for name, paper in names.items() if name in words]
+    texts = {line["paper"]: line["text"] for line in found["found"]}
+    papers = [{"text": texts[name], "of": paper} for name, paper in names.items() if name in texts]
     cards = []
     for finding in found["weightiest"]:
         piece = of.claims.get((finding["paper"], finding["claim"]))
@@ -483,7 +489,7 @@ def _findings(plan: Plan, of: Content) -> dict[str, Any]:
         cases = [] if report is None else [of.case(report, finding.get("case", 0))]
         cards.append(
             {
-                "words": finding["words"],
+                "text": finding["text"],
                 "short": names[finding["paper"]].inventory.short,
                 "verdict": of.outcome(piece),
                 "anchor": f"claim-{piece.name}",
@@ -507,8 +513,8 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
     items = [item for paper in papers for item in paper["items"]]
     held = ((piece.claim.added, all_of.reports[piece.name]) for piece in plan.claims)
     reports = [{**report, "added": added} for added, report in held if report is not None]
-    theirs = [all_of.outcome(piece) for piece in plan.claims if not piece.claim.added]
-    missing = theirs.count("missing")
+    outcomes = [all_of.outcome(piece) for piece in plan.claims if not piece.claim.added]
+    missing = outcomes.count("missing")
     return {
         "papers": papers,
         "findings": findings,
@@ -518,7 +524,7 @@ def content(plan: Plan, folder: Folder) -> dict[str, Any]:
             *outcome_counts(reports),
             *([f"{missing} not computed yet"] if missing else []),
         ],
-        "claims": len(theirs),
+        "claims": len(outcomes),
         "provenance": all_of.provenance(),
         "missing": sum(item["verdict"] == "missing" for item in items),
     }

@@ -23,7 +23,7 @@ def _number(x: float) -> str:
 
 def _table(panel: Panel) -> dict[str, Any]:
     """Return the content of a panel: one row per x, one column per line.  ``drawn`` says whether any point is visible."""
-    words = panel.words
+    labels = panel.labels
     lines: list[Line] = [line for line in panel.drawn if line.x]
     at = sorted({x for line in lines for x in line.x})
     log = panel.axes is not None and panel.axes.get_yscale() == "log"
@@ -33,7 +33,7 @@ def _table(panel: Panel) -> dict[str, Any]:
         cells = {x: next(texts) for x in line.x}
         columns.append(
             {
-                "label": line.label or line.table_label or words.get("title") or f"line {i + 1}",
+                "label": line.label or line.table_label or labels.get("title") or f"line {i + 1}",
                 "cells": [cells.get(x, "") for x in at],
                 "drawn": any(is_drawable(e, log) or has_no_events(e) for e in line.estimates),
             }
@@ -47,9 +47,9 @@ def _table(panel: Panel) -> dict[str, Any]:
     return {
         "rows": sparse,
         "seen": _value_range_text(panel),
-        "title": words.get("title", ""),
-        "x": words.get("x", ""),
-        "y": words.get("y", ""),
+        "title": labels.get("title", ""),
+        "x": labels.get("x", ""),
+        "y": labels.get("y", ""),
         "at": [_number(x) for x in at],
         "columns": columns,
         "stated": [s.text for s in panel.statements],
@@ -67,12 +67,12 @@ def _other_marks(table: dict[str, Any]) -> list[str]:
 def lines_text(tables: list[dict[str, Any]]) -> str:
     """Return the number of visible lines per panel and the other marks, as text: ``8 and 4 lines in its 2 panels, ...``."""
     drawn = [str(sum(c["drawn"] for c in table["columns"])) for table in tables]
-    words = f"{' and '.join(filter(None, [', '.join(drawn[:-1]), drawn[-1]]))} line{'s' * (drawn != ['1'])}"
-    words += f" in its {len(drawn)} panels" * (len(drawn) > 1)
+    description = f"{' and '.join(filter(None, [', '.join(drawn[:-1]), drawn[-1]]))} line{'s' * (drawn != ['1'])}"
+    description += f" in its {len(drawn)} panels" * (len(drawn) > 1)
     beside = dict.fromkeys(text for table in tables for text in _other_marks(table))
-    words += f", besides: {'; '.join(beside)}" * bool(beside)
+    description += f", besides: {'; '.join(beside)}" * bool(beside)
     unseen = dict.fromkeys(c["label"] for table in tables for c in table["columns"] if not c["drawn"])
-    return words + f"; nothing that its scale shows: {', '.join(unseen)}" * bool(unseen)
+    return description + f"; nothing that its scale shows: {', '.join(unseen)}" * bool(unseen)
 
 
 def _value_range_text(panel: Panel) -> str:
@@ -100,8 +100,8 @@ def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
 def figure_of(results: Results) -> dict[str, Any]:
     """Return the study's figure for the grid of ``results``, for ``json``.
 
-    ``svg`` is the picture, ``narrow`` holds a picture of each panel for a narrow window, ``words`` is the text alternative, and
-    ``tables`` has a table per panel.  Raises StudyError if the study's own plotting code fails.
+    ``svg`` is the picture, ``narrow`` holds a picture of each panel for a narrow window, ``description`` is the text
+    alternative, and ``tables`` has a table per panel.  Raises StudyError if the study's own plotting code fails.
     """
     from fastcube.plot.sheet import Sheet
 
@@ -113,5 +113,5 @@ def figure_of(results: Results) -> dict[str, Any]:
         figures = [sheet.finish(), *(figure for _, figure in narrow_panels(results))]
         drawn, *narrow = [re.sub("(<svg[^>]*>)", rf"\1{rules}", figure_svg(f, digest), count=1) for f in figures]
     tables = [_table(panel) for panel in sheet._panels]
-    words = _alternative_text(study.title, [t for t in tables if t["columns"]])
-    return {"svg": drawn, "narrow": narrow, "words": words, "tables": tables}
+    description = _alternative_text(study.title, [t for t in tables if t["columns"]])
+    return {"svg": drawn, "narrow": narrow, "description": description, "tables": tables}

@@ -25,7 +25,7 @@ _RADIUS = 12.0
 _MARGIN = 30.0
 
 #: Possible places of an arrow's text, as fractions of its length, and the wanted distance from other texts, in drawing units.
-_WORD_SHARES, _WORD_SPACE = (0.4, 0.55, 0.3, 0.65), 18.0
+_LABEL_FRACTIONS, _LABEL_SPACE = (0.4, 0.55, 0.3, 0.65), 18.0
 
 #: Largest number of faulty nodes or links in a description.
 _MOST_NAMED_FAULTS = 32
@@ -96,9 +96,9 @@ def _arrow(one: complex, other: complex, word: str, radius: float, taken: list[c
     aside = 4j * along  # arrows in opposite directions must not overlap
     tail, tip = one + (radius + 2) * along + aside, other - (radius + 2) * along + aside
     head = [f"{at.real:.1f} {at.imag:.1f}" for at in (tip, tip - 8 * along + aside, tip - 8 * along - aside)]
-    places = [one + fraction * (other - one) + 3 * aside + 4j for fraction in _WORD_SHARES]
-    rooms = [min([abs(place - word) for word in taken] + [_WORD_SPACE]) for place in places]
-    at = places[rooms.index(max(rooms))]
+    places = [one + fraction * (other - one) + 3 * aside + 4j for fraction in _LABEL_FRACTIONS]
+    distances = [min([abs(place - word) for word in taken] + [_LABEL_SPACE]) for place in places]
+    at = places[distances.index(max(distances))]
     taken += [at] * bool(word)
     text = f'<text class="word" x="{at.real:.1f}" y="{at.imag:.1f}">{html.escape(word)}</text>'
     way = f'<path class="sent" d="M {tail.real:.1f} {tail.imag:.1f} L {head[0]}"/>'
@@ -115,11 +115,11 @@ def network_svg(
     named: Mapping[int, str],
     beside: complex,
     radius: float,
-    words: str,
+    description: str,
 ) -> str:
     """Return an ``<svg>`` element of class ``name`` with nodes at ``places``; ``kinds`` are the classes of the nodes.
 
-    ``links`` are given by class.  ``beside`` is the offset of a node's name.  ``words`` is the text alternative, if needed.
+    ``links`` are given by class.  ``beside`` is the offset of a node's name.  ``description`` is the text alternative, if needed.
     """
     ways = {kind: [_link(places[u], places[v], radius) for u, v in some] for kind, some in links.items() if some}
     parts = [f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in ways.items()]
@@ -140,7 +140,7 @@ def network_svg(
     width = max(at.real for at in places) + _MARGIN - left
     height = max(at.imag for at in places) + _MARGIN + 6 - top
     box = f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    role = f'role="img" aria-label="{html.escape(words, quote=True)}"' if words else 'aria-hidden="true"'
+    role = f'role="img" aria-label="{html.escape(description, quote=True)}"' if description else 'aria-hidden="true"'
     return f'<svg class="{name}" {box} {role}>{"".join(parts)}</svg>'
 
 
@@ -209,12 +209,12 @@ def render_counterexample(data: Mapping[str, Any], value: Any, unsafe: bool) -> 
 
 def _endpoint_labels(messages: Sequence[Any]) -> dict[int, str]:
     """Return texts for the ends of messages: ``s1`` for the first source, ``t1`` for its destinations, and so on."""
-    words: dict[int, list[str]] = {}
+    endpoint_labels: dict[int, list[str]] = {}
     for i, (source, destinations) in enumerate(messages, 1):
-        words.setdefault(int(source), []).append(f"s{i}")
+        endpoint_labels.setdefault(int(source), []).append(f"s{i}")
         for v in destinations:
-            words.setdefault(int(v), []).append(f"t{i}")
-    return {v: ",".join(some) for v, some in words.items()}
+            endpoint_labels.setdefault(int(v), []).append(f"t{i}")
+    return {v: ",".join(some) for v, some in endpoint_labels.items()}
 
 
 def _arrows(n: int, value: Any) -> list[list[tuple[int, int, str]]]:

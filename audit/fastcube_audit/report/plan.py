@@ -48,9 +48,9 @@ class StudyPiece:
         """Name of the piece's files: the study, and the grid unless it is the first."""
         return self.study.name if self.grid.name == self.study.grids[0].name else f"{self.study.name}-{self.grid.name}"
 
-    def is_named_by(self, shown: Evidence) -> bool:
+    def is_named_by(self, evidence: Evidence) -> bool:
         """Whether an inventory's evidence names this grid; evidence without a grid means the study's first grid."""
-        return (shown.study, shown.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
+        return (evidence.study, evidence.grid or self.study.grids[0].name) == (self.study.name, self.grid.name)
 
     def is_done(self, have: Mapping[str, int]) -> bool:
         """Whether the goal is reached, given the trials of each point (by its text) that are complete from trial 0 on."""

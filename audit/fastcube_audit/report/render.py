@@ -15,7 +15,7 @@ from .agreement import HEADLINE_VERDICTS, VERDICT_LABELS
 from .content import content
 from .folder import Folder
 from .plan import Plan
-from .words import formula, markdown
+from .text import formula, markdown
 
 #: End tags that HTML allows to omit, because a cell, a row or the end of the table follows: a tenth of the tables' bytes.
 _OPTIONAL = re.compile(r"</t[dhr]>\s*(?=</?t[dhr]\b|</t(?:body|head)>)")
@@ -42,7 +42,7 @@ def _environment() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters |= {"formula": formula, "markdown": markdown}
-    environment.globals |= {"words": VERDICT_LABELS, "named": HEADLINE_VERDICTS}
+    environment.globals |= {"labels": VERDICT_LABELS, "named": HEADLINE_VERDICTS}
     return environment
 
 

@@ -33,7 +33,7 @@ from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
 #: Least time between two updates of the page while claims are decided: in seconds, and as a multiple of the rendering time.
-_RENDER_EVERY, _RENDER_SHARE = 10.0, 20.0
+_RENDER_EVERY, _RENDER_FACTOR = 10.0, 20.0
 
 
 class StopRequest(BaseException):
@@ -60,14 +60,14 @@ class CombinedProgress(Progress):
         self.cost = {id(piece): max(piece.seconds, 0.05) for piece in plan}
         self.whole = sum(self.cost.values())
         self.pieces = 0
-        self.skipped = self.made = self.fraction = 0.0
+        self.skipped = self.computed = self.fraction = 0.0
         self.current: StudyPiece | None = None
 
-    def end(self, piece: Any, made: bool) -> None:
+    def end(self, piece: Any, computed: bool) -> None:
         """Count a finished piece; a piece that was already there does not enter the estimate of speed."""
         self.pieces += 1
-        self.made += self.cost[id(piece)] if made else 0.0
-        self.skipped += 0.0 if made else self.cost[id(piece)]
+        self.computed += self.cost[id(piece)] if computed else 0.0
+        self.skipped += 0.0 if computed else self.cost[id(piece)]
         self.current, self.fraction = None, 0.0
 
     def update(self, done: int, wanted: int | None, where: str, final: bool = False, compiling: str = "") -> None:
@@ -89,13 +89,13 @@ class CombinedProgress(Progress):
             return
         self.last = now = time.monotonic()
         part = self.fraction * self.cost[id(self.current)] if self.current is not None else 0.0
-        left = max(0.0, self.whole - self.skipped - self.made - part)
+        left = max(0.0, self.whole - self.skipped - self.computed - part)
         elapsed = now - self.begun
-        rate = (self.made + part) / elapsed if self.made + part > 1.0 and elapsed > 0 else 1.0
+        rate = (self.computed + part) / elapsed if self.computed + part > 1.0 and elapsed > 0 else 1.0
         parts = [f"{self.pieces} of {self.all} pieces", f"{clock_text(elapsed)} elapsed"]
         if not final:
             parts += [f"{clock_text(left / rate)} left", where]
-        self._write(parts, (self.skipped + self.made + part) / self.whole if self.whole else 1.0, final)
+        self._write(parts, (self.skipped + self.computed + part) / self.whole if self.whole else 1.0, final)
 
 
 @dataclass
@@ -185,7 +185,7 @@ class Maker:
     def _make_study(self, piece: StudyPiece) -> int:
         """Run the missing trials of a grid, and draw its figure; returns the exit status."""
         if self._is_current(piece):
-            self.progress.end(piece, made=False)
+            self.progress.end(piece, computed=False)
             return FINISHED
         if code := self._stop_code():
             return code
@@ -208,13 +208,13 @@ class Maker:
         assert results is not None
         results.grid, results.study = piece.grid.name, piece.study
         self.folder.write_entry(piece, page_data(piece, results, self.plan))
-        self.progress.end(piece, made=True)
+        self.progress.end(piece, computed=True)
         self.render()
         return code
 
     def _make_example(self, piece: ExamplePiece) -> int:
-        made = self.force or self.folder.load_if_current(piece) is None
-        if made:
+        computed = self.force or self.folder.load_if_current(piece) is None
+        if computed:
             if code := self._stop_code():
                 return code
             example = piece.make()
@@ -225,8 +225,8 @@ class Maker:
                 self.progress.print_line(f"fastcube: example {piece.name} failed: {failed}")
             entry = {"gave": repr(gave), "same": not failed and bool(gave == example.value), "failed": failed}
             self.folder.write_entry(piece, entry)
-        self.progress.end(piece, made)
-        if made:
+        self.progress.end(piece, computed)
+        if computed:
             self._render_soon()
         return FINISHED
 
@@ -236,7 +236,7 @@ class Maker:
             if self.force or self.folder.load_if_current(piece, self.plan.quick) is None:
                 wanted.append(piece)
             else:
-                self.progress.end(piece, made=False)
+                self.progress.end(piece, computed=False)
         if not wanted:
             return FINISHED
         if code := self._stop_code():
@@ -256,7 +256,7 @@ class Maker:
                     data, counterexample["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
             self.folder.write_entry(piece, report)
-            self.progress.end(piece, made=True)
+            self.progress.end(piece, computed=True)
             self._render_soon()
 
         return decide_claims(
@@ -277,7 +277,7 @@ class Maker:
         self.rendering = self.rendered - begun
 
     def _render_soon(self) -> None:
-        if time.monotonic() - self.rendered > max(_RENDER_EVERY, _RENDER_SHARE * self.rendering):
+        if time.monotonic() - self.rendered > max(_RENDER_EVERY, _RENDER_FACTOR * self.rendering):
             self.render()
 
 
@@ -290,10 +290,10 @@ def prefix_trials(results: Results) -> dict[str, int]:
 def estimate_ranges(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]:
     """Return the smallest and largest estimate, with points, of the statistics that the papers name and of the study's first."""
     of_items = [
-        shown.statistic
+        evidence.statistic
         for paper in plan.papers
-        for _, shown in paper.inventory.evidence_by_item()
-        if piece.is_named_by(shown)
+        for _, evidence in paper.inventory.evidence_by_item()
+        if piece.is_named_by(evidence)
     ]
     points = [point for point, tally in results if tally.trials]
     varied = [axis.name for axis in piece.study.axes if len({str(point[axis.name]) for point in points}) > 1]
@@ -317,10 +317,10 @@ def page_data(piece: StudyPiece, results: Results, plan: Plan) -> dict[str, Any]
     notes_of = piece.grid.notes or piece.study.notes
     notes = make_notes(results, notes_of)
     estimates = []
-    for printed, shown in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
-        if not piece.is_named_by(shown):
+    for printed, evidence in comparable_numbers(item for paper in plan.papers for item in paper.inventory.all):
+        if not piece.is_named_by(evidence):
             continue
-        statistic = piece.study.statistic(shown.statistic)
+        statistic = piece.study.statistic(evidence.statistic)
         for point, tally in results:
             if all(point.get(name) == value for name, value in (printed.point or {}).items()):
                 e = results.estimates(point)[statistic.name]

@@ -12,12 +12,12 @@ from pathlib import Path
 import fastcube_audit
 
 
-def report_folder(made_in):
-    """The folder; made in ``made_in`` unless one is named."""
+def report_folder(written_in):
+    """The folder; made in ``written_in`` unless one is named."""
     named = os.environ.get("FASTCUBE_REPORT")
     if named:
         return Path(named)
-    place = Path(made_in) / "report"
+    place = Path(written_in) / "report"
     fastcube_audit.reproduce(place, quick=True, papers="sui_wang_lee")
     return place
 

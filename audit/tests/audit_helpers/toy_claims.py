@@ -24,8 +24,8 @@ def false(_: Effort) -> Verdict:
     return Verdict("refuted", "Q_1 and Q_2", small, (large,))
 
 
-@registry.claim("repaired", where="section 2", states="[All 3-cubes have 8 nodes.]", added=True, group="shared")
-def repaired(_: Effort) -> Verdict:
+@registry.claim("corrected", where="section 2", states="[All 3-cubes have 8 nodes.]", added=True, group="shared")
+def corrected(_: Effort) -> Verdict:
     SHARED.append(os.getpid())
     return Verdict("holds", "Q_3")
 

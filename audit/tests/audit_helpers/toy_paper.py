@@ -33,7 +33,7 @@ INVENTORY = parse_inventory({
          "title": "Every size", "printed": [{"name": "nodes", "value": 8, "digits": 0, "claim": "false"}],
          "shown_by": [{"claim": "false"}]},
         {"id": "three", "kind": "statement", "place": "section 2", "stated": "So do 3-cubes.",
-         "shown_by": [{"claim": "repaired"}, {"example": "three"}]},
+         "shown_by": [{"claim": "corrected"}, {"example": "three"}]},
         {"id": "figure-2", "kind": "figure", "number": "2", "place": "section 3", "stated": "A word.",
          "concept": "a drawing of a word"},
     ],

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from fastcube.algorithms.gathering import Gathering
-from fastcube.algorithms.trees import detect, find_tree
+from fastcube.algorithms.trees import find_tree, unusable_link_masks
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
@@ -127,7 +127,7 @@ def m_0_small(effort: Effort) -> Verdict:
 )
 def theorem_7(cube: Hypercube) -> Counterexample | None:
     """Find the first set of 2^(n-1) links that leaves no sink and isolates no node."""
-    is_isolating = any(word == 2**cube.n - 1 for word in detect(cube).tolist())
+    is_isolating = any(word == 2**cube.n - 1 for word in unusable_link_masks(cube).tolist())
     if is_isolating or find_tree(cube) is not None:
         return None
     description = "as many faulty links, no isolated node, and no sink"
@@ -262,9 +262,9 @@ def faulty_as_isolated(cube: Hypercube, v: int) -> Counterexample | None:
     cut = Hypercube(cube.n, (), [*cube.faulty_links, *((v, w) for w in cube.neighbours(v))])
     runs = [gather_on_tree(c) for c in (faulty, cut)]
     outcomes = [None if g is None else (g.tree.order, g.arrived) for g in runs]
-    if detect(faulty).tolist() == detect(cut).tolist() and outcomes[0] == outcomes[1]:
+    if unusable_link_masks(faulty).tolist() == unusable_link_masks(cut).tolist() and outcomes[0] == outcomes[1]:
         return None
-    python = f"[fc.detect(c).tolist() for c in (cube, fc.{cut.source()})]"
+    python = f"[fc.unusable_link_masks(c).tolist() for c in (cube, fc.{cut.source()})]"
     return cube_counterexample(f"FAULT of all nodes, {v:0{cube.n}b} faulty, and its links faulty", faulty, python)
 
 
@@ -282,12 +282,12 @@ def computation_slowdown(effort: Effort) -> Verdict:
         for cube in effort.each(enumerate_cubes(n, f), f"Q_{n}"):
             g = gather_on_tree(cube)
             if g is not None and effort.count_if_applicable() and g.expected != 2**n - f:
-                alone = sum(word != 2**n - 1 for word in detect(cube).tolist())
+                alone = sum(word != 2**n - 1 for word in unusable_link_masks(cube).tolist())
                 check_agreement(g.expected, alone, "nodes that hold data, and nodes with a nonfaulty link")
                 description = "nodes that hold data, and N - f: fewer, since the faults isolate another node"
                 fewer = gathering_counterexample(description, cube, "[g.expected, 2**cube.n - len(cube.faulty_nodes)]")
                 description = "nodes that hold data, and N less the faulty and the isolated nodes: equal"
-                counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.detect(cube).tolist())]"
+                counted = "[g.expected, sum(word != 2**cube.n - 1 for word in fc.unusable_link_masks(cube).tolist())]"
                 return Verdict(
                     "depends",
                     "fault sets with a sink by size",

@@ -1,7 +1,7 @@
 """Worked examples of Leu & Kuo: the trees, tables and figures of the paper, and the applications of its section 2.1."""
 
 from fastcube.algorithms.gathering import gather
-from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
+from fastcube.algorithms.trees import CommunicationTree, find_tree, unusable_link_masks
 from fastcube.networks.hypercube import Hypercube
 
 from ...examples import Drawing, Example, examples_of
@@ -82,7 +82,7 @@ def figure_4() -> Example:
     """Return the example that counts fault-free trees among all n! 2^n = 48."""
     cubes = f"(fc.Hypercube(3), fc.Hypercube(3, [], {[*LINKS_2]}))"
     description = "fault-free trees of Q_3: all 48 without faults, 2 with the faulty links of Example 2"
-    return Example(description, f"[len(list(fc.exhaust(c))) for c in {cubes}]", [48, 2])
+    return Example(description, f"[len(list(fc.fault_free_trees(c))) for c in {cubes}]", [48, 2])
 
 
 def figure_5() -> Example:
@@ -150,8 +150,8 @@ def figure_9() -> Example:
     """Return the example of FAULT of nodes 000, ..., 111."""
     cube = Hypercube(3, (), LINKS_2)
     value = ["000", "010", "000", "010", "001", "011", "000", "010"]
-    python = f"[format(int(word), '03b') for word in fc.detect(fc.Hypercube(3, [], {[*LINKS_2]}))]"
-    inside = {v: f"{int(word):03b}" for v, word in enumerate(detect(cube))}
+    python = f"[format(int(word), '03b') for word in fc.unusable_link_masks(fc.Hypercube(3, [], {[*LINKS_2]}))]"
+    inside = {v: f"{int(word):03b}" for v, word in enumerate(unusable_link_masks(cube))}
     drawn = Drawing(3, faulty_links=LINKS_2, inside=inside, caption="FAULT of each node")
     return Example("FAULT of nodes 000, 001, ..., 111: <011> at 101", python, value, (drawn,))
 

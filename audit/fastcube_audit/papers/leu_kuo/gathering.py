@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.gathering_run import GatheringRun
-from fastcube.algorithms.trees import CommunicationTree, detect, find_tree
+from fastcube.algorithms.trees import CommunicationTree, find_tree, unusable_link_masks
 from fastcube.exact.enumeration import exact_gather
 from fastcube.networks.hypercube import Hypercube
 
@@ -328,7 +328,7 @@ def dependency_graph(g: Gathering) -> Counterexample | None:
 
 def _is_acyclic(tree: CommunicationTree) -> bool:
     """Whether nodes can be ordered so that each waits for earlier ones only, in the graph with most edges (of ``as_printed``)."""
-    fault, d = detect(tree.cube).tolist(), tree.order
+    fault, d = unusable_link_masks(tree.cube).tolist(), tree.order
     waits: dict[int, set[int]] = {v: set() for v in range(2**tree.n)}
     for i, sender, receiver in tree.links:
         if not fault[sender] >> d[i] & 1:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastcube.algorithms.trees import CommunicationTree, find_tree
-from fastcube.algorithms.trees_lattice import exhaust
+from fastcube.algorithms.trees_lattice import fault_free_trees
 from fastcube.exact.enumeration import exact_trees
 from fastcube.networks.hypercube import Hypercube
 
@@ -85,7 +85,7 @@ def sample_cubes(effort: Effort, n: int, count: int, seed: int) -> Iterator[Hype
 )
 def property_1(n: int) -> Counterexample | None:
     """List the trees; as sets of links only half as many are different."""
-    listed = cube_counterexample("trees listed", Hypercube(n), "len(list(fc.exhaust(cube)))")
+    listed = cube_counterexample("trees listed", Hypercube(n), "len(list(fc.fault_free_trees(cube)))")
     return None if listed.value == math.factorial(n) * 2**n else listed
 
 
@@ -100,7 +100,7 @@ def property_1_links(effort: Effort) -> Verdict:
     """Count the sets of undirected links of all trees: there are half as many sets as trees."""
     largest = effort.by_effort(full=5, quick=4)
     for n in range(1, largest + 1):
-        trees = list(effort.each(exhaust(Hypercube(n)), f"Q_{n}"))
+        trees = list(effort.each(fault_free_trees(Hypercube(n)), f"Q_{n}"))
         effort.applied += len(trees)
         different = {frozenset(frozenset(link[1:]) for link in tree.links) for tree in trees}
         check_agreement(
@@ -119,7 +119,7 @@ def all_trees(proof: str, full: int = 4) -> Cases:
     """Return all trees of small cubes, as tests of a statement that ``proof`` proves."""
     return Cases(
         f"{proof}; all trees of Q_1, ..., Q_{{}}",
-        lambda largest: ((tree,) for n in range(1, largest + 1) for tree in exhaust(Hypercube(n))),
+        lambda largest: ((tree,) for n in range(1, largest + 1) for tree in fault_free_trees(Hypercube(n))),
         full,
         full - 1,
         "all trees",
@@ -279,7 +279,7 @@ def example_2(effort: Effort) -> Verdict:
 def equation_7(effort: Effort) -> Verdict:
     """Evaluate the printed formula in the second step of Example 2, with USED_N = {000, 010} and USED_D = {1}."""
     effort.count_if_applicable()
-    python = "[sum(fc.detect(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
+    python = "[sum(fc.unusable_link_masks(cube)[u ^ 1 << j].item() >> 1 & 1 for u in (0b000, 0b010)) for j in (0, 2)]"
     found = cube_counterexample(
         "COST(0) and COST(2) as printed, in the second step of Example 2, which prints 0 and 1", EXAMPLE_2, python
     )
@@ -340,7 +340,7 @@ def beyond_theorem_3(cube: Hypercube) -> Counterexample | None:
     clean = any(not any(cube.is_faulty_link(v, w) for w in cube.neighbours(v)) for v in range(2**cube.n))
     if clean == (not _no_sink(cube)):
         return None
-    python = "[fc.find_tree(cube) is not None, fc.detect(cube).tolist()]"
+    python = "[fc.find_tree(cube) is not None, fc.unusable_link_masks(cube).tolist()]"
     return cube_counterexample("whether there is a tree, and FAULT of all nodes", cube, python)
 
 
@@ -391,5 +391,8 @@ def example_detect_word(effort: Effort) -> Verdict:
     """Check the word of Figure 9 that the text prints."""
     effort.count_if_applicable()
     return example_verdict(
-        cube_counterexample("FAULT(101)", EXAMPLE_2, "fc.detect(cube)[0b101].item()").with_form("{value:node}"), 0b011
+        cube_counterexample("FAULT(101)", EXAMPLE_2, "fc.unusable_link_masks(cube)[0b101].item()").with_form(
+            "{value:node}"
+        ),
+        0b011,
     )

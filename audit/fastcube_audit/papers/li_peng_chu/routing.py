@@ -103,8 +103,8 @@ def lemma_2(effort: Effort) -> Verdict:
     """Find a case in which no path leads over a single virtual edge, in order of m, k and number of faults."""
     for k, dual in effort.each(_small_cases(), "small dual-cubes"):
         for t in nonfaulty_others(dual):
-            apart = effort.count_if_applicable(dual.class_of(t) == 0 and not dual.same_cluster(0, t))
-            if apart and not dual.virtual_edges(0, t):
+            other_cluster = effort.count_if_applicable(dual.class_of(t) == 0 and not dual.same_cluster(0, t))
+            if other_cluster and not dual.virtual_edges(0, t):
                 return Verdict(
                     "refuted",
                     f"k-safe fault sets of DC(m) in order of m, k and size, up to DC({dual.m}), k = {k}, "

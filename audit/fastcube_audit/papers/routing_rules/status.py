@@ -246,7 +246,7 @@ def levels_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
         "node of level k has bits 1 .. k of the safety vector."
     ),
 )
-def words_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
+def status_chain(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Check that each of the four definitions implies the next one, for all fault sets."""
     marked, levels = exhaustive.marked_nodes(n, faulty)[0], exhaustive.safety_levels(n, faulty)[0]
     bits = exhaustive.safety_vectors(n, faulty)[:, :, 1:]
@@ -340,5 +340,5 @@ def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 )
 def gu_peng_connected(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Check that the nonfaulty nodes are connected, for k = 1, 2, 3 and all sets that satisfy the hypothesis."""
-    apart: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
-    return apart & _have_k_neighbours(n, f, faulty)[:, None]
+    disconnected: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
+    return disconnected & _have_k_neighbours(n, f, faulty)[:, None]

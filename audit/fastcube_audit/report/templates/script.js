@@ -38,12 +38,12 @@
   const plain = (element) => element.textContent.toLowerCase().replace(/\s+/g, " ");
   const items = all("details.item").map((item) => ({ item, line: plain(item.querySelector("summary")), text: plain(item) }));
   const filter = () => {
-    const words = form.querySelector("input[type=search]").value.toLowerCase().trim().replace(/\s+/g, " ");
+    const typed = form.querySelector("input[type=search]").value.toLowerCase().trim().replace(/\s+/g, " ");
     const kinds = new Set(all("input:checked", form).map((box) => box.value));
-    const lines = items.some(({ line }) => line.includes(words)); // what a line says goes before what is inside
+    const lines = items.some(({ line }) => line.includes(typed)); // what a line says goes before what is inside
     let shown = 0;
     for (const { item, line, text } of items) {
-      item.hidden = !kinds.has(item.dataset.verdict) || !(lines ? line : text).includes(words);
+      item.hidden = !kinds.has(item.dataset.verdict) || !(lines ? line : text).includes(typed);
       shown += item.hidden ? 0 : 1;
     }
     document.getElementById("found").textContent = `${shown} of ${items.length} lines, including our own`;

@@ -59,21 +59,21 @@ def wrap_mathtext(text: str, width: int) -> str:
 
     Lines are broken at spaces outside mathematics.
     """
-    words = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
-    lines = fill_lines(words, width := max(20, width))
-    tried = (fill_lines(words, narrower) for narrower in range(width, 0, -1))
+    pieces = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
+    lines = fill_lines(pieces, width := max(20, width))
+    tried = (fill_lines(pieces, narrower) for narrower in range(width, 0, -1))
     *_, balanced = itertools.takewhile(lambda narrower: len(narrower) == len(lines), tried)
     return "\n".join(balanced)
 
 
-def fill_lines(words: list[str], width: int) -> list[str]:
+def fill_lines(pieces: list[str], width: int) -> list[str]:
     """Return the words in lines of at most about ``width`` visible characters; a longer word has a line of its own."""
     lines = [""]
-    for word in words:
-        if lines[-1] and visible_length(lines[-1]) + 1 + visible_length(word) > width:
-            lines.append(word)
+    for piece in pieces:
+        if lines[-1] and visible_length(lines[-1]) + 1 + visible_length(piece) > width:
+            lines.append(piece)
         else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
+            lines[-1] = f"{lines[-1]} {piece}".strip()
     return lines
 
 

@@ -5,7 +5,7 @@ from helpers.compiled import mark_others_slow
 
 from fastcube.measure.estimate import proportion
 from fastcube.plot.sheet import Sheet
-from fastcube.plot.words import axis_text, mathtext, value_text, wrap_mathtext
+from fastcube.plot.text import axis_text, mathtext, value_text, wrap_mathtext
 
 
 @pytest.mark.parametrize(

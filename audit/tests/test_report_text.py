@@ -16,7 +16,7 @@ from fastcube_audit.readings import parse_readings, readings
 
 pytest.importorskip("jinja2")
 
-from fastcube_audit.report.words import formula, markdown
+from fastcube_audit.report.text import formula, markdown
 from fastcube_audit.values import format_value, value_text
 
 ROOT = Path(__file__).parents[2]
@@ -135,7 +135,7 @@ def test_readme_says_what_the_page_says_was_found():
             table[row[1]] = row[2].replace("`", "").split(", "), re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row[3])
     studies = {paper.name: [*paper.studies] for paper in papers_with_inventory()}
     assert {
-        line["paper"]: (studies[line["paper"]], line["words"])
+        line["paper"]: (studies[line["paper"]], line["text"])
         for line in resources.read_json("findings", "fastcube_audit.report")["found"]
     } == table
 
