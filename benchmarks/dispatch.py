@@ -47,7 +47,7 @@ PROBE = 0.002
 
 #: Measurements in turns, the second only for choices that look slow: CPU seconds of the fastest kernel in a turn, the number of
 #: turns, and up to how many times as long as the fastest a kernel may take to have turns.
-MEASUREMENTS = ((0.004, 5, 3.0), (0.03, 9, 1.5))
+MEASUREMENTS = ((0.01, 4, 3.0), (0.06, 5, 1.5))
 
 #: CPU seconds of the fastest kernel after which there are no more than two turns: some trials take seconds.
 ENOUGH = 0.3
