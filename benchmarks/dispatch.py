@@ -52,6 +52,9 @@ MEASUREMENTS = ((0.01, 4, 3.0), (0.06, 5, 1.5))
 #: CPU seconds of the fastest kernel after which there are no more than two turns: some trials take seconds.
 ENOUGH = 0.3
 
+#: Most trials of a turn.  Where a kernel counts them in less than ``PROBE`` it decides the point without a trial.
+MOST_TRIALS = 1 << 24
+
 #: Most points of one grid.
 MOST_POINTS = 12
 
@@ -73,7 +76,7 @@ def estimate_seconds(count: Counter) -> float:
     """Return the approximate CPU seconds per trial."""
     count(1)  # touches the memory for the first time
     trials = 1
-    while (took := count(trials)) < PROBE and trials < 1 << 24:
+    while (took := count(trials)) < PROBE and trials < MOST_TRIALS:
         trials *= 8
     return took / trials
 
@@ -83,12 +86,12 @@ def time_in_turns(counters: Mapping[str, Counter], chosen: Collection[str]) -> d
     seconds = {name: estimate_seconds(count) for name, count in counters.items()}
     for span, turns, most in MEASUREMENTS:
         fastest = min(seconds.values())
-        trials = max(1, round(span / fastest))
+        trials = max(1, min(MOST_TRIALS, round(span / fastest)))
         timed = [name for name in counters if name in chosen or seconds[name] < most * fastest]
         seconds |= dict.fromkeys(timed, math.inf)
         for name in timed * min(turns, 2 + int(ENOUGH / (trials * fastest))):
             seconds[name] = min(seconds[name], counters[name](trials) / trials)
-        if max(seconds[name] for name in chosen) < NEAR * min(seconds.values()):
+        if fastest * MOST_TRIALS < PROBE or max(seconds[name] for name in chosen) < NEAR * min(seconds.values()):
             break
     return seconds
 
@@ -134,7 +137,7 @@ def report_study(name: str, every: bool) -> int:
         counters = {kernel: make_counter(study, row.table.load_kernel(kernel), point) for kernel in serving}
         chosen = choose(name, point)
         seconds = time_in_turns(counters, [chosen])
-        behind = seconds[chosen] / min(seconds.values())
+        behind = max(seconds[chosen], PROBE / MOST_TRIALS) / max(min(seconds.values()), PROBE / MOST_TRIALS)
         slow += behind > LIMIT
         if every or behind > LIMIT:
             times = ", ".join(f"{kernel} {1e9 * s:.3g} ns" for kernel, s in seconds.items())
@@ -151,7 +154,9 @@ def report_dualcube(every: bool) -> int:
     for m in sizes:
         last = max(i for i in range(1000) if is_in_lanes(m, i / 1000))
         rates = {"lanes": last / 1000, "one at a time": (last + 1) / 1000}
-        counters = {way: make_counter(study, kernel, study.point({"m": m, "rate": rate})) for way, rate in rates.items()}
+        counters = {
+            way: make_counter(study, kernel, study.point({"m": m, "rate": rate})) for way, rate in rates.items()
+        }
         seconds = time_in_turns(counters, [*counters])
         jump = seconds["lanes"] / seconds["one at a time"]
         slow += not 1 / LIMIT < jump < LIMIT

@@ -29,7 +29,7 @@ _MOST_IN_LANES = {
         *(960, 1240, 1560, 1900),
     ),
 }
-_LANES_OF_LARGE_CUBES = {True: 3000, False: 2300}
+_LANES_OF_LARGE_CUBES = {True: 3400, False: 2500}
 
 #: Smallest number of faults of Q_17 .. Q_23 for which marking the whole cube is faster than merging subcubes, measured likewise.
 _LEAST_MARKED = {17: 95, 18: 145, 19: 210, 20: 350, 21: 550, 22: 600, 23: 900}
