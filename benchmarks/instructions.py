@@ -67,7 +67,7 @@ def optimise(machine: Any, module: Any) -> None:
 def count_lines(assembly: str, name: str) -> int:
     """Return the number of instructions of a function, without its returns."""
     lines = assembly.partition(f"\n{name}:")[2].partition(".size")[0].splitlines()
-    return sum(line.startswith("\t") and not line.startswith("\t.") and "ret" not in line for line in lines)
+    return sum(line[:1] == "\t" and line[1:2].isalpha() and "ret" not in line for line in lines)
 
 
 class ModuleReadError(BaseException):
