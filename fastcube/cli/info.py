@@ -54,6 +54,8 @@ def command(file: str | None, unchecked: bool) -> None:
     click.echo(f"generator  {GENERATOR}")
     each = range_text(f"{min(done, default=0):,}", f"{max(done, default=0):,}")
     click.echo(f"points     {len(done)}, with {each} trials, {sum(done):,} in all")
+    if target := results.goal.target_text(results.study):
+        click.echo(f"target     {target}, in the last run")
     if axis := results.study.swept_axis:
         click.echo(f"curves     points that differ in {axis.name} alone share their trials")
     click.echo(f"digest     {results.digest()}")

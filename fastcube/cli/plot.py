@@ -38,6 +38,11 @@ from . import completion, options, print_message
 )
 @click.option("--panel", metavar="K,L", help="Numbers of the panels to plot, from 1; by default all.")
 @click.option("--title", metavar="TEXT", help="Title of the figure, or none for no title; by default the study's.")
+@click.option("--xlabel", metavar="TEXT", help="Label of the horizontal axis of one panel; by default as in the study.")
+@click.option("--ylabel", metavar="TEXT", help="Label of the vertical axis of one panel; by default as in the study.")
+@click.option(
+    "--legend", metavar="A,B", help="Labels of the lines, in the order of the legend; by default the study's."
+)
 @options.where_option
 @options.file
 def command(
@@ -52,6 +57,9 @@ def command(
     style: str | None,
     panel: str | None,
     title: str | None,
+    xlabel: str | None,
+    ylabel: str | None,
+    legend: str | None,
     where: tuple[str, ...],
     unchecked: bool,
     study: str | None,
@@ -76,8 +84,9 @@ def command(
         print_message(
             f"the code of {results.study.name} is not here: this is the plain figure (--study FILE.py gives its own)"
         )
-    layout = {"width": width, "height": height, "style": style, "title": title}
-    draw_figure(several, output, None, chosen, x, by, log, _read_panels(panel), **layout)
+    layout = {"width": width, "height": height, "style": style, "title": title, "xlabel": xlabel, "ylabel": ylabel}
+    labels = False if legend is None else legend.split(",")
+    draw_figure(several, output, None, chosen, x, by, log, _read_panels(panel), legend=labels, **layout)
     print_message(f"figure in {output}")
 
 

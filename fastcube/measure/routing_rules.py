@@ -87,30 +87,52 @@ def is_searched(point: Point) -> bool:
     return int(point["n"]) <= MAX_SEARCHED_DIMENSION
 
 
+#: Hops after which a rule gives a message up.
+_MOST_HOPS = {"dfs": "2^16", "sidetrack": "8n"}
+#: Why a rule refuses a message.
+_REFUSALS = {
+    "route3": ", because no node is active",
+    **dict.fromkeys(("levels", "vectors"), ", because its statuses promise no path"),
+}
+
+
 def rule_statistics(
     name: str, condition: str | None = None, refuses: bool = False, cut: bool = False
 ) -> list[Statistic]:
     """Return the statistics of a rule: fractions delivered and delivered over the Hamming distance, and extra links."""
     rule = name.upper()
     out: list[Statistic] = [
-        Proportion(name=f"{name}_delivered", description=f"fraction of messages that {rule} delivers", condition=condition),
-        Proportion(name=f"{name}_at_hamming",
-                   description=f"fraction of messages that {rule} delivers in as many links as the Hamming distance",
-                   condition=condition, shown=False),
-        NormalMean(name=f"{name}_extra_links",
-                  description=f"mean number of links beyond the Hamming distance, over messages that {rule} delivers",
-                  total=f"{name}_extra_links", squares=f"{name}_extra_squares", nonzero=f"{name}_above_hamming",
-                  condition=f"{name}_delivered", shown=False),
-    ]  # a table, row by row # fmt: skip
+        Proportion(
+            name=f"{name}_delivered",
+            description=f"fraction of all messages, each between two random nonfaulty nodes, that {rule} delivers",
+            condition=condition,
+        ),
+        Proportion(
+            name=f"{name}_at_hamming",
+            description=f"fraction of all messages that {rule} delivers in as many links as the Hamming distance",
+            condition=condition,
+            shown=False,
+        ),
+        NormalMean(
+            name=f"{name}_extra_links",
+            description="mean number of hops, steps back included, minus the Hamming distance, among messages that "
+            f"{rule} delivers",
+            total=f"{name}_extra_links",
+            squares=f"{name}_extra_squares",
+            nonzero=f"{name}_above_hamming",
+            condition=f"{name}_delivered",
+            shown=False,
+        ),
+    ]
     for asked, what, does in (
-        (refuses, "refused", "refuses"),
-        (cut, "limit", "cuts off at its largest number of hops"),
+        (refuses, "refused", f"refuses to send{_REFUSALS.get(name, '')}"),
+        (cut, "limit", f"gives up after {_MOST_HOPS.get(name, 'its largest number of')} hops"),
     ):
         if asked:
             out.append(
                 Proportion(
                     name=f"{name}_{what}",
-                    description=f"fraction of messages that {rule} {does}",
+                    description=f"fraction of all messages that {rule} {does}",
                     condition=condition,
                     shown=False,
                 )
@@ -126,25 +148,26 @@ def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
             name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
         )
     for name in names:
-        what = f"fraction of messages with a nonfaulty path minus fraction that {name.upper()} delivers (n <= 12)"
+        what = f"fraction of all messages that {name.upper()} does not deliver though a nonfaulty path exists (n <= 12)"
         loss = f"{name}_loss"
         out.append(
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
     for name in compared_rules(names, reference):
-        what = f"fraction of messages that {name.upper()} delivers minus fraction that {reference.upper()} delivers"
+        what = f"fraction of all messages that {name.upper()} delivers minus fraction that {reference.upper()} delivers"
         total, differs = f"{name}_diff", f"{name}_differs"
         difference = _difference_name(name, reference)
         out.append(PairedDifference(name=difference, description=what, total=total, nonzero=differs, shown=False))
     reachable = Proportion(
         name="reachable",
-        description="fraction of messages with a nonfaulty path to their destination (n <= 12)",
+        description="fraction of all messages whose source and destination a nonfaulty path joins (n <= 12)",
         defined=is_searched,
         shown=False,
     )
     minimal = Proportion(
         name="hamming_path_exists",
-        description="fraction of messages with a nonfaulty path as long as the Hamming distance, where this is known",
+        description="fraction of messages with a nonfaulty path as long as the Hamming distance H, among messages with "
+        "H <= 24 or fewer than H faults between the ends",
         condition="hamming_path_known",
         shown=False,
     )

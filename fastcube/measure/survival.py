@@ -94,25 +94,39 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
     return (
         ComplementProportion(
             name="disconnected",
-            description="probability that the nonfaulty nodes are not connected",
+            description="probability that the nonfaulty nodes are not connected, or that there are none",
             events="connected",
         ),
-        Proportion(name="connected", description="probability that the nonfaulty nodes are connected"),
-        Proportion(name="no_isolated_node", description="probability that no nonfaulty node is isolated"),
+        Proportion(
+            name="connected", description="probability that the nonfaulty nodes are connected, and that there is one"
+        ),
+        Proportion(
+            name="no_isolated_node",
+            description="probability that every nonfaulty node has a nonfaulty link to a nonfaulty neighbour",
+        ),
         Proportion(
             name="extra_1",
-            description="probability that nonfaulty nodes are disconnected, and none is isolated",
+            description="probability of two or more components of nonfaulty nodes, none of them a single node",
             events="extra_1",
         ),
         Proportion(
             name="st_connected",
-            description="probability that a nonfaulty path joins two random nonfaulty nodes s and t",
+            description="probability that a nonfaulty path joins two random nonfaulty nodes s and t, among trials with at "
+            "least two",
             events="st_connected",
             **_PAIR,
         ),
-        difference_statistic("connected", "connected", "connected"),
-        difference_statistic("extra_1", "extra_1", "disconnected, no node isolated", shown=False),
-        difference_statistic("st_connected", "st_connected", "t reached from s", shown=False, **pair),
+        difference_statistic("connected", "connected", "probability that the nonfaulty nodes are connected"),
+        difference_statistic(
+            "extra_1", "extra_1", "probability of two or more components, none of them a single node", shown=False
+        ),
+        difference_statistic(
+            "st_connected",
+            "st_connected",
+            "probability that a nonfaulty path joins two random nonfaulty nodes s and t, among trials with at least two",
+            shown=False,
+            **pair,
+        ),
     )
 
 

@@ -51,24 +51,63 @@ def _has_survivors(point: Point) -> bool:
 
 
 STATISTICS: tuple[Statistic, ...] = (
-    Proportion(name="connected", description="probability that the survivors are connected"),
-    Proportion(name="disconnected", description="probability that the survivors are in several components", shown=False),
-    Proportion(name="no_isolated_node", description="probability that no survivor is isolated"),
-    Proportion(name="extra_1", description="probability that the survivors are disconnected, and none is isolated"),
-    Mean(name="largest_component", description="fraction of the survivors in the largest component", total="largest",
-         squares="largest_squares", nonzero="some", unit=_survivor_count),
-    Mean(name="second_largest_component", description="fraction of the survivors in the second largest component",
-         total="second", squares="second_squares", nonzero="disconnected", unit=_survivor_count,
-         bound=lambda point: 0.5),
-    ShiftedMean(name="mean_component", description="expected size of the component of a random survivor", total="connected_pairs",
-                squares="connected_pairs_squares", nonzero="some", unit=lambda point: _survivor_count(point) / 2, units="nodes",
-                bound=lambda point: _survivor_count(point) - 1, least=1.0, defined=_has_survivors),
-    NormalMean(name="susceptibility",
-               description="sum of squared sizes of components but the largest, divided by the survivors (heavy tail)",
-               total="others", squares="others_squares", nonzero="disconnected", unit=_survivor_count, units="nodes",
-               bound=lambda point: _survivor_count(point) / 4,
-               least_sum=lambda point: MIN_SUM_OF_TAIL * _survivor_count(point) / 4),
-)  # a table, row by row # fmt: skip
+    Proportion(
+        name="connected",
+        description="probability that the survivors, the nodes that have not failed, are connected, "
+        "and that there is one",
+    ),
+    Proportion(
+        name="disconnected", description="probability that the survivors form two or more components", shown=False
+    ),
+    Proportion(
+        name="no_isolated_node", description="probability that every survivor has a link that works to another survivor"
+    ),
+    Proportion(
+        name="extra_1",
+        description="probability that the survivors form two or more components, none of them a single node",
+    ),
+    Mean(
+        name="largest_component",
+        description="mean fraction of the survivors in the largest component, 0 without survivors",
+        total="largest",
+        squares="largest_squares",
+        nonzero="some",
+        unit=_survivor_count,
+    ),
+    Mean(
+        name="second_largest_component",
+        description="mean fraction of the survivors in the second largest component, 0 if there is none",
+        total="second",
+        squares="second_squares",
+        nonzero="disconnected",
+        unit=_survivor_count,
+        bound=lambda point: 0.5,
+    ),
+    ShiftedMean(
+        name="mean_component",
+        description="mean number of nodes of the component that holds a uniformly random survivor",
+        total="connected_pairs",
+        squares="connected_pairs_squares",
+        nonzero="some",
+        unit=lambda point: _survivor_count(point) / 2,
+        units="nodes",
+        bound=lambda point: _survivor_count(point) - 1,
+        least=1.0,
+        defined=_has_survivors,
+    ),
+    NormalMean(
+        name="susceptibility",
+        description="mean of the sum of squared component sizes without the largest, divided by the number of survivors "
+        "(heavy tail)",
+        total="others",
+        squares="others_squares",
+        nonzero="disconnected",
+        unit=_survivor_count,
+        units="nodes",
+        bound=lambda point: _survivor_count(point) / 4,
+        least_sum=lambda point: MIN_SUM_OF_TAIL * _survivor_count(point) / 4,
+    ),
+)
 
 
 def sample(point: Point, key: int, trial: int, family: Family | None = None) -> Sample:

@@ -11,10 +11,13 @@ process dies, cannot be stopped in the middle of its work, and does not report p
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import importlib
 import multiprocessing
 import os
 import queue
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -26,7 +29,7 @@ from typing import Any
 Serve = Callable[[Callable[[], Any], Callable[[Any], None]], None]
 
 #: The program of a worker.  ``-m`` would put the working folder first on the path, and a file there could replace any module.
-_START = f"import sys; sys.path[:] = sys.argv[4:]; from {__name__} import run_worker; run_worker(*sys.argv[1:4])"
+_START = f"import sys; sys.path[:] = sys.argv[5:]; from {__name__} import run_worker; run_worker(*sys.argv[1:5])"
 
 
 class WorkerProcess:
@@ -40,13 +43,23 @@ class WorkerProcess:
 
     def __init__(self, serve: Serve) -> None:
         self._connection, of_worker = multiprocessing.Pipe()
-        with of_worker:
-            given = serve.__module__, serve.__name__, str(of_worker.fileno())
+        alive, self._alive = multiprocessing.Pipe(duplex=False)  # closed when this process ends, for any reason
+        with of_worker, alive:
+            descriptors = [of_worker.fileno(), alive.fileno()]
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, *given, *sys.path],
+                [
+                    sys.executable,
+                    "-P",
+                    "-c",
+                    _START,
+                    serve.__module__,
+                    serve.__name__,
+                    *map(str, descriptors),
+                    *sys.path,
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[of_worker.fileno()],
+                pass_fds=descriptors,
                 process_group=0,  # Ctrl-C in a terminal must not reach the worker, only the process that prints
             )
 
@@ -68,15 +81,29 @@ class WorkerProcess:
         return self.process.wait()
 
 
-def run_worker(module: str, function: str, descriptor: str) -> None:
+def run_worker(module: str, function: str, descriptor: str, alive: str) -> None:
     """Run a worker: the main program of the process that ``WorkerProcess`` starts."""
     sys.stdout = sys.stderr
+    _end_with_parent(int(alive))
     connection = Connection(int(descriptor))
     messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_forward_messages, args=(connection, messages), daemon=True).start()
     with contextlib.suppress(BrokenPipeError):  # the parent has ended
         getattr(importlib.import_module(module), function)(messages.get, connection.send)
     os._exit(0)
+
+
+def _end_with_parent(alive: int) -> None:
+    """Let the system end this process when the other end of the pipe ``alive`` is closed.
+
+    The thread of ``_forward_messages`` cannot do it while compiled code holds the interpreter's lock, which a claim's
+    search does for minutes.  Linux sends SIGIO then, which ends a process; elsewhere the thread does it when the lock is free.
+    """
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(alive, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(alive, fcntl.F_SETFL, fcntl.fcntl(alive, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([alive], [], [], 0)[0]:  # closed before the system knew whom to tell
+        os._exit(0)
 
 
 def _forward_messages(connection: Connection, messages: queue.SimpleQueue[Any]) -> None:

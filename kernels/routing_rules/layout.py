@@ -52,7 +52,7 @@ def _route_counters(name: str) -> tuple[Counter | Moments, ...]:
         Counter(f"{name}_at_hamming", f"{rule}'s messages delivered over the Hamming distance"),
         Moments(
             f"{name}_extra_links",
-            f"links beyond the Hamming distance on {rule}'s delivered ways",
+            f"links beyond the Hamming distance on {rule}'s delivered routes",
             squared=f"{name}_extra_squares",
             nonzero=f"{name}_above_hamming",
         ),
@@ -65,7 +65,7 @@ def _rule_counters(name: str) -> tuple[Counter | Moments, ...]:
     return (
         *_route_counters(name),
         Counter(f"{name}_refused", f"messages that {rule} refuses"),
-        Counter(f"{name}_unknown", f"messages of which {rule}'s words are not computed"),
+        Counter(f"{name}_unknown", f"messages of which {rule}'s statuses are not computed"),
         Counter(f"{name}_loss", f"trials with a feasible path in which {rule} does not deliver (n <= 12)"),
     )
 
@@ -87,7 +87,7 @@ def make_layout(names: Sequence[str], reference: str = REFERENCE) -> Layout:
         Counter("hamming_path_exists", "trials with a feasible path over the Hamming distance"),
         Counter("hamming_path_known", "trials in which that is known: fewer than H faults between, or H <= 24"),
         *(
-            Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+            Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered route of {name.upper()}")
             for name in names
         ),
         *(
@@ -108,7 +108,7 @@ ROUTING_RULES_RATE = Layout(
     Counter("valid", "trials with two nonfaulty ends; the others are discarded"),
     *(counter for name in BLIND_RULES for counter in _route_counters(name)),
     *(
-        Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered way of {name.upper()}")
+        Maximum(f"{name}_most", f"most links beyond the Hamming distance on a delivered route of {name.upper()}")
         for name in BLIND_RULES
     ),
 )
@@ -123,6 +123,6 @@ SAFETY_STATUS = Layout(
             Moments(f"{word}_steps", f"rounds of {word}", 1, 1, f"{word}_steps_squares", f"{word}_steps_some"),
         )
     ),
-    Counter("known", "trials whose words are computed: no unsafe subcube has more than 20 dimensions"),
+    Counter("known", "trials whose statuses are computed: no unsafe subcube has more than 20 dimensions"),
     *(Maximum(f"{word}_most_rounds", f"most rounds of {word}") for word in STATUS_NAMES),
 )

@@ -6,7 +6,7 @@ from ..tally.layout import Counter, Layout, Maximum, Moments
 COMPARED_EVENTS = {
     "connected": "the nonfaulty nodes are connected",
     "no_isolated_node": "no nonfaulty node is isolated",
-    "extra_1": "apart although no node is isolated",
+    "extra_1": "the nonfaulty nodes are disconnected although none is isolated",
     "st_connected": "t can be reached from s",
 }
 

@@ -91,17 +91,20 @@ def _figure(results: Results, sheet: Any) -> None:
         x, by = by, "n"
     some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
     plain, unsafe, steps = sheet.panels(3)
-    plain.lines(results, "broadcast_coverage", x=x, by=by)
-    plain.set_labels(y="fraction of the nonfaulty nodes", title="BROADCAST: coverage")
-    unsafe.lines(results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some)
-    unsafe.set_labels(y="fraction of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
+    missed = "fraction of the nonfaulty nodes"
+    plain.lines(results, "broadcast_coverage", x=x, by=by, failures=True)
+    plain.set_labels(y=missed, title="BROADCAST: not reached")
+    unsafe.lines(
+        results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some, failures=True
+    )
+    unsafe.set_labels(y=missed, title="BROADCAST1 from unsafe sources: not reached")
     steps.lines(results, "broadcast2_steps", x=x, by=by)
     if x == "n":  # otherwise each line has a bound of its own
         steps.add_statement(lambda point: point["n"], "paper: n from active sources")
         steps.add_statement(lambda point: point["n"] + 1, "paper: at most n + 1")
     steps.set_labels(y="mean number of time units", title="BROADCAST2: steps")
-    for panel in (plain, unsafe, steps):
-        panel.scale = "linear"
+    plain.scale = unsafe.scale = "log"
+    steps.scale = "linear"
     sheet.title("Broadcasting among random faults in Q_n (BROADCAST1 and BROADCAST2: where Q_n is not unsafe)")
 
 
@@ -164,11 +167,11 @@ def _closed_form_notes(results: Results) -> list[str]:
 
 # ---------------------------------------------------------------- the study
 
-_TITLES = {
-    "broadcast2": "BROADCAST2(1), where some node is active",
-    "broadcast1": "BROADCAST1(1) from active sources",
-    "broadcast1_unsafe": "BROADCAST1(1) from unsafe sources, where some node is active",
-    "broadcast": "BROADCAST",
+_ALGORITHMS = {
+    "broadcast2": ("BROADCAST2(1)", "trials with an active node"),
+    "broadcast1": ("BROADCAST1(1)", "trials with an active source"),
+    "broadcast1_unsafe": ("BROADCAST1(1)", "trials with an active node, but an unsafe source"),
+    "broadcast": ("BROADCAST", "all trials"),
 }
 
 
@@ -182,17 +185,22 @@ def _most_steps(point: Point) -> float:
 
 
 def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Statistic, ...]:
-    title, condition = _TITLES[name], f"{name}_trials"
+    (title, among), condition = _ALGORITHMS[name], f"{name}_trials"
     coverage = Mean(
         name=f"{name}_coverage",
-        description=f"{title}: mean fraction of the nonfaulty nodes that receive the message",
+        description=f"mean fraction of the nonfaulty nodes, source included, that {title} reaches, among {among}",
         total=f"{name}_reached",
         nonzero=condition,
         condition=condition,
         unit=_nonfaulty,
         shown=name in ("broadcast", "broadcast1_unsafe"),
     )
-    whole = make_proportion(f"{name}_complete", f"{title}: fraction that reach every nonfaulty node", condition, shown)
+    whole = make_proportion(
+        f"{name}_complete",
+        f"fraction of broadcasts by {title} that reach every nonfaulty node, among {among}",
+        condition,
+        shown,
+    )
     if not steps:
         return whole, coverage
     return (
@@ -200,7 +208,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"{title}: mean number of time units until the last reception by a nonfaulty node, complete or not",
+            description=f"mean number of time units until {title} reaches the last node that it reaches, among {among}",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
@@ -209,7 +217,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         ),
         *make_quantiles(
             f"{name}_steps",
-            f"{title}: number of time units until the last reception by a nonfaulty node",
+            f"number of time units until {title} reaches the last node that it reaches, among {among}",
             f"{name}_steps_bins",
             percents=(50, 95),
             condition=condition,
@@ -231,9 +239,11 @@ BROADCAST = Study(
         *_statistics("broadcast1"),
         *_statistics("broadcast1_unsafe", steps=False),
         *_statistics("broadcast"),
-        make_proportion("some_active", "fraction of fault sets that leave an active node: neither faulty nor unsafe"),
         make_proportion(
-            "unsafe_source", "fraction of sources that are unsafe, where some node is active", "some_active"
+            "some_active", "fraction of fault sets that leave some node active, which is neither faulty nor unsafe"
+        ),
+        make_proportion(
+            "unsafe_source", "fraction of sources that are unsafe, among trials with an active node", "some_active"
         ),
     ),
     kernel=lambda point: dispatch.BROADCAST.kernel(*point.values()),

@@ -193,24 +193,29 @@ UNSAFE_CRITICAL = Study(
     tally=layout.UNSAFE_CRITICAL,
     statistics=(
         Proportion(
-            name="all_unsafe", description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe"
+            name="all_unsafe",
+            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
         ),
         Mean(
             name="unsafe_fraction",
-            description="mean fraction of the 2^n nodes that are nonfaulty but unsafe",
+            description="mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
             total="unsafe_nodes",
             nonzero="with_unsafe",
             unit=lambda point: float(2 ** int(point["n"])),
         ),
         Mean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
+            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe",
             total="rounds",
             nonzero="with_unsafe",
             bound=_bound,
         ),
         *make_quantiles(
-            "rounds", "rounds in which FIND_UNSAFE marks a node", "rounds_bins", percents=(50, 95), bound=_bound
+            "rounds",
+            "number of rounds in which FIND_UNSAFE marks nodes",
+            "rounds_bins",
+            percents=(50, 95),
+            bound=_bound,
         ),
     ),
     kernel=lambda point: dispatch.UNSAFE_CRITICAL.kernel(*point.values()),

@@ -180,16 +180,21 @@ UNSAFE_RARE = Study(
     ),
     tally=layout.UNSAFE_RARE,
     statistics=(
-        _mean("unsafe_nodes", "mean number of nonfaulty unsafe nodes", _scale, True),
+        _mean(
+            "unsafe_nodes",
+            "mean number of unsafe nodes (nonfaulty) per fault set, over all sets of f faulty nodes",
+            _scale,
+            True,
+        ),
         Proportion(
             name="close_pair",
-            description="probability that some two faults are within distance 2",
+            description="probability that some two faulty nodes are within Hamming distance 2",
             events="acceptance",
             scale=_scale,
         ),
         CensoredMean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
+            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe",
             total="rounds",
             squares="rounds_squared",
             nonzero="with_unsafe",
@@ -198,11 +203,14 @@ UNSAFE_RARE = Study(
             scale=_scale,
         ),
         _mean(
-            "unsafe_fraction", "mean fraction of the 2^n nodes that are nonfaulty but unsafe", _scale_of_fraction, False
+            "unsafe_fraction",
+            "mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
+            _scale_of_fraction,
+            False,
         ),
         Proportion(
             name="all_unsafe",
-            description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe",
+            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
             possible=can_span,
             scale=_scale,
             shown=False,
@@ -210,7 +218,7 @@ UNSAFE_RARE = Study(
         *(
             Proportion(
                 name=f"unsafe_subcube_{d}",
-                description=f"probability that all nodes of a subcube of dimension {d} or more are faulty or unsafe",
+                description=f"probability that all nodes of some subcube of dimension {d} or more are faulty or unsafe",
                 events=_events(d),
                 scale=_scale,
                 shown=d == 3,
@@ -221,7 +229,8 @@ UNSAFE_RARE = Study(
         ),
         Proportion(
             name="acceptance",
-            description="fraction of the importance-sampled (Karp-Luby) trials that are accepted",
+            description="fraction of the Karp-Luby samples that are accepted: no pair of faults within distance 2 stands "
+            "before the planted pair",
             shown=False,
         ),
     ),

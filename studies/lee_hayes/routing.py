@@ -194,8 +194,13 @@ def _notes(results: Results) -> list[str]:
 _NAMES = {"route1": "ROUTE1(k)", "route2": "ROUTE2(k)", "route3": "ROUTE3(1)"}
 
 
-def _eligible_text(name: str) -> str:
-    return ", where some node is active," if name == "route3" else ""
+#: The trials in which ROUTE3(1) runs, as the end of a description.
+_AMONG_ACTIVE = ", among trials with an active node"
+
+
+def _among_delivered(name: str) -> str:
+    where = " in trials with an active node" if name == "route3" else ""
+    return f", among messages that {_NAMES[name]} delivers{where}"
 
 
 def make_proportion(
@@ -212,9 +217,7 @@ def _has_faults(point: Point) -> bool:
 
 def detour_proportion(name: str, shown: bool = False) -> Proportion:
     """Return the fraction of an algorithm's delivered routes that are detours, as a statistic."""
-    what = (
-        f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than the Hamming distance"
-    )
+    what = f"fraction of routes longer than the Hamming distance{_among_delivered(name)}"
     return make_proportion(
         f"{name}_above_hamming", what, f"{name}_delivered", shown, events=f"{name}_above_hamming", possible=_has_faults
     )
@@ -240,9 +243,7 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
     """Return the ratio of links to Hamming distances of an algorithm's delivered routes, as a statistic."""
     return Ratio(
         name=f"{name}_stretch",
-        description=(
-            f"total links of delivered {_NAMES[name]} routes{_eligible_text(name)} divided by their total Hamming distance"
-        ),
+        description=(f"total links of routes divided by the total Hamming distance{_among_delivered(name)}"),
         numerator=f"{name}_links",
         denominator=f"{name}_distance",
         squares=(f"{name}_links_links", f"{name}_links_distance", f"{name}_distance_distance"),
@@ -256,17 +257,21 @@ def length_ratio(name: str, bound: Callable[[Point], float] = lambda _: 0.0) -> 
 
 def ending_proportion(name: str, how: str, event: str, condition: str | None = None) -> Proportion:
     """Return the fraction of an algorithm's messages with another outcome ``how``, as a statistic."""
+    all_of, among = ("", _AMONG_ACTIVE) if condition else ("all ", "")
     return make_proportion(
-        f"{name}_{how}", f"fraction of {_NAMES[name]} messages{_eligible_text(name)} that {event}", condition
+        f"{name}_{how}", f"fraction of {all_of}messages that {event} under {_NAMES[name]}{among}", condition
     )
 
 
 def _longer_proportion(name: str) -> Proportion:
-    what = f"fraction of delivered {_NAMES[name]} routes{_eligible_text(name)} that are longer than a shortest nonfaulty path"
-    return make_proportion(f"{name}_above_shortest", f"{what} (n <= 12)", f"{name}_delivered", defined=_is_searched)
+    what = f"fraction of routes longer than a shortest nonfaulty path (n <= 12){_among_delivered(name)}"
+    return make_proportion(f"{name}_above_shortest", what, f"{name}_delivered", defined=_is_searched)
 
 
-_REPEATED_NODE_TEXT, _NO_LINK_TEXT = "reach a node twice", "stop at a node where the rule allows no link"
+_REPEATED_NODE_TEXT, _NO_LINK_TEXT = (
+    "come to a node twice, and so circle for ever,",
+    "stop where the rule allows no link",
+)
 _SOME_ACTIVE = "some_active"
 
 ROUTING = Study(
@@ -283,27 +288,33 @@ ROUTING = Study(
         detour_proportion("route3", shown=True),
         make_proportion(
             "route3_delivered",
-            "fraction of messages that ROUTE3(1) delivers, where some node is active",
+            f"fraction of messages that ROUTE3(1) delivers{_AMONG_ACTIVE}",
             _SOME_ACTIVE,
             True,
         ),
-        make_proportion("route_delivered", "fraction of messages that ROUTE delivers", shown=True),
-        make_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", shown=True),
-        make_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers"),
+        make_proportion(
+            "route_delivered",
+            "fraction of all messages, each between two random nonfaulty nodes, that ROUTE delivers",
+            shown=True,
+        ),
+        make_proportion("route1_delivered", "fraction of all messages that ROUTE1(k) delivers", shown=True),
+        make_proportion("route2_delivered", "fraction of all messages that ROUTE2(k) delivers"),
         *(
             make_proportion(
                 f"{name}_delivered_active",
-                f"fraction of messages that {title} delivers, where some node is active",
+                f"fraction of messages that {title} delivers{_AMONG_ACTIVE}",
                 _SOME_ACTIVE,
             )
             for name, title in (("route", "ROUTE"), ("route1", "ROUTE1(k)"), ("route2", "ROUTE2(k)"))
         ),
         make_proportion(
             "route3_delivered_all",
-            "fraction of all messages that ROUTE3(1) delivers, counting none as delivered where no node is active",
+            "fraction of all messages that ROUTE3(1) delivers; it delivers none in trials without an active node",
             events="route3_delivered",
         ),
-        make_proportion("some_active", "fraction of fault sets that leave an active node: neither faulty nor unsafe"),
+        make_proportion(
+            "some_active", "fraction of fault sets that leave some node active, which is neither faulty nor unsafe"
+        ),
         ending_proportion("route1", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route2", "livelock", _REPEATED_NODE_TEXT),
         ending_proportion("route1", "stuck", _NO_LINK_TEXT),
@@ -317,17 +328,17 @@ ROUTING = Study(
         length_ratio("route3", length_bound(lambda _: 1)),
         make_proportion(
             "ends_in_one_unsafe_subcube",
-            "fraction of messages, where some node is active, whose source and destination are in one maximal unsafe subcube",
+            f"fraction of messages between two unsafe nodes of one maximal unsafe subcube{_AMONG_ACTIVE}",
             _SOME_ACTIVE,
         ),
         make_proportion(
             "route3_beats_route1",
-            "fraction of messages, where some node is active, that ROUTE3(1) delivers and ROUTE1(k) does not, or over more links",
+            f"fraction of messages that ROUTE3(1) delivers and ROUTE1(k) loses or delivers over more links{_AMONG_ACTIVE}",
             _SOME_ACTIVE,
         ),
         make_proportion(
             "route1_beats_route3",
-            "fraction of messages, where some node is active, that ROUTE1(k) delivers and ROUTE3(1) does not, or over more links",
+            f"fraction of messages that ROUTE1(k) delivers and ROUTE3(1) loses or delivers over more links{_AMONG_ACTIVE}",
             _SOME_ACTIVE,
         ),
         _longer_proportion("route1"),
@@ -335,7 +346,7 @@ ROUTING = Study(
         _longer_proportion("route3"),
         make_proportion(
             "reachable",
-            "fraction of messages with a nonfaulty path to their destination (n <= 12)",
+            "fraction of all messages whose source and destination a nonfaulty path joins (n <= 12)",
             defined=_is_searched,
         ),
     ),

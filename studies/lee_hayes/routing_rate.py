@@ -139,22 +139,33 @@ ROUTING_RATE = Study(
     statistics=(
         _valid_proportion(
             "route1_at_hamming",
-            "fraction of messages that ROUTE1(k) delivers in as many links as the Hamming distance",
+            "fraction of all messages that ROUTE1(k) delivers in as many links as the Hamming distance",
             True,
         ),
-        _valid_proportion("route_delivered", "fraction of messages that ROUTE delivers", True),
-        _valid_proportion("route1_delivered", "fraction of messages that ROUTE1(k) delivers", True),
-        _valid_proportion("route2_delivered", "fraction of messages that ROUTE2(k) delivers", True),
         _valid_proportion(
-            "route2_at_hamming", "fraction of messages that ROUTE2(k) delivers in as many links as the Hamming distance"
+            "route_delivered",
+            "fraction of all messages, each between two random nonfaulty nodes, that ROUTE delivers",
+            True,
         ),
-        _valid_proportion("route1_livelock", "fraction of ROUTE1(k) messages that reach a node twice"),
-        _valid_proportion("route2_livelock", "fraction of ROUTE2(k) messages that reach a node twice"),
+        _valid_proportion("route1_delivered", "fraction of all messages that ROUTE1(k) delivers", True),
+        _valid_proportion("route2_delivered", "fraction of all messages that ROUTE2(k) delivers", True),
         _valid_proportion(
-            "route1_stuck", "fraction of ROUTE1(k) messages that stop at a node where the rule allows no link"
+            "route2_at_hamming",
+            "fraction of all messages that ROUTE2(k) delivers in as many links as the Hamming distance",
         ),
         _valid_proportion(
-            "route2_stuck", "fraction of ROUTE2(k) messages that stop at a node where the rule allows no link"
+            "route1_livelock",
+            "fraction of all messages that come to a node twice, and so circle for ever, under ROUTE1(k)",
+        ),
+        _valid_proportion(
+            "route2_livelock",
+            "fraction of all messages that come to a node twice, and so circle for ever, under ROUTE2(k)",
+        ),
+        _valid_proportion(
+            "route1_stuck", "fraction of all messages that stop where the rule allows no link under ROUTE1(k)"
+        ),
+        _valid_proportion(
+            "route2_stuck", "fraction of all messages that stop where the rule allows no link under ROUTE2(k)"
         ),
         length_ratio("route1"),
         length_ratio("route2"),

@@ -226,7 +226,7 @@ UNSAFE_FRACTION = Study(
     statistics=(
         SplitMean(
             name="unsafe_fraction",
-            description="mean fraction of the 2^n nodes that are nonfaulty but unsafe",
+            description="mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
             total="unsafe_nodes",
             total_squares="unsafe_nodes_squared",
             nonzero="with_unsafe",
@@ -238,12 +238,13 @@ UNSAFE_FRACTION = Study(
         ),
         Proportion(
             name="all_unsafe",
-            description="probability that Q_n is unsafe: no node is active, all are faulty or unsafe",
+            description="probability that each of the 2^n nodes is faulty or unsafe, so that no node is active",
             possible=can_span,
         ),
         Mean(
             name="rounds",
-            description="mean number of synchronous rounds in which FIND_UNSAFE finds the unsafe nodes",
+            description="mean number of synchronous rounds in which FIND_UNSAFE marks nodes, 0 if no node is unsafe, "
+            "among trials without an unsafe subcube above dimension 30",
             total="rounds",
             nonzero="with_unsafe",
             bound=most_rounds,
@@ -252,19 +253,21 @@ UNSAFE_FRACTION = Study(
         Proportion(
             name="close_pair",
             events="close_pair",
-            description="probability that some two faults are within distance 2",
+            description="probability that some two faulty nodes are within Hamming distance 2",
             possible=lambda point: int(point["f"]) > 1,
         ),
         Distribution(
             name="rounds_distribution",
-            description="fraction of trials with each number of rounds in which FIND_UNSAFE marks a node, 31 or more in the last",
+            description="fraction of trials in which FIND_UNSAFE marks nodes in 0, 1, ..., 31 or more rounds, "
+            "among trials without an unsafe subcube above dimension 30",
             counter="rounds_bins",
             label="rounds",
             condition="rounds_known",
         ),
         TailProportion(
             name="rounds_above_2",
-            description="probability that FIND_UNSAFE marks nodes in more than two rounds",
+            description="probability that FIND_UNSAFE marks nodes in three or more rounds, "
+            "among trials without an unsafe subcube above dimension 30",
             counter="rounds_bins",
             least=3,
             condition="rounds_known",
@@ -272,7 +275,7 @@ UNSAFE_FRACTION = Study(
         ),
         *make_quantiles(
             "rounds",
-            "rounds in which FIND_UNSAFE marks a node",
+            "number of rounds in which FIND_UNSAFE marks nodes, among trials without an unsafe subcube above dimension 30",
             "rounds_bins",
             percents=(50, 95),
             bound=most_rounds,

@@ -27,11 +27,15 @@ def most_faults(point: Point) -> float:
     return float(max(1, min(2**n - 1, int(point["links"]) + n * int(point["f"]))))
 
 
+#: The trials that a statistic counts, as the end of its description.
+AMONG_SINK = ", among trials with a sink"
+
+
 def make_mean(name: str, description: str, counter: str) -> Mean:
     """Return the mean number of a tree's faulty links or blocked senders, as a statistic."""
     return Mean(
         name=name,
-        description=f"mean {description}, among trials with a sink",
+        description=f"mean {description}{AMONG_SINK}",
         total=counter,
         bound=most_faults,
         condition="sink_exists",
@@ -117,16 +121,26 @@ FIND_TREE = Study(
     axes=axes_up_to(62),
     tally=layout.FIND_TREE,
     statistics=(
-        Proportion(name="fault_free", description="fraction of trials in which FIND_TREE's tree has no faulty link"),
-        Proportion(name="sink_exists", description="fraction of trials with a sink: a node without a faulty link"),
+        Proportion(
+            name="fault_free",
+            description="probability that FIND_TREE finds a tree without a faulty link; it finds no tree without a sink",
+        ),
+        Proportion(
+            name="sink_exists",
+            description="probability that a sink exists: a nonfaulty node whose n links and n neighbours are nonfaulty",
+        ),
         Proportion(
             name="no_blocked_sender",
-            description="fraction of trials in which FIND_TREE's tree has no blocked sender",
+            description="probability that FIND_TREE finds a tree on which every nonfaulty, non-isolated node has a usable "
+            "link towards the sink",
         ),
-        make_mean("tree_faults", "number of faulty links of FIND_TREE's tree", "tree_faults"),
+        make_mean(
+            "tree_faults", "number of faulty links, those of faulty nodes included, of FIND_TREE's tree", "tree_faults"
+        ),
         make_mean(
             "blocked_senders",
-            "number of blocked senders, which have data and a faulty link down the tree",
+            "number of nonfaulty, non-isolated nodes whose link towards the sink in FIND_TREE's tree is faulty or leads to "
+            "a faulty node",
             "blocked_senders",
         ),
     ),

@@ -26,6 +26,7 @@ from .faults import (
     node_faults,
     sample_trial,
 )
+from .find_tree import AMONG_SINK
 
 #: The algorithms, by their names in RUNS.
 ALGORITHMS = {
@@ -113,15 +114,26 @@ def _total_data(point: Point) -> float:
     return float(common_denominator(int(point["n"])))
 
 
+#: The algorithms, as descriptions of statistics call them.
+_RUNS = {
+    "as_printed": "FTTC by its printed code",
+    "as_commented": "FTTC by its printed comments",
+    "corrected": "FTTC by corrected code",
+    "reroute": "REROUTE",
+    "tc": "TC",
+}
+
+
 def _complete_proportion(run: str, shown: bool = True) -> Proportion:
-    what = f"fraction of the trials with a sink in which {RUNS[run]} loses nothing"
+    what = f"probability that {_RUNS[run]} brings all data to the sink{AMONG_SINK}"
     return Proportion(name=f"complete_{run}", description=what, condition="sink_exists", shown=shown)
 
 
 def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
     return Ratio(
         name=name,
-        description=f"fraction of the data that {description}, among trials with a sink",
+        description="fraction of all data of all trials together, one unit per nonfaulty, non-isolated node, that "
+        f"{description}{AMONG_SINK}",
         numerator=name,
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
@@ -133,11 +145,11 @@ def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, 
 
 
 def _lost_ratio(run: str, shown: bool = True) -> Ratio:
-    return _data_ratio(f"lost_{run}", f"{RUNS[run]} loses", f"lossy_{run}", shown, bound=_total_data, scale=_data_unit)
+    return _data_ratio(f"lost_{run}", f"{_RUNS[run]} loses", f"lossy_{run}", shown, bound=_total_data, scale=_data_unit)
 
 
 def _sink_proportion(name: str, description: str, shown: bool = True) -> Proportion:
-    what = f"fraction of the trials with a sink in which {description}"
+    what = f"probability that {description}{AMONG_SINK}"
     return Proportion(name=name, description=what, condition="sink_exists", shown=shown)
 
 
@@ -152,7 +164,7 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
     """
     return NormalMean(
         name=f"slowdown_{name}",
-        description=f"mean of {description}, divided by n, among trials with a sink",
+        description=f"mean of {description}, divided by n{AMONG_SINK}",
         total=f"steps_{name}",
         squares=f"steps_{name}_squared",
         unit=_stage_count,
@@ -164,7 +176,9 @@ def _slowdown(name: str, description: str, most: int = 0, shown: bool = True) ->
 
 
 _SINK = Proportion(
-    name="sink_exists", description="fraction of trials with a sink: a node without a faulty link", shown=False
+    name="sink_exists",
+    description="probability that a sink exists: a nonfaulty node whose n links and n neighbours are nonfaulty",
+    shown=False,
 )
 
 _UNREACHABLE_DATA = _data_ratio(
@@ -270,16 +284,16 @@ GATHER = Study(
         _lost_ratio("as_commented"),
         _lost_ratio("as_printed"),
         _lost_ratio("corrected", shown=False),
-        _sink_proportion("deadlocked_as_printed", "FTTC as printed makes a node wait for ever"),
-        _sink_proportion("deadlocked_as_commented", "FTTC as commented makes a node wait for ever", shown=False),
-        _sink_proportion("deadlocked_corrected", "FTTC corrected makes a node wait for ever", shown=False),
+        _sink_proportion("deadlocked_as_printed", f"{_RUNS['as_printed']} makes a node wait for ever"),
+        _sink_proportion("deadlocked_as_commented", f"{_RUNS['as_commented']} makes a node wait for ever", shown=False),
+        _sink_proportion("deadlocked_corrected", f"{_RUNS['corrected']} makes a node wait for ever", shown=False),
         _UNREACHABLE_DATA,
         _sink_proportion(
-            "avoidable_loss", "FTTC as commented loses data that a nonfaulty path joins to the sink", shown=False
+            "avoidable_loss", f"{_RUNS['as_commented']} loses more data than is cut off from the sink", shown=False
         ),
         _sink_proportion(
             "blocked_sender_without_helper",
-            "a blocked sender (faulty link down the tree) has no active neighbour to take its data",
+            "some node whose link towards the sink is faulty has no active (still sending) neighbour to take its data",
         ),
         _SINK,
     ),
@@ -300,14 +314,21 @@ REROUTING = Study(
     axes=axes_up_to(MOST_DIMENSIONS),
     tally=layout.REROUTING,
     statistics=(
-        _slowdown("as_commented", "the steps of FTTC as commented"),
-        _slowdown("corrected", "the steps of FTTC corrected"),
-        _slowdown("paper", "the paper's n + k steps with k faulty stages", 2),
-        _slowdown("reroute", "REROUTE's n + 3k steps with k faulty stages", 4, shown=False),
-        _slowdown("reroute_hops", "REROUTE's n + 2k links in a row with k faulty stages", 3),
+        _slowdown("as_commented", f"the number of steps of {_RUNS['as_commented']}"),
+        _slowdown("corrected", f"the number of steps of {_RUNS['corrected']}"),
+        _slowdown("paper", "the n + k steps that the paper counts for FTTC if k stages have a blocked sender", 2),
+        _slowdown(
+            "reroute",
+            "the n + 3k steps that the paper counts for REROUTE if k stages have a blocked sender",
+            4,
+            shown=False,
+        ),
+        _slowdown(
+            "reroute_hops", "the n + 2k links in a row that REROUTE crosses if k stages have a blocked sender", 3
+        ),
         _sink_proportion(
             "slowdown_at_least_2",
-            "FTTC as commented takes 2n steps or more, twice as long as without faults",
+            f"{_RUNS['as_commented']} takes 2n steps or more, twice as long as without faults",
             shown=False,
         ),
         _complete_proportion("tc"),

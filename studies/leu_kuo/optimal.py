@@ -11,7 +11,7 @@ from fastcube.results.results import Results
 
 from . import enumeration
 from .faults import axes_up_to, axis_of_faults, check_point, explain_tree, is_doubling_axis, link_faults, sample_trial
-from .find_tree import make_mean
+from .find_tree import AMONG_SINK, make_mean
 
 
 def explain_trial(point: Point, key: int, trial: int) -> Explanation:
@@ -82,13 +82,19 @@ OPTIMAL_TREE = Study(
     statistics=(
         _make_proportion(
             "optimal",
-            "fraction of the trials with a sink in which no tree has fewer faulty links than FIND_TREE's",
+            "probability that no sink and order give a tree with fewer faulty links, those of faulty nodes included, than "
+            f"FIND_TREE's{AMONG_SINK}",
             "sink_exists",
         ),
-        make_mean("optimality_gap", "number of faulty links of FIND_TREE's tree beyond the optimum", "gap"),
+        make_mean(
+            "optimality_gap",
+            "number of faulty links of FIND_TREE's tree minus the least of any tree, over all sinks",
+            "gap",
+        ),
         Ratio(
             name="approximation_ratio",
-            description="total faulty links of FIND_TREE's trees divided by those of trees with the fewest",
+            description="total faulty links of FIND_TREE's trees divided by the total of the best trees over all "
+            f"sinks{AMONG_SINK}",
             numerator="tree_faults",
             denominator="optimum",
             squares=("tree_faults_squared", "product", "optimum_squared"),
@@ -96,15 +102,41 @@ OPTIMAL_TREE = Study(
             base=1,
             condition="sink_exists",
         ),
-        make_mean("tree_faults", "number of faulty links of FIND_TREE's tree", "tree_faults"),
-        make_mean("optimum_same_sink", "number of faulty links of the best tree with FIND_TREE's sink", "same_sink"),
-        make_mean("optimum", "number of faulty links of the best tree whose sink has no faulty link", "optimum"),
-        make_mean("optimum_any_sink", "number of faulty links of the best tree with any sink", "any_sink"),
-        _make_proportion("fault_free", "fraction of trials in which FIND_TREE's tree has no faulty link", shown=False),
-        _make_proportion("fault_free_exists", "fraction of trials in which some tree has no faulty link", shown=False),
-        make_mean("tree_faults_top_down", "number of faulty links of TOP_DOWN's tree", "top_down"),
+        make_mean(
+            "tree_faults", "number of faulty links, those of faulty nodes included, of FIND_TREE's tree", "tree_faults"
+        ),
+        make_mean(
+            "optimum_same_sink",
+            "least number of faulty links of a tree to FIND_TREE's sink, over all orders of the dimensions",
+            "same_sink",
+        ),
+        make_mean(
+            "optimum",
+            "number of faulty links of the optimum tree, the least over all sinks and orders of the dimensions",
+            "optimum",
+        ),
+        make_mean(
+            "optimum_any_sink",
+            "least number of faulty links of a tree to any of the 2^n nodes, over all orders of the dimensions",
+            "any_sink",
+        ),
         _make_proportion(
-            "fault_free_top_down", "fraction of trials in which TOP_DOWN's tree has no faulty link", shown=False
+            "fault_free",
+            "probability that FIND_TREE finds a tree without a faulty link; it finds no tree without a sink",
+            shown=False,
+        ),
+        _make_proportion(
+            "fault_free_exists",
+            "probability that some sink and order of the dimensions give a tree without a faulty link",
+            shown=False,
+        ),
+        make_mean(
+            "tree_faults_top_down",
+            "number of faulty links, those of faulty nodes included, of TOP_DOWN's tree, which may end at any node",
+            "top_down",
+        ),
+        _make_proportion(
+            "fault_free_top_down", "probability that TOP_DOWN's tree has no faulty link, over all trials", shown=False
         ),
     ),
     kernel=lambda point: dispatch.OPTIMAL_TREE.kernel(*point.values()),

@@ -27,20 +27,21 @@ def _is_searched(point: Point) -> bool:
 STATISTICS = (
     Proportion(
         name="delivered",
-        description="fraction of messages that PRACTICAL delivers",
+        description="fraction of messages between two nonfaulty nodes that PRACTICAL delivers",
         events="delivered",
         condition="valid",
     ),
     Proportion(
         name="delivered_connected",
-        description="fraction of the messages with a nonfaulty path that PRACTICAL delivers",
+        description="fraction of messages that PRACTICAL delivers (m <= 9), among messages whose ends a nonfaulty path joins",
         events="delivered",
         condition="connected",
         defined=_is_searched,
     ),
     Ratio(
         name="length_over_shortest",
-        description="total length of delivered routes divided by the total length of shortest nonfaulty paths",
+        description="total links of routes divided by the total links of shortest nonfaulty paths (m <= 9), among delivered "
+        "messages",
         numerator="length",
         denominator="shortest",
         squares=("length_length", "length_shortest", "shortest_shortest"),
@@ -51,7 +52,7 @@ STATISTICS = (
     ),
     Ratio(
         name="stretch",
-        description="total length of delivered routes divided by the total distance without faults",
+        description="total links of routes divided by the total distance without faults, among delivered messages",
         numerator="length",
         denominator="distance",
         squares=("length_length", "length_distance", "distance_distance"),
@@ -61,7 +62,7 @@ STATISTICS = (
     ),
     Proportion(
         name="at_shortest",
-        description="fraction of delivered routes as short as the shortest nonfaulty path",
+        description="fraction of routes as short as a shortest nonfaulty path (m <= 9), among delivered messages",
         events="shortest_routes",
         condition="delivered",
         defined=_is_searched,
@@ -69,7 +70,8 @@ STATISTICS = (
     ),
     NormalMean(
         name="lookups",
-        description="mean number of nodes whose status (faulty or not) PRACTICAL looks up",
+        description="mean number of different nodes whose status PRACTICAL looks up, delivered or not, "
+        "among all messages, or among every 64th if m > 9",
         total="lookups",
         squares="lookups_lookups",
         condition="lookups_counted",
@@ -222,7 +224,7 @@ def figure(results: Results, sheet: Any) -> None:
     left.add_statement(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
     left.set_labels(y="successful routing rate", title=f"{of} 1: pairs between which PRACTICAL delivers")
     _plot_lengths(results, right)
-    right.set_labels(title=f"{of} 2: length of the paths found")
+    right.set_labels(title=f"{of} 2: length of the paths found, delivered messages alone")
     sheet.title(results.study.title)
 
 

@@ -62,35 +62,109 @@ def _has_pair(point: Point) -> bool:
 
 
 STATISTICS = (
-    Mean(name="largest_component", description="fraction of the nonfaulty nodes in the largest component", total="largest",
-         squares="largest_squares", nonzero="some", unit=_nonfaulty_count),
-    Mean(name="components", description="mean number of components of the nonfaulty nodes",
-         total="components", squares="components_squares",
-         nonzero="some", bound=_nonfaulty_count),
-    NormalMean(name="distance", description="mean links from s to t, if the network (and a compared hypercube) has a path",
-              total="both_length", squares="both_squares", condition="both", units="links", defined=_has_pair),
-    Difference(name="distance_diff", description="distance: network minus hypercube, on the same faults", total="distance_diff",
-               squares="distance_diff_squares", nonzero="distance_diff_nonzero", condition="both", units="links",
-               bound=_distance_bound, defined=is_compared_with_pair),
-    Ratio(name="stretch", description="total distance divided by total distance without faults, of pairs with a path",
-          numerator="length", denominator="intact", squares=("length_squares", "length_intact", "intact_squares"),
-          nonzero="reached", condition="reached", defined=_has_pair),
-    *make_quantiles("path_length", "links from s to t, of pairs with a path", "length_bins", percents=(50, 95),
-                    condition="reached", units="links", defined=_has_pair, bound=_most_links, shown=False),
-    *(Proportion(name=f"extra_{g}", description=f"probability of several components, all of more than {g} nodes")
-      for g in EXTRA_NODES),
-    *(Proportion(name=f"at_least_{r}_components", description=f"probability of at least {r} components")
-      for r in LEAST_COMPONENTS),
-    Mean(name="second_largest_component", description="fraction of the nonfaulty nodes in the second largest component",
-         total="second", squares="second_squares", nonzero="second_some", unit=_nonfaulty_count),
-    Mean(name="connected_pairs", description="fraction of the pairs of nonfaulty nodes that a path connects",
-         total="connected_pairs", squares="connected_pairs_squares", nonzero="connected_pairs_some", unit=_pair_count,
-         defined=_has_pair),
-    NormalDifference(name="connected_pairs_diff", description="connected_pairs: network minus hypercube, on the same faults",
-                     total="connected_pairs_diff", squares="connected_pairs_diff_squares",
-                     nonzero="connected_pairs_differs", unit=_pair_count, bound=is_not_hypercube,
-                     defined=is_compared_with_pair, shown=False),
-)  # a table, row by row # fmt: skip
+    Mean(
+        name="largest_component",
+        description="mean fraction of the nonfaulty nodes in the largest component, 0 if none is nonfaulty",
+        total="largest",
+        squares="largest_squares",
+        nonzero="some",
+        unit=_nonfaulty_count,
+    ),
+    Mean(
+        name="components",
+        description="mean number of components of the nonfaulty nodes, an isolated node counted as one",
+        total="components",
+        squares="components_squares",
+        nonzero="some",
+        bound=_nonfaulty_count,
+    ),
+    NormalMean(
+        name="distance",
+        description="mean number of links of a shortest path between random nonfaulty nodes s and t, among trials with a path "
+        "(in both, if compared with the hypercube)",
+        total="both_length",
+        squares="both_squares",
+        condition="both",
+        units="links",
+        defined=_has_pair,
+    ),
+    Difference(
+        name="distance_diff",
+        description="mean number of links of a shortest path between random nonfaulty nodes: network minus "
+        "hypercube, among trials with a path in both",
+        total="distance_diff",
+        squares="distance_diff_squares",
+        nonzero="distance_diff_nonzero",
+        condition="both",
+        units="links",
+        bound=_distance_bound,
+        defined=is_compared_with_pair,
+    ),
+    Ratio(
+        name="stretch",
+        description="total links of shortest paths between random nonfaulty nodes divided by the total without faults, among "
+        "trials with a path",
+        numerator="length",
+        denominator="intact",
+        squares=("length_squares", "length_intact", "intact_squares"),
+        nonzero="reached",
+        condition="reached",
+        defined=_has_pair,
+    ),
+    *make_quantiles(
+        "path_length",
+        "number of links of a shortest path between random nonfaulty nodes, among trials with a path",
+        "length_bins",
+        percents=(50, 95),
+        condition="reached",
+        units="links",
+        defined=_has_pair,
+        bound=_most_links,
+        shown=False,
+    ),
+    *(
+        Proportion(
+            name=f"extra_{g}",
+            description=f"probability of two or more components of nonfaulty nodes, none of them with {g} nodes or fewer",
+        )
+        for g in EXTRA_NODES
+    ),
+    *(
+        Proportion(
+            name=f"at_least_{r}_components",
+            description=f"probability that the nonfaulty nodes form at least {r} components",
+        )
+        for r in LEAST_COMPONENTS
+    ),
+    Mean(
+        name="second_largest_component",
+        description="mean fraction of the nonfaulty nodes in the second largest component, 0 if there is none",
+        total="second",
+        squares="second_squares",
+        nonzero="second_some",
+        unit=_nonfaulty_count,
+    ),
+    Mean(
+        name="connected_pairs",
+        description="mean fraction of the pairs of nonfaulty nodes that a nonfaulty path joins",
+        total="connected_pairs",
+        squares="connected_pairs_squares",
+        nonzero="connected_pairs_some",
+        unit=_pair_count,
+        defined=_has_pair,
+    ),
+    NormalDifference(
+        name="connected_pairs_diff",
+        description="mean fraction of joined pairs of nonfaulty nodes: network minus hypercube, on the same faults",
+        total="connected_pairs_diff",
+        squares="connected_pairs_diff_squares",
+        nonzero="connected_pairs_differs",
+        unit=_pair_count,
+        bound=is_not_hypercube,
+        defined=is_compared_with_pair,
+        shown=False,
+    ),
+)
 
 
 _TITLES = {

@@ -12,18 +12,28 @@ from fastcube.measure.study import Grid, Study, Value
 from fastcube.measure.survival_curve import AXES, STATISTICS, check_point, explain, make_curve, sample
 from fastcube.results.results import Results
 
-_PANELS = ("connected", "extra_1", "largest_component", "susceptibility")
+#: The statistics of the figure's panels, with their labels.
+_PANELS = {
+    "connected": "probability that the survivors are connected",
+    "extra_1": "probability that the survivors are disconnected, and none is isolated",
+    "largest_component": "mean fraction of the survivors in the largest component",
+    "susceptibility": "susceptibility: mean sum of squared sizes of the other components per survivor",
+}
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
+    """Plot four statistics against the number of failures while a node survives, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
     what = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
-    for panel, name in zip(sheet.panels(2, 2), _PANELS, strict=True):
-        panel.lines(results, name, x="failed", by=by)
-        panel.set_labels(x=f"failed {what}")
+    for panel, (name, label) in zip(sheet.panels(2, 2), _PANELS.items(), strict=True):
+        panel.lines(results, name, x="failed", by=by, at=_has_survivors)
+        panel.set_labels(x=f"failed {what}", y=label)
         panel.scale = "linear"
     sheet.title(results.study.title)
+
+
+def _has_survivors(point: Point) -> bool:
+    return str(point["failing"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
 
 
 def degree_left(point: Point) -> float:
@@ -57,7 +67,7 @@ def _percolation_figure(results: Results, sheet: Any) -> None:
             pairs = [(degree_left(point), results.estimates(point)[name]) for point in own]
             panel.series(f"n = {n}", sorted(pairs, key=lambda pair: pair[0]), i, len(sizes))
         panel.scale = "linear"
-        panel.set_labels(x="c: average number of links left per node", y=results.study.statistic(name).description)
+        panel.set_labels(x="c: average number of links left per node", y=_PANELS[name])
     degrees = np.linspace(0, 4, 129).tolist()
     above.curve(degrees, [giant_fraction(c) for c in degrees], "limit: y = 1 - exp(-c y)")
     sheet.title("Bond percolation on the hypercube")

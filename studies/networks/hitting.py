@@ -59,28 +59,79 @@ def _most_lifetime(point: Point) -> float:
 
 
 STATISTICS: tuple[Statistic, ...] = (
-    ComplementProportion(name="isolation_not_first", events="isolation_first",
-                         description="probability that the first disconnection isolates no node or never happens"),
-    Proportion(name="isolation_first", description="probability that the first disconnection isolates a node"),
-    Proportion(name="extra_1_first", description="probability of a disconnection before any node is isolated",
-               defined=_fails_nodes),
-    Proportion(name="never_disconnected", description="probability of no disconnection until one survivor is left",
-               defined=_fails_nodes),
-    NormalMean(name="lifetime", description="expected time to the first disconnection if each node, or link, fails at rate 1",
-               total="life", squares="life_squares", unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime),
-    NormalDifference(name="lifetime_diff", description="lifetime: network minus hypercube, on the same orders of failures",
-                     total="life_diff", squares="life_diff_squares", nonzero="life_differs",
-                     unit=lambda point: LIFETIME_UNIT, bound=_most_lifetime, defined=_is_compared),
-    Mean(name="disconnected_at", total="disconnected_at",
-         description="mean fraction of nodes or links that have failed when the survivors are disconnected",
-         squares="disconnected_squares", nonzero="trials", unit=_failing_count),
-    Mean(name="isolated_at", description="mean fraction of nodes or links that have failed when a survivor is isolated",
-         total="isolated_at", squares="isolated_squares", nonzero="trials", unit=_failing_count),
-    *make_quantiles("first_disconnection", "number of failures at the first disconnection", "disconnected_bins",
-                    unit=_bins_per_failure, bound=_failing_count),
-    *make_quantiles("first_isolation", "number of failures at which a survivor is first isolated", "isolated_bins",
-                    unit=_bins_per_failure, bound=_failing_count, shown=False),
-)  # a table, row by row # fmt: skip
+    ComplementProportion(
+        name="isolation_not_first",
+        events="isolation_first",
+        description="probability that the first disconnection isolates no survivor, or that no disconnection happens",
+    ),
+    Proportion(
+        name="isolation_first",
+        description="probability that the failure that first disconnects the survivors isolates one of them",
+    ),
+    Proportion(
+        name="extra_1_first",
+        description="probability that the survivors are first disconnected without an isolated "
+        "node (failing nodes only)",
+        defined=_fails_nodes,
+    ),
+    Proportion(
+        name="never_disconnected",
+        description="probability that the survivors stay connected until one is left (failing nodes only)",
+        defined=_fails_nodes,
+    ),
+    NormalMean(
+        name="lifetime",
+        description="mean time to the first disconnection, or to the last failure if none happens, "
+        "each node or link failing at rate 1",
+        total="life",
+        squares="life_squares",
+        unit=lambda point: LIFETIME_UNIT,
+        bound=_most_lifetime,
+    ),
+    NormalDifference(
+        name="lifetime_diff",
+        description="mean time to the first disconnection, or to the last failure if none, each failing at rate 1: network "
+        "minus hypercube, on the same orders of failures",
+        total="life_diff",
+        squares="life_diff_squares",
+        nonzero="life_differs",
+        unit=lambda point: LIFETIME_UNIT,
+        bound=_most_lifetime,
+        defined=_is_compared,
+    ),
+    Mean(
+        name="disconnected_at",
+        total="disconnected_at",
+        description="mean fraction of nodes or links that have failed at the first disconnection, 1 if none happens",
+        squares="disconnected_squares",
+        nonzero="trials",
+        unit=_failing_count,
+    ),
+    Mean(
+        name="isolated_at",
+        description="mean fraction of nodes or links that have failed when a survivor is first isolated, "
+        "1 if none ever is",
+        total="isolated_at",
+        squares="isolated_squares",
+        nonzero="trials",
+        unit=_failing_count,
+    ),
+    *make_quantiles(
+        "first_disconnection",
+        "number of failures at the first disconnection, all nodes or links if none happens",
+        "disconnected_bins",
+        unit=_bins_per_failure,
+        bound=_failing_count,
+    ),
+    *make_quantiles(
+        "first_isolation",
+        "number of failures when a survivor is first isolated, all nodes or links if none ever is",
+        "isolated_bins",
+        unit=_bins_per_failure,
+        bound=_failing_count,
+        shown=False,
+    ),
+)
 
 
 def sample(point: Point, key: int, trial: int) -> Sample:
@@ -126,10 +177,10 @@ def _figure(results: Results, sheet: Any) -> None:
     """Plot 1 - P(isolation_first), and the difference of the lifetime from the hypercube's, against n."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "isolation_not_first", x="n", by="network")
-    above.set_labels(y="P(no node isolated by the first disconnection)")
+    above.set_labels(y="1 - P(it isolates a node)", title="The first disconnection")
     above.scale = "log"
     below.lines(results, "lifetime_diff", x="n", by="network")
-    below.set_labels(y="difference of the lifetime from the hypercube's")
+    below.set_labels(y="difference of the lifetime", title="Difference from the hypercube on the same orders")
     below.scale = "linear"
     sheet.title(results.study.title)
 

@@ -32,6 +32,9 @@ _SAFE_TEXTS = {
     "vectors": "nonfaulty and have all bits of the safety vector set",
 }
 
+#: The trials that are counted, as the end of a description.
+_COMPUTED = "among trials without an unsafe subcube above dimension 20"
+
 
 def _node_count(point: Point) -> float:
     return 2.0 ** int(point["n"])
@@ -55,7 +58,7 @@ def _statistics() -> tuple[Statistic, ...]:
         safe.append(
             Mean(
                 name=f"{word}_safe",
-                description=f"mean fraction of nodes that are {_SAFE_TEXTS[word]}",
+                description=f"mean fraction of the 2^n nodes that are {_SAFE_TEXTS[word]}, {_COMPUTED}",
                 total=f"{word}_nodes",
                 squares=f"{word}_squares",
                 nonzero=f"{word}_some",
@@ -68,7 +71,7 @@ def _statistics() -> tuple[Statistic, ...]:
         rounds.append(
             kind(
                 name=f"{word}_rounds",
-                description=f"mean synchronous rounds to compute {title}",
+                description=f"mean number of synchronous rounds that change a node's status, for {title}, {_COMPUTED}",
                 total=f"{word}_steps",
                 squares=f"{word}_steps_squares",
                 nonzero=f"{word}_steps_some",

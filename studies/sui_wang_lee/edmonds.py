@@ -241,36 +241,39 @@ EDGE_DISJOINT_TREES = Study(
     statistics=(
         Mean(
             name="max_edge_disjoint_trees",
-            description="mean largest number lambda of edge-disjoint spanning trees of the nonfaulty nodes",
+            description="mean lambda, the largest number of spanning trees of the nonfaulty nodes, rooted at one node, "
+            "that use each "
+            "link once per direction, 0 if disconnected",
             total="trees",
             nonzero="connected",
             bound=_dimension,
         ),
         Mean(
             name="min_degree",
-            description="mean smallest number delta of nonfaulty links of a nonfaulty node",
+            description="mean delta, the smallest number of nonfaulty links to nonfaulty nodes that a nonfaulty node has",
             total="degree",
             nonzero="linked",
             bound=_dimension,
         ),
         Proportion(
             name="packing_equals_min_degree",
-            description="probability that lambda = delta: as many trees as the smallest degree",
+            description="probability that lambda, the number of trees that use each link once per direction, is the "
+            "smallest degree, over all trials",
         ),
         Proportion(
             name="connected",
-            description="probability that the nonfaulty nodes are connected (lambda >= 1)",
+            description="probability that the nonfaulty nodes are connected, which is lambda >= 1",
             shown=False,
         ),
         Proportion(
             name="packing_equals_min_degree_connected",
-            description="fraction of the connected trials with lambda = delta",
+            description="probability that lambda = delta, among trials whose nonfaulty nodes are connected",
             condition="connected",
             shown=False,
         ),
         Proportion(
             name="isolated_node",
-            description="probability that a nonfaulty node has no nonfaulty link (delta = 0)",
+            description="probability that some nonfaulty node has no nonfaulty link to a nonfaulty node (delta = 0)",
             shown=False,
         ),
     ),

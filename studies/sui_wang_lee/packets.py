@@ -199,20 +199,26 @@ EDST_BROADCAST = Study(
     statistics=(
         NormalMean(
             name="steps",
-            description="mean number of steps until every nonfaulty node has every packet, on edge-disjoint trees",
+            description="mean number of steps, a packet per link and direction in each, until every nonfaulty node has all "
+            "M packets over the edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
-        Proportion(name="matches_theorem_2", description="fraction of trials with the number of steps of Theorem 2"),
+        Proportion(
+            name="matches_theorem_2",
+            description="fraction of trials that take the printed ceil(M / trees) + n steps, with n - 1 trees, or n trees "
+            "without a fault",
+        ),
         NormalMean(
             name="steps_one_tree",
-            description="mean number of steps on one tree: binomial without a fault, else of shortest paths",
+            description="mean number of steps, a packet per link in each, if all go over one tree: binomial without a "
+            "fault, else shortest-path tree",
             total="single",
             squares="single_squared",
         ),
         NormalMean(
             name="lower_bound",
-            description="mean lower bound on the number of steps of every schedule",
+            description="mean number of steps that no schedule can beat: a proved lower bound, not always reached",
             total="lower_bound",
             squares="lower_bound_squared",
         ),

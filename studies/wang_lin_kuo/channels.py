@@ -193,7 +193,8 @@ MULTICAST = Study(
     statistics=(
         Mean(
             name="channels",
-            description="mean number of channels that a multicast takes (the paper's N), with shortcuts",
+            description="mean number of channel uses of a multicast that takes shortcuts over the Hamilton path, among trials "
+            "with a 2-partition",
             total="channels",
             squares="channels_channels",
             nonzero=_CONDITION,
@@ -202,7 +203,8 @@ MULTICAST = Study(
         ),
         Mean(
             name="channels_hamilton",
-            description="mean number of channels that a multicast takes along the Hamilton path",
+            description="mean number of channel uses of a multicast along the whole Hamilton path (n <= 14), among trials with "
+            "a 2-partition",
             total="hamilton",
             squares="hamilton_hamilton",
             nonzero=_CONDITION,
@@ -212,7 +214,8 @@ MULTICAST = Study(
         ),
         Ratio(
             name="channels_over_fault_free",
-            description="total number of channels divided by that of the same multicasts without faults",
+            description="total channel uses divided by the total of the same multicasts by the same rule in Q_n without "
+            "faults, among trials with a 2-partition",
             numerator="channels",
             denominator="free",
             squares=("channels_channels", "channels_free", "free_free"),
@@ -222,7 +225,8 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="depth",
-            description="mean number of channels to the farthest destination",
+            description="mean number of channels in a row to the destination with the longest path, with shortcuts, among "
+            "trials with a 2-partition",
             total="depth",
             squares="depth_depth",
             bound=_most_channels,
@@ -231,7 +235,8 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="detours",
-            description="mean number of detours around faulty nodes",
+            description="mean number of detours around a faulty node per multicast, with shortcuts, among trials with a "
+            "2-partition",
             total="detours",
             squares="detours_detours",
             nonzero="detoured",
@@ -241,14 +246,16 @@ MULTICAST = Study(
         ),
         NormalMean(
             name="channels_separate",
-            description="mean number of channels if each destination gets a message of its own",
+            description="mean number of channel uses if each destination gets a message of its own, among trials with a "
+            "2-partition",
             total="separate",
             squares="separate_separate",
             condition=_CONDITION,
         ),
         Proportion(
             name="partition_exists",
-            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
+            "each",
             shown=False,
         ),
     ),

@@ -129,21 +129,25 @@ MULTICAST_DEADLOCK = Study(
     statistics=(
         Proportion(
             name="partition_exists",
-            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
+            "each",
         ),
         Proportion(
             name="cyclic",
-            description="fraction of fault sets with a cyclic dependency graph: multicasts, one virtual channel",
+            description="probability that the channel dependencies of all possible multicasts with shortcuts have a cycle, "
+            "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="cyclic_unicast",
-            description="fraction of fault sets with a cyclic dependency graph: one destination each, one virtual channel",
+            description="probability that the channel dependencies of all possible unicasts with shortcuts have a cycle, "
+            "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="cyclic_two_channels",
-            description="fraction of fault sets with a cyclic dependency graph: multicasts, two virtual channels",
+            description="probability that the channel dependencies of all possible multicasts with shortcuts have a cycle, "
+            "two virtual channels, among trials with a 2-partition",
             condition="partition_exists",
         ),
     ),
@@ -281,22 +285,28 @@ MULTICAST_WORMHOLE = Study(
     statistics=(
         Proportion(
             name="deadlock",
-            description="fraction of trials that deadlock with one virtual channel",
+            description="probability that the multicasts (with shortcuts) of all senders, started at once, deadlock, one "
+            "virtual channel, among "
+            "trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="deadlock_two_channels",
-            description="fraction of trials that deadlock with two virtual channels",
+            description="probability that the multicasts (with shortcuts) of all senders, started at once, deadlock, two "
+            "virtual channels, "
+            "among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="deadlock_separate",
-            description="fraction of trials that deadlock with two virtual channels and a message for each destination",
+            description="probability that separate messages to each destination, all at once, deadlock, two virtual channels, "
+            "among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="partition_exists",
-            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
+            "each",
             shown=False,
         ),
     ),

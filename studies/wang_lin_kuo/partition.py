@@ -213,14 +213,16 @@ TWO_PARTITION = Study(
     statistics=(
         Proportion(
             name="partition_exists",
-            description="probability that two dimensions exist whose 2-cubes have at most one fault each",
+            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
+            "each",
         ),
         Proportion(
-            name="greedy_finds", description="probability that the greedy search of Figure 2 finds such dimensions"
+            name="greedy_finds",
+            description="probability that the greedy search of Figure 2 finds a 2-partition, over all trials",
         ),
         Proportion(
             name="greedy_finds_given_exists",
-            description="fraction of the trials with such dimensions in which the greedy search finds some",
+            description="probability that the greedy search of Figure 2 finds a 2-partition, among trials in which one exists",
             events="greedy_finds",
             condition="partition_exists",
         ),

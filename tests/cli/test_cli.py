@@ -323,6 +323,20 @@ def test_the_example_study_runs(run, tmp_path):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+def test_info_prints_the_target_of_the_last_run(cli):
+    for options, target in (
+        (["--trials", "4096"], None),
+        (["--precision", "0.2"], "precision 0.2 of bit, in the last run"),
+        (
+            ["--relative", "50%", "--events", "1e3", "--target", "bit"],
+            "relative 50%, events 1,000 of bit, in the last run",
+        ),
+    ):
+        cli("run", str(TOY_FILE), *options, "-o", "r.h5", "--progress", "none", "--force")
+        found = [line for line in cli("info", "r.h5")[1].splitlines() if line.startswith("target")]
+        assert found == ([f"target     {target}"] if target else [])
+
+
 def test_info_names_the_commit_of_the_checkout(run):
     """The one that every results file and report names as what made it."""
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout

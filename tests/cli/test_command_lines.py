@@ -59,6 +59,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "plot": ([FILES], {"-o": ["f.gif", "no/f.png", "f"], "--stat": ["bit", "bit,octal", "nobody"], "--x": ["a", "b"],
                        "--by": ["work", "a"], "--log": None, "--width": ["3.3in", "wide"], "--where": ["a=1", "a=9", "x"],
                        "--height": ["4in", "tall"], "--style": ["dark", "neon"], "--panel": ["1", "9", "x"],
+                       "--xlabel": ["a"], "--ylabel": ["a"], "--legend": ["a", "a,b", ","],
                        "--title": ["none", "mine"], **OF_FILE}),
     "diff": ([FILES, FILES], OF_FILE),
     "merge": ([FILES, FILES], {"-o": NEW}),

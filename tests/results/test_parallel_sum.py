@@ -1,9 +1,11 @@
 """Files read in several processes: results and errors are those of one process, and no process remains."""
 
 import shutil
+import signal
+import sys
 
 import pytest
-from helpers.adding import interrupt_reader, kill_last_reader, wait_forever
+from helpers.adding import hold_the_lock, interrupt_reader, kill_last_reader, wait_forever
 from helpers.compiled import mark_others_slow
 from helpers.forgery import edit_hdf5, text_attribute
 from helpers.processes import STUCK_SECONDS
@@ -112,6 +114,18 @@ def test_a_process_ends_with_its_parent(six):
             assert worker.process.wait(STUCK_SECONDS) == 0
         finally:
             worker.end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends SIGIO for a closed pipe")
+def test_a_process_in_compiled_code_ends_with_its_parent():
+    worker = worker_process.WorkerProcess(hold_the_lock)
+    try:
+        assert worker.receive() == "here"
+        worker._connection.close()
+        worker._alive.close()  # as the system does for a parent that was killed
+        assert worker.process.wait(STUCK_SECONDS) == -signal.SIGIO
+    finally:
+        worker.end()
 
 
 def test_few_files_are_read_in_this_process(six, monkeypatch):

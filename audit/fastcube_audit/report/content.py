@@ -468,7 +468,7 @@ def _table(
     return {
         "columns": held["columns"],
         "measured_columns": [
-            f"{column}, {descriptions[statistic].rpartition(', ')[2]}" for column, statistic in compared
+            f"{column}, {descriptions[statistic].partition(', among ')[0]}" for column, statistic in compared
         ],
         "rows": rows,
     }
