@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-#: Processor, LLVM's triple and the features that the emitters ask for.
+#: Processor, LLVM's triple and the features that the emitters test.
 TARGETS = {
     "AVX-512 (Zen 4)": (
         "znver4",

@@ -202,11 +202,8 @@ def test_numbers_in_words():
     numerals = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("routing-rules").statistics))
     networks, papers = len(fc.network_families()), len(inventory.papers())
-    assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
-    assert (
-        f"gives all {numerals[rules]} rules the faults" in read_page("rules")
-        and f"{numerals[rules].title()} rules" in README
-    )
+    assert networks == 15 and "Fifteen networks or eight rules" in README and numerals[rules] == "eight"
+    assert f"gives all {numerals[rules]} rules the faults" in read_page("rules")
     assert f"## Results on {numerals[papers]} papers" in README
 
 
