@@ -17,7 +17,7 @@ def expect_close_pairs(n: int, f: int) -> float:
 #: AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
 _MOST_IN_LANES = {
     True: (0, 0, 0, 2, 6, 14, 18, 26, 44, 52, 58, 70, 85, 100, 125, 135, 145, 85, 95, 125, 165, 205, 260, 320, 400),
-    False: (0, 0, 0, 2, 6, 14, 19, 30, 47, 52, 50, 60, 76, 82, 88, 90, 92, 65, 75, 95, 118, 150, 190, 240, 300),
+    False: (0, 0, 0, 2, 6, 14, 19, 30, 47, 48, 50, 60, 76, 82, 88, 90, 92, 57, 70, 95, 118, 150, 190, 240, 300),
 }
 #: From Q_25 on: the largest expected number of pairs of faults within distance 2 in Q_24, the factor for each dimension more, and
 #: the number of faults above which comparing all pairs takes longer than looking the nodes up.
