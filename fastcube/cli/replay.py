@@ -7,7 +7,7 @@ import json
 import click
 
 from ..errors import ParameterError, check_range, parse_count, wrap_study_errors
-from . import completion, options
+from . import completion, options, print_message
 
 
 @click.command("replay")
@@ -43,6 +43,7 @@ def command(
     """Show one trial in full: the fault set and the steps of the algorithm, as text and as JSON.
 
     FILE is a results file or the name of a study, because a trial depends only on study, seed, point and index.
+    With --draw, write a picture too: faults, unsafe nodes by round, paths, trees, broadcasts, 2-partitions and components.
     """
     from ..measure import registry
     from ..measure.fault_sets import iter_samples
@@ -75,6 +76,7 @@ def command(
         from ..plot.picture import draw_trial
 
         draw_trial(heading, network, reported.data).save(draw)
+        print_message(f"picture in {draw}")
     data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **reported.data}
     if not as_json:
         click.echo(heading)

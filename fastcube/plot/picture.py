@@ -143,8 +143,8 @@ def draw(
     >>> cube = fc.Hypercube(4, faulty_nodes=[0b0000, 0b0110, 0b1101])
     >>> picture = fc.draw(cube, rounds=True, route=fc.route(cube, 0b0001, 0b1110))
     >>> picture
-    Picture(409 x 287)
-    >>> picture.save("q4.svg")
+    Picture(412 x 308)
+    >>> picture.save("q4.svg")  # doctest: +SKIP
     """
     panel = mark_network(
         check_drawable(network),
@@ -214,9 +214,13 @@ def mark_network(
         arrows += [(u, v, "") for u, v in dict.fromkeys(channels)]
         signs.append(("sent", "channel of the multicast"))
     inside |= ends or {}
-    signs += [sign for sign in (("s", "source"), ("t", "destination")) if sign[0] in (ends or {}).values()]
+    known = (("s", "source"), ("t", "destination"), ("d", "destination"))
+    signs += [sign for sign in known if sign[0] in (ends or {}).values()]
     drawing = Drawing(network, grey, inside, tuple(arrows), within)
-    return Panel(drawing, (*_fault_signs(drawing, rounds and broadcast is None), *dict.fromkeys(signs)))
+    if network.bits > BLOCK and isinstance(network, Hypercube):
+        first = "0" * (network.bits - BLOCK - 1) + "1"
+        signs.append(("", f"0110 at {first}**** is node {first}0110; links between blocks: only if faulty or marked"))
+    return Panel(drawing, tuple(dict.fromkeys(_fault_signs(drawing, rounds and broadcast is None) + signs)))
 
 
 def _fault_signs(drawing: Drawing, rounds: bool) -> list[tuple[str, str]]:
@@ -228,9 +232,6 @@ def _fault_signs(drawing: Drawing, rounds: bool) -> list[tuple[str, str]]:
         signs.append(("unsafe", "unsafe node, with its round" if rounds else "unsafe node"))
     if any(is_blocked(network, faulty, arrow) for arrow in drawing.arrows):
         signs.append(("blocked", "arrow that meets a fault"))
-    if network.bits > BLOCK and isinstance(network, Hypercube):
-        first = "0" * (network.bits - BLOCK - 1) + "1"
-        signs.append(("", f"0110 at {first}**** is node {first}0110; links between blocks: only if faulty or marked"))
     return signs
 
 
@@ -333,8 +334,8 @@ def draw_trial(heading: str, network: object, data: Mapping[str, Any]) -> Pictur
 
     These are, by name in the data: ``path``, also of each algorithm (``{"ROUTE": {"path": [...]}}``), with ``s`` and ``t``;
     ``sink`` and ``order`` of a communication tree; results of ``BROADCAST``, ``BROADCAST1`` and ``BROADCAST2`` from ``s``;
-    ``heights`` of edge-disjoint trees from ``s``; ``partition`` or ``exhaustive``; ``uses`` of channels with a ``source``;
-    ``components``; and the names of ``_UNSAFE``.  Equal drawings of several algorithms share one panel.
+    ``heights`` of edge-disjoint trees from ``s``; ``partition`` or ``exhaustive``; ``uses`` of channels with ``source`` and
+    ``destinations``; ``components``; and the names of ``_UNSAFE``.  Equal drawings of several algorithms share one panel.
 
     Raises ParameterError for a network that is not drawn, and for an order of failures, which has no single fault set.
     """
@@ -346,8 +347,8 @@ def draw_trial(heading: str, network: object, data: Mapping[str, Any]) -> Pictur
         "components": "components" in data,
         "partition": data.get("partition") or data.get("exhaustive"),
     }
-    ends = {data[name]: name for name in ("t", "s", "source") if type(data.get(name)) is int and data[name] >= 0}
-    ends = {v: name[0] for v, name in ends.items()}
+    ends = dict.fromkeys(data["destinations"], "d") if "uses" in data else {}
+    ends |= {data[name]: name[0] for name in ("t", "s", "source") if type(data.get(name)) is int and data[name] >= 0}
     headings: dict[str, list[str]] = {}
     panels: dict[str, Panel] = {}
     for words, marks in _list_marks(cube, data):
