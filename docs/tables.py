@@ -2,18 +2,22 @@
 
     python docs/tables.py          # writes them into the pages, where a test compares them
 
-A table stands between the lines ``<!-- table NAME -->`` and ``<!-- end -->``, so a page is whole wherever it is read.
+A table stands between the lines ``<!-- table NAME -->`` and ``<!-- end -->``, so a page is whole wherever it is read.  Likewise
+``<!-- code FILE.py -->`` or ``<!-- code FILE.py:FUNCTION -->`` begins a part that shows a file of ``docs``, or a function of it.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +27,30 @@ import sheets
 import fastcube as fc
 from fastcube.exact.bounds import max_unsafe
 from fastcube.exact.unsafe import all_unsafe_probability
-from fastcube.measure.estimate import bounded_mean
+from fastcube.measure.estimate import Estimate, bounded_mean
 from fastcube.results.rounding import estimate_texts
 from fastcube.studies.lee_hayes.threshold import corrections, leading_order
 from fastcube.studies.networks.curve import degree_left, giant_fraction
-from fastcube.studies.networks.survival import compare_with_hypercube
 
-#: The place of a table on a page, with the table.
-PLACE = re.compile(r"^<!-- table ([\w-]+) -->\n(?:(?!<!-- ).*\n)*?<!-- end -->$", re.MULTILINE)
+#: The place of a table or of code on a page, with its content.
+PLACE = re.compile(r"^<!-- (table|code) (\S+) -->\n(?:(?!<!-- ).*\n)*?<!-- end -->$", re.MULTILINE)
 
 #: Each line that looks like the first or last one of a place, and must be one.
-_MARK = re.compile(r"^.*<!-- *(?:table|end)\b.*$", re.MULTILINE | re.IGNORECASE)
+_MARK = re.compile(r"^.*<!-- *(?:table|code|end)\b.*$", re.MULTILINE | re.IGNORECASE)
 
 DOCS = Path(__file__).resolve().parent
 
 #: Several tables come from one file.
 load_results = functools.cache(sheets.load_results)
 
-#: A difference whose interval holds 0.
-_SAME = "–"
+#: Half-width that differences to the hypercube are sampled to (``results/sample``): P(connected), and lifetimes of failing nodes.
+RESOLUTION = 0.0005
 
 #: The rules of docs/rules.md, in its order.
-_RULES = ("route", "route1", "sidetrack", "a1", "dfs", "route3", "levels", "vectors")
+RULES = ("route", "route1", "sidetrack", "a1", "dfs", "route3", "levels", "vectors")
 
 #: Numbers of faulty nodes of docs/rules.md.
-_FAULTS = (5, 10, 20, 50, 100)
+FAULTS = (5, 10, 20, 50, 100)
 
 
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -61,28 +64,31 @@ def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[st
     results = load_results(name)
     known = fc.network_families()
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if point["n"] == n))
-    if name == "survival-links" and statistic == "connected_diff":
-        names = [name for name in names if known[name].is_compared(n)]
+    difference = statistic.endswith("_diff")
+    if difference:
+        names = [x for x in names if x != "hypercube" and (name != "survival-links" or known[x].is_compared(n))]
     columns = []
     for chosen in faults.values():
-        found = [results.estimate(statistic, network=name, n=n, **chosen(known[name])) for name in names]
-        texts = estimate_texts(found)
-        if statistic == "connected_diff":
-            same = [compare_with_hypercube(e).startswith("not") for e in found]
-            texts = [_SAME if even else text for even, text in zip(same, texts, strict=True)]
+        found = [results.estimate(statistic, network=x, n=n, **chosen(known[x])) for x in names]
+        texts = difference_texts(found) if difference else estimate_texts(found)
         columns.append(dict(zip(names, texts, strict=True)))
     order = sorted(names, key=lambda name: known[name].degree(n))
-    if statistic == "connected":
-        rows = [[str(known[x].degree(n)), x, *(column[x] for column in columns)] for x in order]
-        return _markdown(["degree", "network", *faults], rows)
-    return _differences({x: [column[x] for column in columns] for x in order if x != "hypercube"}, list(faults))
+    rows = [[str(known[x].degree(n)), x, *(column[x] for column in columns)] for x in order]
+    table = _markdown(["degree", "network", *faults], rows)
+    return table + _expected_misses(len(rows) * len(columns)) if difference else table
 
 
-def _differences(cells: dict[str, list[str]], head: list[str]) -> str:
-    """A row for each network that is distinguished from the hypercube somewhere, and a line that names the rest."""
-    same = [name for name, row in cells.items() if set(row) <= {_SAME, ""}]
-    table = _markdown(["network", *head], [[name, *row] for name, row in cells.items() if name not in same])
-    return table + (f"\nNot distinguished in any column: {', '.join(same)}.\n" if same else "")
+def difference_texts(estimates: Sequence[Estimate]) -> list[str]:
+    """Differences with their intervals; ``within 0.0005`` if the interval holds 0 and nothing farther away."""
+    texts = estimate_texts(estimates)
+    near = [e.low <= 0 <= e.high and max(-e.low, e.high) <= 1.2 * RESOLUTION for e in estimates]
+    bounds = [max(RESOLUTION, math.ceil(1e4 * max(-e.low, e.high)) / 1e4) for e in estimates]
+    return [f"within {bound}" if few else text for text, few, bound in zip(texts, near, bounds, strict=True)]
+
+
+def _expected_misses(cells: int) -> str:
+    """A line for a table of differences, each with an interval of its own."""
+    return f"\nEach of the {cells} intervals has a level of 95%, so at most {cells / 20:.1f} misses are expected.\n"
 
 
 def _nodes(*numbers: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
@@ -95,19 +101,20 @@ def _links(n: int) -> dict[str, Callable[[fc.Family], dict[str, int]]]:
     return {f"{5 * i}%": lambda family, i=i: {"f": 0, "links": family.links(n) * i // 20} for i in (4, 6, 8, 10, 12)}
 
 
-def _rules(statistic: str, scale: float, digits: int) -> str:
+def _rules(statistic: str) -> str:
     """A row for each rule that has the statistic; empty where no message was delivered."""
     results = load_results("routing-rules")
     rows = []
-    for rule in _RULES:
+    for rule in RULES:
         name = f"{rule}_{statistic}"
         if name in {s.name for s in results.study.statistics}:
-            found = [results.estimate(name, n=10, f=f) for f in _FAULTS]
-            rows.append([rule.upper(), *(f"{scale * e.value:.{digits}f}" if e.value == e.value else "" for e in found)])
-    return _markdown(["rule", *(f"f = {f}" for f in _FAULTS)], rows)
+            found = [results.estimate(name, n=10, f=f) for f in FAULTS]
+            texts = estimate_texts(found)
+            rows.append([rule.upper(), *(t if e.value == e.value else "" for t, e in zip(texts, found, strict=True))])
+    return _markdown(["rule", *(f"f = {f}" for f in FAULTS)], rows)
 
 
-def _status(statistic: str, digits: int) -> str:
+def _status(statistic: str) -> str:
     """A row for each kind of status."""
     results = load_results("safety-status-ten")
     kinds = {
@@ -117,10 +124,10 @@ def _status(statistic: str, digits: int) -> str:
         "vectors": "safety vectors",
     }
     rows = [
-        [label, *(f"{results.estimate(f'{kind}_{statistic}', n=10, f=f).value:.{digits}f}" for f in _FAULTS)]
+        [label, *estimate_texts([results.estimate(f"{kind}_{statistic}", n=10, f=f) for f in FAULTS])]
         for kind, label in kinds.items()
     ]
-    return _markdown(["status", *(f"f = {f}" for f in _FAULTS)], rows)
+    return _markdown(["status", *(f"f = {f}" for f in FAULTS)], rows)
 
 
 def _hitting() -> str:
@@ -142,17 +149,99 @@ def _lifetimes(name: str, what: str) -> str:
     results = load_results(name)
     sizes = range(4, 9)
     names = list(dict.fromkeys(str(point["network"]) for point, _ in results if str(point["network"]) != "hypercube"))
-    columns = []
+    columns, cells = [], 0
     for n in sizes:
         have = [network for network in names if fc.network_families()[network].sizes(n)]
         found = [results.estimate("lifetime_diff", network=network, failing=what, n=n) for network in have]
-        texts = [
-            _SAME if compare_with_hypercube(e).startswith("not") else text
-            for e, text in zip(found, estimate_texts(found), strict=True)
-        ]
-        columns.append(dict(zip(have, texts, strict=True)))
-    cells = {network: [column.get(network, "") for column in columns] for network in names}
-    return _differences(cells, [f"n = {n}" for n in sizes])
+        columns.append(dict(zip(have, difference_texts(found), strict=True)))
+        cells += len(have)
+    rows = [[network, *(column.get(network, "") for column in columns)] for network in names]
+    return _markdown(["network", *(f"n = {n}" for n in sizes)], rows) + _expected_misses(cells)
+
+
+#: The networks of docs/networks.md that have the hypercube's degree and half as many squares, or more.
+TWISTED = ("crossed", "locally-twisted", "moebius0", "moebius1", "twisted")
+
+
+@functools.cache
+def count_four_cycles(name: str, n: int) -> int:
+    """Number of cycles of four links of a network of the cube family."""
+    network = fc.network(name, n)
+    pairs = Counter(pair for v in range(2**n) for pair in combinations(sorted(map(int, network.neighbours(v))), 2))
+    return sum(math.comb(common, 2) for common in pairs.values()) // 2
+
+
+def missing_four_cycles(name: str, n: int) -> int:
+    """Number of 4-cycles of the hypercube beyond those of a network."""
+    return count_four_cycles("hypercube", n) - count_four_cycles(name, n)
+
+
+def first_terms(missing: int, n: int, f: int) -> float:
+    """First terms of P(connected) of a twisted cube minus the hypercube's, f faulty nodes, ``missing`` 4-cycles fewer."""
+
+    def containing(size: int, boundary: int) -> Fraction:
+        """The probability that all of ``size`` nodes are nonfaulty, and all of their ``boundary`` neighbours faulty."""
+        if f < boundary:
+            return Fraction(0)
+        return Fraction(math.comb(2**n - size - boundary, f - boundary), math.comb(2**n, f))
+
+    pairs = containing(2, 2 * n - 2) - 2 * containing(2, 2 * n - 1) + containing(2, 2 * n)
+    paths = containing(3, 3 * n - 5) - containing(3, 3 * n - 4)
+    isolated = float(2**n * containing(1, n))
+    return math.exp(-isolated) * float(2 * missing * (2 * paths - pairs))
+
+
+def _four_cycles() -> str:
+    """A row for each n: 4-cycles of the hypercube, and how many fewer each twisted cube has; empty where there is none."""
+    known = fc.network_families()
+    rows = [
+        [str(n), str(count_four_cycles("hypercube", n))]
+        + [str(missing_four_cycles(x, n)) if known[x].sizes(n) else "" for x in TWISTED]
+        for n in range(3, 11)
+    ]
+    return _markdown(["n", "hypercube", *(f"fewer in {x}" for x in TWISTED)], rows)
+
+
+def twist_rows() -> list[tuple[str, str, int, int]]:
+    """The kept results, network, n and f of the comparisons of twisted cubes under faulty nodes."""
+    rows = [("survival", x, 8, f) for f in (64, 96, 112, 128, 144, 160) for x in TWISTED[:4]]
+    rows += [("survival-nine", x, 9, f) for f in (128, 192, 256) for x in TWISTED]
+    return rows
+
+
+def _twists() -> str:
+    """A row for each n and f, a column for each twisted cube: measured difference, and the first terms."""
+    cells: dict[tuple[int, int], dict[str, str]] = {}
+    for name, network, n, f in twist_rows():
+        estimate = load_results(name).estimate("connected_diff", network=network, n=n, f=f)
+        measured, terms = difference_texts([estimate])[0], first_terms(missing_four_cycles(network, n), n, f)
+        cells.setdefault((n, f), {})[network] = f"{measured} ({terms:.4f})"
+    rows = [[str(n), str(f), *(row.get(x, "") for x in TWISTED)] for (n, f), row in cells.items()]
+    return _markdown(["n", "f", *TWISTED], rows) + _expected_misses(sum(map(len, cells.values())))
+
+
+def half_faulty(network: str, n: int) -> Estimate:
+    """P(connected) minus the hypercube's with half of the nodes faulty: sampled from n = 6 on, exact below."""
+    f = 2 ** (n - 1)
+    if n > 5:
+        return load_results("survival-sizes").estimate("connected_diff", network=network, n=n, f=f)
+    sets = [fc.exact_survival(x, n).nodes[f] for x in (network, "hypercube")]
+    exact = (sets[0] - sets[1]) / math.comb(2**n, f)
+    return Estimate(exact, 0.0, exact, exact)
+
+
+def _half() -> str:
+    """A row for each n: two twisted cubes with half of the nodes faulty, measured or exact, and by the first terms."""
+    rows, networks, sampled = [], ("crossed", "moebius1"), 0
+    for n in range(4, 13):
+        row = [str(n)]
+        for network in networks:
+            estimate = half_faulty(network, n)
+            text = f"{estimate.value:.4f}, exact" if estimate.low == estimate.high else difference_texts([estimate])[0]
+            row.append(f"{text} ({first_terms(missing_four_cycles(network, n), n, 2 ** (n - 1)):.4f})")
+            sampled += estimate.low < estimate.high
+        rows.append(row)
+    return _markdown(["n", *networks], rows) + _expected_misses(sampled)
 
 
 def _percolation() -> str:
@@ -405,30 +494,50 @@ TABLES: dict[str, Callable[[], str]] = {
     "percolation": _percolation,
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
-    "rules-delivered": lambda: _rules("delivered", 100, 3),
-    "rules-at-hamming": lambda: _rules("at_hamming", 100, 3),
-    "rules-extra": lambda: _rules("extra_links", 1, 5),
-    "rules-refused": lambda: _rules("refused", 100, 3),
-    "rules-safe": lambda: _status("safe", 5),
-    "rules-rounds": lambda: _status("rounds", 2),
+    "rules-delivered": lambda: _rules("delivered"),
+    "rules-at-hamming": lambda: _rules("at_hamming"),
+    "rules-extra": lambda: _rules("extra_links"),
+    "rules-refused": lambda: _rules("refused"),
+    "rules-safe": lambda: _status("safe"),
+    "rules-rounds": lambda: _status("rounds"),
+    "networks-four-cycles": _four_cycles,
+    "networks-twists": _twists,
+    "networks-half": _half,
     **{f"references-{name}": lambda make=make: _markdown(*make()) for name, make in references.TABLES.items()},
 }
 
 
-def fill_tables(text: str) -> str:
-    """Return the text of a page with its tables as the sources have them now.
+def fill_parts(text: str) -> str:
+    """Return the text of a page with its tables and code as the sources have them now.
 
-    Raises ValueError for the name of no table, and for a mark that is not a line of a pair around a table.
+    Raises ValueError for the name of no table or code, and for a mark that is not a line of a pair around them.
     """
     if left := _MARK.search(PLACE.sub("", text)):
         raise ValueError(f"a table must stand between lines <!-- table NAME --> and <!-- end -->, got {left[0]}")
-    return PLACE.sub(lambda found: f"<!-- table {found[1]} -->\n\n{_make_table(found[1])}\n<!-- end -->", text)
+    return PLACE.sub(
+        lambda found: f"<!-- {found[1]} {found[2]} -->\n\n{_make_part(*found.groups())}\n<!-- end -->", text
+    )
 
 
-def _make_table(name: str) -> str:
+def _make_part(kind: str, name: str) -> str:
+    if kind == "code":
+        return f"```py\n{_read_code(*name.split(':'))}```\n"
     if name not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}, got {name}")
     return TABLES[name]()
+
+
+def _read_code(file: str, function: str = "") -> str:
+    """Return the text of a file of ``docs``, or of one of its functions."""
+    if not (path := DOCS / file).is_file():
+        raise ValueError(f"code must be of a file in docs, got {file}")
+    code = path.read_text()
+    if not function:
+        return code
+    found = [node for node in ast.parse(code).body if getattr(node, "name", "") == function]
+    if not found:
+        raise ValueError(f"code must be a function of {file}, got {function}")
+    return f"{ast.get_source_segment(code, found[0])}\n"
 
 
 def list_pages() -> list[Path]:
@@ -445,7 +554,7 @@ def main() -> None:
 
     figures = set()
     for page in list_pages():
-        page.write_text(fill_tables(text := page.read_text()))
+        page.write_text(fill_parts(text := page.read_text()))
         figures |= {name for _, name in drawings.PLACE.findall(text)}
     drawings.write_figures(figures)
     errata.write_pages()

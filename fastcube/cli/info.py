@@ -31,10 +31,10 @@ def _environment() -> None:
         click.echo(f"          {place} (only read)")
 
 
-@click.command("info")
+@click.command("info", epilog="\b\nExample:\n  fastcube info unsafe.h5")
 @click.argument("file", required=False, shell_complete=completion.complete_files)
 @click.option(
-    "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+    "--unchecked", is_flag=True, help="Skip the checksum test, for a file that another program has rewritten."
 )
 def command(file: str | None, unchecked: bool) -> None:
     """Show the environment and the cache folder, or with FILE the identity and digest of a results file."""
@@ -54,6 +54,8 @@ def command(file: str | None, unchecked: bool) -> None:
     click.echo(f"generator  {GENERATOR}")
     each = range_text(f"{min(done, default=0):,}", f"{max(done, default=0):,}")
     click.echo(f"points     {len(done)}, with {each} trials, {sum(done):,} in all")
+    if target := results.goal.target_text(results.study):
+        click.echo(f"target     {target}, in the last run")
     if axis := results.study.swept_axis:
         click.echo(f"curves     points that differ in {axis.name} alone share their trials")
     click.echo(f"digest     {results.digest()}")

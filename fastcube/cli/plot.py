@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from . import completion, options, print_message
 
 
-@click.command("plot")
+@click.command("plot", epilog="\b\nExample:\n  fastcube plot unsafe.h5 -o unsafe.svg")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=completion.complete_files)
 @click.option(
     "-o",
@@ -23,7 +23,7 @@ from . import completion, options, print_message
 @click.option("--stat", metavar="A,B", help="Statistics for one pair of axes; by default the study's own figure.")
 @click.option("--x", metavar="AXIS", help="Axis of the study along x; by default the axis with most values.")
 @click.option("--by", metavar="AXIS", help="Axis of the study whose values each get a line.")
-@click.option("--log", is_flag=True, help="Logarithmic y scale; by default only if the data span two decades.")
+@click.option("--log", is_flag=True, help="Draw a logarithmic y scale; by default only if the data span two decades.")
 @click.option(
     "--width",
     metavar="W",
@@ -38,6 +38,11 @@ from . import completion, options, print_message
 )
 @click.option("--panel", metavar="K,L", help="Numbers of the panels to plot, from 1; by default all.")
 @click.option("--title", metavar="TEXT", help="Title of the figure, or none for no title; by default the study's.")
+@click.option("--xlabel", metavar="TEXT", help="Label of the horizontal axis of one panel; by default as in the study.")
+@click.option("--ylabel", metavar="TEXT", help="Label of the vertical axis of one panel; by default as in the study.")
+@click.option(
+    "--legend", metavar="A,B", help="Labels of the lines, in the order of the legend; by default the study's."
+)
 @options.where_option
 @options.file
 def command(
@@ -52,6 +57,9 @@ def command(
     style: str | None,
     panel: str | None,
     title: str | None,
+    xlabel: str | None,
+    ylabel: str | None,
+    legend: str | None,
     where: tuple[str, ...],
     unchecked: bool,
     study: str | None,
@@ -76,8 +84,9 @@ def command(
         print_message(
             f"the code of {results.study.name} is not here: this is the plain figure (--study FILE.py gives its own)"
         )
-    layout = {"width": width, "height": height, "style": style, "title": title}
-    draw_figure(several, output, None, chosen, x, by, log, _read_panels(panel), **layout)
+    layout = {"width": width, "height": height, "style": style, "title": title, "xlabel": xlabel, "ylabel": ylabel}
+    labels = False if legend is None else legend.split(",")
+    draw_figure(several, output, None, chosen, x, by, log, _read_panels(panel), legend=labels, **layout)
     print_message(f"figure in {output}")
 
 

@@ -111,6 +111,15 @@ class Goal:
         """Whether the number of trials depends on the results."""
         return self.precision is not None or self.relative is not None or self.events is not None
 
+    def target_text(self, study: Measure) -> str:
+        """Return the targets and their statistic as text, empty if the number of trials is fixed."""
+        parts = [
+            None if self.precision is None else f"precision {self.precision:g}",
+            None if self.relative is None else f"relative {100 * self.relative:g}%",
+            None if self.events is None else f"events {self.events:,}",
+        ]
+        return f"{', '.join(filter(None, parts))} of {study.target(self.target).name}" if self.adaptive else ""
+
     def trials_at(self, point: Point) -> int:
         """Return the number of trials of a point, if it is fixed."""
         if self.trials is None:

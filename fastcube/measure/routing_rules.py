@@ -166,8 +166,8 @@ def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
     )
     minimal = Proportion(
         name="hamming_path_exists",
-        description="fraction of messages with a nonfaulty path as long as the Hamming distance, among messages where this is "
-        "computed: all for n <= 24",
+        description="fraction of messages with a nonfaulty path as long as the Hamming distance H, among messages with "
+        "H <= 24 or fewer than H faults between the ends",
         condition="hamming_path_known",
         shown=False,
     )

@@ -1,4 +1,4 @@
-"""The figure of a table of routing rules: fractions delivered by all rules on one pair of axes, extra links on another."""
+"""The figure of a table of routing rules: fractions that the rules lose on one pair of axes, extra links on another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def axis_of_faults(results: Any) -> tuple[str, Point]:
 def _plot_statistic(
     results: Any, panel: Any, statistic: str, label: str, by: str, at: Point, like: int, of: int
 ) -> None:
-    """Plot one statistic against the faults; extra links only at points with enough delivered messages."""
+    """Plot one statistic against the faults: fractions as failures, extra links only at points with enough delivered messages."""
     among = statistic.replace("_extra_links", "_delivered") if statistic.endswith("_extra_links") else None
     there = [
         point
@@ -35,20 +35,22 @@ def _plot_statistic(
         if at.items() <= point.items() and (tally.counts[among] >= _LEAST_VALUES if among else tally.trials)
     ]
     found = {point[by]: (results.estimates(point)[statistic], point) for point in there}
-    known = [(x, e, point) for x, (e, point) in sorted(found.items()) if not math.isnan(e.value)]
+    known = [
+        (x, e if among else e.complement, point) for x, (e, point) in sorted(found.items()) if not math.isnan(e.value)
+    ]
     panel.series(label, [(x, e) for x, e, _ in known], like, of, points=[point for _, _, point in known])
 
 
 def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
-    """Plot the rules and the reachable fraction on one pair of axes, and the rules' extra links on another.
+    """Plot messages that the rules lose, and that have no path, on one pair of axes, and the rules' extra links on another.
 
     ``names`` are the beginnings of the rules' statistics.
     """
     by, at = axis_of_faults(results)
     left, right = sheet.panels(2)
-    possible = {"possible": "reachable", "possible over H links": "hamming_path_exists"}
+    possible = {"no path exists": "reachable", "no path of H links exists": "hamming_path_exists"}
     if at["n"] > MAX_SEARCHED_DIMENSION:
-        del possible["possible"]
+        del possible["no path exists"]
     shown = {name: name.upper() if name in NAMES else name for name in names}
     delivered = possible | {shown[name]: f"{name}_delivered" for name in names}
     for i, (label, statistic) in enumerate(delivered.items()):  # a rule has the same line in both panels
@@ -56,9 +58,9 @@ def draw_rules(results: Any, sheet: Any, names: Sequence[str]) -> None:
         if label not in (*possible, "ROUTE"):  # ROUTE has no extra links
             extra = statistic.replace("_delivered", "_extra_links")
             _plot_statistic(results, right, extra, label, by, at, i, len(delivered))
-    left.scale = "linear"
+    left.scale = "log"
     x = "f, number of faulty nodes" if by == "f" else "number of faulty links"
-    left.set_labels(x=x, y="fraction of all messages", title=f"Delivered, Q_{at['n']}")
+    left.set_labels(x=x, y="fraction of all messages", title=f"Not delivered, Q_{at['n']}")
     right.scale = "linear"
     right.set_labels(x=x, y="links beyond the Hamming distance", title="Extra links of a delivered message")
     sheet.title("Routing rules on the same faults and messages")

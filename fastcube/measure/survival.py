@@ -111,7 +111,8 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
         ),
         Proportion(
             name="st_connected",
-            description="probability that a nonfaulty path joins two random nodes s and t, among trials with two nonfaulty nodes",
+            description="probability that a nonfaulty path joins two random nonfaulty nodes s and t, among trials with at "
+            "least two",
             events="st_connected",
             **_PAIR,
         ),
@@ -122,7 +123,7 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
         difference_statistic(
             "st_connected",
             "st_connected",
-            "probability that a nonfaulty path joins s and t, among trials with two nonfaulty nodes",
+            "probability that a nonfaulty path joins two random nonfaulty nodes s and t, among trials with at least two",
             shown=False,
             **pair,
         ),

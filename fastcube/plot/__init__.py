@@ -221,7 +221,7 @@ def draw_figure(
     """Plot the study's figure, on ``axes`` (as many as it has panels) or a new figure, and write it to ``path`` if given.
 
     If statistics, ``x``, ``by`` or ``log`` are given, plot these on one pair of axes instead.  Several results always share one.
-    ``layout`` are the parameters width, height, style, title and legend of ``fastcube.plot.sheet.Sheet``.
+    ``layout`` are the parameters width, height, style, title, legend, xlabel and ylabel of ``fastcube.plot.sheet.Sheet``.
 
     A new figure is drawn with matplotlib's default settings; the caller's axes keep the caller's settings.  If a column has no
     room for all panels, the first panels are plotted and a warning names the others.

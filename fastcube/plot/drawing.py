@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..measure.estimate import Estimate
 from . import placing
 from .markers import dashed_bar, limit_marker, marker_step
-from .panel import Line, Statement, has_no_events, is_drawable, is_limit
+from .panel import Line, Statement, has_no_events, is_drawable, is_limit, is_zero
 from .style import GREY, SMALLEST
 from .text import mathtext, wrap_mathtext
 
@@ -29,6 +30,9 @@ _STEP, _LEAST_STEP, _FILLED = 5.0, 2.5, 0.8
 #: Limits at one x are drawn side by side if their decimal logarithms, times this number, round to the same integer.
 _PLACES = 10
 
+#: Number of x values of exact zeros that the legend names one by one, if they follow one another.
+_FEW_ZEROS = 4
+
 #: On a logarithmic scale a bar with a lower end of 0 or below ends at this fraction of the value.
 _BELOW = 1e-3
 
@@ -47,6 +51,7 @@ def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
         _draw_line(panel, line, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
     if panel.log:
         _draw_limits(panel)
+        _name_zeros(panel)
     for place, statement in enumerate(panel.statements):
         if low <= min(statement.y) and max(statement.y) <= high:
             _draw_statement(panel, statement, place)
@@ -193,6 +198,21 @@ def _draw_limits(panel: Panel) -> None:
             many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS
             shift = 0.0 if crowded else line.shift or (k - (len(marks) - 1) / 2) * step
             _draw_limit(panel, x, y, upper, colour, _SMALL_ARROW if many else _ARROW, shift)
+
+
+def _name_zeros(panel: Panel) -> None:
+    """Add an entry to the legend for the x values at which an estimate is exactly 0, because the scale does not reach 0."""
+    values = sorted({x for line in panel.drawn for x in line.x})
+    zeros = sorted({x for line in panel.drawn for x, e in zip(line.x, line.estimates, strict=True) if is_zero(e)})
+    lines = [line for line in panel.drawn if not all(map(is_zero, line.estimates))]
+    if not zeros or not lines or panel.categories:
+        return
+    together = zeros == values[values.index(zeros[0]) :][: len(zeros)]
+    if len(zeros) < _FEW_ZEROS or not together:
+        at = f"= {', '.join(f'{x:g}' for x in zeros[:_FEW_ZEROS])}{', ...' * (len(zeros) > _FEW_ZEROS)}"
+    else:
+        at = f"from {zeros[0]:g} to {zeros[-1]:g}"
+    panel.add_entry(f"exactly 0 at {re.split('[,:]', panel.labels.get('x', 'x'))[0]} {at}", linestyle="none")
 
 
 def _draw_limit(panel: Panel, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..networks.family import network_families
-from .panel import Line, Panel
+from .panel import Line, Panel, is_drawable
 from .style import COLOURS, line_style
 from .text import fill_lines
 
@@ -18,11 +18,16 @@ _NAMES_WIDTH = 34
 _HIDDEN = 0.01
 
 
-def _is_coinciding(one: Line, other: Line) -> bool:
-    """Whether two lines with several points have the same x values, and overlapping intervals or equal values at each."""
+def _is_coinciding(one: Line, other: Line, log: bool) -> bool:
+    """Whether two lines with several points have the same x values, and overlapping intervals or equal values at each.
+
+    On a logarithmic scale a point without events is a limit, which does not coincide with a point that is drawn.
+    """
     if one.x != other.x or len(one.x) < 2:
         return False
-    pairs = zip(one.estimates, other.estimates, strict=True)
+    pairs = [*zip(one.estimates, other.estimates, strict=True)]
+    if log and any(is_drawable(a, log) != is_drawable(b, log) for a, b in pairs):
+        return False
     return all(a.value == b.value or (a.low <= b.high and b.low <= a.high) for a, b in pairs)
 
 
@@ -57,7 +62,7 @@ def group_lines(panels: Sequence[Panel]) -> None:
             pairs = [
                 (one, found[other][k], panels[k]) for other in group for k, one in lines.items() if k in found[other]
             ]
-            if len(pairs) < len(group) or not all(_is_coinciding(one, other) for one, other, _ in pairs):
+            if len(pairs) < len(group) or not all(_is_coinciding(one, other, panel.log) for one, other, panel in pairs):
                 continue
             same_panels = all(lines.keys() == found[other].keys() for other in group)
             if not few or (same_panels and all(_is_hidden(*pair) for pair in pairs)):

@@ -316,8 +316,8 @@ def drawing_elements(
     names = (_text(at[v] + plan.beside, text) for v, text in plan.names.items())
     parts.append(_texts("name", names, plan.letters, plan.anchor, look))
     taken = [at[v] + plan.middle for v in plan.names]
-    words = [_text(_place_word(at[u], at[v], taken), word) for u, v, word in drawing.arrows if word]
-    parts.append(_texts("word", words, 12, "middle", look))
+    marks = [_text(_place_word(at[u], at[v], taken), word) for u, v, word in drawing.arrows if word]
+    parts.append(_texts("word", marks, 12, "middle", look))
     parts.append(_texts("block", (_text(z, text) for z, text in plan.blocks.items()), 13, "middle", look))
     return "".join(parts), plan.box
 

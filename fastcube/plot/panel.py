@@ -72,6 +72,11 @@ def is_limit(e: Estimate) -> bool:
     return has_no_events(e) or (not isinstance(e, OrderEstimate) and e.value == e.high and e.low < _COVERED * e.value)
 
 
+def is_zero(e: Estimate) -> bool:
+    """Whether the value is known to be 0."""
+    return e.value == e.high == 0
+
+
 def is_drawable(e: Estimate, log: bool) -> bool:
     """Whether the value is plotted as a point; on a logarithmic scale not if it is 0 or only a limit is known."""
     return not math.isnan(e.value) and not (log and (e.value <= 0 or is_limit(e)))
@@ -146,12 +151,14 @@ class Panel:
         at: PointFilter = None,
         factor: float = 1.0,
         keys: Sequence[str] = (),
+        failures: bool = False,
     ) -> None:
         """Add one line of the statistic against the axis ``x`` for each value of ``by``, and of further axes if necessary.
 
         ``x`` is by default the axis with most values.  If it has a single value and ``by`` has several, the two are exchanged.
         ``keys`` are several axes in place of ``by``.  ``at`` selects points: ``{"n": 8}``, or a function of the point.
-        ``factor`` multiplies the values (100 for per cent).  A value of ``by`` has the same look in every panel of the figure.
+        ``factor`` multiplies the values (100 for per cent).  ``failures`` plots one minus the values: on a logarithmic scale this
+        separates curves that hide one another near 1.  A value of ``by`` has the same look in every panel of the figure.
         """
         study, names = results.study, [a.name for a in results.study.axes]
         done = [point for point, tally in results if tally.trials]
@@ -170,7 +177,7 @@ class Panel:
         for key, points in group_points(study, chosen, keys):
             points.sort(key=lambda point: study.axis(x).sort_key(point[x]))
             found = [results.read(study.statistic(statistic), point)[0] for point in points]
-            estimates = [_scale_estimate(e, factor) for e in found]
+            estimates = [_scale_estimate(e.complement if failures else e, factor) for e in found]
             look = line_style(before + whole.index(key), before + len(whole))
             label = key_text(key) if self.ours else full_label(results, chosen, statistic, x, keys, key)
             self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
@@ -356,4 +363,4 @@ def _scale_estimate(e: Estimate, factor: float) -> Estimate:
 
 
 def _is_known_zero(line: Line) -> bool:
-    return bool(line.estimates) and all(e.value == e.high == 0 for e in line.estimates)
+    return bool(line.estimates) and all(map(is_zero, line.estimates))

@@ -198,10 +198,10 @@ def mark_network(
         inside |= {v: str(time) if time else "s" for v, time in enumerate(received) if time >= 0}
         signs += [("s", "source"), ("#", "time unit of receipt"), ("sent", "copy of the message")]
     if tree is not None:
-        root, some, words = _check_tree(network, tree)
+        root, some, meaning = _check_tree(network, tree)
         arrows += some
         inside[root] = "r"
-        signs += [("r", "root"), ("sent", words)]
+        signs += [("r", "root"), ("sent", meaning)]
     if route is not None:
         path, delivered = _check_route(network, route)
         if path:
@@ -351,19 +351,19 @@ def draw_trial(heading: str, network: object, data: Mapping[str, Any]) -> Pictur
     ends |= {data[name]: name[0] for name in ("t", "s", "source") if type(data.get(name)) is int and data[name] >= 0}
     headings: dict[str, list[str]] = {}
     panels: dict[str, Panel] = {}
-    for words, marks in _list_marks(cube, data):
+    for name, marks in _list_marks(cube, data):
         panel = mark_network(cube, **common | marks, ends=ends)
         shown = repr(panel.drawing)
         panels.setdefault(shown, panel)
-        headings.setdefault(shown, []).append(words)
+        headings.setdefault(shown, []).append(name)
     found = [replace(panel, heading=_join_headings(headings[shown])) for shown, panel in panels.items()]
     return compose_picture(heading, found or [mark_network(cube, **common, ends=ends)])
 
 
-def _join_headings(words: Sequence[str]) -> str:
+def _join_headings(headings: Sequence[str]) -> str:
     """Join ``ROUTE: delivered`` and ``ROUTE1: delivered`` to ``ROUTE, ROUTE1: delivered``."""
     names: dict[str, list[str]] = {}
-    for text in words:
+    for text in headings:
         name, _, outcome = text.partition(": ")
         names.setdefault(outcome, []).append(name)
     return "; ".join(f"{', '.join(some)}{': ' * bool(outcome)}{outcome}" for outcome, some in names.items())
@@ -444,9 +444,9 @@ def _write(x: float, y: float, text: str, name: str, letters: float, weight: str
 def _write_signs(signs: Sequence[tuple[str, str]], width: float, y: float) -> tuple[str, float]:
     """Return the signs with their words, as many in a line as there is space for, and the bottom of the last line."""
     parts, x = [], width
-    for sign, words in signs:
+    for sign, meaning in signs:
         indent = _SIGN * bool(sign)
-        lines = _wrap(words, width - indent - 16, _LETTERS)
+        lines = _wrap(meaning, width - indent - 16, _LETTERS)
         length = indent + max(map(len, lines)) * _LETTERS * _LETTER_WIDTH + _GAP
         if x + length - _GAP > width - 8:
             x, y = 8.0, y + _LINE

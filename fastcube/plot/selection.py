@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
 from ..measure.choice import Choice
-from ..measure.statistics import Distribution, Statistic
+from ..measure.statistics import Distribution, Proportion, Statistic
 from .style import line_style
 from .text import axis_text
 
@@ -90,7 +90,8 @@ def selection_figure(
         raise ParameterError(f"log needs estimates that are not negative, and the least here is {least:.3g}")
     if log and panel.estimates and not any(e.value > 0 for e in panel.estimates):
         raise ParameterError("log needs an estimate above 0, and every one here is 0: nothing can stand on the scale")
-    one = first[0].description if len(first) == 1 and len(studies) == 1 else "estimate, 95% interval"
+    fractions = all(isinstance(statistic, Proportion) for chosen, _ in selected for statistic in chosen)
+    one = first[0].description if len(first) == 1 and len(studies) == 1 else "probability" if fractions else "value"
     axis = several[0].study.axis(along)
     titles = dict.fromkeys(results.study.title for results in several)
     panel.set_labels(x=axis_text(axis.name, axis.description), y=one, title="; ".join(titles))

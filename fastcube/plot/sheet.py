@@ -63,6 +63,15 @@ def check_panels(numbers: object) -> tuple[int, ...]:
     return tuple(int(k) for k in chosen if k is not None)
 
 
+def check_legend(legend: object) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a legend is requested, and the labels of its lines, if any.  Raises ParameterError for anything else."""
+    if not isinstance(legend, Sequence) or isinstance(legend, str):
+        return check_flag("legend", legend), ()
+    if not legend or not all(isinstance(label, str) and label for label in legend):
+        raise ParameterError(f"legend must be labels of the lines, got {short_repr(legend)}")
+    return True, tuple(legend)
+
+
 def check_style(style: object, width: object) -> str:
     """Return the style of a figure: the given style, by default ``paper`` for a width in inches, else ``screen``.
 
@@ -109,14 +118,17 @@ class Sheet:
     title : str or bool, optional
         A title in place of the figure's own; ``"none"`` or False for no title.  On the caller's axes there is no title without
         it, and True writes the figure's own.
-    legend : bool
-        Whether to add a legend to the caller's axes.
+    legend : bool or sequence of str
+        Labels of the lines, in the order of the legend, in place of the figure's own; True adds a legend to the
+        caller's axes.
     log : bool
         Whether to make the caller's axes logarithmic.
     numbers : sequence of int
         The panels to plot, from 1; by default all.
     results : sequence of Results
         The results, for the caption of a new figure, and for labels on the caller's axes that do not name the study.
+    xlabel, ylabel : str, optional
+        Labels of the axes of a new figure with one panel, in place of the figure's own.
     """
 
     def __init__(
@@ -126,10 +138,12 @@ class Sheet:
         height: str | float | None = None,
         style: str | None = None,
         title: str | bool | None = None,
-        legend: bool = False,
+        legend: bool | Sequence[str] = False,
         log: bool = False,
         numbers: Sequence[int] = (),
         results: Sequence[Results] = (),
+        xlabel: str | None = None,
+        ylabel: str | None = None,
     ) -> None:
         many = axes if is_many(axes) else [axes]
         self._given = None if axes is None else [a for row in many for a in (row if is_many(row) else [row])]
@@ -140,12 +154,15 @@ class Sheet:
         self._height = check_inches("height", height)
         if axes is not None:
             new = {"width": self._inches, "height": height, "style": style, "panels": numbers or None}
+            new |= {"xlabel": xlabel, "ylabel": ylabel}
             for name in (name for name, value in new.items() if value is not None):
                 raise ParameterError(f"{name} is of a new figure: axes have their own")
         if not (title is None or isinstance(title, str | bool)):
             raise ParameterError(f"title must be text, True, or none for no title, got {short_repr(title)}")
         self._own_title = "" if title in ("none", False) else title
-        self._legend, self._log, self._results = check_flag("legend", legend), log, results
+        self._legend, self._labels = check_legend(legend)
+        self._words = {"xlabel": xlabel, "ylabel": ylabel}
+        self._log, self._results = log, results
         self._numbers = check_panels(numbers)
         self._panels: list[Panel] = []
         self._title = ""
@@ -213,6 +230,7 @@ class Sheet:
             self._finish_given()
             return self.figure
         self.drop_panels()
+        self._rename_lines()
         self._choose_scales()
         for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
             group_lines(panels)
@@ -226,6 +244,7 @@ class Sheet:
 
     def _finish_given(self) -> None:
         """Add lines, intervals and limits to the caller's axes, and nothing else unless requested."""
+        self._rename_lines()
         for panel in self._panels:
             if self._log:
                 panel.axes.set_yscale("log")
@@ -252,6 +271,20 @@ class Sheet:
             self._lay_out([panel.axes for panel in kept])
         return self._numbers
 
+    def _rename_lines(self) -> None:
+        """Give the lines the requested labels.  Raises ParameterError if their number is another one."""
+        if not self._labels:
+            return
+        lines = [line for panel in self._panels for line in panel.drawn if line.label is not None]
+        own = dict.fromkeys(line.label for line in lines)
+        if len(own) != len(self._labels):
+            raise ParameterError(
+                f"legend must have {len(own)} labels, for {', '.join(map(str, own))}, got {len(self._labels)}"
+            )
+        given = dict(zip(own, self._labels, strict=True))
+        for line in lines:
+            line.label = given[line.label]
+
     def _group_by_axis(self) -> Iterable[list[Panel]]:
         """Return groups of panels with the same vertical axis."""
         groups: dict[object, list[Panel]] = {}
@@ -276,7 +309,11 @@ class Sheet:
                 draw_panel(panel, shared if panel.estimates else None)
 
     def _write_titles(self) -> None:
-        """Write the title; on paper, titles of several panels begin with (a), (b), ..."""
+        """Write the title and the requested labels; on paper, titles of several panels begin with (a), (b), ..."""
+        for name in (name for name, text in self._words.items() if text is not None):
+            if len(self._panels) > 1:
+                raise ParameterError(f"{name} needs a figure with one panel, got {len(self._panels)}: choose one panel")
+            self._panels[0].set_labels(**{name[0]: self._words[name]})
         if isinstance(self._own_title, str):
             self._title = self._own_title
             if len(self._panels) == 1:
@@ -326,7 +363,7 @@ class Sheet:
         small = max(SMALLEST, 0.85 * self._letters)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
         entries = _legend_entries(self._panels) if self._has_one_legend else {}
-        said = caption_text(self._results, self._panels) if self._results and self._own_title != "" else ""
+        said = caption_text(self._results, self._panels) if self._results else ""
         caption = wrap_mathtext(said, int(1.8 * self.figure.get_size_inches()[0] * 72 / small))
         if entries or caption:
             rows, look = self._legend_layout(entries, 1, small)

@@ -341,7 +341,9 @@ class Results:
         style: str | None = None,
         panels: Sequence[int] = (),
         title: str | bool | None = None,
-        legend: bool = False,
+        legend: bool | Sequence[str] = False,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
     ) -> Any:
         """Plot the study's figure, or chosen statistics on one pair of axes, and return the matplotlib figure.
 
@@ -372,8 +374,11 @@ class Results:
             Numbers, from 1, of the panels of the study's figure to plot; by default all.
         title : str or bool, optional
             A title in place of the figure's own; ``"none"`` for no title; True writes the figure's own on the caller's axes.
-        legend : bool
-            Whether to add a legend to the caller's axes; a new figure always has one.
+        legend : bool or sequence of str
+            Labels of the lines, in the order of the legend, in place of the figure's own; True adds a legend to the
+            caller's axes.  A new figure always has one.
+        xlabel, ylabel : str, optional
+            Labels of the axes of a new figure with one panel, in place of the figure's own.
 
         Raises
         ------
@@ -385,6 +390,7 @@ class Results:
         from ..plot import draw_figure
 
         layout = {"width": width, "height": height, "style": style, "title": title, "legend": legend}
+        layout |= {"xlabel": xlabel, "ylabel": ylabel}
         return draw_figure(self, path, axes, statistics, x, by, log, panels, **layout)
 
     # ------------------------------------------------------------ combining

@@ -91,17 +91,20 @@ def _figure(results: Results, sheet: Any) -> None:
         x, by = by, "n"
     some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
     plain, unsafe, steps = sheet.panels(3)
-    plain.lines(results, "broadcast_coverage", x=x, by=by)
-    plain.set_labels(y="fraction of the nonfaulty nodes", title="BROADCAST: coverage")
-    unsafe.lines(results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some)
-    unsafe.set_labels(y="fraction of the nonfaulty nodes", title="BROADCAST1 from unsafe sources: coverage")
+    missed = "fraction of the nonfaulty nodes"
+    plain.lines(results, "broadcast_coverage", x=x, by=by, failures=True)
+    plain.set_labels(y=missed, title="BROADCAST: not reached")
+    unsafe.lines(
+        results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some, failures=True
+    )
+    unsafe.set_labels(y=missed, title="BROADCAST1 from unsafe sources: not reached")
     steps.lines(results, "broadcast2_steps", x=x, by=by)
     if x == "n":  # otherwise each line has a bound of its own
         steps.add_statement(lambda point: point["n"], "paper: n from active sources")
         steps.add_statement(lambda point: point["n"] + 1, "paper: at most n + 1")
     steps.set_labels(y="mean number of time units", title="BROADCAST2: steps")
-    for panel in (plain, unsafe, steps):
-        panel.scale = "linear"
+    plain.scale = unsafe.scale = "log"
+    steps.scale = "linear"
     sheet.title("Broadcasting among random faults in Q_n (BROADCAST1 and BROADCAST2: where Q_n is not unsafe)")
 
 
@@ -205,8 +208,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"mean number of time units until {title} reaches its last nonfaulty node, complete or not, "
-            f"among {among}",
+            description=f"mean number of time units until {title} reaches the last node that it reaches, among {among}",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
@@ -215,7 +217,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         ),
         *make_quantiles(
             f"{name}_steps",
-            f"number of time units until {title} reaches its last nonfaulty node, complete or not, among {among}",
+            f"number of time units until {title} reaches the last node that it reaches, among {among}",
             f"{name}_steps_bins",
             percents=(50, 95),
             condition=condition,

@@ -229,7 +229,8 @@ UNSAFE_RARE = Study(
         ),
         Proportion(
             name="acceptance",
-            description="fraction of the Karp-Luby samples that are accepted: the planted pair is the first pair of close faults",
+            description="fraction of the Karp-Luby samples that are accepted: no pair of faults within distance 2 stands "
+            "before the planted pair",
             shown=False,
         ),
     ),

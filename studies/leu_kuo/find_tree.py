@@ -131,14 +131,16 @@ FIND_TREE = Study(
         ),
         Proportion(
             name="no_blocked_sender",
-            description="probability that FIND_TREE finds a tree on which no node with data has a faulty link towards the sink",
+            description="probability that FIND_TREE finds a tree on which every nonfaulty, non-isolated node has a usable "
+            "link towards the sink",
         ),
         make_mean(
             "tree_faults", "number of faulty links, those of faulty nodes included, of FIND_TREE's tree", "tree_faults"
         ),
         make_mean(
             "blocked_senders",
-            "number of blocked senders of FIND_TREE's tree: nodes with data and a faulty link towards the sink",
+            "number of nonfaulty, non-isolated nodes whose link towards the sink in FIND_TREE's tree is faulty or leads to "
+            "a faulty node",
             "blocked_senders",
         ),
     ),

@@ -132,7 +132,8 @@ def _complete_proportion(run: str, shown: bool = True) -> Proportion:
 def _data_ratio(name: str, description: str, nonzero: str, shown: bool = False, **more: Any) -> Ratio:
     return Ratio(
         name=name,
-        description=f"fraction of the data, one unit per nonfaulty, non-isolated node, that {description}{AMONG_SINK}",
+        description="fraction of all data of all trials together, one unit per nonfaulty, non-isolated node, that "
+        f"{description}{AMONG_SINK}",
         numerator=name,
         denominator="expected",
         squares=(f"{name}_squared", f"{name}_expected", "expected_squared"),
@@ -292,7 +293,7 @@ GATHER = Study(
         ),
         _sink_proportion(
             "blocked_sender_without_helper",
-            "some node with data and a faulty link towards the sink has no active (still sending) neighbour to take its data",
+            "some node whose link towards the sink is faulty has no active (still sending) neighbour to take its data",
         ),
         _SINK,
     ),

@@ -82,14 +82,19 @@ OPTIMAL_TREE = Study(
     statistics=(
         _make_proportion(
             "optimal",
-            "probability that no sink and order of the dimensions give a tree with fewer faulty links than FIND_TREE's"
-            f"{AMONG_SINK}",
+            "probability that no sink and order give a tree with fewer faulty links, those of faulty nodes included, than "
+            f"FIND_TREE's{AMONG_SINK}",
             "sink_exists",
         ),
-        make_mean("optimality_gap", "number of faulty links of FIND_TREE's tree minus that of the optimum tree", "gap"),
+        make_mean(
+            "optimality_gap",
+            "number of faulty links of FIND_TREE's tree minus the least of any tree, over all sinks",
+            "gap",
+        ),
         Ratio(
             name="approximation_ratio",
-            description=f"total faulty links of FIND_TREE's trees divided by the total of the optimum trees{AMONG_SINK}",
+            description="total faulty links of FIND_TREE's trees divided by the total of the best trees over all "
+            f"sinks{AMONG_SINK}",
             numerator="tree_faults",
             denominator="optimum",
             squares=("tree_faults_squared", "product", "optimum_squared"),
@@ -126,7 +131,9 @@ OPTIMAL_TREE = Study(
             shown=False,
         ),
         make_mean(
-            "tree_faults_top_down", "number of faulty links of TOP_DOWN's tree, which may end at any node", "top_down"
+            "tree_faults_top_down",
+            "number of faulty links, those of faulty nodes included, of TOP_DOWN's tree, which may end at any node",
+            "top_down",
         ),
         _make_proportion(
             "fault_free_top_down", "probability that TOP_DOWN's tree has no faulty link, over all trials", shown=False

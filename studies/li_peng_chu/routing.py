@@ -224,7 +224,7 @@ def figure(results: Results, sheet: Any) -> None:
     left.add_statement(fifty, "paper: in most cases > 50% up to 50%", where=lambda point: point["rate"] <= high)
     left.set_labels(y="successful routing rate", title=f"{of} 1: pairs between which PRACTICAL delivers")
     _plot_lengths(results, right)
-    right.set_labels(title=f"{of} 2: length of the paths found")
+    right.set_labels(title=f"{of} 2: length of the paths found, delivered messages alone")
     sheet.title(results.study.title)
 
 

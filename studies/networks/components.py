@@ -80,8 +80,8 @@ STATISTICS = (
     ),
     NormalMean(
         name="distance",
-        description="mean number of links of a shortest path from s to t, among trials with a path, "
-        "also in the hypercube where it is compared",
+        description="mean number of links of a shortest path between random nonfaulty nodes s and t, among trials with a path "
+        "(in both, if compared with the hypercube)",
         total="both_length",
         squares="both_squares",
         condition="both",
@@ -90,7 +90,7 @@ STATISTICS = (
     ),
     Difference(
         name="distance_diff",
-        description="mean number of links of a shortest path from s to t: network minus "
+        description="mean number of links of a shortest path between random nonfaulty nodes: network minus "
         "hypercube, among trials with a path in both",
         total="distance_diff",
         squares="distance_diff_squares",
@@ -102,7 +102,7 @@ STATISTICS = (
     ),
     Ratio(
         name="stretch",
-        description="total links of shortest paths from s to t divided by the total without faults, among "
+        description="total links of shortest paths between random nonfaulty nodes divided by the total without faults, among "
         "trials with a path",
         numerator="length",
         denominator="intact",
@@ -113,7 +113,7 @@ STATISTICS = (
     ),
     *make_quantiles(
         "path_length",
-        "number of links of a shortest path from s to t, among trials with a path",
+        "number of links of a shortest path between random nonfaulty nodes, among trials with a path",
         "length_bins",
         percents=(50, 95),
         condition="reached",
@@ -125,7 +125,7 @@ STATISTICS = (
     *(
         Proportion(
             name=f"extra_{g}",
-            description=f"probability of two or more components, each of more than {g} nonfaulty nodes",
+            description=f"probability of two or more components of nonfaulty nodes, none of them with {g} nodes or fewer",
         )
         for g in EXTRA_NODES
     ),

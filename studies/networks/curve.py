@@ -22,14 +22,18 @@ _PANELS = {
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot four statistics against the number of failures, one line per network, or per n if n varies."""
+    """Plot four statistics against the number of failures while a node survives, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
     what = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
     for panel, (name, label) in zip(sheet.panels(2, 2), _PANELS.items(), strict=True):
-        panel.lines(results, name, x="failed", by=by)
+        panel.lines(results, name, x="failed", by=by, at=_has_survivors)
         panel.set_labels(x=f"failed {what}", y=label)
         panel.scale = "linear"
     sheet.title(results.study.title)
+
+
+def _has_survivors(point: Point) -> bool:
+    return str(point["failing"]) == "links" or int(point["failed"]) < 2 ** int(point["n"])
 
 
 def degree_left(point: Point) -> float:

@@ -90,7 +90,8 @@ STATISTICS: tuple[Statistic, ...] = (
     ),
     NormalDifference(
         name="lifetime_diff",
-        description="mean time to the first disconnection: network minus hypercube, on the same orders of failures",
+        description="mean time to the first disconnection, or to the last failure if none, each failing at rate 1: network "
+        "minus hypercube, on the same orders of failures",
         total="life_diff",
         squares="life_diff_squares",
         nonzero="life_differs",
@@ -176,10 +177,10 @@ def _figure(results: Results, sheet: Any) -> None:
     """Plot 1 - P(isolation_first), and the difference of the lifetime from the hypercube's, against n."""
     above, below = sheet.panels(1, 2)
     above.lines(results, "isolation_not_first", x="n", by="network")
-    above.set_labels(y="P(no node isolated by the first disconnection)")
+    above.set_labels(y="1 - P(it isolates a node)", title="The first disconnection")
     above.scale = "log"
     below.lines(results, "lifetime_diff", x="n", by="network")
-    below.set_labels(y="difference of the lifetime from the hypercube's")
+    below.set_labels(y="difference of the lifetime", title="Difference from the hypercube on the same orders")
     below.scale = "linear"
     sheet.title(results.study.title)
 

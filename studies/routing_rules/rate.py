@@ -31,9 +31,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 def _figure(results: Results, sheet: Any) -> None:
     left, right = sheet.panels(2)
-    left.lines(results, "sidetrack_delivered", x="rate", by="n")
-    left.scale = "linear"
-    left.set_labels(y="fraction of messages", title="SIDETRACK: delivered within 8n hops")
+    left.lines(results, "sidetrack_delivered", x="rate", by="n", failures=True)
+    left.scale = "log"
+    left.set_labels(y="fraction of messages", title="SIDETRACK: not delivered within 8n hops")
     right.lines(results, "dfs_extra_links", x="rate", by="n")
     right.set_labels(y="links beyond the Hamming distance", title="DFS: extra links of a delivered message")
     sheet.title("Rules that know their neighbours alone, every node faulty at a rate")

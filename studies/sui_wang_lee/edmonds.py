@@ -241,8 +241,9 @@ EDGE_DISJOINT_TREES = Study(
     statistics=(
         Mean(
             name="max_edge_disjoint_trees",
-            description="mean lambda, the largest number of edge-disjoint spanning trees of the nonfaulty nodes, "
-            "0 if disconnected",
+            description="mean lambda, the largest number of spanning trees of the nonfaulty nodes, rooted at one node, "
+            "that use each "
+            "link once per direction, 0 if disconnected",
             total="trees",
             nonzero="connected",
             bound=_dimension,
@@ -256,7 +257,8 @@ EDGE_DISJOINT_TREES = Study(
         ),
         Proportion(
             name="packing_equals_min_degree",
-            description="probability that lambda = delta, as many trees as the smallest degree, over all trials (0 = 0, too)",
+            description="probability that lambda, the number of trees that use each link once per direction, is the "
+            "smallest degree, over all trials",
         ),
         Proportion(
             name="connected",

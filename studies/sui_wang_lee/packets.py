@@ -199,7 +199,8 @@ EDST_BROADCAST = Study(
     statistics=(
         NormalMean(
             name="steps",
-            description="mean number of steps until every nonfaulty node has all M packets, sent over the edge-disjoint trees",
+            description="mean number of steps, a packet per link and direction in each, until every nonfaulty node has all "
+            "M packets over the edge-disjoint trees",
             total="steps",
             squares="steps_squared",
         ),
@@ -210,8 +211,8 @@ EDST_BROADCAST = Study(
         ),
         NormalMean(
             name="steps_one_tree",
-            description="mean number of steps if all packets go over one tree: binomial without a fault, else a shortest-path "
-            "tree",
+            description="mean number of steps, a packet per link in each, if all go over one tree: binomial without a "
+            "fault, else shortest-path tree",
             total="single",
             squares="single_squared",
         ),

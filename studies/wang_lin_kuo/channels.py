@@ -214,8 +214,8 @@ MULTICAST = Study(
         ),
         Ratio(
             name="channels_over_fault_free",
-            description="total channel uses with shortcuts divided by the total of the same multicasts without faults, among "
-            "trials with a 2-partition",
+            description="total channel uses divided by the total of the same multicasts by the same rule in Q_n without "
+            "faults, among trials with a 2-partition",
             numerator="channels",
             denominator="free",
             squares=("channels_channels", "channels_free", "free_free"),

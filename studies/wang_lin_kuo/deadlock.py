@@ -134,19 +134,19 @@ MULTICAST_DEADLOCK = Study(
         ),
         Proportion(
             name="cyclic",
-            description="probability that the channel dependencies of all possible multicasts have a cycle, "
+            description="probability that the channel dependencies of all possible multicasts with shortcuts have a cycle, "
             "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="cyclic_unicast",
-            description="probability that the channel dependencies of all possible unicasts have a cycle, "
+            description="probability that the channel dependencies of all possible unicasts with shortcuts have a cycle, "
             "one virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="cyclic_two_channels",
-            description="probability that the channel dependencies of all possible multicasts have a cycle, "
+            description="probability that the channel dependencies of all possible multicasts with shortcuts have a cycle, "
             "two virtual channels, among trials with a 2-partition",
             condition="partition_exists",
         ),
@@ -285,13 +285,15 @@ MULTICAST_WORMHOLE = Study(
     statistics=(
         Proportion(
             name="deadlock",
-            description="probability that the multicasts of all senders, started at once, deadlock, one virtual channel, among "
+            description="probability that the multicasts (with shortcuts) of all senders, started at once, deadlock, one "
+            "virtual channel, among "
             "trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="deadlock_two_channels",
-            description="probability that the multicasts of all senders, started at once, deadlock, two virtual channels, "
+            description="probability that the multicasts (with shortcuts) of all senders, started at once, deadlock, two "
+            "virtual channels, "
             "among trials with a 2-partition",
             condition="partition_exists",
         ),

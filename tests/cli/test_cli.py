@@ -323,6 +323,20 @@ def test_the_example_study_runs(run, tmp_path):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+def test_info_prints_the_target_of_the_last_run(cli):
+    for options, target in (
+        (["--trials", "4096"], None),
+        (["--precision", "0.2"], "precision 0.2 of bit, in the last run"),
+        (
+            ["--relative", "50%", "--events", "1e3", "--target", "bit"],
+            "relative 50%, events 1,000 of bit, in the last run",
+        ),
+    ):
+        cli("run", str(TOY_FILE), *options, "-o", "r.h5", "--progress", "none", "--force")
+        found = [line for line in cli("info", "r.h5")[1].splitlines() if line.startswith("target")]
+        assert found == ([f"target     {target}"] if target else [])
+
+
 def test_info_names_the_commit_of_the_checkout(run):
     """The one that every results file and report names as what made it."""
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
@@ -335,6 +349,18 @@ def test_the_command_does_not_wait_for_a_compilation_that_is_not_needed(cli, mon
     monkeypatch.setattr(engines, "has_running_threads", lambda: True)
     cli("run", str(TOY_FILE), "--trials", "10", "-o", "r.h5")
     assert ended == [0]
+
+
+def test_a_table_of_few_trials_says_so_where_a_time_limit_ended_the_run(cli, monkeypatch):
+    from fastcube.running import driver, signals
+
+    for trials, message in ((29, "fewer than 30 trials at 1 of 1 point\n"), (30, "")):
+        results = fc.run(fc.study(str(TOY_FILE)), trials=trials, a=1)
+        monkeypatch.setattr(driver, "run_study", lambda *_, found=results, **__: (found, signals.WORK_REMAINS))
+        monkeypatch.setattr("fastcube.cli.exit_process", sys.exit)
+        code, out, said = cli("run", TOY_FILE, "--trials", "100", "--set", "a=1", "--max-seconds", "9", "-o", "r.h5")
+        assert (code, f" {trials} " in out) == (75, True)
+        assert said.startswith(message + "fastcube: work remains; ")
 
 
 @pytest.mark.parametrize("folder", ["a:b", "a\nb", "/"])

@@ -320,7 +320,7 @@ STUDIES = {
         survival.SURVIVAL,
         "scalar.SURVIVAL_SINGLE",
         (
-            ({"network": "crossed", "n": 5, "f": 18, "links": 0}, 60),  # apart in many ways
+            ({"network": "crossed", "n": 5, "f": 18, "links": 0}, 60),  # different in many ways
             ({"network": "moebius1", "n": 3, "f": 3, "links": 0}, 30),  # the fewest that isolate a node
             ({"network": "crossed", "n": 3, "f": 7, "links": 0}, 4),  # one survivor
             ({"network": "hypercube", "n": 4, "f": 4, "links": 0}, 300),

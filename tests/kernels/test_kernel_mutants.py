@@ -42,7 +42,7 @@ FURTHER = {
 }
 
 #: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
-#: A function of helpers stands for numbers that are in no tally.
+#: A function of helpers gives numbers that are in no tally.
 FURTHER_POINTS = (
     ("broadcasting", (), "descents.list_entered", 0),
     ("broadcast", (1, 1, 0), "scalar.BROADCAST_SINGLE", 3),  # the fault and the source are all nodes

@@ -42,7 +42,7 @@ def test_few_lines_share_an_entry_only_where_one_hides_another():
 
     assert (
         len(legend(hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])) == 4
-    )  # apart, though within their intervals
+    )  # different, although within their intervals
     entry = "two that coincide:\nhypercube, moebius0"
     assert legend(hypercube=SAME[0], moebius0=(101, 199, 301), crossed=SAME[2]) == [entry, "crossed", "95% interval"]
     distinct = legend(a=(100, 1, 300), b=(100, 2, 300), c=(900, 0, 0))  # on a logarithmic axis
@@ -64,7 +64,7 @@ def test_lines_hide_one_another_on_the_scale_that_is_drawn():
         return [panel.axes.get_yscale() for panel in (above, below)], [line.entry is None for line in above.drawn]
 
     assert entries("") == (["linear", "log"], [False, False])
-    assert entries("fraction") == (["log", "log"], [True, True])  # the scale of the other panel shows them apart
+    assert entries("fraction") == (["log", "log"], [True, True])  # the scale of the other panel shows the difference
 
 
 def test_few_lines_of_different_panels_keep_their_entries():
@@ -119,8 +119,8 @@ def test_points_stand_side_by_side_only_where_intervals_overlap():
 def test_equal_values_without_intervals_coincide():
     same = Estimate(0.0, 0.0, math.nan, math.nan)
     one, other = (Line(name, [1, 2], [same] * 2, [None] * 2, {}) for name in "ab")
-    assert _is_coinciding(one, other)
-    assert not _is_coinciding(one, replace(other, estimates=[same, replace(same, value=1.0)]))
+    assert _is_coinciding(one, other, False)
+    assert not _is_coinciding(one, replace(other, estimates=[same, replace(same, value=1.0)]), False)
 
 
 def test_lines_come_first_in_a_legend_of_several_panels():
@@ -141,3 +141,12 @@ def test_points_whose_neighbours_are_limits_stand_side_by_side():
         panel.series(name, [(1, proportion(0, 10**6)), (2, proportion(events, 1000))])
     sheet.finish()
     assert [line.shift for line in panel.drawn] == [-2.5, 2.5]
+
+
+def test_a_limit_does_not_coincide_with_a_point_on_a_logarithmic_scale():
+    """No event in some trials, and one event in as many, have overlapping intervals, but a bar and a marker look different."""
+    none, one = proportion(0, 10**5), proportion(1, 10**5)
+    assert none.high > one.low
+    for log, coincide in ((False, True), (True, False)):
+        lines = [Line(name, [1, 2], [e, proportion(9, 10**5)], [None] * 2, {}) for name, e in (("a", none), ("b", one))]
+        assert _is_coinciding(*lines, log) == coincide

@@ -111,7 +111,7 @@ def test_a_caption_says_what_all_points_share_and_their_trials():
     assert caption(one.sel(b=5).plot(title="mine")) == "the rule: mid, $b = 5$, 1,000 trials per point"
     assert caption(one.sel(b=5).plot("some")) == "the rule: mid, $b = 5$, 1,000 trials per point"
     assert caption(one.plot("some", x="a", by="b")) == "the rule: mid, 1,000 trials per point"
-    assert caption(one.plot("some", title="none")) == ""
+    assert caption(one.plot("some", title="none")) == caption(one.plot("some"))
 
 
 def test_a_caption_says_what_the_letters_of_the_legend_mean():

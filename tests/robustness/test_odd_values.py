@@ -288,7 +288,7 @@ METHODS = {
                {"counter": 1, "family": 2, "moments": 1, "maximum": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
 
-#: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
+#: Methods that are the user's own functions, or read what an engine counted: no other code calls them.
 OWN = {
     "Study": {"check", "verify", "exact", "order", "parameters", "curve_key", "alternatives"},
     "Axis": {"sort_key", "parameter"},
