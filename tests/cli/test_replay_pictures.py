@@ -131,7 +131,7 @@ def test_the_picture_of_the_first_page_is_what_its_lines_write(tmp_path, monkeyp
     blocks = re.findall(r"```python\n(.*?)```", (docs / "start.md").read_text(), re.DOTALL)
     monkeypatch.chdir(tmp_path)
     names = {}
-    for block in [b for b in blocks if "cube" in b]:
+    for block in [b for b in blocks if "(cube" in b]:
         exec(block, names)
     assert Path("q4.svg").read_text() == (docs / "_static/q4.svg").read_text()
     assert (docs / "_static/q4.svg").stat().st_size <= 60_000
