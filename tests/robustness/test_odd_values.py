@@ -214,6 +214,7 @@ CALLS = {
                                                  "virtual_channels": 1, "flits": 2, "path": "shortcut"},
                           {"partition": {"None"}, "flits": {"None"}}),
     "two_partition": (fc.two_partition, {"cube": CUBE, "exhaustive": True}),
+    "fault_free_subcube": (fc.fault_free_subcube, {"cube": CUBE, "aligned": True}),
     "Axis": (fc.Axis, {"name": "a", "description": "an axis", "kind": int, "low": 0, "high": 5, "open_above": False},
              {"name": TEXTS, "description": TEXTS, "kind": {"type"}, "low": {"half", "float", "numpy float"},
               "high": {"half", "float", "numpy float"}}),
