@@ -2,7 +2,7 @@
 
 python docs/verdicts.py
 
-Verdicts are by full effort.  Those that are cached are not decided again, so an interrupted run is resumed.
+Verdicts are by full effort.  Cached verdicts are not decided again, so an interrupted run is resumed.
 """
 
 import json
@@ -16,8 +16,7 @@ from fastcube import resources
 from fastcube.running.progress import Progress
 from fastcube_audit import registries
 from fastcube_audit.deciding import decide_claims
-from fastcube_audit.report import duals
-from fastcube_audit.report.network_drawings import render_counterexample
+from fastcube_audit.report.counterexamples import render_counterexample
 from fastcube_audit.verdicts import shown_cases
 
 DOCS = Path(__file__).resolve().parent
@@ -25,15 +24,13 @@ DOCS = Path(__file__).resolve().parent
 
 def kept_case(paper, case):
     """Return a counterexample or example with its drawing in place of its data."""
-    drawing = duals.render_counterexample(case["data"]) or render_counterexample(
-        case["data"], case["value"], unsafe=paper == "lee_hayes"
-    )
+    drawing = render_counterexample(case["data"], case["value"], unsafe=paper == "lee_hayes")
     fields = {key: case[key] for key in ("description", "python", "value")}
     return fields | {key: value for key, value in drawing.items() if key != "lines"}
 
 
 def kept_verdict(report, number):
-    """Return what is kept of a report: its outcome, and if ``number`` of its cases are shown, these and its range."""
+    """Return the stored part of a report: its outcome, and if ``number`` of its cases are shown, these cases and its range."""
     claim = registries.claim_registries()[report["paper"]][report["id"]]
     kept = {"outcome": report["outcome"]}
     if number:

@@ -203,7 +203,7 @@ def verbosity_option(reported: str) -> Callable[[Callable[..., Any]], Callable[.
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
-@verbosity_option("Log messages of the `fastcube` logger; -vv in detail.")
+@verbosity_option("Show messages of the `fastcube` logger; -vv in detail.")
 @click.pass_context
 def group(ctx: click.Context) -> None:
     """Run reproducible Monte Carlo studies of faulty hypercube networks."""

@@ -10,7 +10,7 @@ import click
 from . import completion
 
 
-@click.command("evaluate")
+@click.command("evaluate", epilog="\b\nExample:\n  fastcube evaluate faults.csv --study routing")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option(
     "--study",

@@ -56,12 +56,12 @@ def _fill_template(template: str, replacements: dict[str, str]) -> str:
     return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: replacements[found[0]], text)
 
 
-@click.command("new")
+@click.command("new", epilog="\b\nExample:\n  fastcube new mine")
 @click.argument("name")
 @click.option(
     "--package",
     is_flag=True,
-    help="Package in place of a file; once pip has installed it, `fastcube list` shows the study.",
+    help="Write a package in place of a file; once pip has installed it, `fastcube list` shows the study.",
 )
 def command(name: str, package: bool) -> None:
     """Write a study that runs, NAME.py, and its test, test_NAME.py, as a start for your own study.

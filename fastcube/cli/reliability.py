@@ -71,7 +71,7 @@ def echo_rows(rows: Sequence[Sequence[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-@click.command("reliability")
+@click.command("reliability", epilog="\b\nExample:\n  fastcube reliability hypercube --n 4 --rate 0.1,0.2,0.3")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option("--rate", required=True, metavar="P,P,...", help="Failure rates: values, or ranges lo:hi:step.")
 @click.option("--stat", default="connected", show_default=True, metavar="STAT", help="Statistic of the survivors.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
 
 
-@click.command("warmup")
+@click.command("warmup", epilog="\b\nExample:\n  fastcube warmup unsafe-fraction --set n=8 --set f=4")
 @click.argument("studies", nargs=-1, shell_complete=completion.complete_studies)
 @options.points
 @click.option(

@@ -161,7 +161,8 @@ CALLS = {
                                            "schedule": [[[0, 1, 0]], [[1, 3, 0]]]}),
     "study": (fc.study, {"name": "routing", "path": None}),
     "study_names": (fc.study_names, {}),
-    "survival_study": (fc.survival_study, {"family": MINE}),
+    "survival_study": (fc.survival_study, {"family": MINE, "domain": None}),
+    "survival_study of domains": (fc.survival_study, {"family": MINE, "domain": "board-2"}, {"domain": {"None"}}),
     "survival_curve_study": (fc.survival_curve_study, {"family": MINE}),
     "custom_network": (fc.custom_network, {"name": "mine", "title": "a network", "step": lambda v, d, n: v ^ (1 << d),
                                            "slots": lambda n: n, "sizes": lambda n: n > 1},
@@ -187,6 +188,10 @@ CALLS = {
     "exact_gather": (fc.exact_gather, {"n": 3, "links": 1, "f": 1}, OF_POINTS),
     "exact_trees": (fc.exact_trees, {"n": 3, "links": 1, "f": 1}, OF_POINTS),
     "exact_unsafe": (fc.exact_unsafe, {"n": 4, "f": 2}),
+    "draw": (fc.draw, {"network": CUBE, "route": [0, 1, 5], "rounds": True, "partition": [0, 2], "components": True},
+             {"route": {"None"}, "partition": {"None"}}),
+    "draw a tree": (fc.draw, {"network": LINKS, "tree": TREE, "broadcast": fc.broadcast(LINKS, 0)},
+                    {"tree": {"None"}, "broadcast": {"None"}}),
     "find_unsafe": (fc.find_unsafe, {"cube": CUBE}),
     "broadcast_packets": (fc.broadcast_packets, {"cube": CUBE, "s": 2, "packets": 3, "trees": "bfs"}),
     "max_edge_disjoint_trees": (fc.max_edge_disjoint_trees, {"cube": CUBE}),
@@ -210,6 +215,7 @@ CALLS = {
                                                  "virtual_channels": 1, "flits": 2, "path": "shortcut"},
                           {"partition": {"None"}, "flits": {"None"}}),
     "two_partition": (fc.two_partition, {"cube": CUBE, "exhaustive": True}),
+    "fault_free_subcube": (fc.fault_free_subcube, {"cube": CUBE, "aligned": True}),
     "Axis": (fc.Axis, {"name": "a", "description": "an axis", "kind": int, "low": 0, "high": 5, "open_above": False},
              {"name": TEXTS, "description": TEXTS, "kind": {"type"}, "low": {"half", "float", "numpy float"},
               "high": {"half", "float", "numpy float"}}),
@@ -284,7 +290,7 @@ METHODS = {
                {"counter": 1, "family": 2, "moments": 1, "maximum": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
 
-#: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
+#: Methods that are the user's own functions, or read what an engine counted: no other code calls them.
 OWN = {
     "Study": {"check", "verify", "exact", "order", "parameters", "curve_key", "alternatives"},
     "Axis": {"sort_key", "parameter"},

@@ -1,4 +1,4 @@
-"""Damage in the data that come with the package: one line that names the file, whichever command meets it."""
+"""Damage in the data that come with the package: one line that names the file, whichever command reads it."""
 
 from __future__ import annotations
 
