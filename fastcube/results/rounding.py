@@ -26,8 +26,9 @@ def estimate_text(e: Estimate) -> str:
 
     The form is ``0.01234 ± 0.00056`` if this gives both limits to a tenth of the half-width, else ``0.00150 [0.00110, 0.00250]``
     with enough digits to separate the estimate from its limits.  ``< 3.7e-06`` means that no trial had the event, ``> 0.9963``
-    that all had it, and such a limit is rounded away from the estimate.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  A quantile is ``14 [12, 17]``, or
-    ``14 [12, inf]`` if its upper limit is infinite.  Without an interval there is the value alone, and ``-`` if nothing is known.
+    that all had it, and such a limit is rounded away from the estimate.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  A
+    quantile is ``14 [12, 17]``, or ``14 [12, inf]`` if its upper limit is infinite.  Without an interval there is the value
+    alone, and ``-`` if nothing is known.
     """
     return estimate_texts([e])[0]
 
