@@ -385,6 +385,14 @@ def test_networks(cached):
     assert [sentence for sentence in below if sentence not in page] == []
 
 
+def test_first_terms_shrink_as_the_page_says(cached):
+    """With half of the nodes faulty, half a node is isolated on average; M of two twisted cubes is near n² 2^n / 20."""
+    for n in range(7, 13):
+        assert 0.4 < fc.isolated_node_bounds("hypercube", n, f=2 ** (n - 1)).mean < 0.6
+    for name, n in itertools.product(("crossed", "moebius1"), range(6, 11)):
+        assert 0.04 < cached.tables.missing_four_cycles(name, n) / (n**2 * 2**n) < 0.07
+
+
 @pytest.mark.parametrize("n", [5, 6])
 def test_twisted_cubes_have_fewer_triples_that_few_faults_isolate(n):
     """Three isolated nodes with 3n - 5 neighbours: in the hypercube three neighbours of one node, in a twisted cube fewer."""
