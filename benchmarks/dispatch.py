@@ -1,9 +1,10 @@
 """Where a study's table chooses a kernel although another one is faster: ``python benchmarks/dispatch.py [STUDY ...]``.
 
-Every kernel that serves a point counts the same trials in turns with the others, at points of the study's grids and on both sides
-of each change from one kernel to another.  A line is printed where the chosen kernel takes more than ``LIMIT`` times the CPU time
-per trial of the fastest; no line means that the tables fit this processor.  ``--all`` prints every point.  Routes in a dual-cube
-change from lanes to one route at a time within one kernel, so the rates just below and above the change are compared instead.
+All kernels that serve a point count the same trials in turns.  The points are those of the study's grids, and points on both
+sides of each change from one kernel to the next.  A line is printed where the chosen kernel takes more than ``LIMIT`` times
+the CPU time per trial of the fastest; no line means that the tables fit this processor.  ``--all`` prints every point.
+Routes in a dual-cube change from lanes to one route at a time within one kernel, so the rates just below and above the change
+are compared instead.
 
 Processors differ: ``NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= python benchmarks/dispatch.py`` measures without AVX-512.
 """
@@ -33,7 +34,7 @@ Point = dict[str, Any]
 #: A choice is reported when it takes this many times as long as the fastest kernel.
 LIMIT = 1.15
 
-#: CPU seconds of one measurement, rounds in turns, and further rounds where the first ones show a difference.
+#: CPU seconds of one measurement, rounds in turns, and further rounds if the first rounds show a difference.
 SECONDS, ROUNDS, FURTHER = 0.02, 3, 8
 
 #: Most points of one grid.

@@ -1,9 +1,9 @@
-"""Dual-cube routing against its plain-Python twin, on the same trials and with the same results, in one process.
+"""Compare dual-cube routing with its reference implementation in plain Python, on the same trials and in one process.
 
-``python benchmarks/dualcube_twin.py`` prints, for each point of the published grid and some beyond it, the twin's CPU
-time for routing alone over the kernel's for a whole trial (drawn, routed and tallied).  The twin is that of the tests,
-line for line with the reading of PRACTICAL; it routes the pairs, and asks the statuses, of the kernel's first trials,
-and the two must deliver as many routes with as many links.
+``python benchmarks/dualcube_twin.py`` prints a ratio for each point of the published grid and some further points.  It is the
+CPU time of the reference implementation for routing alone, divided by the kernel's for a whole trial (sampled, routed and
+tallied). The reference implementation of the tests routes the pairs of the kernel's first trials with the same statuses, and
+both must deliver equally many routes with equally many links.
 """
 
 from __future__ import annotations

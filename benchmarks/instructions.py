@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-#: Processor, LLVM's triple and the features that the emitters ask for.
+#: Processor, LLVM's triple and the features that the emitters test.
 TARGETS = {
     "AVX-512 (Zen 4)": (
         "znver4",

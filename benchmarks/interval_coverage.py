@@ -1,7 +1,8 @@
-"""How often intervals hold the truth, and how wide they are: prints the table of ``docs/statistics.md``.
+"""Print how often intervals hold the true value, and how wide they are: the table of ``docs/statistics.md``.
 
-Proportions and quantiles by summing the binomial law; means and ratios over samples from laws whose mean is known, beside the
-normal interval of a textbook.  The samples are drawn with a seed, so the table is the same everywhere.
+The coverage of proportions and quantiles is a sum over the binomial distribution.  The coverage of means and ratios is
+measured on samples of distributions with a known mean, and compared with the normal interval of a textbook.  The samples have
+a seed, so the table is the same everywhere.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ QUANTILES = ((50, 100), (95, 100), (95, 10_000), (99, 10_000))
 
 
 def proportion_coverage(p: float, trials: int) -> tuple[float, float, float]:
-    """Coverage of Clopper-Pearson, coverage of the normal interval, and mean width of the first over that of the second."""
+    """Return the coverage of Clopper-Pearson, the coverage of the normal interval, and the ratio of their mean widths."""
     held = normal = width = narrow = 0.0
     spread = 12 * math.sqrt(trials * p * (1 - p)) + 30
     for k in range(max(0, int(trials * p - spread)), min(trials, int(trials * p + spread)) + 1):
@@ -47,7 +48,7 @@ def proportion_coverage(p: float, trials: int) -> tuple[float, float, float]:
 
 
 def mean_coverage(values: np.ndarray, most: int, mean: float) -> tuple[float, float, float]:
-    """The same for samples of values in 0 .. most, a row each: empirical Bernstein beside the normal interval."""
+    """Return coverages and ratio of widths of empirical Bernstein and the normal interval, for rows of values in 0 .. most."""
     held = normal = width = narrow = 0.0
     for row in values:
         total, squares = int(row.sum()), int((row.astype(object) ** 2).sum())
@@ -60,7 +61,7 @@ def mean_coverage(values: np.ndarray, most: int, mean: float) -> tuple[float, fl
 
 
 def difference_coverage(above: float, below: float, trials: int) -> tuple[float, float, float]:
-    """Coverage of the paired difference, of empirical Bernstein, and mean width of the first over that of the second."""
+    """Return the coverage of the paired difference, the coverage of empirical Bernstein, and the ratio of their mean widths."""
     rng, held, bernstein, width, wide = np.random.default_rng(1), 0, 0, 0.0, 0.0
     for a, b, _ in rng.multinomial(trials, (above, below, 1 - above - below), SAMPLES).tolist():
         ours, theirs = paired_difference(a - b, a + b, trials), bounded_mean(a - b, a + b, trials, 1.0, 1.0, -1.0)
@@ -72,13 +73,13 @@ def difference_coverage(above: float, below: float, trials: int) -> tuple[float,
 
 
 def quantile_coverage(percent: int, trials: int, below: float, reached: float) -> float:
-    """Coverage of a quantile, if a value is below it with probability ``below``, and up to it with ``reached``."""
+    """Return the coverage of a quantile, if a value is below it with probability ``below``, and up to it with ``reached``."""
     low, high = quantile_ranks(trials, percent)
     return float(1 - (bdtr(low - 1, trials, reached) if low else 0) - bdtrc(high - 1, trials, below))
 
 
 def ratio_coverage(numerators: np.ndarray, denominators: np.ndarray, truth: float) -> float:
-    """Coverage of the delta method."""
+    """Return the coverage of the delta method."""
     held = 0
     for a, b in zip(numerators, denominators, strict=True):
         e = ratio(int(a.sum()), int(b.sum()), int(a @ a), int(a @ b), int(b @ b), len(a))

@@ -1,8 +1,9 @@
-"""What stopping does to an estimate and its interval: python benchmarks/interval_stopping.py > data/stopping.json
+"""Measure how stopping changes an estimate and its interval: python benchmarks/interval_stopping.py > data/stopping.json
 
-Runs of a share p are looked at as ``fastcube run`` looks at them, on prefixes of 2^12, 2^13, ... trials, until a target is
-reached.  Printed as JSON: how often the Clopper-Pearson interval at the stop holds p, and the mean estimate over p, less one;
-then how often a normal interval at the stop holds the mean of a quantity with a heavy tail.
+Runs of a proportion p are stopped as ``fastcube run`` stops them, on prefixes of 2^12, 2^13, ... trials when a target is
+reached. The output is JSON.  It has the fraction of runs whose Clopper-Pearson interval at the stop holds p, and the mean
+estimate over p, less one.  For a quantity with a heavy tail it has the fraction of runs whose normal interval at the stop
+holds the mean.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MEAN = fc.NormalMean(name="m", description="m", total="total", squares="squares"
 
 
 class _StudyStub:
-    """What a goal asks of a study."""
+    """Stand in for a study: the parts that a goal reads."""
 
     name = "share"
 

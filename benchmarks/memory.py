@@ -1,10 +1,10 @@
-"""Memory of each study, as measured by the system: what ``fastcube slurm`` asks for.
+"""Measure the memory of each study, which ``fastcube slurm`` requests.
 
-``python benchmarks/memory.py`` measures all studies anew and writes ``data/memory.json``; ``--table`` prints the table, and
-``--points`` measures the points of POINTS, at which a further worker needs more than on any first grid.  Each
-figure is the largest resident memory of a whole process, in MiB: with an empty cache, with a warm one, and what
-each further worker adds, from four workers against one.  Every point of the first grid runs.  As many studies as there are
-processors are measured at once: all take some twenty minutes on two cores, most of them for compiling with an empty cache.
+``python benchmarks/memory.py`` measures all studies again and writes ``data/memory.json``.  ``--table`` prints the table, and
+``--points`` measures the points of POINTS, at which a further worker needs more than on any first grid.  Each figure is the
+largest resident memory of a whole process, in MiB, with an empty and with a warm cache, and the increase per further worker,
+from four workers and one.  Every point of the first grid runs.  As many studies are measured at once as there are processors.
+All studies take some twenty minutes on two cores, mostly for compiling with an empty cache.
 """
 
 from __future__ import annotations

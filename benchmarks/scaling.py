@@ -1,7 +1,7 @@
-"""What the machinery around the kernels costs: threads, work items, checkpoints, merging.
+"""Measure the costs of the machinery around the kernels: threads, work units, checkpoints, merging.
 
-``python benchmarks/scaling.py`` prints each figure with what it was measured on; ``--engine dask:FILE.json``, or
-``mpiexec -n 3 python -P -m mpi4py.futures benchmarks/scaling.py --engine mpi``, measures work items there instead.
+``python benchmarks/scaling.py`` prints each figure with its machine; ``--engine dask:FILE.json``, or
+``mpiexec -n 3 python -P -m mpi4py.futures benchmarks/scaling.py --engine mpi``, measures work units of that engine instead.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from fastcube.running.engines import Engine, FinishedUnit, StudyReference, WorkU
 
 
 def measure_threads(seconds: float, rounds: int = 3) -> None:
-    """Trials a second on 1, 2, 4, ... processors with 1 to 8 threads, which share them where they are more.
+    """Print the trials per second on 1, 2, 4, ... processors with 1 to 8 threads, which share the processors if they are more.
 
-    Others may use the machine, so the processor time that was had is told beside the wall time: trials for each second
-    of it are what the threads lose to one another, whoever else computes.
+    Other programs may use the machine, so the processor time is printed next to the wall time.  Trials per second of processor
+    time show the loss by threads alone.
     """
     study = registry.study("unsafe-fraction")
     points = [study.point({"n": 16, "f": 8})]
@@ -63,7 +63,7 @@ def measure_threads(seconds: float, rounds: int = 3) -> None:
 
 
 class _InstantExecutor(Executor):
-    """Every item is done when it is handed in: what is left is the driver's own work."""
+    """Complete every work unit when it is submitted, so that only the driver's own work remains."""
 
     def __init__(self, slots: int) -> None:
         self.slots = np.zeros((1, slots), np.int64)  # one row per point
@@ -152,7 +152,7 @@ def _write_shards(folder: Path, number: int, points: int) -> list[Path]:
 
 
 def measure_checkpoints(folder: Path) -> None:
-    """Processor time to write a file of so many points, with the estimates in it, to read it, and what share of a run it is."""
+    """Print the processor time to write and to read a file of this number of points, and the fraction of a run that it takes."""
     for points in (56, 1000):
         results = _make_results(points, 0, 10**6)
         save, read = [], []
@@ -184,7 +184,7 @@ def _run_command(folder: Path, *arguments: str) -> tuple[float, int]:
 
 
 def measure_merging(folder: Path, most: int, points: int = 56) -> None:
-    """What merging 1, 10, 100, ... shards takes, and their status: whole commands."""
+    """Print the time of the commands ``merge`` and ``status`` for 1, 10, 100, ... shards."""
     paths = [path.name for path in _write_shards(folder, most, points)]
     for shards in (10**k for k in range(len(str(most)))):
         reported, _ = _run_command(folder, "status", *paths[:shards])
@@ -193,7 +193,7 @@ def measure_merging(folder: Path, most: int, points: int = 56) -> None:
 
 
 def main() -> None:
-    """Print all figures, or those of one engine's work items."""
+    """Print all figures, or only the work units of one engine."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", help="measure work items of this engine alone")
     parser.add_argument("--workers", type=int)

@@ -1,9 +1,9 @@
-"""What a command costs before it computes: ``python benchmarks/startup.py`` prints least CPU seconds of some runs each.
+"""Measure the start of commands: ``python benchmarks/startup.py`` prints the least CPU seconds of several runs of each.
 
-The promises are 0.2 s for ``fastcube --help`` and 1.5 s for a tiny run whose kernels were compiled before.
+The limits are 0.2 s for ``fastcube --help`` and 1.5 s for a tiny run whose kernels were compiled before.
 
-With ``--first`` it prints what the first run of each study's default grid costs, 64 trials a point from an empty cache, and the
-same run once more, then ``fastcube warmup`` of all from another.
+``--first`` measures the first run of each study's default grid, with 64 trials per point and an empty cache, and the same run
+again.  Then it measures ``fastcube warmup`` of all studies with another empty cache.
 """
 
 from __future__ import annotations

@@ -51,6 +51,7 @@ exclude_patterns = [
 
 smartquotes = False  # options begin with two hyphens
 html_theme = "furo"
+html_theme_options = {"announcement": "sections"}  # a bar at the top, which _templates/page.html fills
 html_title = "fastcube"
 html_copy_source = False
 html_static_path = ["_static"]
@@ -70,7 +71,7 @@ html_sidebars = {
 }
 pygments_dark_style = "github-dark"
 
-#: What readers search, by the page that they want: a search shows it first.
+#: Terms by the page that a search for them shows first.
 search_terms = {
     "install": ("install", "pip", "requirements"),
     "batch": ("slurm", "mpi", "dask", "cluster", "resume", "checkpoint", "gpu", "pbs"),
@@ -86,15 +87,15 @@ search_terms = {
 myst_enable_extensions = ["attrs_block", "deflist"]
 myst_heading_anchors = 3
 
-# Docstrings say types in words; annotations would say them again, as links to projects that this site cannot ask.
+# Docstrings name the types; annotations would repeat them, as links to projects that this site cannot reach.
 autodoc_typehints = "none"
-autodoc_member_order = "bysource"
+autodoc_member_order = "groupwise"  # methods before attributes
 autodoc_default_options = {"members": True}
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # autodoc lists them
 numpydoc_validation_checks = set()
 
-# What docstrings name but has no page: names of their own module, inner rooms, and other people's classes.
+# Names in docstrings that have no page: names of their own module, inner modules, and classes of other packages.
 nitpick_ignore_regex = [
     ("py:mod", r".*"),
     ("py:.*", r"[A-Za-z_]+"),
@@ -108,7 +109,7 @@ DRAWN_LINE = re.compile(r"^(?:(?P<results>\w+)\.plot\(\)|plt\.show\(\))\s*\Z", r
 
 
 def scrape_figures(block, block_vars, gallery_conf):
-    """A cell's figure, if its last line plots results, which does without pyplot, or shows the figure of pyplot."""
+    """Return a cell's figure, if its last line plots results, which needs no pyplot, or shows the figure of pyplot."""
     drawn = DRAWN_LINE.search(block[1])
     if drawn is None:
         return ""
@@ -135,7 +136,7 @@ DOCUMENTED_NAME = re.compile(r"^\.\. auto(?:function|class|exception)\:\: (\S+)$
 
 
 def rewrite_page(app, page, source):
-    """A page as the site shows it: with the gallery's pages, its figures, and what it documents listed at its top."""
+    """Show a page as the site does: with the gallery's pages, its figures, and a list of its documented names at the top."""
     if page.startswith("gallery/"):
         return
     for written, shown in GALLERY:
@@ -148,7 +149,7 @@ def rewrite_page(app, page, source):
 
 
 def unpack_gallery(app):
-    """The gallery's scripts beside the results that they open, and the figures of pages."""
+    """Copy the gallery's scripts next to the results that they open, and draw the figures of pages."""
     shutil.rmtree(scripts := Path(app.srcdir, "scripts"), ignore_errors=True)
     shutil.copytree(Path(app.srcdir, "..", "examples"), scripts)
     for kept in RESULTS.glob("*.h5.gz"):
@@ -159,33 +160,33 @@ def unpack_gallery(app):
 
 
 def set_cards(app):
-    """The gallery's cards show one panel each."""
+    """Show one panel on each of the gallery's cards."""
     images = Path(app.srcdir, "gallery", "images")
     for card in images.glob("sphx_glr_*_001-card.svg"):
         shutil.copy(card, images / "thumb" / card.name.replace("_001-card", "_thumb"))
 
 
 def check_nothing_was_sampled(app):
-    """Scripts resume what is kept, which must be all that they ask for."""
+    """Check that the scripts only resumed cached results, and sampled nothing."""
     for path in Path(app.srcdir, "scripts").glob("*.h5"):
         kept = RESULTS / f"{path.name}.gz"
         if not kept.exists() or gzip.decompress(kept.read_bytes()) != path.read_bytes():
             raise ExtensionError(f"the gallery sampled {path.name}: docs/results/sample must keep what it asks for")
 
 
-#: Where figures of pages are drawn, and those that the gallery's scripts draw.
+#: Folders of the figures of pages, and of the figures that the gallery's scripts draw.
 PICTURES, GALLERY_PICTURES = Path(__file__).parent / "pictures", Path(__file__).parent / "gallery" / "images"
 for folder in (PICTURES, GALLERY_PICTURES):
     folder.mkdir(parents=True, exist_ok=True)
 html_static_path += [str(PICTURES), str(GALLERY_PICTURES)]
 
-#: What is drawn and not sampled again (``results/sample`` makes it).
+#: Cached results, which are drawn and not sampled again (``results/sample`` makes them).
 RESULTS = Path(__file__).parent / "results"
 
-#: The gallery's cards: a script a paper, lives of networks, then what is one's own, then programs in a faulty cube.
+#: The order of the gallery's cards: a script per paper, lives of networks and blocks, examples of own code, programs in a faulty cube.
 CARDS = (
     *("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo"),
-    *("lifetime", "own_study", "own_rule", "own_network", "sorting", "matvec"),
+    *("lifetime", "subcubes", "own_study", "own_rule", "own_network", "sorting", "matvec"),
 )
 
 
@@ -210,7 +211,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "scripts",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py",
-    "ignore_pattern": r"(isolated|gathered)\.py",  # files that the others use: a study to run by name, and helpers
+    "ignore_pattern": r"(isolated|gathered)\.py",  # files used by other scripts: a study to run by name, and helpers
     "within_subsection_order": CardOrder,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
@@ -219,10 +220,10 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "write_computation_times": False,  # a page that loads tables from elsewhere
-    "plot_gallery": True,
+    "plot_gallery": not tags.has("without_gallery"),  # noqa: F821  (a name of Sphinx)
     "reset_modules": (),
     "capture_repr": ("_repr_html_",),
     "image_scrapers": (scrape_figures,),
     "copyfile_regex": r"isolated\.py|gathered\.py",
 }
-suppress_warnings = ["config.cache"]  # the gallery's settings hold what cannot be pickled
+suppress_warnings = ["config.cache"]  # the gallery's settings hold objects that cannot be pickled

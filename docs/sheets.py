@@ -1,9 +1,9 @@
-"""A sheet a figure: each kept result drawn light, dark, grey, for a column of 3.3 inches and with one point alone.
+"""Draw a sheet per figure: each cached result light, dark, grey, for a column of 3.3 inches and with a single point.
 
     python docs/sheets.py FOLDER [NAME ...]      # NAME.png in FOLDER; all of docs/results, or those named
 
-Prints what a program can see to be wrong (letters too small or over one another, legends on panels, points cut off) and exits
-1 if there is any; what it cannot see is for eyes, and the sheets are for those.
+Prints the faults that a program can find (letters too small or over one another, legends on panels, points cut off) and exits
+with 1 if there are any.  People look at the sheets for all other faults.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ COLUMN_WIDTH = "3.3in"
 #: Dots of an inch of each form on a sheet, and between two forms.
 _DOTS, _GAP = {"light": 100, "dark": 60, COLUMN_WIDTH: 120, "one point": 60}, 20
 
-#: Dots by which boxes may overlap: letters do not fill theirs.
+#: Dots by which boxes may overlap, because letters do not fill their boxes.
 _SLACK = 2.0
 
 
 def load_results(name: str) -> fc.Results:
-    """The results that are kept under a name."""
+    """Return the cached results of a name."""
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder, "kept.h5")
         whole.write_bytes(gzip.decompress((RESULTS_FOLDER / f"{name}.h5.gz").read_bytes()))
@@ -43,14 +43,14 @@ def load_results(name: str) -> fc.Results:
 
 
 def select_middle_point(results: fc.Results) -> fc.Results:
-    """The one point in the middle of those that have trials."""
+    """Return the results of the middle point among the points with trials."""
     done = [key for key, tally in results.tallies.items() if tally.trials]
     middle = done[len(done) // 2]
     return replace(results, tallies={middle: results.tallies[middle]})
 
 
 def figure_variants(results: fc.Results) -> Iterator[tuple[str, Any]]:
-    """The forms of a figure that are looked at; ``grey`` is the light one in print."""
+    """Yield the forms of a figure; ``grey`` is the light form in print."""
     yield "light", results.plot()
     yield "dark", results.plot(style="dark")
     yield COLUMN_WIDTH, results.plot(width=COLUMN_WIDTH)
@@ -61,7 +61,7 @@ def figure_variants(results: fc.Results) -> Iterator[tuple[str, Any]]:
 
 
 def visible_texts(figure: Any) -> list[Any]:
-    """All texts that are seen."""
+    """Return all visible texts."""
     import matplotlib.text
 
     def iterate_texts(artist: Any) -> Iterator[Any]:
@@ -78,7 +78,7 @@ def visible_texts(figure: Any) -> list[Any]:
 
 
 def _labels_beyond_axis(axes: Any) -> Iterator[Any]:
-    """Labels of ticks outside of the limits, which matplotlib keeps and does not draw."""
+    """Yield the labels of ticks outside of the limits, which matplotlib stores but does not draw."""
     for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
         for tick in axis.get_major_ticks() + axis.get_minor_ticks():
             if not low <= tick.get_loc() <= high:
@@ -86,7 +86,7 @@ def _labels_beyond_axis(axes: Any) -> Iterator[Any]:
 
 
 def find_figure_faults(figure: Any) -> Iterator[str]:
-    """What is wrong with a figure, in words."""
+    """Yield the faults of a figure as text."""
     yield from _check_letters(figure)
     panels = [axes.get_window_extent() for axes in figure.axes]
     if len({round(box.x0) for box in panels}) > (1 if figure.get_size_inches()[0] < 4 else 2):
@@ -119,7 +119,7 @@ def _check_letters(figure: Any) -> Iterator[str]:
 
 
 def _check_points(axes: Any) -> Iterator[str]:
-    """Points and limits that the axes cut off."""
+    """Yield the number of points and limits that the axes cut off."""
     frame = axes.get_window_extent()
     for line in axes.lines:
         data = np.asarray(line.get_xydata(), float)
@@ -134,7 +134,7 @@ def _check_points(axes: Any) -> Iterator[str]:
 
 
 def render_image(figure: Any, dots: int) -> Any:
-    """The figure as an image of so many dots an inch."""
+    """Return the figure as an image with this number of dots per inch."""
     from PIL import Image
 
     figure.set_dpi(dots)
@@ -143,7 +143,7 @@ def render_image(figure: Any, dots: int) -> Any:
 
 
 def write_sheet(name: str, path: Path) -> list[str]:
-    """Write the sheet of a kept result; returns what is wrong with its figures."""
+    """Write the sheet of a cached result, and return the faults of its figures."""
     from PIL import Image
 
     found, drawn = [], {}

@@ -2,11 +2,13 @@
 
     python docs/tables.py          # writes them into the pages, where a test compares them
 
-A table stands between the lines ``<!-- table NAME -->`` and ``<!-- end -->``, so a page is whole wherever it is read.
+A table stands between the lines ``<!-- table NAME -->`` and ``<!-- end -->``, so a page is whole wherever it is read.  Likewise
+``<!-- code FILE.py -->`` or ``<!-- code FILE.py:FUNCTION -->`` begins a part that shows a file of ``docs``, or a function of it.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import math
@@ -30,11 +32,11 @@ from fastcube.results.rounding import estimate_texts
 from fastcube.studies.lee_hayes.threshold import corrections, leading_order
 from fastcube.studies.networks.curve import degree_left, giant_fraction
 
-#: The place of a table on a page, with the table.
-PLACE = re.compile(r"^<!-- table ([\w-]+) -->\n(?:(?!<!-- ).*\n)*?<!-- end -->$", re.MULTILINE)
+#: The place of a table or of code on a page, with its content.
+PLACE = re.compile(r"^<!-- (table|code) (\S+) -->\n(?:(?!<!-- ).*\n)*?<!-- end -->$", re.MULTILINE)
 
 #: Each line that looks like the first or last one of a place, and must be one.
-_MARK = re.compile(r"^.*<!-- *(?:table|end)\b.*$", re.MULTILINE | re.IGNORECASE)
+_MARK = re.compile(r"^.*<!-- *(?:table|code|end)\b.*$", re.MULTILINE | re.IGNORECASE)
 
 DOCS = Path(__file__).resolve().parent
 
@@ -506,20 +508,37 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-def fill_tables(text: str) -> str:
-    """Return the text of a page with its tables as the sources have them now.
+def fill_parts(text: str) -> str:
+    """Return the text of a page with its tables and code as the sources have them now.
 
-    Raises ValueError for the name of no table, and for a mark that is not a line of a pair around a table.
+    Raises ValueError for the name of no table or code, and for a mark that is not a line of a pair around them.
     """
     if left := _MARK.search(PLACE.sub("", text)):
         raise ValueError(f"a table must stand between lines <!-- table NAME --> and <!-- end -->, got {left[0]}")
-    return PLACE.sub(lambda found: f"<!-- table {found[1]} -->\n\n{_make_table(found[1])}\n<!-- end -->", text)
+    return PLACE.sub(
+        lambda found: f"<!-- {found[1]} {found[2]} -->\n\n{_make_part(*found.groups())}\n<!-- end -->", text
+    )
 
 
-def _make_table(name: str) -> str:
+def _make_part(kind: str, name: str) -> str:
+    if kind == "code":
+        return f"```py\n{_read_code(*name.split(':'))}```\n"
     if name not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}, got {name}")
     return TABLES[name]()
+
+
+def _read_code(file: str, function: str = "") -> str:
+    """Return the text of a file of ``docs``, or of one of its functions."""
+    if not (path := DOCS / file).is_file():
+        raise ValueError(f"code must be of a file in docs, got {file}")
+    code = path.read_text()
+    if not function:
+        return code
+    found = [node for node in ast.parse(code).body if getattr(node, "name", "") == function]
+    if not found:
+        raise ValueError(f"code must be a function of {file}, got {function}")
+    return f"{ast.get_source_segment(code, found[0])}\n"
 
 
 def list_pages() -> list[Path]:
@@ -536,7 +555,7 @@ def main() -> None:
 
     figures = set()
     for page in list_pages():
-        page.write_text(fill_tables(text := page.read_text()))
+        page.write_text(fill_parts(text := page.read_text()))
         figures |= {name for _, name in drawings.PLACE.findall(text)}
     drawings.write_figures(figures)
     errata.write_pages()

@@ -2,7 +2,7 @@
 
 python docs/verdicts.py
 
-Verdicts are by full effort.  Those that are cached are not decided again, so an interrupted run is resumed.
+Verdicts are by full effort.  Cached verdicts are not decided again, so an interrupted run is resumed.
 """
 
 import json
@@ -33,7 +33,7 @@ def kept_case(paper, case):
 
 
 def kept_verdict(report, number):
-    """Return what is kept of a report: its outcome, and if ``number`` of its cases are shown, these and its range."""
+    """Return the stored part of a report: its outcome, and if ``number`` of its cases are shown, these cases and its range."""
     claim = registries.claim_registries()[report["paper"]][report["id"]]
     kept = {"outcome": report["outcome"]}
     if number:

@@ -1,4 +1,4 @@
-"""A study of one's own: nodes of the n-cube that are nonfaulty but have no nonfaulty neighbour."""
+"""Measure how often a nonfaulty node of Q_n has no nonfaulty neighbour."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from fastcube.blocks import status, status_key, threshold
 
 @fc.trial
 def isolated(key, t, params, out):
-    """Every node fails with probability p; out[0]: some node is isolated, out[1]: how many are."""
+    """Let each node fail with probability p; set out[0] to 1 if a node is isolated, and out[1] to the number of such nodes."""
     n, limit = int(params[0]), threshold(params[1])
     mine = status_key(key, np.uint64(t))
     for v in range(1 << n):

@@ -2,14 +2,14 @@
 Leu & Kuo: gathering data over a tree
 =====================================
 
-FIND_TREE chooses a communication tree with few faulty links, FTTC works around the faulty ones that are left. The
-paper measures neither.
+Does all data arrive at one node? FIND_TREE chooses a communication tree with few faulty links, and FTTC works around the
+faulty links that remain in it. The paper measures neither.
 """
 
 # %%
 # One cube
 # --------
-# Example 2 of the paper: three faulty links of Q_3, and a tree without any of them.
+# In Example 2 of the paper Q_3 has three faulty links, but FIND_TREE finds a tree without any of them.
 
 import fastcube as fc
 
@@ -20,8 +20,9 @@ print(tree, "; faulty links in it:", tree.faulty_links)
 # %%
 # How often is there no fault in FIND_TREE's tree?
 # ------------------------------------------------
-# Always with one faulty link, not with two; a tree without faulty links exists whenever there are at most n - 1. The
-# best tree is found by a search of all of them: above, how many faulty links each has, below, how often none.
+# Always with one faulty link, but not always with two, although a tree without faulty links exists whenever at most n - 1
+# links are faulty. A search of all trees finds the best one. The upper panels show the mean number of faulty links of
+# each tree, and the lower panels how often a tree has none.
 
 trees = fc.run("optimal-tree", trials=14_000, output="optimal-tree.h5")
 trees.plot()
@@ -29,13 +30,13 @@ trees.plot()
 # %%
 # What arrives
 # ------------
-# FTTC in three variants: Figure 13 of the paper by the letter, by the comments printed beside it, and corrected.
+# FTTC has three variants here: Figure 13 of the paper as printed, as its printed comments describe it, and corrected.
 
 gathered = fc.run("gather", output="gather.h5")
 gathered.plot()
 
 # %%
-# Example 3 by the letter: nodes 0000, 1000 and 1001 wait for ever. By the comments nothing is lost.
+# In Example 3 as printed, nodes 0000, 1000 and 1001 wait for ever. As commented, nothing is lost.
 
 cube = fc.Hypercube(4, faulty_links=[(0b1011, 0b1010), (0b1011, 0b1001)])
 tree = fc.CommunicationTree(cube, sink=0, order=(0, 1, 2, 3))
@@ -44,9 +45,9 @@ for variant in ("as_printed", "as_commented", "corrected"):
     print(f"{variant:9}lost {g.lost} of {g.expected} units, waiting for ever: {[cube.label(v) for v in g.blocked]}")
 
 # %%
-# What it costs
-# -------------
-# Steps over n, beside a detour for each faulty link.
+# How long it takes
+# -----------------
+# The figure shows steps divided by n, compared with a detour for each faulty link.
 
 rerouting = fc.run("rerouting", trials=36_000, output="rerouting.h5")
 rerouting.plot()

@@ -2,7 +2,7 @@
 How long does a network of links stay connected?
 ================================================
 
-This page shows how the distribution of a link's life changes the time at which a cube of 256 nodes falls apart. All curves come
+How does the distribution of a link's life change the time at which a cube of 256 nodes falls apart? All curves come
 from one file, because the order of failures does not depend on the distribution.
 """
 
@@ -23,7 +23,7 @@ results = fc.run("survival-curve", network="hypercube", failing="links", n=8, fa
 # %%
 # Several distributions of one life
 # ---------------------------------
-# The mean life is 1 in each. Below shape 1 a link fails most often when it is new, above it when it is old.
+# The mean life is 1 in each. Below shape 1 a link fails most often when it is new, but above 1 when it is old.
 
 times = np.linspace(0, 2, 41)
 for shape in (0.7, 1, 2):

@@ -4,15 +4,15 @@ A matrix times a vector
 
 Partial sums are gathered over communication trees of a hypercube (Leu & Kuo, section 2.1).
 
-Without faults as in Figure 2: node (i, j) of the Gray-code grid holds a block of A and a part of x; sums go along the rows to
-the first column, then along that to node (1, 1).  Under faults the entries of A are dealt to all nodes that hold data, and
-one tree over the whole cube gathers partial sums by row.
+Without faults the matrix is spread as in Figure 2, where node (i, j) of the Gray-code grid holds a block of A and a part of x.
+Sums go along the rows to the first column, and then along this column to node (1, 1).  With faults the entries of A are
+distributed to all nodes that hold data, and one tree over the whole cube gathers partial sums by row.
 
 ::
 
     python examples/matvec.py --links 8 --nodes 1 --seed 0
 
-As a notebook it needs ``gathered.py``, from the same folder, beside it.
+A notebook of it needs the file ``gathered.py`` in the same folder.
 """
 
 # sphinx_gallery_thumbnail_path = "_static/matvec.svg"
@@ -28,18 +28,18 @@ Sums = dict[int, int]  # partial sums by row of A
 
 
 def add(a: Sums, b: Sums) -> Sums:
-    """Sums of two nodes together."""
+    """Add the sums of two nodes."""
     return {row: a.get(row, 0) + b.get(row, 0) for row in a.keys() | b.keys()}
 
 
 def deal(sums: Sums, m: int) -> list[Sums]:
-    """The rows in m parts."""
+    """Divide the rows into m parts."""
     rows = sorted(sums)
     return [{row: sums[row] for row in rows[k::m]} for k in range(m)]
 
 
 def on_the_grid(a: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """A x on the 8 x 4 grid of a fault-free 5-cube, row-wise, then column-wise."""
+    """Compute A x on the 8 x 4 grid of a fault-free 5-cube, row-wise, then column-wise."""
     gray = [i ^ i >> 1 for i in range(8)]
     rows, columns = np.array_split(np.arange(len(a)), 8), np.array_split(np.arange(len(x)), 4)
     across, down = fc.Hypercube(2), fc.Hypercube(3)
@@ -62,7 +62,7 @@ def main() -> None:
     nodes = holders(cube)
     entries = [(int(i), int(j)) for i, j in np.ndindex(a.shape)]
     data: dict[int, Sums] = {}
-    for at, v in enumerate(nodes):  # UDD: evenly to all nodes that hold data
+    for at, v in enumerate(nodes):  # uniform distribution of the data over all nodes that hold data
         data[v] = {}
         for i, j in entries[at :: len(nodes)]:
             data[v][i] = data[v].get(i, 0) + int(a[i, j] * x[j])

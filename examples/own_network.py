@@ -2,7 +2,7 @@
 A network of your own among the cubes
 =====================================
 
-This page shows how to measure a network of your own. A network on 2^n nodes is a function that returns the neighbour of a
+How can you measure a network of your own? A network on 2^n nodes is a function that returns the neighbour of a
 node over each of its slots. A first version has an error, which fastcube finds before any trial. The corrected network is
 then compared with the hypercube: trial t has the same faulty nodes in both.
 """

@@ -1,6 +1,6 @@
 """
-A routing rule of your own beside thirty years of others
-========================================================
+A routing rule of your own among thirty years of rules
+======================================================
 
 ROUTE3 needs to know the unsafe nodes, and LEVELS needs the level of each node. All nodes compute these together. The rule of
 this page looks only two links ahead. In each trial every rule routes the same message among the same faults, so results
@@ -12,9 +12,9 @@ differ by the rule alone.
 # --------
 # A rule is a block ``rule(world, status, s, t)``. It returns the number of links on the message's path, or why the message was
 # not delivered. Where every node decides for itself, the rule is made of a block for one step: at a node ``curr`` whose label
-# differs from the destination's in the bits ``difference``, it returns the one bit to cross, or zero if there is none.
+# differs from the destination's in the bits ``difference``, it returns the bit to cross, or zero if it finds no such bit.
 # ``make_simulator`` makes a rule of it and detects livelocks. The rule of this page moves to the nonfaulty neighbour that has
-# the fewest faulty neighbours. It first considers neighbours that are nearer to the destination, then the others.
+# the fewest faulty neighbours. It first considers neighbours that are nearer to the destination, then those that are farther.
 
 # sphinx_gallery_thumbnail_path = "pictures/routing-rules-heavy-card.svg"
 

@@ -3,7 +3,7 @@ A study of your own, in a notebook
 ==================================
 
 How often do random faults leave a nonfaulty node without a nonfaulty neighbour? This notebook writes the study, tests it
-against a plain loop, runs it, and revises it. :doc:`../study` has the same study as a file, with checkpoints and on clusters.
+against a plain loop, and runs it. :doc:`../study` has the same study as a file, with checkpoints and on clusters.
 """
 
 # %%
@@ -54,8 +54,8 @@ mine = study("cut-off")
 # %%
 # Test it
 # -------
-# ``count`` runs trials here and now. A plain loop over the same trials must count the same: ``explain`` tells one
-# trial.
+# ``count`` runs trials at once, without a file. A plain loop over the same trials must give the same counts, because
+# ``explain`` reports one trial.
 
 point = {"n": 4, "p": 0.5}
 key = mine.key(0, point)
@@ -66,8 +66,8 @@ assert counts["nodes_total"] == sum(one["nodes"] for one in reported)
 print(counts)
 
 # %%
-# And a value that can be had on paper: a node is nonfaulty and cut off with probability (1 - p) p^n, so 2^n times that
-# are, on average.
+# The mean is also known from theory. A node is nonfaulty and cut off with probability (1 - p) p^n, so 2^n (1 - p) p^n nodes
+# are cut off on average.
 
 results = fc.run(mine)
 for point, _ in results:
@@ -79,6 +79,6 @@ for point, _ in results:
 # %%
 # The figure
 # ----------
-# A study without a figure of its own gets one of what its table shows.
+# A study without a figure of its own gets a plot of the statistics of its table.
 
 results.plot()

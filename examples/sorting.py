@@ -2,13 +2,14 @@
 Merge sort
 ==========
 
-Each node sorts its own numbers, a communication tree of the hypercube merges them (Leu & Kuo, section 2.1).
+Each node sorts its own numbers, and a communication tree of the hypercube merges them (Leu & Kuo, section 2.1). The result
+shows which variant of the gathering algorithm loses numbers if links and nodes are faulty.
 
 ::
 
     python examples/sorting.py --links 8 --nodes 1 --seed 0
 
-As a notebook it needs ``gathered.py``, from the same folder, beside it.
+A notebook of it needs the file ``gathered.py`` in the same folder.
 """
 
 # sphinx_gallery_thumbnail_path = "_static/sorting.svg"
@@ -22,12 +23,12 @@ from gathered import arguments, faulty_cube, holders, report
 
 
 def merge(a: list[int], b: list[int]) -> list[int]:
-    """Two sorted lists as one."""
+    """Merge two sorted lists."""
     return list(heapq.merge(a, b))
 
 
 def deal(numbers: list[int], m: int) -> list[list[int]]:
-    """A sorted list in m sorted parts."""
+    """Divide a sorted list into m sorted parts."""
     return [numbers[k::m] for k in range(m)]
 
 

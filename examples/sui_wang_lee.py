@@ -2,15 +2,15 @@
 Sui, Wang & Lee: broadcasting on edge-disjoint trees
 ====================================================
 
-A cube with one faulty node has n - 1 spanning trees that share no directed link. A long message, in packets, goes
-down all of them at once.
+How fast is a broadcast of a long message? A cube with one faulty node has n - 1 spanning trees that share no directed link,
+so the packets of the message can travel on all of them at once.
 """
 
 # %%
 # The trees
 # ---------
-# Q_3 without node 110, broadcast from 000: each row is a tree, the parent of every node, -1 at the root, -2 at the
-# faulty node.
+# The source is 000, and node 110 of Q_3 is faulty. Each row is a tree, given by the parent of every node, with -1 at the root
+# and -2 at the faulty node.
 
 import numpy as np
 
@@ -25,13 +25,14 @@ print(len(links), "directed links, all different:", len(set(links)) == len(links
 # %%
 # How long a broadcast takes
 # --------------------------
-# Theorem 2 states the steps of M packets. Beside it one tree, and a bound that no schedule can beat.
+# Theorem 2 states the number of steps of M packets. The figure compares it with a single tree, and with a lower bound for all
+# schedules.
 
 theorem_2 = fc.run("edst-broadcast", output="edst-broadcast.h5")
 theorem_2.plot()
 
 # %%
-# The count is one step too many in Q_3 with the faulty node at distance 2, the cube above:
+# In the cube above, whose faulty node is at distance 2 from the source, the theorem counts one step too many:
 
 for packets in (1, 2, 3, 4, 8):
     print(packets, "packets:", fc.broadcast_packets(cube, 0b000, packets=packets), "steps on the trees")
@@ -39,14 +40,14 @@ for packets in (1, 2, 3, 4, 8):
 # %%
 # More faults
 # -----------
-# How many edge-disjoint trees do f random faulty nodes leave? As many as the smallest degree, nearly always: the share
-# of fault sets with fewer.
+# How many edge-disjoint trees do f random faulty nodes leave? Nearly always as many as the smallest degree. The second panel
+# shows the fraction of fault sets that leave fewer.
 
 many = fc.run("edge-disjoint-trees", output="edge-disjoint-trees.h5")
 many.plot()
 
 # %%
-# The smallest cut certifies the number: for each cube that many directed links part some nodes from the others.
+# The smallest cut certifies the number, because every tree must cross it on a directed link of its own.
 
 rng = np.random.default_rng(0)
 cube = fc.Hypercube(5, faulty_nodes=rng.choice(32, 6, replace=False))

@@ -2,15 +2,15 @@
 Wang, Lin & Kuo: multicast in wormhole hypercubes
 =================================================
 
-A 2-partition cuts a faulty cube into supernodes of four with at most one fault each; a multicast then follows a
-Hamilton path of them. Does it exist, what does a multicast cost, and does it never deadlock, as the paper states?
+A 2-partition divides a faulty cube into supernodes of four nodes with at most one fault each. A multicast then follows a
+Hamilton path of supernodes. Does the partition exist, how many channels does a multicast take, and can it deadlock?
 """
 
 # %%
 # Partitions
 # ----------
-# How often f random faults leave a 2-partition, and how often the greedy search of Figure 2 finds one. Up to n - 1
-# faults always do.
+# How often do f random faults leave a 2-partition, and how often does the greedy search of Figure 2 find it? Up to n - 1
+# faults always leave one.
 
 import fastcube as fc
 
@@ -28,7 +28,7 @@ print("2-partition", m.partition, "; channels", m.N, "; delivered to", [cube.lab
 # %%
 # Table 3
 # -------
-# Channels that a multicast takes in Q_10, beside what the paper prints.
+# The figure compares the channels that a multicast takes in Q_10 with the numbers of the paper.
 
 table_3 = fc.run("multicast", trials=57_000, output="multicast.h5")
 table_3.plot()
@@ -36,8 +36,8 @@ table_3.plot()
 # %%
 # Theorem 2: no deadlock
 # ----------------------
-# With n - 1 faults two messages to one destination each can wait for one another for ever. In Q_3 with faults 000 and
-# 111:
+# The theorem excludes deadlocks, but with n - 1 faults two messages to one destination each can wait for one another for
+# ever, for example in Q_3 with faults 000 and 111:
 
 cube = fc.Hypercube(3, faulty_nodes=[0b000, 0b111])
 w = fc.simulate_wormhole(cube, [(0b011, [0b101]), (0b100, [0b010])])
@@ -46,7 +46,7 @@ w = fc.simulate_wormhole(cube, [(0b011, [0b101]), (0b100, [0b010])], virtual_cha
 print("with a second virtual channel:", w.deadlocked)
 
 # %%
-# How often the channel dependency graph has a cycle, with one and with two virtual channels.
+# The figure shows how often the channel dependency graph has a cycle, with one and with two virtual channels.
 
 deadlock = fc.run("multicast-deadlock", output="multicast-deadlock.h5")
 deadlock.plot()

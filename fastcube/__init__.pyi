@@ -2,6 +2,7 @@
 
 from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast
+from .algorithms.free_subcube import fault_free_subcube as fault_free_subcube
 from .algorithms.gathering import gather as gather
 from .algorithms.multicasting import multicast as multicast
 from .algorithms.partition import greedy_two_partition as greedy_two_partition

@@ -308,11 +308,17 @@ def check_file_path(name: str, value: object) -> Path:
     return path
 
 
+#: Most characters of a text in a results file.
+MOST_CHARACTERS = 10_000
+
+
 def check_line(name: str, value: object) -> str:
     """Return one line of printable text, as results files need.  Raises ParameterError for anything else."""
-    if isinstance(value, str) and value.isprintable():
-        return value
-    raise ParameterError(f"{name} must be one line of text, got {short_repr(value)}")
+    if not isinstance(value, str) or not value.isprintable():
+        raise ParameterError(f"{name} must be one line of text, got {short_repr(value)}")
+    if len(value) > MOST_CHARACTERS:
+        raise ParameterError(f"{name} must have at most {MOST_CHARACTERS} characters, got {len(value)}")
+    return value
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -322,7 +328,7 @@ def check_flag(name: str, value: object) -> bool:
     raise ParameterError(f"{name} must be True or False, got {short_repr(value)}")
 
 
-def check_text(name: str, text: str, most: int = 10_000) -> str:
+def check_text(name: str, text: str, most: int = MOST_CHARACTERS) -> str:
     """Return the text.  Raises ValueError if it has unprintable characters or more than ``most`` characters."""
     if len(text) > most or not text.isprintable():
         raise ValueError(f"{name} holds characters that do not print, or too many")

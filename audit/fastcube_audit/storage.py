@@ -142,8 +142,7 @@ _POSITIONED_TEXT = {"at": str, "text": str}
 
 STUDY_PAGE = {
     "stamp": str,
-    "svg": str,
-    "narrow": [str],
+    "panels": [str],
     "description": str,
     "have": lambda have: bool(have) and matches_shape(have, {str: range(2**62)}),
     "trials": range(2**62),

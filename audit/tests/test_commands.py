@@ -92,16 +92,19 @@ def test_tab_offers(line, offered):
     assert [item.value if item.type == "plain" else item.type for item in items] == offered
 
 
-def test_every_command_has_its_name_its_help_and_its_page():
+def test_every_command_has_its_name_its_help_its_example_and_its_page():
     about = tomllib.loads((Path(__file__).parents[2] / "docs" / "commands.toml").read_text())
     context = click.Context(cli.group, info_name="fastcube")
     for name in COMMANDS:
         command = cli.group.get_command(context, name)
         assert command is importlib.import_module(f"fastcube_audit.cli.{name}").command
         assert command.name == name and command.get_short_help_str()
-        program, first, *rest = about[name]["example"].split()
+        assert name in about
+        program, first, *rest = command.epilog.split("\n")[-1].split()
         assert (program, first) == ("fastcube", name)
         command.make_context(name, rest)  # its options and arguments are there
+        flags = [p for p in command.params if isinstance(p, click.Option) and (p.is_flag or p.count)]
+        assert {flag.help.split()[0] for flag in flags} <= {"Check", "Compute", "Decide", "Report", "Run"}
 
 
 def test_the_help_names_both_commands_and_loads_nothing_heavy():

@@ -1,4 +1,4 @@
-"""The errata have all refuted facts, corrections and misprints of registries, kept verdicts and inventories."""
+"""The errata have all refuted facts, corrections and misprints of registries, cached verdicts and inventories."""
 
 import re
 import runpy
@@ -135,12 +135,14 @@ def test_the_readme_counts_the_verdicts():
     by = {method: sum(report["method"] == method for report in holding) for method in METHODS}
     assert sum(by.values()) == count["holds"] - by_definition
     assert (
-        f"Of {len(stated)} claims of these five papers {count['holds'] - by_definition} hold in the ranges named and "
+        f"Of {len(stated)} claims of the five papers {count['holds'] - by_definition} hold in the ranges named and "
         f"{by_definition} by definition; {count['refuted']} are refuted, which is {facts} facts; {count['misprint']} are "
         f"misprints in our transcription, {count['depends']} depend on the interpretation, {count['unreproduced']} numbers "
         f"are not reproduced, {count['undecided']} claims are not decided. Of those that hold in a range, {by['exhaustive']} "
-        f"were checked exhaustively and {by['random']} at random, and {by['proved']} are proved; each verdict says which."
+        f"were checked exhaustively and {by['random']} at random, and {by['proved']} are proved; each verdict "
+        "says which ([errata]"
     ) in readme
+    assert f"decides {len(stated)} claims of five papers by program" in readme
 
 
 @pytest.mark.parametrize("paper", papers())
@@ -182,7 +184,7 @@ def check_method(report):
 
 
 def check_kept(decided):
-    """Compare reports of claims with their kept verdicts."""
+    """Compare reports of claims with their cached verdicts."""
     known = {(kept["paper"], kept["id"]): kept for kept in REPORTS}
     for report in decided:
         check_method(report)

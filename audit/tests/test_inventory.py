@@ -138,7 +138,7 @@ def test_examples_replay(paper):
             assert 1 <= cube.n <= 4, name
 
 
-# ---------------------------------------------------------------- what is wrong is told in a line
+# ---------------------------------------------------------------- errors are one line
 
 
 @pytest.fixture

@@ -290,7 +290,7 @@ def test_every_paper_has_six_changed_lines_at_least():
 
 
 def trees() -> tuple[Any, Any]:
-    """T_2(0) in DC(2) beside a fault, by the library and by the twin."""
+    """T_2(0) in DC(2) next to a fault, by the library and by the reference implementation."""
     net = dualcube.Offline(2, {2}.__contains__, 2, corrected=False)
     root = net.word(0)
     tree = net.tree(root, 2, dualcube.dims_of(root))

@@ -205,16 +205,14 @@ def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
     text = (folder / "report.html").read_text()
     drawn = json.loads((folder / "drawn" / "toy.json").read_text())
     pictures = re.findall(r'<img src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
-    assert [unquote(encoded) for encoded, _ in pictures] == [
-        s.replace('"', "'") for s in (drawn["svg"], *drawn["narrow"])
-    ]
-    # the whole figure or its panels are shown, so the first panel stands for all of them
-    others = [""] * (len(drawn["narrow"]) - 1)
-    assert [html.unescape(alt) for _, alt in pictures] == [drawn["description"], drawn["description"], *others]
+    assert [unquote(encoded) for encoded, _ in pictures] == [s.replace('"', "'") for s in drawn["panels"]]
+    # the first panel has the description of all of them
+    others = [""] * (len(drawn["panels"]) - 1)
+    assert [html.unescape(alt) for _, alt in pictures] == [drawn["description"], *others]
     assert re.search(r"against .*line.*, values from [0-9.e-]+ to [0-9.e-]+", drawn["description"])
-    assert "dc:date" not in drawn["svg"]
+    assert all("<text" in svg and "dc:date" not in svg for svg in drawn["panels"])
     again = figure_of(fc.open_results(folder / "toy.h5"))
-    assert (again["svg"], again["narrow"]) == (drawn["svg"], drawn["narrow"])
+    assert again["panels"] == drawn["panels"]
 
 
 # ---------------------------------------------------------------- what is made when
@@ -303,7 +301,7 @@ def test_a_signal_stops_it_with_what_is_done_kept(tmp_path, monkeypatch, number)
 
 @pytest.mark.slow
 def test_a_signal_among_claims_keeps_the_verdicts_given(tmp_path, monkeypatch):
-    make_report(tmp_path, claims=())  # so that what is kept next is a verdict
+    make_report(tmp_path, claims=())  # so that the next stored entry is a verdict
     monkeypatch.setattr(Folder, "write_entry", then_signal(Folder.write_entry, signal.SIGUSR1))
     assert make_report(tmp_path, claims=("corrected", "last"))[1] == WORK_REMAINS
     assert "added" in page(tmp_path).text["toy-three"]

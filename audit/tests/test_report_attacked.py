@@ -52,7 +52,7 @@ def reported(folder):
     return open_results(folder / "toy.h5").digest(), kept, drawn["estimates"], drawn["have"]
 
 
-# ---------------------------------------------------------------- what stands in the way
+# ---------------------------------------------------------------- obstacles in the folder
 
 
 def other_text(path):

@@ -43,7 +43,7 @@ FIGURE = '<svg viewBox="0 0 9 9"></svg>'
 
 KEPT = {
     "drawn/toy.json": {
-        "stamp": "s", "svg": FIGURE, "narrow": [FIGURE], "description": "A figure.",
+        "stamp": "s", "panels": [FIGURE], "description": "A figure.",
         "have": {"a=1,work=0.0": 200, "a=2,work=0.0": 200}, "trials": 400, "seed": 0, "digest": "d", "notes": ["a note"],
         "estimates": [{"point": {"a": a, "work": 0.0}, "statistic": "bit", "eligible": 200, "value": 0.5, "stderr": 0.03,
                        "low": 0.4, "high": None} for a in (1, 2)],
@@ -110,7 +110,7 @@ def test_whatever_stands_in_a_sealed_file_the_page_is_made(name, place):
 def test_a_figure_of_whatever_text_is_an_image(place):
     harm = '</svg>"><script>alert(1)</script><svg onload="alert(1)">'
     held = KEPT["drawn/toy.json"]
-    storage.write_entry(place.path / "drawn/toy.json", {**held, "svg": harm, "narrow": [harm]})
+    storage.write_entry(place.path / "drawn/toy.json", {**held, "panels": [harm, harm]})
     page = render(plan_of([paper("false")], True), place)
     assert harm not in page
     assert page.count(quote(harm.replace('"', "'"), safe=" '=/()")) == 2

@@ -11,8 +11,8 @@ import click
 MARK = ".. commands\n"
 
 
-def read_examples():
-    """An example and the arguments in words of each command."""
+def read_arguments():
+    """The arguments of each command, in words."""
     return tomllib.loads((Path(__file__).parents[1] / "commands.toml").read_text())
 
 
@@ -42,9 +42,9 @@ def command_section(name, command, about):
     title = f"fastcube {name}"
     usage = command.get_usage(context).removeprefix("Usage: ")
     lines = [title, "-" * len(title), "", *_rst(inspect.cleandoc(command.help or "")).splitlines(), ""]
-    lines += [".. code-block:: console", "", f"   $ {about['example']}", ""]
+    lines += [".. code-block:: console", "", f"   $ {command.epilog.splitlines()[-1].strip()}", ""]
     lines += [".. code-block:: text", "", *(f"   {line}" for line in usage.splitlines()), ""]
-    arguments = [(f"``{key}``", _rst(text)) for key, text in about.items() if key != "example"]
+    arguments = [(f"``{key}``", _rst(text)) for key, text in about.items()]
     options = [
         (f"``{record[0]}``", " ".join(_rst(record[1]).split()))
         for parameter in command.get_params(context)
@@ -58,7 +58,7 @@ def add_sections(app, page, source):
     if page == "cli":
         from fastcube.cli import AUDIT_COMMANDS, COMMANDS, group
 
-        about = read_examples()
+        about = read_arguments()
         sections = []
         for name in (*COMMANDS, *AUDIT_COMMANDS):
             sections += command_section(name, group.get_command(None, name), about[name])

@@ -1,7 +1,7 @@
 """The errata, a page per paper and an appendix, and the cards of what was found.
 
 ``results/verdicts.json`` holds the cached verdicts with the networks of their counterexamples, and the registries hold the texts
-of the claims.  Entries are those of ``fastcube claims --format markdown``, and ``errata.toml`` has their headings in words.
+of the claims.  ``fastcube claims --format markdown`` prints the same entries, and ``errata.toml`` has their headings in words.
 The pages lie in ``docs/errata``, written by ``python docs/tables.py``. The site adds the networks, drawn by the report's code.
 """
 
@@ -76,7 +76,7 @@ def _label(paper, fact):
 
 @functools.cache
 def kept_reports():
-    """Return the reports of all claims, with their texts from the registries and their verdicts from the kept file."""
+    """Return the reports of all claims, with their texts from the registries and their verdicts from the cache."""
     kept = json.loads((DOCS / "results" / "verdicts.json").read_text())
     bare = {"checked": "", "applied": 0, "counterexamples": []}
     return [
@@ -161,7 +161,7 @@ def cards_html():
 
 
 def rewrite_page(app, page, source):
-    """Put the cards where a page asks for them, and the drawings into the errata."""
+    """Put the cards in the place of their mark, and the drawings into the errata."""
     if CARDS_MARK in source[0]:
         source[0] = source[0].replace(CARDS_MARK, f"```{{raw}} html\n{cards_html()}\n```")
     if page.startswith("errata/"):

@@ -1,6 +1,7 @@
-"""What stands around a page: its description for links, the repository, and the words under which a search finds it first."""
+"""The frame of a page: its section, its description for links, the repository, and the terms that a search finds first."""
 
 import os
+import re
 from importlib import metadata
 from pathlib import Path
 
@@ -29,6 +30,40 @@ def edit_link(app, page):
     return ""
 
 
+def read_sections(app):
+    """Return the sections of the front page's contents: their captions, each with its pages in order."""
+    contents = app.env.get_doctree(app.config.root_doc).findall(addnodes.toctree)
+    return {toctree["caption"]: [page for _, page in toctree["entries"]] for toctree in contents}
+
+
+def list_pages(app, page):
+    """Yield a page and all pages of the contents below it."""
+    yield page
+    for inner in app.env.toctree_includes.get(page, ()):
+        yield from list_pages(app, inner)
+
+
+def name_sections(app, env):
+    """Note the caption of each page's section, when all pages are read."""
+    app.sections = read_sections(app)
+    app.captions = {
+        page: caption for caption, tops in app.sections.items() for top in tops for page in list_pages(app, top)
+    }
+
+
+def add_navigation(app, page, template, context, doctree):
+    """Give the templates the bar of sections, and leave the page's own section in the sidebar, after the theme has made it."""
+    here = app.captions.get(page, "")
+    context["sections"] = [
+        (caption, context["pathto"](pages[0]), caption == here) for caption, pages in app.sections.items()
+    ]
+    shown = here or next(iter(app.sections))
+    _, *parts = re.split(r'(?=<p class="caption")', context.get("furo_navigation_tree", ""))
+    context["furo_navigation_tree"] = "".join(
+        part for part in parts if re.search(rf'<span class="caption-text">{shown}</span>', part)
+    )
+
+
 def describe_page(doctree):
     """The first sentences of a page, on one line."""
     for paragraph in doctree.findall(nodes.paragraph):
@@ -51,7 +86,7 @@ def add_context(app, page, template, context, doctree):
 def add_search_terms(app, doctree):
     """Enter a page's words of ``search_terms`` into the index, as main entries: a search shows those first.
 
-    Options of commands leave it: twelve of them would stand before the page on batch jobs.
+    Options of commands are removed, because twelve of them would come before the page on batch jobs.
     """
     for entry in list(doctree.findall(addnodes.index)):
         kept = [item for item in entry["entries"] if "command line option" not in item[1]]
@@ -74,7 +109,9 @@ def hide_options(app):
 
 def setup(app):
     app.add_config_value("search_terms", {}, "env")
+    app.connect("env-updated", name_sections)
     app.connect("html-page-context", add_context)
+    app.connect("html-page-context", add_navigation, priority=900)
     app.connect("doctree-read", add_search_terms, priority=100)
     app.connect("builder-inited", hide_options)
     return {"parallel_read_safe": True}

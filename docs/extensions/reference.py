@@ -42,7 +42,19 @@ def link_names(app, page, source):
         source[0] = re.sub(rf"`({names})`(?=.* \|$)", r"{py:obj}`fc.\1 <fastcube.\1>`", source[0], flags=re.MULTILINE)
 
 
+def flatten_contents(app, env):
+    """Leave the functions and classes in the contents of a page, without the members of each class."""
+    for page, contents in env.tocs.items():
+        if page.startswith("api/"):
+            for entry in list(contents.findall(nodes.list_item)):
+                reference = entry.next_node(nodes.reference)
+                if reference is not None and reference.get("anchorname", "").startswith("#fastcube"):
+                    for inner in [child for child in entry.children if isinstance(child, nodes.bullet_list)]:
+                        entry.remove(inner)
+
+
 def setup(app):
+    app.connect("env-updated", flatten_contents)
     app.connect("doctree-read", shorten_names)
     app.connect("source-read", link_names)
     return {"parallel_read_safe": True}

@@ -46,6 +46,22 @@ COMMANDS = {
 }
 
 
+#: Commands that load no compiler, so that they need less memory; commands of other packages may load it.
+_READERS = {
+    "list",
+    "show",
+    "plot",
+    "reliability",
+    "lifetime",
+    "diff",
+    "merge",
+    "status",
+    "evaluate",
+    "info",
+    "cite",
+    "new",
+}
+
 #: Commands of the distribution fastcube-audit, for the message where it is not installed.
 AUDIT_COMMANDS = ("claims", "reproduce")
 
@@ -128,6 +144,10 @@ class _Commands(click.Group):
                     f"fastcube {name} needs fastcube-audit: pip install fastcube-audit, or ./audit in a checkout"
                 )
             raise click.UsageError(f"No such command '{name}'{suggest_name(name, self.list_commands(ctx))}", ctx)
+        if not name.startswith("-") and not ctx.resilient_parsing and not {"-h", "--help"} & {*args}:
+            from ..results.memory import check_command_space
+
+            check_command_space(name, compiles=name not in _READERS)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -183,7 +203,7 @@ def verbosity_option(reported: str) -> Callable[[Callable[..., Any]], Callable[.
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
 )
-@verbosity_option("Log messages of the `fastcube` logger; -vv in detail.")
+@verbosity_option("Show messages of the `fastcube` logger; -vv in detail.")
 @click.pass_context
 def group(ctx: click.Context) -> None:
     """Run reproducible Monte Carlo studies of faulty hypercube networks."""

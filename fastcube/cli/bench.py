@@ -12,7 +12,7 @@ from ..errors import ParameterError
 _NUMBERS = 38
 
 
-@click.command("bench")
+@click.command("bench", epilog="\b\nExample:\n  fastcube bench partition")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """Compare the speed of the kernels with baselines, code as a user might write it, on one core of this machine.

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import FastcubeError, ParameterError, parse_count
+from ..errors import FastcubeError, ParameterError, count_text, parse_count
 from . import exit_process, exit_unfinished, is_logging_on, options, print_message, repeated_command, sweep, table_width
 
 if TYPE_CHECKING:
     from ..measure.goal import Goal
     from ..measure.study import Study, Value
+
+#: Fewer trials than this at a point are said where a time limit has ended a run: its table may hold little but wide intervals.
+_FEW_TRIALS = 30
 
 
 def check_single_task(runs: list[CheckedRun], study: str) -> None:
@@ -117,6 +120,8 @@ class CheckedRun:
             exit_process(2)
         if code == WORK_REMAINS and given["max_seconds"] is not None and results.trials:
             click.echo(as_table(results, table_width()))
+            if points := sum(tally.trials < _FEW_TRIALS for _, tally in results):
+                print_message(f"fewer than {_FEW_TRIALS} trials at {points} of {count_text(len(results), 'point')}")
         if code:
             again = "the same mpiexec command" if given["engine"] == "mpi" else None
             kept = f"checkpoint written to {output}" if results.trials else f"no trial is done, {output} is not written"

@@ -8,7 +8,7 @@ from ..errors import ParameterError
 from . import completion, print_message
 
 
-@click.command("cite")
+@click.command("cite", epilog="\b\nExample:\n  fastcube cite routing")
 @click.argument("study", required=False, shell_complete=completion.complete_studies)
 def command(study: str | None) -> None:
     """Print BibTeX entries of fastcube, and of the papers, networks, routing rules and methods of STUDY."""

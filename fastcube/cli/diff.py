@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_NAMED = 5
 
 
-@click.command("diff")
+@click.command("diff", epilog="\b\nExample:\n  fastcube diff old.h5 new.h5")
 @click.argument("one", metavar="A.h5", shell_complete=completion.complete_files)
 @click.argument("other", metavar="B.h5", shell_complete=completion.complete_files)
 @options.file

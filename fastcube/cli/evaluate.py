@@ -10,7 +10,7 @@ import click
 from . import completion
 
 
-@click.command("evaluate")
+@click.command("evaluate", epilog="\b\nExample:\n  fastcube evaluate faults.csv --study routing")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option(
     "--study",
@@ -28,9 +28,14 @@ def command(file: str, study: str) -> None:
     from ..measure.given_faults import iter_evaluations
     from ..running.progress import Progress
 
-    progress, done = Progress(), 0
+    reading, progress, done = Progress(unit="lines"), Progress(), 0
+
+    def report_line(number: int) -> None:
+        if reading.is_due():
+            reading.update(number, None, f"checking {file}")
+
     write = csv.writer(sys.stdout, lineterminator="\n").writerow
-    for done, row in enumerate(iter_evaluations(file, study)):
+    for done, row in enumerate(iter_evaluations(file, study, report_line)):
         write(row)
         if progress.is_due():
             progress.update(done, None, file)

@@ -11,7 +11,7 @@ from ..errors import parse_count
 from . import completion, options
 
 
-@click.command("faults")
+@click.command("faults", epilog="\b\nExample:\n  fastcube faults routing --set n=8 --set f=6 --trials 100 > faults.csv")
 @click.argument("study", shell_complete=completion.complete_studies)
 @options.points
 @click.option("--seed", default="0", metavar="S", show_default=True, help="Seed, 0 .. 2^63 - 1.")

@@ -31,10 +31,10 @@ def _environment() -> None:
         click.echo(f"          {place} (only read)")
 
 
-@click.command("info")
+@click.command("info", epilog="\b\nExample:\n  fastcube info unsafe.h5")
 @click.argument("file", required=False, shell_complete=completion.complete_files)
 @click.option(
-    "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+    "--unchecked", is_flag=True, help="Skip the checksum test, for a file that another program has rewritten."
 )
 def command(file: str | None, unchecked: bool) -> None:
     """Show the environment and the cache folder, or with FILE the identity and digest of a results file."""

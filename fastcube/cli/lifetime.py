@@ -15,7 +15,9 @@ from .reliability import echo_rows, format_estimate, network, read_sources
 _SHORT = {"weibull": "weibull_min", "exponential": "expon", "lognormal": "lognorm"}
 
 
-@click.command("lifetime")
+@click.command(
+    "lifetime", epilog="\b\nExample:\n  fastcube lifetime hypercube --n 3 --distribution weibull:0.7 --mean 5 --at 1,2"
+)
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option(
     "--distribution",

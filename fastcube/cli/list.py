@@ -120,9 +120,9 @@ def _print_study(study: Study) -> None:
         _fold_line("time:", _time_text(study, grid))
 
 
-@click.command("list")
+@click.command("list", epilog="\b\nExample:\n  fastcube list unsafe-fraction")
 @click.argument("study", required=False, shell_complete=completion.complete_studies)
-@click.option("--json", "as_json", is_flag=True, help="JSON output: names, axes, statistics and grids.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: names, axes, statistics and grids.")
 def command(study: str | None, as_json: bool) -> None:
     """List the studies, one line each.  With STUDY, show the study in full.
 

@@ -27,7 +27,7 @@ def _check_nothing_lost(merged: Results, held: Results, output: str) -> None:
             )
 
 
-@click.command("merge")
+@click.command("merge", epilog="\b\nExample:\n  fastcube merge part-*.h5 -o whole.h5")
 @click.argument("shards", nargs=-1, required=True, shell_complete=completion.complete_files)
 @click.option(
     "-o",

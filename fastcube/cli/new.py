@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import keyword
 import re
@@ -55,12 +56,12 @@ def _fill_template(template: str, replacements: dict[str, str]) -> str:
     return re.sub(r"\b(NAME|MODULE|RUN|PATH)\b", lambda found: replacements[found[0]], text)
 
 
-@click.command("new")
+@click.command("new", epilog="\b\nExample:\n  fastcube new mine")
 @click.argument("name")
 @click.option(
     "--package",
     is_flag=True,
-    help="Package in place of a file; once pip has installed it, `fastcube list` shows the study.",
+    help="Write a package in place of a file; once pip has installed it, `fastcube list` shows the study.",
 )
 def command(name: str, package: bool) -> None:
     """Write a study that runs, NAME.py, and its test, test_NAME.py, as a start for your own study.
@@ -75,12 +76,19 @@ def command(name: str, package: bool) -> None:
     run = f"fastcube run {name}" if package else f"fastcube run {name}.py"
     *_, test = targets
     replacements = {"NAME": name, "MODULE": f"{name}.study" if package else name, "RUN": f"`{run}`", "PATH": str(test)}
+    begun: list[Path] = []
     try:
         for path, template in targets.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:
+                begun.append(path)
                 file.write(_fill_template(template, replacements))
-    except OSError as error:
+    except OSError as error:  # what was begun would be in the way of the next try
+        folders = {folder for place in targets for folder in place.parents if folder != Path()}
+        for remove, places in ((Path.unlink, begun), (Path.rmdir, sorted(folders, reverse=True))):
+            for place in places:
+                with contextlib.suppress(OSError):
+                    remove(place)
         raise ResultFileError(f"{path} cannot be written: {error.strerror}") from None
     print_message(f"written: {', '.join(str(path) for path in targets)}")
     first = [f"pip install --editable {shlex.quote('./' + name)}"] if package else []

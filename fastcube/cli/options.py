@@ -63,7 +63,7 @@ def check_output(context: click.Context, option: click.Parameter, value: str | N
 #: The options of commands that read results.
 file = combine_options(
     click.option(
-        "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+        "--unchecked", is_flag=True, help="Skip the checksum test, for a file that another program has rewritten."
     ),
     click.option(
         "--study",
@@ -136,7 +136,7 @@ max_seconds = click.option(
 )
 
 #: ``-v`` after the command's name.
-verbose = verbosity_option("Log of cache, kernels, workers and checkpoints; -vv also of work units.")
+verbose = verbosity_option("Report on cache, kernels, workers and checkpoints; -vv also on work units.")
 
 
 def parse_axes(given: tuple[str, ...], option: str = "set") -> dict[str, str]:

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from . import completion, options, print_message
 
 
-@click.command("plot")
+@click.command("plot", epilog="\b\nExample:\n  fastcube plot unsafe.h5 -o unsafe.svg")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=completion.complete_files)
 @click.option(
     "-o",
@@ -23,7 +23,7 @@ from . import completion, options, print_message
 @click.option("--stat", metavar="A,B", help="Statistics for one pair of axes; by default the study's own figure.")
 @click.option("--x", metavar="AXIS", help="Axis of the study along x; by default the axis with most values.")
 @click.option("--by", metavar="AXIS", help="Axis of the study whose values each get a line.")
-@click.option("--log", is_flag=True, help="Logarithmic y scale; by default only if the data span two decades.")
+@click.option("--log", is_flag=True, help="Draw a logarithmic y scale; by default only if the data span two decades.")
 @click.option(
     "--width",
     metavar="W",

@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
 
 def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: str | None) -> list[Source]:
-    """Return the networks in a results file, or the network ``given`` if it has an ``n``."""
+    """Return the networks in a results file, or the network ``given`` if it has an ``n``.  Raises ParameterError if none."""
     from ..networks.family import find_family, network_families
     from ..results.reliability import group_by_network
 
@@ -52,7 +52,9 @@ def read_sources(given: str, n: int | None, fail: str, unchecked: bool, study: s
         return [Source(family.name, fail, family.check_size(n), None)]
     if given in network_families():
         raise ParameterError(f"n must be given for a network, such as {given} --n 4")
-    return [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]
+    if not (sources := [Source(*one) for one in group_by_network(options.read_results(given, unchecked, study))]):
+        raise ParameterError(f"{given} must have trials of at least one network, got none")
+    return sources
 
 
 def format_estimate(e: Estimate) -> str:
@@ -69,7 +71,7 @@ def echo_rows(rows: Sequence[Sequence[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-@click.command("reliability")
+@click.command("reliability", epilog="\b\nExample:\n  fastcube reliability hypercube --n 4 --rate 0.1,0.2,0.3")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option("--rate", required=True, metavar="P,P,...", help="Failure rates: values, or ranges lo:hi:step.")
 @click.option("--stat", default="connected", show_default=True, metavar="STAT", help="Statistic of the survivors.")

@@ -10,7 +10,7 @@ from ..errors import ParameterError, check_range, parse_count, wrap_study_errors
 from . import completion, options
 
 
-@click.command("replay")
+@click.command("replay", epilog="\b\nExample:\n  fastcube replay unsafe.h5 --point n=10,f=4 --trial 77")
 @click.argument("file", shell_complete=completion.complete_studies)
 @click.option(
     "--point",
@@ -21,7 +21,7 @@ from . import completion, options
 )
 @click.option("--trial", required=True, metavar="T", help="Index of the trial.")
 @click.option("--seed", metavar="S", help="Seed, if FILE is the name of a study; by default 0.")
-@click.option("--json", "as_json", is_flag=True, help="JSON output only.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @options.file
 def command(
     file: str, point: tuple[str, ...], trial: str, seed: str | None, as_json: bool, unchecked: bool, study: str | None

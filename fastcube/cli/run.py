@@ -10,7 +10,9 @@ from . import completion, options, sweep
 from .checked_run import CheckedRun, check_single_task, leave_compilation, prepare_run
 
 
-@click.command("run")
+@click.command(
+    "run", epilog="\b\nExample:\n  fastcube run unsafe-fraction --set n=6:10 --set f=1:4 --trials 1e6 -o unsafe.h5"
+)
 @click.argument("study", shell_complete=completion.complete_studies)
 @click.option(
     "-o",
@@ -44,8 +46,8 @@ from .checked_run import CheckedRun, check_single_task, leave_compilation, prepa
     shell_complete=completion.complete_files,
     help="File for the figure, .png, .svg or .pdf; by default none.",
 )
-@click.option("--force", is_flag=True, help="Fresh start that replaces the results file.")
-@click.option("--dry-run", is_flag=True, help="Only a plan: points, trials, time and file size.")
+@click.option("--force", is_flag=True, help="Start again, and replace the results file.")
+@click.option("--dry-run", is_flag=True, help="Print only the plan: points, trials, time and file size.")
 @options.verbose
 @click.pass_context
 def command(ctx: click.Context, /, study: str, dry_run: bool, **_: Any) -> int:

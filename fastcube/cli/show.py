@@ -7,7 +7,7 @@ import click
 from . import completion, options, table_width
 
 
-@click.command("show")
+@click.command("show", epilog="\b\nExample:\n  fastcube show unsafe.h5 --where n=10 --format csv")
 @click.argument("file", shell_complete=completion.complete_files)
 @click.option(
     "--format",

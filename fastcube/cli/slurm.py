@@ -53,7 +53,7 @@ def fill_template(name: str, values: dict[str, str | list[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@click.command("slurm")
+@click.command("slurm", epilog="\b\nExample:\n  fastcube slurm routing --trials 1e9 --array 64 --time 1:00:00")
 @click.argument("study", shell_complete=completion.complete_studies)
 @click.option("--array", type=int, metavar="N", help="Number of shards; one task per shard unless --tasks is given.")
 @click.option("--tasks", type=int, metavar="K", help="Number of tasks, each with every K-th shard; by default N.")

@@ -80,15 +80,15 @@ def _keep_shard(name: str | Path, part: FileContents) -> Results:
     return replace(part.about, history=[]) if part.about.goal.shard else part.about
 
 
-@click.command("status")
+@click.command("status", epilog="\b\nExample:\n  fastcube status part-*.h5")
 @click.argument("files", nargs=-1, required=True, shell_complete=completion.complete_files)
 @options.targets
 @click.option("--trials", hidden=True)  # accepted as in run, without effect
 @click.option("--shard", hidden=True)
 @click.option(
-    "--unchecked", is_flag=True, help="No check of the checksum, which a file rewritten by another program lacks."
+    "--unchecked", is_flag=True, help="Skip the checksum test, for a file that another program has rewritten."
 )
-@click.option("--json", "as_json", is_flag=True, help="JSON output instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> int:
     """Show the trials done, wanted and missing and the interval reached at each point, and the shards to resubmit.
 

@@ -118,9 +118,10 @@ def parse_runs(path: str, command: click.Command, given: click.Context) -> list[
 
 def _read_tables(path: str) -> list[dict[str, Any]]:
     try:
-        given = check_path("sweep", path).read_bytes()
+        with check_path("sweep", path).open("rb") as file:
+            given = file.read(_MOST_BYTES + 1)  # a device or a pipe has no end
         if len(given) > _MOST_BYTES:
-            raise ParameterError(f"{plain_text(path)} must have at most {_MOST_BYTES} bytes, got {len(given)}")
+            raise ParameterError(f"{plain_text(path)} must have at most {_MOST_BYTES} bytes, got more")
         text = given.decode("utf-8-sig")
         if (dots := math.isqrt(sum(line.count(".") ** 2 for line in text.split("\n")))) > _MOST_DOTS:
             raise ParameterError(f"{plain_text(path)} must have at most {_MOST_DOTS} dots on a line, got {dots}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
 
 
-@click.command("warmup")
+@click.command("warmup", epilog="\b\nExample:\n  fastcube warmup unsafe-fraction --set n=8 --set f=4")
 @click.argument("studies", nargs=-1, shell_complete=completion.complete_studies)
 @options.points
 @click.option(
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 @options.verbose
 def command(studies: tuple[str, ...], axes: tuple[str, ...], grid: str | None, into: str | None) -> None:
     """Compile the kernels of studies (by default all), at their default points or at the given points, and print the time."""
-    from ..results.memory import check_address_space
-
-    check_address_space(1)
     from ..kernels.machine.cache import cache_folder
     from ..measure import registry
     from ..measure.grid import build_points

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, as_number, check_integer, check_range, percentage_value, short_repr
 from ..networks.family import Family, find_family
-from ..resources import read_json
+from ..resources import read_json, wrap_damage_errors
 from ..running.progress import Progress
 
 #: Largest n at which Python, and the kernel, go through all sets of faulty nodes; most links whose sets are counted.
@@ -25,6 +25,16 @@ _SMALL, _LARGEST, _MOST_LINKS = 4, 5, 32
 
 #: Largest n at which pairs of nodes are counted for a network without a formula.
 _LARGEST_COUNTED = 16
+
+
+def _read_counts(name: str) -> dict[str, list[int]]:
+    """Return the counts of a built-in network at n = 5.  Raises ParameterError if they cannot be numbers of fault sets."""
+    with wrap_damage_errors("exact-survival"):
+        counts: dict[str, list[int]] = read_json("exact-survival")["networks"][name]
+        for f, (connected, extra_1) in enumerate(zip(counts["nodes"], counts["extra_1"], strict=True)):
+            if min(connected, extra_1) < 0 or connected + extra_1 > comb(2**_LARGEST, f):
+                raise ValueError(f"{name} has more sets of {f} faulty nodes than there are")
+    return counts
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class ExactSurvival:
     def _counts(self) -> dict[str, list[int]]:
         if self.n > _SMALL:
             if self.family.own is None:
-                return read_json("exact-survival")["networks"][self.family.name]  # type: ignore[no-any-return]
+                return _read_counts(self.family.name)
             return dict(zip(("nodes", "extra_1"), count_all_node_sets(self.family), strict=True))
         number, smallest = _component_counts(self._neighbours())
         chosen = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -30,6 +31,8 @@ _LONGEST_CELL = 2**27
 _LONGEST_LINE = 2**28
 #: Largest size in bytes of the text from a pipe that ``fastcube evaluate`` holds in memory.
 _MOST_PIPED = 2**28
+#: Most columns of a file, because each name is compared with those that are read; most rows that ``read_fault_sets`` returns.
+_MOST_COLUMNS, _MOST_ROWS = 1000, 10**6
 #: Cell of faulty nodes that are sampled on demand, and too many to be listed.
 ON_DEMAND = "on demand"
 #: Most digits of an integer: Python refuses to read more than 4,300.
@@ -45,6 +48,15 @@ _OTHER_ENDS = {"source": "s", "src": "s", "sender": "s", "destination": "t", "ta
 
 #: The beginning of a name, without case, blanks, - and _, or the name, that says that a column holds faults.
 _FAULTS = re.compile(r"faulty|faults?$|failed.|broken.|(node|link|edge)s?(faulty|faults?|failed|broken)$")
+
+#: Names that can mean faults as well as the whole network, if no column has the faults of this kind, and a cell with several
+#: numbers, by which both are told apart.
+_PARTS = {
+    "faulty_nodes": re.compile(r"(node|vertex|processor)s?$|vertices$"),
+    "faulty_links": re.compile(r"(edge|link|arc|channel)s?$"),
+}
+_LABEL = r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)"
+_NUMBERS = re.compile(rf"[\s()\[\]{{}}]*{_LABEL}([\s()\[\]{{}},;:|-]+{_LABEL})+[\s()\[\]{{}}]*")
 
 
 class FaultSet(NamedTuple):
@@ -75,7 +87,7 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     ParameterError
         With the line of the file, if a row is not a fault set: a label that looks like bits, ``f`` or ``links`` unlike the number
         of labels in the list, or a trial that occurs twice with equal other columns.  Also for a column whose name is nearly
-        that of a column that is read.
+        that of a column that is read, for one such as ``edges`` that holds lists, and for more than 1,000,000 rows.
 
     Examples
     --------
@@ -87,29 +99,41 @@ def read_fault_sets(path: str | Path) -> list[FaultSet]:
     ...     fc.read_fault_sets(path)[0].network
     Hypercube(3, faulty_nodes=[0b000, 0b101], faulty_links=[(0b001, 0b011)])
     """
-    return list(iter_fault_sets(path))
+    out = []
+    for row in iter_fault_sets(path):
+        out.append(row)
+        if len(out) > _MOST_ROWS:
+            raise ParameterError(f"{path} must have at most {_MOST_ROWS} rows, got more: divide it into several files")
+    return out
 
 
 def iter_fault_sets(
-    path: str | Path, check: Callable[[FaultSet], object] | None = None, copy: io.BytesIO | None = None
+    path: str | Path,
+    check: Callable[[FaultSet], object] | None = None,
+    copy: io.BytesIO | None = None,
+    note: Callable[[int], object] | None = None,
 ) -> Iterator[FaultSet]:
     """Yield the rows of ``read_fault_sets`` one by one, and write their text to ``copy`` if there is one.
 
-    A ParameterError of ``check(row)`` names the line too.
+    A ParameterError of ``check(row)`` names the line too.  ``note`` is called with the number of lines after each line.
     """
     path = check_path("path", path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = _iter_lines(path, file)
+            lines = _iter_lines(path, file, note)
             yield from _iter_rows(path, lines if copy is None else _copy_lines(path, lines, copy), check)
     except OSError as error:
         raise ParameterError(f"path must be a CSV file that can be read, got {path}: {error.strerror}") from None
 
 
-def _iter_lines(path: Path, file: TextIO) -> Iterator[str]:
+def _iter_lines(path: Path, file: TextIO, note: Callable[[int], object] | None) -> Iterator[str]:
+    number = 0
     while line := file.readline(_LONGEST_LINE + 1):
         if len(line) > _LONGEST_LINE:
             raise ParameterError(f"{path} must have lines of at most {_LONGEST_LINE} characters, got a longer line")
+        number += 1
+        if note is not None:
+            note(number)
         yield line
 
 
@@ -132,7 +156,10 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
             raise ParameterError(
                 f"{path} must name each column once, got {short_repr(','.join(reader.fieldnames or ()))}"
             )
+        if len(columns) > _MOST_COLUMNS:
+            raise ParameterError(f"{path} must have at most {_MOST_COLUMNS} columns, got {len(columns)}")
         _check_columns(path, columns)
+        parts = _list_parts(columns)
         if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
             raise ParameterError(
                 f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
@@ -144,6 +171,7 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
         for number, row in enumerate(reader):
             try:
                 given = _parse_row(row, number)
+                _check_parts(given, parts)
                 if "trial" in columns:
                     _check_trial(given, row, seen)
                 if check is not None:
@@ -165,6 +193,29 @@ def _check_columns(path: Path, columns: set[str]) -> None:
             if _FAULTS.match(folded) and not hint:
                 hint = "; did you mean faulty_nodes or faulty_links?"
             raise ParameterError(f"{path} must not have the column {command_line_text(name)}, which is not read{hint}")
+
+
+def _list_parts(columns: set[str]) -> dict[str, str]:
+    """Return the columns that would be overlooked if they hold faults, each with the column that is read in its place."""
+    return {
+        name: column
+        for column, pattern in _PARTS.items()
+        if column not in columns
+        for name in sorted(columns.difference(_COLUMNS))
+        if pattern.match(re.sub(r"[\s_-]", "", name).lower())
+    }
+
+
+def _check_parts(given: FaultSet, parts: dict[str, str]) -> None:
+    """Raise ParameterError if one of these columns holds several numbers, or one that is not the number of nodes."""
+    for name, column in parts.items():
+        cell = given.others[name].strip()
+        one = column == "faulty_nodes" and cell.isdecimal() and cell != str(1 << given.network.bits)
+        if one or _NUMBERS.fullmatch(cell):
+            raise ParameterError(
+                f"{command_line_text(name)} must be named {column} if it holds faults, or be left out: it is not read, got "
+                f"{short_repr(cell)}"
+            )
 
 
 def _check_trial(given: FaultSet, row: dict[str, str], seen: set[int]) -> None:
@@ -220,18 +271,17 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
     if cell == ON_DEMAND:
         raise ParameterError(f"faulty_nodes must be labels, got {ON_DEMAND!r}: they are too many to be listed")
     nodes = [_parse_label("faulty_nodes", text, bits) for text in cell.split()]
-    seen: set[int] = set()
-    for node in nodes:
-        if node in seen:
+    # sorted, because a set of labels that were chosen to have one hash value takes quadratic time
+    for node, other in itertools.pairwise(sorted(nodes)):
+        if node == other:
             raise ParameterError(f"faulty_nodes must be different labels, got {short_repr(node)} twice")
-        seen.add(node)
-    links: dict[frozenset[int], tuple[int, int]] = {}
+    links = []
     for text in left.pop("faulty_links", "").split():
         u, _, v = text.partition("-")
-        link = _parse_label("faulty_links", u, bits), _parse_label("faulty_links", v, bits)
-        if frozenset(link) in links:
-            raise ParameterError(f"faulty_links must be different links, got {link[0]}-{link[1]} twice")
-        links[frozenset(link)] = link
+        links.append((_parse_label("faulty_links", u, bits), _parse_label("faulty_links", v, bits)))
+    for link, next_link in itertools.pairwise(sorted(links, key=sorted)):
+        if {*link} == {*next_link}:
+            raise ParameterError(f"faulty_links must be different links, got {next_link[0]}-{next_link[1]} twice")
     _check_count("f", row, "faulty_nodes", len(nodes))
     _check_count("links", row, "faulty_links", len(links))
     trial = _parse_integer("trial", left.pop("trial", str(number)))
@@ -242,7 +292,7 @@ def _parse_row(row: dict[str, str], number: int) -> FaultSet:
             raise ParameterError(f"network must be empty for m, a dual-cube, got {short_repr(left['network'])}")
         return FaultSet(trial, DualCube(dimension, nodes), left)
     name = left.get("network", "hypercube")
-    return FaultSet(trial, network(name, dimension, nodes, links.values()), left)
+    return FaultSet(trial, network(name, dimension, nodes, links), left)
 
 
 def _parse_ends(given: FaultSet) -> tuple[int, int] | None:
@@ -362,18 +412,20 @@ EVALUATIONS = {
 }
 
 
-def iter_evaluations(path: str | Path, study: str) -> Iterator[list[object]]:
+def iter_evaluations(
+    path: str | Path, study: str, note: Callable[[int], object] | None = None
+) -> Iterator[list[object]]:
     """Yield rows of results, the header first, for the fault sets of a file.  ``study`` must be a key of EVALUATIONS.
 
-    All rows of the file are checked before the first result.  A pipe can be read only once, so a copy of its text is held
-    in memory.
+    All rows of the file are checked before the first result; ``note`` is called with the number of lines read.  A pipe can be
+    read only once, so a copy of its text is held in memory.
     """
     if study not in EVALUATIONS:
         raise ParameterError(f"study must be {join_alternatives(EVALUATIONS)}, got {short_repr(study)}")
     check, evaluate, columns = EVALUATIONS[study]
     path = check_path("path", path)
     copy = None if path.is_file() else io.BytesIO()
-    for _ in iter_fault_sets(path, check, copy):
+    for _ in iter_fault_sets(path, check, copy, note):
         pass
     if copy is None:
         sets = iter_fault_sets(path, check)

@@ -68,6 +68,9 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 #: Prefix of the key in ``Measure.code`` that names the distribution of an installed study, if it is not fastcube's.
 DISTRIBUTION = "distribution:"
 
+#: Most axes: HDF5 arrays have at most 32 dimensions, and a distribution has one more than the axes.
+_MOST_AXES = 31
+
 #: Largest integer value of a point: kernels get values as float64, which is exact up to here.
 LARGEST_EXACT = 2**53
 
@@ -316,6 +319,8 @@ class Measure:
             raise ParameterError(f"tally of {self.name} must be a Layout, got {short_repr(self.tally)}")
         object.__setattr__(self, "revision", check_integer("revision", self.revision, 0, 2**31))
         self._check_names("axes", [a.name for a in self.axes])
+        if len(self.axes) > _MOST_AXES:
+            raise ParameterError(f"axes of {self.name} must be at most {_MOST_AXES}, got {len(self.axes)}")
         if any(isinstance(a, Axis) and a.swept for a in self.axes[:-1]):
             raise ParameterError(f"axes of {self.name} must not be swept, but for the last one")
         self._check_names("statistics", [s.name for s in self.statistics])

@@ -21,19 +21,30 @@ _STEP, _MARGIN = 64, 1.25
 #: Address space in MiB of a run with one worker, mostly mapped libraries, and of each further worker, which is the stack and the
 #: heap of a thread; measured as VmPeak.
 _ADDRESSES, _ADDRESSES_OF_WORKER = 456, 72
+#: Address space in MiB of a command that compiles nothing, such as ``show``; measured as VmPeak, at most 307.
+_ADDRESSES_OF_READER = 320
+
+
+def check_command_space(name: str, compiles: bool) -> None:
+    """Raise MemoryError if the system limits virtual memory (``ulimit -v``) to less than a command of the command line needs."""
+    _check_limit(_ADDRESSES if compiles else _ADDRESSES_OF_READER, f"fastcube {name}")
 
 
 def check_address_space(workers: int) -> None:
-    """Raise MemoryError if the system limits virtual memory (``ulimit -v``) to less than a run needs.
+    """Raise MemoryError if the system limits virtual memory (``ulimit -v``) to less than a run needs."""
+    more = "worker" if workers == 1 else f"workers, or {_ADDRESSES} MiB with --workers 1"
+    _check_limit(_ADDRESSES + (workers - 1) * _ADDRESSES_OF_WORKER, "a run", f" with {workers} {more}")
+
+
+def _check_limit(need: int, user: str, more: str = "") -> None:
+    """Raise MemoryError if fewer MiB may be mapped.
 
     Beyond such a limit libraries abort the process, or wait for ever, while they are loaded.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    need = _ADDRESSES + (workers - 1) * _ADDRESSES_OF_WORKER
     if limit != resource.RLIM_INFINITY and limit < need << 20:
-        more = "worker" if workers == 1 else f"workers, or {_ADDRESSES} MiB with --workers 1"
         raise MemoryError(
-            f"virtual memory is limited to {limit >> 20} MiB (ulimit -v), and a run needs {need} MiB with {workers} {more}"
+            f"virtual memory is limited to {limit >> 20} MiB (ulimit -v), and {user} needs {need} MiB{more}"
         )
 
 

@@ -77,9 +77,11 @@ def _strip_folder(word: str) -> str:
 
 
 def remove_force(arguments: Sequence[str]) -> list[str]:
-    """Return the words of a command line without ``--force``, which would discard the results if the command is repeated."""
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return [*(word for word in options if word != "--force"), *arguments[len(options) :]]
+    """Return the words of a command line without ``--force``, which would discard the results if the command is repeated.
+
+    Also behind ``--``, which may be the value of an option before it.
+    """
+    return [word for word in arguments if word != "--force"]
 
 
 def _command_line() -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import (
     FormatTooNewError,
     FormatTooOldError,
+    ParameterError,
     ResultFileError,
     StudyMismatchError,
     check_flag,
@@ -43,10 +44,11 @@ from ..measure.schema import (
 from ..measure.study import GENERATOR, NAME, point_text
 from .columns import Columns, Identity, find_overlaps, merge_touching_ranges, range_order
 from .counts import check_counts
+from .hdf5 import build_image
 from .results import Results, identity_of_points
 from .size import LIMB_BITS, MOST_NUMBERS, MOST_PARTS, MOST_TEXT, check_size, limbs_of
 from .untrusted_hdf5 import ArrayLocation, Arrays, is_hdf5, open_subgroup, open_untrusted, read_attribute, read_whole
-from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers
+from .writing import FILE_TYPE, FORMAT_VERSION, checksum_numbers, groups_of
 
 #: The name of an axis' dataset in the group ``raw``, by the major versions of the format that are read.
 _AXIS_DATASETS: dict[int, Callable[[str], str]] = {2: str, FORMAT_VERSION[0]: axis_dataset}
@@ -87,6 +89,19 @@ def open_results(path: str | Path, *, unchecked: bool = False) -> Results:
     return Reader(unchecked).read(path).results()
 
 
+def check_storable(results: Results, path: str | Path) -> None:
+    """Raise ParameterError if results could not be written as a file, or not be read from it.  Nothing is written.
+
+    A run of a user's study tries it with a point without trials before its first trial, because the names and texts of such a
+    study are of any kind, and its work would be lost.
+    """
+    try:
+        image = build_image(groups_of(results))
+        Reader().read(path, image)
+    except (ResultFileError, OSError, RuntimeError, ValueError) as error:  # h5py raises any of the last three
+        raise ParameterError(f"results of {results.study.name} cannot be stored: {plain_text(str(error))}") from error
+
+
 def is_results_file(path: Path) -> bool:
     """Whether a file is empty or a results file, even if damaged or old.  Raises ResultFileError if it cannot be read."""
     image = read_whole(path)
@@ -123,13 +138,13 @@ class Reader:
         self._unchecked = check_flag("unchecked", unchecked)
         self._known: _FileHeader | None = None
 
-    def read(self, path: str | Path) -> FileContents:
-        """Return the contents of a file; raises the errors of ``open_results``."""
+    def read(self, path: str | Path, image: bytes | None = None) -> FileContents:
+        """Return the contents of a file, or of its HDF5 ``image``; raises the errors of ``open_results``."""
         path = check_path("path", path)
-        with open_untrusted(path, self._unchecked) as (file, image):
+        with open_untrusted(path, self._unchecked, image) as (file, whole):
             _check_format(path, file)
             try:
-                return self._read(path, file, image)
+                return self._read(path, file, whole)
             except ResultFileError:
                 raise
             except Exception as error:

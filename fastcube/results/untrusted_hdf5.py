@@ -98,13 +98,16 @@ def _read_verified(path: Path, unchecked: bool) -> bytes:
 
 
 @contextlib.contextmanager
-def open_untrusted(path: Path, unchecked: bool = False) -> Iterator[tuple[h5py.File, bytes]]:
+def open_untrusted(
+    path: Path, unchecked: bool = False, image: bytes | None = None
+) -> Iterator[tuple[h5py.File, bytes]]:
     """Open a file for reading, and yield it with its bytes.  HDF5 sees them only after the checksum, unless ``unchecked``.
 
-    Raises ResultFileError for a file that is missing, not regular, not HDF5 or damaged, and for any error that occurs while the
-    caller reads it.
+    With ``image``, its HDF5 image, nothing is read from the path.  Raises ResultFileError for a file that is missing, not
+    regular, not HDF5 or damaged, and for any error that occurs while the caller reads it.
     """
-    image = _read_verified(path, unchecked)
+    if image is None:
+        image = _read_verified(path, unchecked)
     try:
         _check_heaps(image)
         with h5py.File(io.BytesIO(image), "r") as file:

@@ -45,18 +45,22 @@ _NUMBERS = tuple(operator.attrgetter(name) for name in ENDINGS)
 
 def write_results(results: Results, path: str | Path) -> None:
     """Write a results file whole, replacing an old one.  Raises ResultFileError, and then the old file is unchanged."""
+    write_file(Path(path), groups_of(results))
+
+
+def groups_of(results: Results) -> dict[str, Group]:
+    """Return the groups of a results file by name, ``/`` the root."""
 
     def write_text(name: str, said: str, what: str) -> dict[str, Group]:
         return {name: Group(variables={"json": ((), said, {"description": what})})}
 
     description = json.dumps(describe_measure(results.study, results.tallies))
-    groups = {
+    return {
         "/": root_of(results),
         RAW: raw_of(results),
         **write_text(STUDY, description, "axes, counters, statistics, as JSON"),
         **write_text(PROVENANCE, _history_json(results.history), "runs and merges, as JSON"),
     }
-    write_file(Path(path), groups)
 
 
 def _history_json(history: list[dict[str, Any]]) -> str:

@@ -23,11 +23,13 @@ from ..measure import registry
 from ..measure.goal import Goal
 from ..measure.grid import find_near_values
 from ..measure.study import Study, Value, point_text
+from ..measure.tally import Tally
 from ..results.environment import check_numba_settings
 from ..results.hdf5 import Group, Variable, build_image
 from ..results.memory import check_address_space
 from ..results.output import OutputFile
 from ..results.provenance import available_cpus, provenance
+from ..results.reading import check_storable
 from ..results.results import Results
 from ..results.size import check_size
 from .checkpoints import Checkpoints
@@ -106,6 +108,9 @@ def run_study(
             _check_partition(results, goal, str(output))
             ranges = sum(len(tally.ranges) for tally in results.tallies.values())
             check_size(study, {*results.tallies, *(tuple(point.values()) for point in points)}, ranges + len(points))
+            if study.code and not results.tallies:  # a user's or another package's study
+                first = {tuple(points[0].values()): Tally.empty(study.tally)}
+                check_storable(Results(study, seed, first, goal), file.path)
         for line in find_near_values(study.axes, {*results.tallies, *(tuple(point.values()) for point in points)}):
             report.print_line(f"fastcube: {line}")
         results.goal = goal

@@ -51,12 +51,14 @@ class Progress:
         ``auto`` (bar on a terminal and in a notebook, else lines), ``bar``, ``lines`` or ``none``.
     file : text file
         The output; standard error by default.
+    unit : str
+        The word for what is counted.
     """
 
-    def __init__(self, style: str = "auto", file: TextIO | None = None) -> None:
+    def __init__(self, style: str = "auto", file: TextIO | None = None, unit: str = "trials") -> None:
         if not isinstance(style, str) or style not in STYLES:
             raise ParameterError(f"progress must be one of {', '.join(STYLES)}, got {command_line_text(style)}")
-        self.file = file or sys.stderr
+        self.file, self.unit = file or sys.stderr, unit
         terminal = self.file.isatty() if hasattr(self.file, "isatty") else False
         notebook = type(self.file).__module__.startswith("ipykernel.")  # notebooks rewrite a line too
         self.style = ("bar" if terminal or notebook else "lines") if style == "auto" else style
@@ -108,9 +110,9 @@ class Progress:
         began, before = (self.counting, self.before) if final else self.window[0]
         rate = (done - before) / (now - began) if now > began else 0.0
         self.window.append((now, done))
-        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} trials"]
+        parts = [f"{100 * done / wanted:5.1f}%" if wanted else f"{done:,} {self.unit}"]
         if now > began and (rate > 0 or not compiling):  # else workers compiled all the time, and the rate is unknown
-            parts.append(f"{rate:.3g} trials/s")
+            parts.append(f"{rate:.3g} {self.unit}/s")
         if compiling:
             parts.append(compiling)
         if final:

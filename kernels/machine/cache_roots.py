@@ -113,7 +113,12 @@ def read_regular_file(path: Path) -> bytes:
 def write_file(path: Path, content: bytes, mode: int) -> None:
     """Replace a file atomically.  Raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        os.fchmod(handle, mode)
-    os.replace(name, path)  # noqa: PTH105
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            os.fchmod(handle, mode)
+        os.replace(name, path)  # noqa: PTH105
+    except BaseException:  # a full disk, or a signal
+        with contextlib.suppress(OSError):
+            os.unlink(name)  # noqa: PTH108
+        raise

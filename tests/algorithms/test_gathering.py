@@ -219,6 +219,6 @@ def test_examples_gather_among_faults(name):
         "8 faulty links, 1 faulty nodes, 31 nodes with data\n"
         "FIND_TREE: sink 00000, order (4, 3, 2, 0, 1), 1 faulty links in the tree\n"
         "as_printed   5 steps, slowdown 1.00: wrong answer, 11 nodes wait for ever\n"
-        "as_commented 5 steps, slowdown 1.00: right answer, 0 of 31 pieces lost\n"
-        "corrected    5 steps, slowdown 1.00: right answer, 0 of 31 pieces lost\n"
+        "as_commented 5 steps, slowdown 1.00: right answer, 0 of 31 units lost\n"
+        "corrected    5 steps, slowdown 1.00: right answer, 0 of 31 units lost\n"
     )

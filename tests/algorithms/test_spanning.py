@@ -232,7 +232,7 @@ def test_a_source_alone_takes_no_step():
             assert fc.broadcast_packets(cube, s, 5, trees) == 0
 
 
-# ---------------------------------------------------------------- what is asked in vain
+# ---------------------------------------------------------------- refused arguments
 
 Q3 = fc.Hypercube(3)
 ONE = fc.Hypercube(3, [5])

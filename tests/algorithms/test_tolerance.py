@@ -1,4 +1,4 @@
-"""The smallest fault set at which a rule loses a message, beside single messages in plain Python."""
+"""The smallest fault set at which a rule loses a message, compared with single messages in plain Python."""
 
 from __future__ import annotations
 

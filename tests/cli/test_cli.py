@@ -351,6 +351,18 @@ def test_the_command_does_not_wait_for_a_compilation_that_is_not_needed(cli, mon
     assert ended == [0]
 
 
+def test_a_table_of_few_trials_says_so_where_a_time_limit_ended_the_run(cli, monkeypatch):
+    from fastcube.running import driver, signals
+
+    for trials, message in ((29, "fewer than 30 trials at 1 of 1 point\n"), (30, "")):
+        results = fc.run(fc.study(str(TOY_FILE)), trials=trials, a=1)
+        monkeypatch.setattr(driver, "run_study", lambda *_, found=results, **__: (found, signals.WORK_REMAINS))
+        monkeypatch.setattr("fastcube.cli.exit_process", sys.exit)
+        code, out, said = cli("run", TOY_FILE, "--trials", "100", "--set", "a=1", "--max-seconds", "9", "-o", "r.h5")
+        assert (code, f" {trials} " in out) == (75, True)
+        assert said.startswith(message + "fastcube: work remains; ")
+
+
 @pytest.mark.parametrize("folder", ["a:b", "a\nb", "/"])
 def test_machine_code_is_copied_only_where_a_path_can_name_it(cli, folder):
     code, out, said = cli("warmup", "unsafe-fraction", "--into", folder)

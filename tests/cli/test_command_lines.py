@@ -83,7 +83,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "bench": ([["nobody"]], {}),
 }  # a table, row by row # fmt: skip
 
-#: Options without which a command asks for them, or runs everything.
+#: Options that a command needs, or without which it runs everything.
 NEEDED = {
     "plot": ["-o"],
     "reliability": ["--rate"],

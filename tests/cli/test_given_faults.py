@@ -12,6 +12,7 @@ from helpers.compiled import mark_others_slow
 
 import fastcube as fc
 from fastcube.measure import given_faults
+from fastcube.running.progress import Progress
 
 
 def write_sets(path, study, point, stop, seed=0):
@@ -171,6 +172,81 @@ def test_harmless_columns_and_all_spellings_of_labels_are_read(tmp_path):
     (tmp_path / "some.csv").write_text(f"{head}\n6,0-0b1,0x3F 0B000011 17,fine,a b,x,.1,1,7,2,1 2,3,1,2,3\n")
     given = fc.read_fault_sets(tmp_path / "some.csv")[0]
     assert given.network == fc.Hypercube(6, [63, 3, 17], [(0, 1)]) and given.others["source"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "column"),
+    [
+        ("edges", "0-1 0-2 0-4 0-8", "faulty_links"),
+        ("Edges", "0-1", "faulty_links"),
+        ("Edge", "(0, 1); (0, 2)", "faulty_links"),
+        ("arcs", "[[0,1],[0,2]]", "faulty_links"),
+        ("channels", "0b0-0b1", "faulty_links"),
+        ("nodes", "3 5", "faulty_nodes"),
+        ("Node", "3", "faulty_nodes"),
+        ("vertices", "0x3 0x5", "faulty_nodes"),
+        ("Processors", "[3, 5]", "faulty_nodes"),
+    ],
+)
+def test_a_column_of_nodes_or_links_is_not_overlooked(name, cell, column, tmp_path, run):
+    other, *_ = {"faulty_nodes", "faulty_links"} - {column}
+    rows = f'4,,"{cell}"\n'
+    (tmp_path / "some.csv").write_text(f"n,{other},{name}\n4,,\n{rows}")
+    code, out, said = run("evaluate some.csv --study survival")
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert f"line 3: {name} must be named {column} if it holds faults, or be left out: it is not read, got " in said
+    (tmp_path / "both.csv").write_text(f"n,{other},{name},{column}\n{rows[:-1]},\n")
+    assert run("evaluate both.csv --study survival")[0] == 0
+    for harmless in ("", "all", "16", "cut by storm 5"):
+        (tmp_path / "fine.csv").write_text(f"n,{other},{name}\n4,,{harmless}\n")
+        assert run("evaluate fine.csv --study survival")[0] == 0
+
+
+def test_labels_of_one_hash_value_take_no_longer_than_others(tmp_path):
+    """A set of them would compare each with all others; they are told to be out of range, as soon as they are read."""
+
+    class Label(int):
+        compared = 0
+
+        def __lt__(self, other):
+            Label.compared += 1
+            return int.__lt__(self, other)
+
+        def __eq__(self, other):
+            Label.compared += 1
+            return int.__eq__(self, other)
+
+        def __hash__(self):
+            return 0
+
+    labels = [Label(i) for i in range(1, 2000)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(given_faults, "_parse_label", lambda name, text, bits: labels[int(text)])
+        patch.setattr(given_faults, "network", lambda *given: fc.Hypercube(3))
+        for name, cell in (
+            ("faulty_nodes", " ".join(map(str, range(1999)))),
+            ("faulty_links", " ".join(f"{i}-{i + 1}" for i in range(1998))),
+        ):
+            Label.compared = 0
+            given_faults._parse_row({"n": "3", name: cell}, 0)
+            assert Label.compared < 100 * 2000
+
+
+def test_rows_and_columns_have_a_limit_and_long_files_say_how_far_they_are(tmp_path, run, monkeypatch):
+    monkeypatch.setattr(given_faults, "_MOST_ROWS", 20)
+    (tmp_path / "some.csv").write_text("n,faulty_nodes\n" + 20 * "3,1\n")
+    assert len(fc.read_fault_sets(tmp_path / "some.csv")) == 20
+    (tmp_path / "more.csv").write_text("n,faulty_nodes\n" + 21 * "3,1\n")
+    with pytest.raises(fc.ParameterError, match=r"must have at most 20 rows, got more: divide it into several files"):
+        fc.read_fault_sets(tmp_path / "more.csv")
+    (tmp_path / "wide.csv").write_text(",".join(["n", "faulty_nodes", *(f"c{i}" for i in range(999))]) + "\n")
+    with pytest.raises(fc.ParameterError, match="must have at most 1000 columns, got 1001"):
+        fc.read_fault_sets(tmp_path / "wide.csv")
+    monkeypatch.setattr(Progress, "is_due", lambda self, *_: True)
+    (tmp_path / "long.csv").write_text("n,faulty_nodes\n" + 30 * "\n" + "3,1\n")
+    code, out, said = run("evaluate long.csv --study unsafe-fraction")
+    assert code == 0 and len(out.splitlines()) == 2
+    assert re.search(r"\b32 lines  .* checking long.csv$", said.replace("lines/s  ", "lines/s "), re.MULTILINE)
 
 
 @pytest.mark.parametrize("end", ["s", "t"])

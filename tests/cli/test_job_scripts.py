@@ -379,7 +379,7 @@ def test_a_run_without_progress_is_requeued_a_few_times_only(cli, tmp_path):
 
 
 def write_python(folder, text):
-    """Write a stand-in for Python; return the option that names it."""
+    """Write a stand-in for Python; return the option that selects it."""
     (folder / "stand-in").write_text(f"#!/bin/sh\n{text}\n")
     (folder / "stand-in").chmod(0o755)
     return "--python", str(folder / "stand-in")

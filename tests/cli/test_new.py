@@ -2,6 +2,7 @@
 
 import ast
 import os
+import resource
 import subprocess
 import sys
 import tomllib
@@ -51,6 +52,21 @@ def test_names_that_would_not_do(new, name, reported, tmp_path, capsys):
     assert reported in said
     assert said.count("\n") == 1
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("arguments", [["mine"], ["mine", "--package"]])
+@pytest.mark.parametrize("size", [0, 1500])
+def test_nothing_is_left_where_the_disk_is_full(new, arguments, size, tmp_path, capsys):
+    """The limit of a file's size stands for the disk: no file, or only the smaller ones, can be written."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        assert new(*arguments) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "cannot be written: File too large" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+    assert new(*arguments) == 0
 
 
 def test_a_file_with_its_test(new, tmp_path, capsys):

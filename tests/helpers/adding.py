@@ -28,7 +28,7 @@ def merge_results(named):
 
 
 def wait_forever(name, part):
-    """Is kept of no file: reading goes on for ever."""
+    """Is no file: reading goes on for ever."""
     threading.Event().wait()
 
 

@@ -1,4 +1,4 @@
-"""A study of two outputs, drawn by a user's trial: one for all that ask for it, so that it is compiled once."""
+"""A study of two outputs, sampled by a user's trial, and shared by all tests, so that it is compiled once."""
 
 import numpy as np
 

@@ -117,7 +117,7 @@ def set_trial_seconds(monkeypatch, seconds):
 
 
 class Clock:
-    """The driver's clock: stands still but for what is slept, and ``step`` seconds at every look."""
+    """The driver's clock: does not advance except by sleeping, and ``step`` seconds at every look."""
 
     def __init__(self, monkeypatch, step=0.0):
         self.now, self.step = 1000.0, step

@@ -11,6 +11,7 @@ from typing import Any
 import fastcube as fc
 from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.dualcube import dispatch as dualcube
+from fastcube.kernels.free_subcube import dispatch as free_subcube
 from fastcube.kernels.gathering import dispatch as gathering
 from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.multicasting import dispatch as multicasting
@@ -277,6 +278,19 @@ STUDIES = {
         ),
         sweep=Sweep("f", SIZES),
     ),
+    "free-subcube": Study(
+        free_subcube.FREE_SUBCUBE,
+        "scalar.FREE_SUBCUBE_SINGLE",
+        (
+            ({"n": 4, "f": 4, "links": 0}, 140),
+            ({"n": 6, "f": 5, "links": 9}, 20),
+            ({"n": 10, "f": 14, "links": 0}, 60),
+            ({"n": 10, "f": 70, "links": 0}, 5),
+            ({"n": 18, "f": 19, "links": 0}, 40),
+            ({"n": 40, "f": 10, "links": 0}, 40),
+        ),
+        sweep=Sweep("f", SIZES, ({"links": 0},)),
+    ),
     "multicast": Study(
         multicasting.MULTICAST,
         "scalar.MULTICAST_SINGLE",
@@ -320,7 +334,7 @@ STUDIES = {
         survival.SURVIVAL,
         "scalar.SURVIVAL_SINGLE",
         (
-            ({"network": "crossed", "n": 5, "f": 18, "links": 0}, 60),  # apart in many ways
+            ({"network": "crossed", "n": 5, "f": 18, "links": 0}, 60),  # different in many ways
             ({"network": "moebius1", "n": 3, "f": 3, "links": 0}, 30),  # the fewest that isolate a node
             ({"network": "crossed", "n": 3, "f": 7, "links": 0}, 4),  # one survivor
             ({"network": "hypercube", "n": 4, "f": 4, "links": 0}, 300),

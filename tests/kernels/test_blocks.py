@@ -1,4 +1,4 @@
-"""The door for what stands inside a trial: every name of ``fc.blocks`` compiles, and draws by the recipe."""
+"""The public blocks of a trial: every name of ``fc.blocks`` compiles, and draws by the recipe."""
 
 import re
 from pathlib import Path

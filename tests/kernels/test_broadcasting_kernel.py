@@ -178,7 +178,7 @@ def test_descents_agree(n, f):
 
 @pytest.mark.kernels
 def test_regions_are_entered_that_hold_unsafe_subcubes():
-    """By the CONTROL that each node receives in the reference implementation; a limit stands on their number."""
+    """By the CONTROL that each node receives in the reference implementation; their number is limited."""
     wanted = [count_regions(*one) for one in iter_broadcasts()]
     assert list_entered() == wanted and 0 in wanted and max(wanted) > 8
 

@@ -1,6 +1,7 @@
 """The folders of machine code: one per set of inputs, in the first root that can be written."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -70,6 +71,23 @@ def test_an_edited_source_of_another_file_is_compiled_anew(warm, tmp_path):
     (package / "kernels" / "helper.py").write_text(HELPER.format(1))
     assert two[:2] == (110, 200)
     assert call(package, FASTCUBE_CACHE_DIR=root) == one
+
+
+@pytest.mark.parametrize("failing", ["write", "replace"])
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, failing):
+    """Neither on a full disk, for which the limit of a file's size stands, nor where the name is taken by a folder."""
+    target = tmp_path / "a.nbc"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if failing == "replace":
+        target.mkdir()
+    else:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            cache_roots.write_file(target, bytes(1000), 0o600)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [*tmp_path.iterdir()] == [target] * (failing == "replace")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The kernels of survival-curve: beside NetworkX on the documented orders, exact counts, and ``survival``."""
+"""The kernels of survival-curve: compared with NetworkX on the documented orders, exact counts, and ``survival``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fault sets in lanes, from chosen rows: where the only close or repeated labels stand in the last lane or the last row."""
+"""Fault sets in lanes, from chosen rows: with the only close or repeated labels in the last lane or the last row."""
 
 import itertools
 

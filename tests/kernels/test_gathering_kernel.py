@@ -211,7 +211,7 @@ def test_grids_hold_each_point_once():
 @pytest.mark.kernels
 @pytest.mark.parametrize(("n", "links", "f"), [(4, 8, 0), (5, 12, 1), (6, 24, 0), (6, 16, 3), (7, 48, 0)])
 def test_more_trials_against_one_cube(n, links, f):
-    """Larger cubes with many faults, where blocked nodes meet failing ones; ``fc.gather`` agrees with the twin elsewhere."""
+    """Larger cubes with many faults, with blocked next to failing nodes; ``fc.gather`` agrees with the twin elsewhere."""
     key = np.uint64(fc.study("gather").key(5, {"n": n, "links": links, "f": f}))
     for t in range(60 if n < 7 else 15):
         slots = GATHER.new_tally()

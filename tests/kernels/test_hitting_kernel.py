@@ -1,4 +1,4 @@
-"""The kernels of hitting: beside NetworkX on the documented orders, and exact moments and lifetimes (N6)."""
+"""The kernels of hitting: compared with NetworkX on the documented orders, and exact moments and lifetimes (N6)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ LIFETIMES = {
 
 @pytest.mark.parametrize(("name", "n"), mark_others_slow(LIFETIMES, default=2))
 def test_exact_lifetimes_are_what_the_reading_states(name, n):
-    """Those at n = 4 stand on a page too, where a default test compares them."""
+    """The values at n = 4 are on a page too, where a default test compares them."""
     assert round(float(exact_link_lifetime(name, n)), 7) == LIFETIMES[name, n]
 
 
@@ -160,7 +160,7 @@ def test_bins_are_of_one_failure_up_to_4096_components(components, width):
 
 @pytest.mark.parametrize(("n", "width"), [(6, 1), (13, 2)])
 def test_quantiles_are_those_of_the_moments(n, width):
-    """Beside the trials one by one; at 8,192 nodes a bin has two failures."""
+    """Compare with the trials one by one; at 8,192 nodes a bin has two failures."""
     point = STUDY.point({"network": "crossed", "failing": "nodes", "n": n})
     trials = 60
     single = [STUDY.count(point, 1, 3, t).counts for t in range(trials)]

@@ -42,7 +42,7 @@ FURTHER = {
 }
 
 #: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
-#: A function of helpers stands for numbers that are in no tally.
+#: A function of helpers gives numbers that are in no tally.
 FURTHER_POINTS = (
     ("broadcasting", (), "descents.list_entered", 0),
     ("broadcast", (1, 1, 0), "scalar.BROADCAST_SINGLE", 3),  # the fault and the source are all nodes
@@ -50,6 +50,14 @@ FURTHER_POINTS = (
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
     ("find-tree", (4, 4, 0), "lanes.find_tree_lanes", 8000),
+    # several groups of labels, and trials in which only a search finds an eighth or finds none
+    ("free-subcube", (7, 20, 0), "lanes.FREE_SUBCUBE_LANES_8", 130),
+    ("free-subcube", (12, 40, 0), "lanes.FREE_SUBCUBE_LANES_16", 64),
+    ("free-subcube", (34, 40, 0), "lanes.FREE_SUBCUBE_LANES_32", 32),
+    ("free-subcube", (12, 22, 44), "scalar.FREE_SUBCUBE_SINGLE", 20),  # faults in two words
+    ("free-subcube", (20, 80, 0), "scalar.FREE_SUBCUBE_SINGLE", 20),
+    ("free-subcube", (20, 130, 0), "scalar.FREE_SUBCUBE_SINGLE", 4),
+    ("free-subcube", (4, 0, 20), "scalar.FREE_SUBCUBE_SINGLE", 60),
     ("gather", (3, 1, 0), "scalar.GATHER_SINGLE", 60),
     ("gather", (3, 5, 0), "scalar.GATHER_SINGLE", 400),
     ("gather", (4, 14, 1), "scalar.GATHER_SINGLE", 400),

@@ -1,4 +1,4 @@
-"""The one line of each statistic: what is counted, among which trials, in which unit, as far as a rule can tell."""
+"""The one line of each statistic: what is counted, among which trials, in which unit, as far as a rule can determine it."""
 
 import collections
 

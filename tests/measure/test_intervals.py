@@ -1,4 +1,4 @@
-"""Every statistic of every study, at kept, maximum and tiny counts: the interval holds the estimate, or there is no interval.
+"""Every statistic of every study, at cached, maximum and tiny counts: the interval holds the estimate, or there is no interval.
 
 The counts of each kind of statistic are those of trials with the least, the largest, the usual and an intermediate value.
 """

@@ -1,4 +1,4 @@
-"""The studies of routing rules: their draws, their statistics beside one instance, tables of one's own, and bad input."""
+"""The studies of routing rules: samples, statistics compared with one instance, tables of own rules, and bad input."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_few_lines_share_an_entry_only_where_one_hides_another():
 
     assert (
         len(legend(hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])) == 4
-    )  # apart, though within their intervals
+    )  # different, although within their intervals
     entry = "two that coincide:\nhypercube, moebius0"
     assert legend(hypercube=SAME[0], moebius0=(101, 199, 301), crossed=SAME[2]) == [entry, "crossed", "95% interval"]
     distinct = legend(a=(100, 1, 300), b=(100, 2, 300), c=(900, 0, 0))  # on a logarithmic axis
@@ -64,7 +64,7 @@ def test_lines_hide_one_another_on_the_scale_that_is_drawn():
         return [panel.axes.get_yscale() for panel in (above, below)], [line.entry is None for line in above.drawn]
 
     assert entries("") == (["linear", "log"], [False, False])
-    assert entries("fraction") == (["log", "log"], [True, True])  # the scale of the other panel shows them apart
+    assert entries("fraction") == (["log", "log"], [True, True])  # the scale of the other panel shows the difference
 
 
 def test_few_lines_of_different_panels_keep_their_entries():

@@ -172,6 +172,31 @@ def test_without_an_address_the_frame_invents_none(frame, monkeypatch):
         assert not [name for name, page in PAGES.items() if 'rel="edit"' in page or ">Issues<" in page]
 
 
+def test_a_page_has_a_bar_of_five_sections_and_the_contents_of_its_own():
+    """The front page shows those of the first section."""
+    contents = (Path(__file__).resolve().parents[2] / "docs" / "index.md").read_text()
+    captions = re.findall(r"^:caption: (.*)$", contents, re.MULTILINE)
+    assert len(captions) == 5
+    for name, here in (
+        ("index", None),
+        ("install", "Start"),
+        ("gallery/index", "Guide"),
+        ("errata/leu_kuo", "Results"),
+    ):
+        page = PAGES[f"{name}.html"]
+        bar = re.search(r'<nav class="sections".*?</nav>', page, re.DOTALL)[0]
+        assert re.findall(r"<a [^>]*>(.*?)</a>", bar) == ["fastcube", *captions]
+        assert re.findall(r'aria-current="true">(.*?)<', bar) == ([here] if here else [])
+        assert re.findall(r'<span class="caption-text">(.*?)</span>', page) == [here or captions[0]]
+
+
+def test_contents_of_the_python_reference_have_no_members():
+    for name, page in PAGES.items():
+        if name.startswith("api/"):
+            contents = re.search(r'<div class="toc-tree">.*?</div>', page, re.DOTALL)
+            assert not contents or not re.search(r'href="#fastcube(?:\.\w+)*\.[A-Z]\w+\.\w+"', contents[0]), name
+
+
 # ---------------------------------------------------------------- the search
 
 

@@ -1,7 +1,7 @@
 """Every console example in the documents runs, block by block in one folder a document, and prints what is shown.
 
 A block starts with three backquotes and ``console``; lines after ``$`` are commands, the rest is what they print on both
-streams.  Times, rates and seconds may differ; a line of three dots stands for any lines, three dots in a line for any
+streams.  Times, rates and seconds may differ; a line of three dots matches any lines, three dots in a line match any
 text.  A comment ``<!-- needs: mpi -->`` above a block says what it takes, ``<!-- not run -->`` that it is only shown.
 """
 
@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:^<!-- (?P<note>[^>]*) -->\n)?^```console\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 MADE = {"gallery", "_build"}  # by Sphinx
 PAGES = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
-SHOWN_FILE = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)  # a file that the reader is told to save
+SHOWN_FILE = re.compile(r"^<!-- code ([^\s:]+) -->$", re.MULTILINE)  # a file that the reader saves
 DOCUMENTS = [path for path in PAGES if BLOCK.search(path.read_text())]
-# said on a cold cache, and every 30 s by a run that takes so long: not at the end, where "elapsed" stands
+# printed on a cold cache, and every 30 s by a run that takes so long: not at the end, where "elapsed" stands
 PASSING = re.compile(
     r"(?:fastcube: )?(?:compiling|waiting for process)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?!.*elapsed$).* trials/s  "
 )

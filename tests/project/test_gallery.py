@@ -1,4 +1,4 @@
-"""The gallery's scripts as notebooks: cell by cell, in a folder with what a build puts beside them, as Jupyter starts them."""
+"""The gallery's scripts as notebooks: cell by cell, in a folder with the files that a build copies, as Jupyter starts them."""
 
 import gzip
 import re
@@ -30,4 +30,4 @@ def test_a_notebook_runs_as_it_is(script, tmp_path, monkeypatch):
     for cell in re.split(r"^(?=# %%$)", text, flags=re.MULTILINE):
         exec(compile("\n" * begun + cell, str(script), "exec"), names)
         begun += cell.count("\n")
-    assert {path: path.read_bytes() for path in tmp_path.glob("*.h5")} == before  # all of it was kept
+    assert {path: path.read_bytes() for path in tmp_path.glob("*.h5")} == before  # nothing was sampled

@@ -55,10 +55,7 @@ def python_needed() -> str:
 
 
 SENTENCES = {
-    "README.md": [
-        python_needed,
-        lambda: f"`< {proportion(0, 10**6).high:.7f}` is the upper limit of an interval",
-    ],
+    "README.md": [python_needed],
     "docs/batch.md": [
         lambda: f"A run writes its file after {checkpoints.FIRST:.0f} s, then every {checkpoints.EVERY:.0f} s",
         lambda: f"later once per {checkpoints.GROWTH:.0%} of the run time",
@@ -276,7 +273,7 @@ def test_json_texts_of_new_files(tmp_path):
 
 
 def test_fields_of_json_texts():
-    """Each field of a kept file's texts is in the page's tables, but for names of counters."""
+    """Each field of a cached file's texts is in the page's tables, but for names of counters."""
     page = (ROOT / "docs/format.md").read_text(encoding="utf-8").partition("## Group `study`")[2]
     with h5py.File(io.BytesIO(KEPT), "r") as file:
         study, history = (json.loads(file[f"{group}/json"][()].rstrip(b"\0")) for group in ("study", "provenance"))

@@ -202,11 +202,8 @@ def test_numbers_in_words():
     numerals = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     rules = sum(name.endswith("_delivered") for name in (s.name for s in fc.study("routing-rules").statistics))
     networks, papers = len(fc.network_families()), len(inventory.papers())
-    assert networks == 15 and "Fifteen networks" in README and "compares fifteen networks" in read_page("networks")
-    assert (
-        f"gives all {numerals[rules]} rules the faults" in read_page("rules")
-        and f"{numerals[rules].title()} rules" in README
-    )
+    assert networks == 15 and "Fifteen networks or eight rules" in README and numerals[rules] == "eight"
+    assert f"gives all {numerals[rules]} rules the faults" in read_page("rules")
     assert f"## Results on {numerals[papers]} papers" in README
 
 
@@ -441,3 +438,18 @@ def test_tolerances_of_rules():
     assert "At n = 5 ROUTE1(1) tolerates 1, ROUTE3(1) 3, and A1, LEVELS and VECTORS n - 1 = 4." in page
     assert fc.tolerance("DFS", 4).cube is None and fc.tolerance("DFS", 5, most=6).cube is None
     assert str(fc.tolerance("A1", 4)) in page
+
+
+def test_free_subcubes():
+    page = read_page("free-subcube")
+    number = r"(> 0\.9\d+|[\d.]+) (?:± ([\d.]+) )?"
+    rows = {f: re.search(rf"10 {f} 0 1,000,000 {number}{number}{number}", page).groups() for f in (16, 32)}
+    free, _, aligned, _, missed, width = rows[16]
+    assert free.startswith(">") and "had no fault in each of 10⁶ sets of 16 faulty nodes" in page
+    limits = [f"{100 * (float(missed) + sign * float(width)):.1f}" for sign in (-1, 1)]
+    assert f"was left in {float(aligned):.1%} of the same sets" in page
+    assert f"in {float(missed):.1%} (95% interval {limits[0]} to {limits[1]}%)" in page
+    assert f"probabilities are {100 * float(rows[32][0]):.1f} and {float(rows[32][2]):.1%}" in page
+    assert f"in all of 10⁶ trials, an aligned block in {float(aligned):.0%}." in read_page("../README")
+    exact = [fc.study("free-subcube").exact({"n": n, "f": 4, "links": 0})["fault_free_quarter"] for n in (3, 4)]
+    assert exact[0] < exact[1] == 1 and "four faults can hit every quarter of Q_3, but Q_4 needs five" in page

@@ -27,7 +27,7 @@ OWN = [
 def test_the_page_shows_each_function_of_the_file_once():
     functions = [node.name for node in ast.parse(SAMPLER.read_text()).body if isinstance(node, ast.FunctionDef)]
     text = SAMPLER.with_name("random.md").read_text()
-    shown = re.findall(r"^```\{literalinclude\} random_numbers\.py\n:pyobject: (\w+)\n```$", text, re.MULTILINE)
+    shown = re.findall(r"^<!-- code random_numbers\.py:(\w+) -->$", text, re.MULTILINE)
     assert len(functions) > 25
     assert sorted(shown) == sorted(functions)
 

@@ -1,6 +1,8 @@
-"""README: its length, its printed table, and the numbers of its sentences, against cached results, studies and records."""
+"""README: its length, its printed outputs, and the numbers of its sentences, against cached results, studies and records."""
 
+import contextlib
 import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -8,43 +10,99 @@ from pathlib import Path
 import pytest
 
 import fastcube as fc
+from fastcube.cli import main
+from fastcube.results.rounding import estimate_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text()
 ONE_LINE = " ".join(TEXT.split())
 
 
+def read_page(name):
+    return " ".join((ROOT / "docs" / f"{name}.md").read_text().split())
+
+
 @pytest.fixture(scope="module")
-def figure_8(tmp_path_factory):
-    path = tmp_path_factory.mktemp("readme") / "fig8.h5"
-    path.write_bytes(gzip.decompress((ROOT / "docs" / "results" / "unsafe-fraction.h5.gz").read_bytes()))
-    return fc.open_results(path)
+def load(tmp_path_factory):
+    def load_results(name):
+        path = tmp_path_factory.mktemp("readme") / f"{name}.h5"
+        path.write_bytes(gzip.decompress((ROOT / "docs" / "results" / f"{name}.h5.gz").read_bytes()))
+        return fc.open_results(path)
+
+    return load_results
 
 
 def test_it_is_short():
-    assert len(TEXT.splitlines()) <= 160
+    assert len(TEXT.splitlines()) <= 165
 
 
-def test_the_table_is_the_printed_one(figure_8):
-    """Header and last rows.  The columns of shown rows are as wide as those of all rows are printed."""
-    from fastcube.results.table import as_table
+@pytest.mark.kernels
+def test_each_program_prints_the_text_below_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    pairs = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    assert len(pairs) == TEXT.count("```python") == TEXT.count("```text") == 2
+    for program, text in pairs:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(
+                compile("\n" * TEXT[: TEXT.index(program)].count("\n") + program, str(ROOT / "README.md"), "exec"),
+                names,
+            )
+        assert printed.getvalue().strip() == text.strip()
+    assert (tmp_path / "survival.png").exists()
 
-    (block,) = re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
-    printed = as_table(figure_8).splitlines()
-    rows = [line.split() for line in printed]
-    header, *shown = [line.split() for line in block.splitlines()]
-    assert header in rows and len(shown) == 4
-    last = rows.index(shown[-1])
-    assert rows[last - 3 : last + 1] == shown
-    assert not re.match(r" *\d", printed[last + 1])
-    assert header[:3] == ["n", "f", "trials"]
-    for column in header[2:]:
-        assert f"`{column}`" in TEXT.partition(block)[2], column
 
-
-def test_sentences_about_figure_8(figure_8):
-    trials = sum(tally.trials for _, tally in figure_8)
+def test_sentences_about_figures(load):
+    trials = sum(tally.trials for _, tally in load("unsafe-fraction"))
     assert f"from {trials // 10**6} million random fault sets" in ONE_LINE and trials % 10**6 == 0
+    heavy = load("routing-rules-heavy")
+    delivered = {
+        rule: f"{heavy.estimate(f'{rule}_delivered', n=10, f=512).value:.1%}" for rule in ("dfs", "levels", "vectors")
+    }
+    assert delivered["levels"] == delivered["vectors"]
+    assert f"depth-first search (DFS) still delivers {delivered['dfs']} of the messages" in ONE_LINE
+    assert f"safety levels and vectors deliver {delivered['levels']}" in ONE_LINE
+
+
+def test_sentences_about_results(load):
+    """Other tests hold those on rules (test_tables) and on claims (the audit's test_errata)."""
+    survival = load("survival")
+    hypercube, folded = (
+        estimate_texts([survival.estimate("connected", network=name, n=8, f=128)])[0]
+        for name in ("hypercube", "folded")
+    )
+    behind = [
+        survival.estimate("connected_diff", network=name, n=8, f=128)
+        for name in ("crossed", "locally-twisted", "moebius0", "moebius1")
+    ]
+    assert all(difference.high < 0 for difference in behind)
+    values = sorted(-difference.value for difference in behind)
+    assert f"survivors of the hypercube are connected with probability {hypercube}. Four twisted cubes" in ONE_LINE
+    assert f"are behind by {values[0]:.5f} to {values[-1]:.5f}, but" in ONE_LINE
+    assert f"raises the probability to {folded} " in ONE_LINE
+    rows = json.loads((ROOT / "data" / "critical.json").read_text())["rows"]
+    place, low, high, *_ = rows["24"]
+    assert f"measured for n = {min(map(int, rows))} to {max(map(int, rows))}" in ONE_LINE
+    assert f"as {place} [{low}, {high}] at n = 24" in ONE_LINE
+    mean, half = re.search(
+        r"^40  20  200,000 .* ([\d.]+)e-07 ± ([\d.]+)e-10$", (ROOT / "docs/rare.md").read_text(), re.M
+    ).groups()
+    assert f"Among 20 faults in Q_40, ({mean} ± {float(half) / 1000:.4f}) · 10⁻⁷ nodes" in ONE_LINE
+    assert (
+        "about 6 · 10¹² for the mean" in read_page("rare")
+        and "but plain sampling would need about 6 · 10¹²" in ONE_LINE
+    )
+
+
+@pytest.mark.kernels  # the script has an estimate of its time
+def test_the_cluster_commands_are_those_of_the_script(capsys):
+    (line,) = re.findall(r"^    fastcube (slurm .*?) > job\.sh", TEXT, re.MULTILINE)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(line.split())
+    script = capsys.readouterr().out
+    assert "\n#SBATCH --array=0-63\n" in script and "as three jobs that wait for each other" in script
+    assert 'merge "${shards[@]}" -o "$name".h5' in script and "+=(survival-" in script
+    assert "    fastcube info survival.h5 " in TEXT
 
 
 def test_speed_is_that_of_the_record():

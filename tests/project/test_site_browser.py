@@ -153,6 +153,20 @@ def test_prose_has_lines_that_one_can_read_and_commands_are_whole(page):
         assert space is None or space > 0, name  # JSON has no infinity
 
 
+@pytest.mark.parametrize("width", [375, 768])
+def test_no_button_covers_code_on_a_telephone(page, width):
+    """A button is above its code; in wider windows it appears only when the pointer is over the block."""
+    page.set_viewport_size({"width": width, "height": 900})
+    for name in ("start", "batch", "study"):
+        page.goto((Path(SITE) / f"{name}.html").resolve().as_uri())
+        overlaps = page.evaluate(
+            "[...document.querySelectorAll('.copy')].filter(button =>"
+            " button.getBoundingClientRect().bottom > button.nextElementSibling.getBoundingClientRect().top + 8).length"
+        )
+        assert page.locator(".copy").count() > 3
+        assert not overlaps, name
+
+
 def test_a_button_copies_commands_alone(browser):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     opened = context.new_page()

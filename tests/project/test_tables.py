@@ -28,8 +28,8 @@ def test_every_table_has_one_place_and_is_that_of_its_sources(tables):
     places = []
     for page in tables.list_pages():
         text = page.read_text()
-        places += tables.PLACE.findall(text)
-        assert text == tables.fill_tables(text), f"python docs/tables.py writes other tables into {page}"
+        places += [name for kind, name in tables.PLACE.findall(text) if kind == "table"]
+        assert text == tables.fill_parts(text), f"python docs/tables.py writes other tables into {page}"
     assert sorted(places) == sorted(tables.TABLES)
 
 
@@ -43,17 +43,19 @@ def test_every_table_has_one_place_and_is_that_of_its_sources(tables):
         ("<!-- table rules-safe -->\n\nText.", "^a table must stand between"),
         ("<!-- table rules-safe -->\n<!-- table rules-rounds -->\n<!-- end -->", "got <!-- table rules-safe -->$"),
         ("<!-- end -->", "^a table must stand between"),
+        ("<!-- code lost.py -->\n<!-- end -->", "^code must be of a file in docs, got lost.py$"),
+        ("<!-- code tables.py:lost -->\n<!-- end -->", "^code must be a function of tables.py, got lost$"),
     ],
 )
 def test_a_place_that_is_not_understood_is_one_error(tables, text, message):
     with pytest.raises(ValueError, match=message) as caught:
-        tables.fill_tables(f"# Title\n\n{text}\n\nText.\n")
+        tables.fill_parts(f"# Title\n\n{text}\n\nText.\n")
     assert "\n" not in str(caught.value)
 
 
 def test_the_text_of_a_page_is_left_as_it_is(tables):
     page = "A.\n\n<!-- table rules-safe -->\n\nold\n<!-- end -->\n\nB.\n<!-- other -->\n"
-    filled = tables.fill_tables(page)
+    filled = tables.fill_parts(page)
     assert filled.startswith("A.\n\n<!-- table rules-safe -->\n\n| status |") and filled.endswith(
         " |\n\n<!-- end -->\n\nB.\n<!-- other -->\n"
     )

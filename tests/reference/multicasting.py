@@ -118,7 +118,7 @@ def sources_messages(net: Supercube, s: int, destinations: Collection[int], path
 def passed_on(net: Supercube, message: Message, path: str) -> list[Message]:
     """Figure 17: what an intermediate node sends on."""
     w = message.at
-    header = [d for d in message.header if d != w]  # A10: wherever it stands
+    header = [d for d in message.header if d != w]  # A10: at any position
     own = [d for d in header if net.label(d) == net.label(w)]
     rest = [d for d in header if net.label(d) != net.label(w)]
     out = []

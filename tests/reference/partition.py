@@ -1,6 +1,6 @@
 """2-partitions in plain Python: Wang, Lin & Kuo, "A Fault-Tolerant Multicast Algorithm ...", section 3.
 
-Readings of the paper, kept by the compiled code too:
+Interpretations of the paper, which the compiled code follows too:
 
 A1   Figure 2 takes the first dimension i whose deletion leaves no repeats among the faults, then the first j of the
      shortened words; j is mapped back to j + 1 when j >= i.  i is never revisited.

@@ -1,6 +1,6 @@
 """Communication trees in plain Python: Leu & Kuo, "A Fault-Tolerant Tree Communication Scheme", sections 2 and 3.1.
 
-Labels are integers, bit 0 the least significant; nothing is fast.  Readings of the paper, kept by the compiled code too:
+Labels are integers, bit 0 the least significant; nothing is fast.  The compiled code follows these interpretations too:
 
 R1   FAULT of a faulty node is 1^n, and each of its neighbours has the matching bit set (section 3.3).
 R3   The sink is the first label with FAULT = 0 in ascending order; None when there is none.

@@ -1,6 +1,6 @@
 """Unsafe nodes in plain Python: Lee & Hayes (1988), section 3.2, Figure 5, section 5 and the appendix.
 
-Labels are integers, sets are sets; nothing is fast.  Readings of the paper, kept by the compiled code too:
+Labels are integers, sets are sets; nothing is fast.  Interpretations of the paper, which the compiled code follows too:
 
 R1  FIND_UNSAFE is synchronous: in step t = 1, 2, ... a nonfaulty, unmarked node is marked iff at least two of
     its neighbours are faulty or were marked in steps before t.  ``rounds`` is the last step that marks a node,

@@ -21,7 +21,7 @@ from typing import Any
 from .multicasting import Message, Supercube, passed_on, sources_messages
 
 Channel = tuple[int, ...]
-Place = Channel | None  # where a header stands: at the end of a channel, or at the source
+Place = Channel | None  # the position of a header: at the end of a channel, or at the source
 Key = tuple[int, str]  # (place of the multicast, E_lo | E_hi | H | L)
 
 

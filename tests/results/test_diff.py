@@ -1,4 +1,4 @@
-"""Two results beside each other: ``fastcube diff``, and what it counts."""
+"""Compare two results: ``fastcube diff``, and what it counts."""
 
 from __future__ import annotations
 

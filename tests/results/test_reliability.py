@@ -15,7 +15,10 @@ from scipy.special import betaincinv
 
 import fastcube as fc
 from fastcube.cli import main
+from fastcube.measure.goal import Goal
+from fastcube.measure.tally import Tally
 from fastcube.results.reliability import chernoff_interval, connectivity, crossing
+from fastcube.results.results import Results
 
 
 @pytest.fixture(scope="module")
@@ -378,6 +381,18 @@ def test_a_plan_that_cannot_be_run_is_refused_at_once(where, width, said, capsys
     shown = capsys.readouterr()
     assert (ended.value.code, shown.out, shown.err.count("\n")) == (2, "", 1)
     assert said in shown.err
+
+
+@pytest.mark.parametrize("more", [["reliability", "--rate", ".1"], ["lifetime", "--distribution", "exponential"]])
+def test_a_file_without_trials_is_one_line(tmp_path, capsys, more):
+    study = fc.study("survival-curve")
+    point = study.point({"network": "hypercube", "failing": "links", "n": 3, "failed": 2})
+    Results(study, 0, {tuple(point.values()): Tally.empty(study.tally)}, Goal(10)).save(tmp_path / "r.h5")
+    with pytest.raises(SystemExit) as ended:
+        main([more[0], str(tmp_path / "r.h5"), *more[1:]])
+    shown = capsys.readouterr()
+    assert (ended.value.code, shown.out) == (2, "")
+    assert shown.err == f"fastcube: {tmp_path / 'r.h5'} must have trials of at least one network, got none\n"
 
 
 def test_the_command_takes_a_network(capsys):

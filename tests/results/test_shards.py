@@ -1,5 +1,7 @@
 """Files read one after another: common parts are checked once, and different parts are not confused."""
 
+import json
+
 import numpy as np
 import pytest
 from helpers.forgery import edit_hdf5, text_attribute
@@ -92,3 +94,42 @@ def test_files_of_more_ranges_are_laid_out_otherwise(shards, tmp_path, whole_rea
     read = [reader.read(path).results() for path in (shards[0], tmp_path / "two.h5", shards[1], tmp_path / "two.h5")]
     assert len(whole_readings) == 2
     assert read[1].tallies == read[3].tallies == open_results(tmp_path / "two.h5").tallies
+
+
+def _make_format_2(f):
+    """The layout of format 2: axes in ``raw`` without a prefix, maxima called extremes."""
+    f.attrs.modify("format_version", np.array([2, 1]))
+    for axis in ("a", "work"):
+        f["raw"].move(f"axis_{axis}", axis)
+    about = json.loads(f["study/json"][()])
+    about["extremes"] = about.pop("maxima")
+    del f["study/json"]
+    f["study/json"] = json.dumps(about)
+    del f["raw"].attrs["numbers"]  # an older fastcube did not write it
+
+
+def _make_newer(f):
+    """A later minor version, which adds fields, written by a later fastcube."""
+    f.attrs.modify("format_version", np.array([3, 9]))
+    f.attrs["machine"] = "a new attribute"
+    f["raw/new"] = np.arange(3)
+    f["checks/new"] = 1.5
+    history = json.loads(f["provenance/json"][()])
+    history[0]["software"]["version"] = "9.9.9"
+    history[0]["new"] = {"more": [1]}
+    about = json.loads(f["study/json"][()]) | {"new": ["a list"]}
+    for group, value in (("study", about), ("provenance", history)):
+        del f[f"{group}/json"]
+        f[f"{group}/json"] = json.dumps(value)
+
+
+@pytest.mark.parametrize("change", [_make_format_2, _make_newer])
+@pytest.mark.parametrize("changed", [[0], [1], [0, 2], [0, 1, 2]])
+def test_shards_of_several_versions_are_merged(shards, changed, change):
+    for i in changed:
+        edit_hdf5(shards[i], change)
+    whole = fc.run(TOY, trials=999)
+    for order in (shards, shards[::-1]):
+        merged = fc.merge(order)
+        assert (merged.digest(), merged.table()) == (whole.digest(), whole.table())
+        assert [entry["file"] for entry in merged.history[0]["resources"]["merged"]] == [path.name for path in order]

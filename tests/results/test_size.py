@@ -22,14 +22,19 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.cli import info
+from fastcube.errors import MOST_CHARACTERS
+from fastcube.kernels.tally.layout import Counter, Layout
 from fastcube.measure import registry
+from fastcube.measure.goal import Goal
 from fastcube.measure.grid import MOST_POINTS
-from fastcube.measure.study import Grid, product_grid
+from fastcube.measure.statistics import Distribution, Proportion
+from fastcube.measure.study import Grid, Measure, product_grid
 from fastcube.measure.tally import Tally
-from fastcube.results import size, writing
+from fastcube.results import reading, size, writing
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
 from fastcube.results.table import as_table
+from fastcube.running.work_loop import WorkLoop
 
 STOP_SECONDS, MOST_MEGABYTES = 120, 500
 
@@ -246,6 +251,52 @@ def wide(outputs):
     return fc.trial_study(
         "toy", "", TOY.axes, [fc.Output(f"o{i}", "", 5) for i in range(outputs)], nothing, [{"a": 1, "work": 0.0}]
     )
+
+
+def make_measure(axes=1, **texts):
+    """A measure with a distribution, which has one more dimension than the axes."""
+    given = {"name": "own", "title": "t", "source": "s", "description": "d"} | texts
+    return Measure(
+        name=given["name"],
+        title=given["title"],
+        source=given["source"],
+        revision=1,
+        axes=tuple(fc.Axis(f"x{i}", given["description"], int, 0, 9) for i in range(axes)),
+        tally=Layout(Counter("c", "d"), Counter("bins", given["description"], bins=3)),
+        statistics=(
+            Proportion(name="p", description=given["description"], events="c"),
+            Distribution(name="d", description="d", counter="bins", label="of d"),
+        ),
+    )
+
+
+@pytest.mark.parametrize("text", ["title", "source", "description"])
+def test_the_longest_texts_and_most_axes_are_stored_and_read_back(text, tmp_path):
+    for axes, length in ((31, 1), (1, MOST_CHARACTERS)):
+        measure = make_measure(axes, **{text: "x" * length})
+        results = Results(measure, 0, {(1,) * axes: Tally(((0, 5),), {"c": 1, "bins": (2, 2, 1)}, {})}, Goal(5))
+        results.save(tmp_path / "r.h5")
+        assert open_results(tmp_path / "r.h5").digest() == results.digest()
+    with pytest.raises(fc.ParameterError, match=f"^{text} must have at most 10000 characters, got 10001$"):
+        make_measure(**{text: "x" * 10_001})
+    with pytest.raises(fc.ParameterError, match=r"^axes of own must be at most 31, got 32$"):
+        make_measure(32)
+
+
+@pytest.mark.parametrize(("module", "name", "value"), [(writing, "FILE_TYPE", "other"), (reading, "MOST_TEXT", 100)])
+def test_what_could_not_be_read_back_is_not_run(module, name, value, tmp_path, monkeypatch):
+    """Whatever the reason: here the reader takes less than the writer gives."""
+
+    def count(*_):
+        raise AssertionError("a trial was run")
+
+    monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(WorkLoop, "run", count)
+    with pytest.raises(
+        fc.ParameterError, match=r"^results of toy cannot be stored: .*r\.h5 is (damaged|not a fastcube)"
+    ):
+        fc.run(TOY, a=1, trials=10, output=tmp_path / "r.h5")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

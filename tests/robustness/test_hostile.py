@@ -264,7 +264,7 @@ LINES = (
 
 @pytest.mark.parametrize("lines", [pytest.param(LINES, marks=pytest.mark.slow), LINES[::3]], ids=["all", "some"])
 def test_no_code_that_a_file_names_is_run(file, tmp_path, lines):
-    """The old attribute, a planted module beside the file, and a study of the same name: looked at by every command."""
+    """The old attribute, a hostile module next to the file, and a study of the same name: looked at by every command."""
     (tmp_path / "toy.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     edit_hdf5(file, text_attribute("study_file", str(tmp_path / "toy.py")))
     code = f"from fastcube.cli import group\nfor line in {lines}: group.main(line.split(), standalone_mode=False)"

@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from helpers.command_line import command_runner  # noqa: F401  (a fixture)
 from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE, TOY_FILE
 from toy import TOY
 
 import fastcube as fc
+from fastcube.cli import _READERS, AUDIT_COMMANDS, COMMANDS
 from fastcube.results import memory
 from fastcube.results.results import Results
 
@@ -57,9 +59,38 @@ def test_a_limit_of_virtual_memory_below_the_need_is_one_line_at_once(tmp_path, 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"fastcube: not enough memory: virtual memory is limited to {mebibytes} MiB (ulimit -v), "
-        f"and a run needs {memory._ADDRESSES} MiB with 1 worker\n"
+        f"and fastcube run needs {memory._ADDRESSES} MiB\n"
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *AUDIT_COMMANDS])
+def test_every_command_names_the_limit_before_it_imports_a_library(run, monkeypatch, command):
+    """Below it OpenBLAS, HDF5 and LLVM abort the process, wait for ever, or raise errors that name other causes."""
+    need = memory._ADDRESSES_OF_READER if command in _READERS else memory._ADDRESSES
+    monkeypatch.setattr(memory.resource, "getrlimit", lambda _: ((need << 20) - 1, 0))
+    known = {*sys.modules}
+    code, shown, said = run(f"{command} x")
+    assert (code, shown, said.count("\n")) == (2, "", 1)
+    assert said.startswith("fastcube: not enough memory: virtual memory is limited to ")
+    assert said.endswith(f"and fastcube {command} needs {need} MiB\n")
+    if command in COMMANDS:
+        assert not {*sys.modules} - known - {"fastcube.results", "fastcube.results.memory"}
+        assert run(f"{command} --help")[0] == 0
+
+
+def test_a_merge_that_died_in_a_library_is_one_line(tmp_path):
+    limit = 195 << 20
+    done = subprocess.run(
+        [*FASTCUBE, "merge", "a.h5", "-o", tmp_path / "b.h5"],
+        env=CLEAN_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "limited to 195 MiB" in done.stderr
 
 
 def test_more_workers_need_more(monkeypatch):

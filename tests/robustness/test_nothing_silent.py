@@ -30,7 +30,12 @@ FIGURE = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 
 def test_a_repeated_command_line_has_no_force(monkeypatch):
     assert remove_force(["run", "a b", "--force", "-o", "x"]) == ["run", "a b", "-o", "x"]
-    assert remove_force(["run", "--force", "--", "--force"]) == ["run", "--", "--force"]
+    assert remove_force(["run", "toy", "--plot", "--", "--force"]) == [
+        "run",
+        "toy",
+        "--plot",
+        "--",
+    ]  # -- is a value here
     monkeypatch.setattr("sys.argv", ["/opt/bin/fastcube", "run", "toy", "--force"])
     assert provenance()["parameters"]["command"] == ["fastcube", "run", "toy"]
 
@@ -192,7 +197,7 @@ def test_status_of_a_run_to_a_target(run, tmp_path, monkeypatch):
         ("x = " + "[" * 100_000, "s.toml is nested too deeply"),
         ("a" + ".a" * 20_000 + " = 1", "s.toml must have at most 3000 dots on a line, got 20000"),
         (f"x{'.a' * 2900} = 1\n" * 150, "s.toml must have at most 3000 dots on a line, got 35517"),
-        ("#" * 2**21, "s.toml must have at most 1048576 bytes, got 2097152"),
+        ("#" * 2**21, "s.toml must have at most 1048576 bytes, got more"),
         ("[[run]]\nstudy='routing'\n" * 20_000, "s.toml must hold at most 1000 runs, got 20000"),
     ],
     ids=["depth", "dots of one line", "dots of many lines", "bytes", "runs"],  # the test's name is in its environment
@@ -201,6 +206,11 @@ def test_an_absurd_sweep_is_one_line(run, tmp_path, text, reported):
     (tmp_path / "s.toml").write_text(text)
     for line in ("run s.toml", "slurm s.toml --array 2"):
         assert run(line)[::2] == (2, f"fastcube: {reported}\n")
+
+
+def test_a_sweep_from_a_device_without_end_is_one_line(run, tmp_path):
+    (tmp_path / "s.toml").symlink_to("/dev/zero")
+    assert run("run s.toml")[::2] == (2, "fastcube: s.toml must have at most 1048576 bytes, got more\n")
 
 
 @pytest.mark.parametrize("output", [".", "..", "/", ""])

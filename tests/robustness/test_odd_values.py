@@ -210,6 +210,7 @@ CALLS = {
                                                  "virtual_channels": 1, "flits": 2, "path": "shortcut"},
                           {"partition": {"None"}, "flits": {"None"}}),
     "two_partition": (fc.two_partition, {"cube": CUBE, "exhaustive": True}),
+    "fault_free_subcube": (fc.fault_free_subcube, {"cube": CUBE, "aligned": True}),
     "Axis": (fc.Axis, {"name": "a", "description": "an axis", "kind": int, "low": 0, "high": 5, "open_above": False},
              {"name": TEXTS, "description": TEXTS, "kind": {"type"}, "low": {"half", "float", "numpy float"},
               "high": {"half", "float", "numpy float"}}),
@@ -284,7 +285,7 @@ METHODS = {
                {"counter": 1, "family": 2, "moments": 1, "maximum": 1, "read": 1}),
 }  # a table, row by row # fmt: skip
 
-#: Methods that are the user's own functions, or read what an engine counted: nobody else calls them.
+#: Methods that are the user's own functions, or read what an engine counted: no other code calls them.
 OWN = {
     "Study": {"check", "verify", "exact", "order", "parameters", "curve_key", "alternatives"},
     "Axis": {"sort_key", "parameter"},

@@ -1,4 +1,4 @@
-"""Damage in the data that come with the package: one line that names the file, whichever command meets it."""
+"""Damage in the data that come with the package: one line that names the file, whichever command reads it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from helpers.damaged_data import damages_with_other_errors
 
 import fastcube as fc
 from fastcube import resources
+from fastcube.exact import survival
 from fastcube.measure import inventory
 from fastcube.studies.sui_wang_lee import edmonds
 
@@ -43,3 +44,18 @@ def test_a_file_that_is_not_json_or_not_there_is_named(monkeypatch, tmp_path):
     (tmp_path / "papers.json").write_text("{")
     with pytest.raises(fc.ParameterError, match=r"^papers\.json of this installation is damaged: JSONDecodeError"):
         inventory.papers()
+
+
+@pytest.mark.parametrize(
+    ("key", "f", "value"),
+    [("nodes", 3, 4961), ("nodes", 0, 2), ("nodes", 5, -1), ("extra_1", 3, 1), ("extra_1", 30, -1)],
+)
+def test_more_fault_sets_than_there_are_make_no_probability(monkeypatch, key, f, value):
+    """All C(32, 3) = 4960 sets of three faulty nodes leave the hypercube connected."""
+    whole = resources.read_json("exact-survival")
+    assert fc.exact_survival("hypercube", 5).nodes[3] == 4960
+    whole["networks"]["hypercube"][key][f] = value
+    monkeypatch.setattr(survival, "read_json", lambda name: whole)
+    message = rf"^exact-survival\.json of this installation is damaged: ValueError: hypercube has more sets of {f} faulty nodes"
+    with pytest.raises(fc.ParameterError, match=message):
+        fc.exact_survival("hypercube", 5).probabilities("nodes")

@@ -369,6 +369,17 @@ def test_what_is_no_lock_keeps_nobody_waiting(make, tmp_path):
         OutputFile(str(path)).save(work())
 
 
+def test_another_file_by_the_name_of_the_lock_is_not_emptied(tmp_path):
+    path, thesis = tmp_path / "r.h5", tmp_path / "thesis.tex"
+    with hold_lock(path):
+        (lock,) = tmp_path.glob(".*.lock")
+    thesis.write_text("all of it")
+    lock.hardlink_to(thesis)
+    with pytest.raises(fc.ResultFileError, match=r"its lock .* is a hard link; the work done is saved in"):
+        OutputFile(str(path)).save(work())
+    assert thesis.read_text() == "all of it"
+
+
 # ---------------------------------------------------------------- the folder
 
 

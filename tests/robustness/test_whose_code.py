@@ -1,4 +1,4 @@
-"""Nothing in the working folder is run by a command that was not told to: not by its workers, not by the script it prints."""
+"""Nothing in the working folder is run by a command that does not name it: not by its workers, not by the script it prints."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ STUDY = fc.trial_study("mine", "mine", [fc.Axis("a", "a", int, 0, 9)], [fc.Outpu
                        set_up={set_up}, trials=100)
 """
 
-#: Where a state is drawn from, and what is told of it: the name, and the file with the line of the call.
+#: The source of a state, and its report: the name, and the file with the line of the call.
 DRAWS = {
     "direct": ("out[0] = np.random.rand() < 0.5", "np.random.rand", "mine.py"),
     "alias": ("out[0] = aliased() < 0.5", "np.random.rand", "mine.py"),

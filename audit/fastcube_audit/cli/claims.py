@@ -119,7 +119,7 @@ def _complete_claims(ctx: click.Context, _: click.Parameter, incomplete: str) ->
     return completion.matching_items([claim.id for claim in known], incomplete)
 
 
-@click.command("claims")
+@click.command("claims", epilog="\b\nExample:\n  fastcube claims leu_kuo theorem-7")
 @click.argument("paper", required=False, shell_complete=_complete_papers)
 @click.argument("name", metavar="[ID]", required=False, shell_complete=_complete_claims)
 @click.option(

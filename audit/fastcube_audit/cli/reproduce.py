@@ -20,7 +20,7 @@ def _complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str
     return completion.matching_items(papers(), incomplete)
 
 
-@click.command("reproduce")
+@click.command("reproduce", epilog="\b\nExample:\n  fastcube reproduce --quick -o report")
 @click.option(
     "-o",
     "--output",
@@ -29,7 +29,7 @@ def _complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str
     shell_complete=completion.complete_files,
     help="Folder of the report, new or to be continued.",
 )
-@click.option("--quick", is_flag=True, help="Fewer trials and smaller ranges, some 5 minutes instead of 20.")
+@click.option("--quick", is_flag=True, help="Run fewer trials and smaller ranges, some 5 minutes instead of 20.")
 @click.option(
     "--paper",
     "papers",
@@ -41,7 +41,7 @@ def _complete_papers(ctx: click.Context, param: click.Parameter, incomplete: str
 @options.workers
 @options.max_seconds
 @options.progress
-@click.option("--force", is_flag=True, help="Fresh start that computes all parts again.")
+@click.option("--force", is_flag=True, help="Compute all parts again.")
 def command(
     output: str,
     quick: bool,

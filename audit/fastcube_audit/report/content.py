@@ -128,7 +128,7 @@ class Content:
         least, most = min(have.values()), max(have.values())
         own = have == piece.grid.trials_of_points()
         out["size"] = f"{len(have)} points of {least:,}{f' to {most:,}' if most > least else ''} trials"
-        out["image"], *out["panels"] = [_image_address(svg) for svg in (drawn["svg"], *drawn["narrow"])]
+        out["panels"] = [_image_address(svg) for svg in drawn["panels"]]
         out["tables"] = [table for table in drawn["tables"] if table["columns"]]
         out["lines"] = lines_text(out["tables"]) if out["tables"] else ""
         # the commands reproduce the file exactly, unless some points have additional trials

@@ -100,8 +100,8 @@ def _alternative_text(title: str, tables: list[dict[str, Any]]) -> str:
 def figure_of(results: Results) -> dict[str, Any]:
     """Return the study's figure for the grid of ``results``, for ``json``.
 
-    ``svg`` is the picture, ``narrow`` holds a picture of each panel for a narrow window, ``description`` is the text
-    alternative, and ``tables`` has a table per panel.  Raises StudyError if the study's own plotting code fails.
+    ``panels`` holds a picture of each panel, which the page lays out for its window, ``description`` is the text alternative,
+    and ``tables`` has a table per panel.  Raises StudyError if the study's own plotting code fails.
     """
     from fastcube.plot.sheet import Sheet
 
@@ -110,8 +110,9 @@ def figure_of(results: Results) -> dict[str, Any]:
     with default_style(), wrap_study_errors(f"the figure of {study.name}"):
         sheet = Sheet()
         study_figure(results, sheet)
-        figures = [sheet.finish(), *(figure for _, figure in narrow_panels(results))]
-        drawn, *narrow = [re.sub("(<svg[^>]*>)", rf"\1{rules}", figure_svg(f, digest), count=1) for f in figures]
+        sheet.finish()
+        panels = [figure_svg(figure, digest, outlines=False) for _, figure in narrow_panels(results)]
     tables = [_table(panel) for panel in sheet._panels]
     description = _alternative_text(study.title, [t for t in tables if t["columns"]])
-    return {"svg": drawn, "narrow": narrow, "description": description, "tables": tables}
+    panels = [re.sub("(<svg[^>]*>)", rf"\1{rules}", svg, count=1) for svg in panels]
+    return {"panels": panels, "description": description, "tables": tables}
