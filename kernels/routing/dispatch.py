@@ -1,6 +1,7 @@
 """Select the kernel that runs the trials of the routing studies at a point."""
 
 from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
+from .layout import MAX_SEARCHED_DIMENSION
 
 
 def is_for_lanes(n: int, f: int, links: int) -> bool:
@@ -33,9 +34,18 @@ def _choose_routing_kernel(n: int, f: int, links: int, k: int) -> str:
     return f"lanes.ROUTING_LANES_{8 if n <= 8 else 16 if n <= 16 else 32}"
 
 
+def _is_for_bytes(n: int, f: int, links: int, k: int) -> bool:
+    """Whether a trial fits in one byte per node: few nodes, and no faulty links."""
+    return not links and n <= MAX_SEARCHED_DIMENSION
+
+
 def _estimate_routing_times(n: int, f: int, links: int, k: int) -> dict[str, float]:
-    """Return approximate nanoseconds of a trial by kernel: lanes are 7 to 14 times as fast."""
-    return {_choose_routing_kernel(n, f, links, k): 80.0, "scalar.ROUTING_SINGLE": 800.0}
+    """Return approximate nanoseconds of a trial by kernel."""
+    times = {_choose_routing_kernel(n, f, links, k): 10.0, "scalar.ROUTING_SINGLE": 100.0 + 16.0 * f}
+    if _is_for_bytes(n, f, links, k):
+        spread = min(1.0, (expect_close_pairs(n, f) / 4) ** 2)  # probability that most nodes are unsafe
+        times["bytes_per_node.ROUTING_BYTES"] = 2 * times["scalar.ROUTING_SINGLE"] + spread * 2 * n * 2**n
+    return times
 
 
 #: Conditions on (n, f, links, k).
@@ -43,6 +53,7 @@ ROUTING = KernelTable(
     __package__,
     {
         "scalar.ROUTING_SINGLE": serve_any_point,
+        "bytes_per_node.ROUTING_BYTES": _is_for_bytes,
         "lanes.ROUTING_LANES_8": lambda n, f, links, k: 3 <= n <= 8 and is_for_lanes(n, f, links),
         "lanes.ROUTING_LANES_16": lambda n, f, links, k: 9 <= n <= 16 and is_for_lanes(n, f, links),
         "lanes.ROUTING_LANES_32": lambda n, f, links, k: n >= 17 and is_for_lanes(n, f, links),
@@ -50,6 +61,7 @@ ROUTING = KernelTable(
     _choose_routing_kernel,
     {
         "scalar.ROUTING_SINGLE": 10,
+        "bytes_per_node.ROUTING_BYTES": 4.5,
         **dict.fromkeys(("lanes.ROUTING_LANES_8", "lanes.ROUTING_LANES_16", "lanes.ROUTING_LANES_32"), 18),
     },
     _estimate_routing_times,

@@ -102,6 +102,15 @@ HITTING = KernelTable(
         "hitting.HITTING_LINKS": lambda network, failing, n: failing == "links",
     },
 )
+#: The kinds of failure domains; kernels get a kind as its place.
+DOMAINS = ("board-2", "board-4", "board-8", "switch")
+SURVIVAL_DOMAINS = KernelTable(
+    __package__,
+    {
+        "domains.SURVIVAL_BOARDS": lambda network, n, f, domain, domains: domain != "switch",
+        "domains.SURVIVAL_SWITCHES": lambda network, n, f, domain, domains: domain == "switch",
+    },
+)
 SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": serve_any_point})
 
 
@@ -140,4 +149,26 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], failing: str) -> K
         make_curve_scratch(wrap_user_step(step), many),
         cache=cache,
         code=getattr(step, "py_func", step),
+    )
+
+
+@functools.cache
+def user_domains_kernel(step: Any, slots: Callable[[int], int] | None, domain: Any) -> Kernel:
+    """Return the kernel of ``survival-domains`` for a user's network, or the built-in ones, and a user's domains, or boards."""
+    from ..cube.tables import named_slots, named_step, wrap_user_slots, wrap_user_step
+    from ..machine.trials import name_variant
+    from .domains import board_of, domains_kernel, wrap_user_domain
+
+    own_slots = wrap_user_slots(slots, MOST_DIMENSIONS) if slots else named_slots
+    own_step = wrap_user_step(step) if step else named_step
+    given = [function for function in (domain, step) if function]
+    name, cache = name_variant(*given, own_slots)
+    return domains_kernel(
+        own_step,
+        own_slots,
+        wrap_user_domain(domain) if domain else board_of,
+        False,
+        f"own_{bool(step)}_{bool(domain)}_{name}",
+        cache=cache,
+        code=getattr(given[0], "py_func", given[0]),
     )

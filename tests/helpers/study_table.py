@@ -396,6 +396,20 @@ STUDIES = {
             ),
         ),
     ),
+    "survival-domains": Study(
+        survival.SURVIVAL_DOMAINS,
+        "domains.SURVIVAL_BOARDS",
+        (
+            ({"network": "crossed", "n": 5, "f": 9, "domain": "board-2", "domains": 5}, 140),  # nodes that fail twice
+            ({"network": "hypercube", "n": 4, "f": 0, "domain": "board-4", "domains": 3}, 20),  # most boards fail
+            (
+                {"network": "folded", "n": 9, "f": 300, "domain": "board-8", "domains": 3},
+                5,
+            ),  # most nodes fail one by one
+            ({"network": "hyperx-4", "n": 4, "f": 3, "domain": "switch", "domains": 3}, 20),
+        ),
+        reference=("domains_trials.check_study", ("board-2",)),
+    ),
     "hitting": Study(
         survival.HITTING,
         "hitting.HITTING_NODES",

@@ -38,6 +38,7 @@ WORK = {
     ("free-subcube", (20, 16, 0)): ("lanes.FREE_SUBCUBE_LANES_32", 42036, 128),
     ("free-subcube", (40, 12, 0)): ("lanes.FREE_SUBCUBE_LANES_32", 44090, 192),
     ("survival", ("hypercube", 4, 4, 0)): ("lanes.SURVIVAL_NODES", 5782, 42),
+    ("survival-domains", ("hypercube", 4, 2, "board-2", 2)): ("domains.SURVIVAL_BOARDS", 26387, 165),
     ("survival-rate", ("hypercube", 4, 0.3, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 9313, 72),
     ("survival-rate", ("hypercube", 4, 0.5, 0.0)): ("lanes.SURVIVAL_RATE_NODES", 12195, 26),
     ("survival", ("hypercube", 9, 12, 0)): ("few.SURVIVAL_FEW_16", 15206, 64),
