@@ -1,4 +1,4 @@
-"""Spanning trees, packets and Edmonds' number of one cube: against the plain twin, and what must hold of any answer."""
+"""Spanning trees, packets and Edmonds' number of one cube: against the plain twin, and invariants of any answer."""
 
 from __future__ import annotations
 

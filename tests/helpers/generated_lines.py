@@ -88,5 +88,5 @@ def run_line(line):
         pytest.fail(f"{line!r} raised {type(error).__name__}: {error}")
     finally:
         faulthandler.cancel_dump_traceback_later()
-        log.handlers[:] = []  # a process has one command line: what -v asked for ends with it
+        log.handlers[:] = []  # a process has one command line: the effect of -v ends with it
         log.setLevel(logging.NOTSET)

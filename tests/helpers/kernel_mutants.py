@@ -203,7 +203,7 @@ def main() -> None:
     """Read a subject, points, a number of mutants and further ones; print where each mutant counts otherwise, as JSON."""
     warnings.simplefilter("ignore")  # plain Python warns of sums modulo 2^64
     asked = json.loads(sys.stdin.read())
-    for path in sorted((KERNELS / "draws").glob("[a-z]*.py")):  # before the forks, as what takes long to import
+    for path in sorted((KERNELS / "draws").glob("[a-z]*.py")):  # before the forks, because the import takes long
         import_module(f"fastcube.kernels.draws.{path.stem}")
     points = asked["points"]
     wanted, reached, took = in_fork(count_and_follow, points)

@@ -77,7 +77,7 @@ for command in json.loads(sys.argv[1]):
 
 
 def run_in_turn(*commands, env=None, **options):
-    """Run commands one after the other in one new process; each with its exit status and what it said."""
+    """Run commands one after the other in one new process; each with its exit status and output."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", COMMANDS_IN_TURN, json.dumps(commands)],
         capture_output=True,

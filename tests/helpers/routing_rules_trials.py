@@ -18,7 +18,7 @@ from helpers.routing_rules_drawing import sidetrack_chooser
 
 
 def reference_routes(rules, n, faults, cut, s, t, choice):
-    """What becomes of one message by each rule, in plain Python: outcome, and links beyond the Hamming distance."""
+    """Route one message by each rule, in plain Python: the outcome, and the links beyond the Hamming distance."""
     old, new = lee_hayes.Cube(n, faults, cut), Cube(n, faults, cut)
     out = {}
     for rule in rules:

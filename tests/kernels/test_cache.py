@@ -148,7 +148,7 @@ NEUTRAL_SETTINGS = {
 
 
 def test_every_setting_of_numba_is_known_to_change_code_or_not():
-    """A setting that a new numba brings fails here: look at what it does, and name it here or in ``CODE_SETTINGS``."""
+    """A setting that a new numba brings fails here: look up its effect, and name it here or in ``CODE_SETTINGS``."""
     import numba
 
     neutral = {name for names in NEUTRAL_SETTINGS.values() for name in names.split()}

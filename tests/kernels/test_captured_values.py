@@ -56,7 +56,7 @@ CASES = {
 
 @pytest.fixture
 def run(tmp_path):
-    """Run the study of a folder, helpers in another one; gives the exit status and what was said."""
+    """Run the study of a folder, helpers in another one; gives the exit status and the output."""
     (tmp_path / "here").mkdir()
     (tmp_path / "elsewhere" / "folder").mkdir(parents=True)
 

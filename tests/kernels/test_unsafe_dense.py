@@ -53,7 +53,7 @@ def test_splitting_never_changes_a_bit(n, p):
         whole = tally_of(method, n, p, 3, 40)
         parts = [tally_of(method, n, p, a, b) for a, b in ((3, 4), (4, 9), (9, 16), (16, 16), (16, 40))]
         check_tally(Tally.total(parts), whole, method)
-        # and a kernel adds to what it is given
+        # and a kernel adds to the given tally
         slots = LAYOUT.new_tally()
         for first, stop in ((3, 4), (4, 40)):
             TABLE.load_kernel(method)(np.uint64(KEY), first, stop, np.array([n, p]), slots)

@@ -1,4 +1,4 @@
-"""Each page that answers a question begins with the answer, and its numbers are those of the cached results."""
+"""Each page that answers a question begins with the answer, and its numbers equal the cached results."""
 
 import math
 import re
@@ -315,7 +315,7 @@ def test_networks(cached):
 
 
 def test_rare():
-    """The numbers of the answer are those of the console example, whose output is compared with the command."""
+    """The numbers of the answer come from the console example, whose output is compared with the command."""
     page = " ".join((DOCS / "rare.md").read_text(encoding="utf-8").split())
     (shown,) = re.findall(r"^40  20  .*\]  (\S+ ± \S+)$", (DOCS / "rare.md").read_text(encoding="utf-8"), re.MULTILINE)
     check("rare", f"make {shown} nodes unsafe on average", "about 6 · 10¹² trials")

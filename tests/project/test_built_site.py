@@ -113,7 +113,7 @@ def test_links_inside_the_site_lead_somewhere():
 
 
 def test_lines_of_code_fit_on_a_screen():
-    """What a reader types has at most 120 columns; what it prints may be wider, and a screen breaks it."""
+    """Commands have at most 120 columns; their output may be wider, and a screen breaks it."""
     wide = []
     for name, page in TEXTS.items():
         for kind, block in re.findall(r'<div class="(?:doctest )?highlight-(\w+)[^>]*>(.*?)</pre>', page, re.DOTALL):

@@ -1,4 +1,4 @@
-"""Numbers in sentences of the documentation are those that cached results, records or the code give."""
+"""Numbers in sentences of the documentation come from cached results, records or the code."""
 
 from __future__ import annotations
 

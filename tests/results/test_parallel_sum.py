@@ -1,4 +1,4 @@
-"""Files read in several processes: results and errors are those of one process, and no process remains."""
+"""Files read in several processes: results and errors as in one process, and no process remains."""
 
 import shutil
 import signal
