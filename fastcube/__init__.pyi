@@ -2,6 +2,7 @@
 
 from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast
+from .algorithms.free_subcube import fault_free_subcube as fault_free_subcube
 from .algorithms.gathering import gather as gather
 from .algorithms.multicasting import multicast as multicast
 from .algorithms.partition import greedy_two_partition as greedy_two_partition
@@ -75,8 +76,8 @@ from .measure.study import Grid as Grid
 from .measure.study import Sample as Sample
 from .measure.study import Study as Study
 from .measure.study import product_grid as product_grid
-from .measure.survival import survival_study as survival_study
 from .measure.survival_curve import survival_curve_study as survival_curve_study
+from .measure.survival_domains import survival_study as survival_study
 from .measure.user_trials import trial as trial
 from .measure.user_trials import trial_study as trial_study
 from .networks.dualcube import DualCube as DualCube
@@ -87,6 +88,7 @@ from .networks.faults import RandomFaults as RandomFaults
 from .networks.faults import random_faults as random_faults
 from .networks.graphs import from_networkx as from_networkx
 from .networks.hypercube import Hypercube as Hypercube
+from .plot.picture import draw as draw
 from .results.combining import merge as merge
 from .results.lifetime import lifetime as lifetime
 from .results.reading import open_results as open_results
