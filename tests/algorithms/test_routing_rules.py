@@ -143,7 +143,7 @@ def test_a1_needs_a_good_spare_link():
 
 
 def test_one_nodes_word_at_any_n():
-    """Words outside of the unsafe subcubes are full, those inside are those of the subcube (V5)."""
+    """Words outside of the unsafe subcubes are full, and words inside equal the subcube's (V5)."""
     small = [0b0001, 0b0010, 0b0100, 0b1000]
     spread = lambda x: sum((x >> i & 1) << (13 * i + 5) for i in range(4))  # noqa: E731
     cube, inner = fc.Hypercube(60, [spread(x) for x in small]), fc.Hypercube(4, small)

@@ -53,7 +53,7 @@ def update_maximum(maxima, name, value, trial):
 
 
 def check_tally(tally, counts, maxima):
-    """Whether a study's tally equals that of the reference implementation, which names only counters that occur."""
+    """Whether a study's tally equals the tally of the reference implementation, which names only counters that occur."""
     assert tally.counts == {name: counts[name] for name in tally.counts}
     assert tally.maxima == {name: maxima.get(name, (-1, -1)) for name in tally.maxima}
 

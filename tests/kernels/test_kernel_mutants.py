@@ -41,7 +41,7 @@ FURTHER = {
     )
 }
 
-#: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
+#: Further points: a study, the values of its axes, a kernel, and trials.  They hold events too rare for the other points.
 #: A function of helpers gives numbers that are in no tally.
 FURTHER_POINTS = (
     ("broadcasting", (), "descents.list_entered", 0),

@@ -72,7 +72,7 @@ def test_fault_state_is_the_fault_set_of_the_trial(n, p):
 
 
 def test_labels_are_those_of_the_law_of_fault_sets():
-    # given the number of faults, the fault set is the one every other study would draw
+    # given the number of faults, every other study would draw this fault set
     for n, p, t in ((8, 0.015, 5), (12, 0.005, 77), (20, 0.00001, 3)):
         k = number_of_faults(int(philox_word(KEY, t, 0, 7)), n, p)
         assert k > 0

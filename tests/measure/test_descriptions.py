@@ -1,4 +1,4 @@
-"""The one line of each statistic: what is counted, among which trials, in which unit, as far as a rule can determine it."""
+"""The description of each statistic: the event counted, among which trials, in which unit, as far as a rule can determine it."""
 
 import collections
 
@@ -38,7 +38,7 @@ FORMS = {
 }
 #: The counter of trials that are not discarded: a discarded trial has no message, so it needs no words.
 NOT_DISCARDED = "valid"
-#: Most characters; longer ones take more than two lines of a list.
+#: Most characters; longer descriptions take more than two lines of a list.
 LONGEST = 160
 
 

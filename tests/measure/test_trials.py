@@ -157,7 +157,7 @@ compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compi
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch, capsys):
-    """The one line with which running a file's study ends."""
+    """The line that ends a run of a file's study."""
     monkeypatch.chdir(tmp_path)
 
     def call(text, *arguments):

@@ -173,7 +173,7 @@ def test_without_an_address_the_frame_invents_none(frame, monkeypatch):
 
 
 def test_a_page_has_a_bar_of_five_sections_and_the_contents_of_its_own():
-    """The front page shows those of the first section."""
+    """The front page shows the entries of the first section."""
     contents = (Path(__file__).resolve().parents[2] / "docs" / "index.md").read_text()
     captions = re.findall(r"^:caption: (.*)$", contents, re.MULTILINE)
     assert len(captions) == 5
