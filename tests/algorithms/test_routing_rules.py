@@ -172,7 +172,7 @@ def codes(n, most):
 
 @pytest.mark.parametrize(("n", "sets", "pairs"), mark_others_slow([(3, 1, 1), (4, 7, 3), (6, 20_000, 41)]))
 def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a_shortest_path(n, sets, pairs):
-    """But ROUTE, which does where no fault is on its one path: what lanes decide without a walk."""
+    """But ROUTE, which does where no fault is on its one path: lanes decide these messages without a walk."""
     for faults in codes(n, 4)[1::sets]:
         cube = fc.Hypercube(n, faults)
         nonfaulty = sorted(set(range(2**n)) - set(faults))

@@ -1,4 +1,4 @@
-"""``fastcube new``: what it refuses, what it writes, and that this runs as it stands."""
+"""``fastcube new``: its refusals, its files, and that these run unchanged."""
 
 import ast
 import os

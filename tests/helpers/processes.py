@@ -122,7 +122,7 @@ def run_without_compiling(code):
 
 
 def stepped_command(*steps):
-    """The command line with what it should wait at: see ``steered.py``."""
+    """The command line with the place where it should wait: see ``steered.py``."""
     return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]
 
 

@@ -24,7 +24,7 @@ import fastcube as fc
 
 pytestmark = pytest.mark.exhaustive
 
-#: All subjects: folders with kernels to choose from and a layout of what they count.
+#: All subjects: folders with kernels to choose from and the layout of their counters.
 SUBJECTS = sorted(path.parent.name for path in KERNELS.glob("*/layout.py") if path.with_name("dispatch.py").exists())
 
 #: Mutants of each subject, and trials at a point of EDGES.

@@ -23,7 +23,7 @@ from fastcube.measure.statistics import (
     TailProportion,
 )
 
-#: How the description of each kind begins, and what else it says; so a reader knows the event, or the quantity and its unit.
+#: How the description of each kind begins, and its further words; so a reader knows the event, or the quantity and its unit.
 FORMS = {
     **dict.fromkeys(
         (Proportion, ComplementProportion, TailProportion, Distribution), (("probability ", "fraction of "), ())
