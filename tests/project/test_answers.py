@@ -1,4 +1,4 @@
-"""Each page that answers a question begins with the answer, and its numbers are those of the cached results."""
+"""Each page that answers a question begins with the answer, and its numbers equal the cached results."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Limits, defaults and sizes in sentences of the documentation are those of the code, or of the record of what was tried."""
+"""Limits, defaults and sizes in sentences of the documentation equal the code's, or the records of attempts."""
 
 from __future__ import annotations
 
