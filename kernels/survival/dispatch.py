@@ -28,25 +28,26 @@ def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]
     )
 
 
+_has_few_faults = _make_few_faults_condition(4, MOST_DIMENSIONS)
+
+
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
     """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare (measured, n = 6 .. 12)."""
-    few = "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
-    if (
-        _make_few_faults_condition(4, MOST_DIMENSIONS)(network, n, f, links)
-        and n <= f <= 4 * n
-        and _searched_fraction(n, f) < 0.05
-    ):
-        return few
+    if _has_few_faults(network, n, f, links) and n <= f <= 4 * n and _searched_fraction(n, f) < 0.05:
+        return "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
     return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
 
 
 def _searched_fraction(n: int, f: int) -> float:
-    """Return the approximate fraction of trials that ``few.py`` must search: a fault has many others at distance two."""
+    """Return the approximate fraction of trials that ``few.py`` searches: some fault has K - 1 others at distance two.
+
+    c and K are those of ``few.py``.  The others at distance two of one fault are taken as Poisson.
+    """
     c = max((c for c in range(1, n + 2) if c * n - c * (c + 1) // 2 + 1 <= f), default=1)
+    needed = n - (c.bit_length() - 1) - 1  # K - 1
     mean = (f - 1) * n * (n - 1) / 2 / 2**n
-    most = n - (c.bit_length() - 1) - 1
-    fewer: float = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(most))
-    return f * max(0.0, 1.0 - fewer)
+    below: float = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(needed))
+    return f * max(0.0, 1.0 - below)
 
 
 def _estimate_survival_times(network: str, n: int, f: int, links: int) -> dict[str, float]:
@@ -71,8 +72,8 @@ SURVIVAL = KernelTable(
         "breadth_first.SURVIVAL_CUBE_SEARCH": lambda network, n, f, links: network == "hypercube" and not links,
         "breadth_first.SURVIVAL_NETWORK_SEARCH": has_no_faulty_links,
     },
-    _choose_survival_kernel,
-    {
+    fastest=_choose_survival_kernel,
+    compile_seconds={
         "breadth_first.SURVIVAL_CUBE_SEARCH": 2.0,
         "breadth_first.SURVIVAL_NETWORK_SEARCH": 4.0,
         "scalar.SURVIVAL_SINGLE": 10.0,
@@ -81,7 +82,7 @@ SURVIVAL = KernelTable(
         "few.SURVIVAL_FEW_8": 12.0,
         "few.SURVIVAL_FEW_16": 12.0,
     },
-    _estimate_survival_times,
+    nanoseconds=_estimate_survival_times,
 )
 SURVIVAL_RATE = KernelTable(
     __package__, {"lanes.SURVIVAL_RATE_NODES": has_no_faulty_links, "lanes.SURVIVAL_RATE_LINKS": serve_any_point}
@@ -117,9 +118,9 @@ def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) ->
     return survival_kernel(
         wrap_user_step(step),
         many,
-        False,
-        links,
-        f"own_{links}_{name}",
+        by_rate=False,
+        links=links,
+        variant=f"own_{links}_{name}",
         cache=cache,
         code=getattr(step, "py_func", step),
     )
