@@ -47,7 +47,7 @@ _MOST = MULTICAST.maximum("most_channels")
 
 @block
 def count_internal_channels(q, wanted, fault):
-    """Return the number of channels from place q to the wanted places of its supernode, the largest distance, and the first steps."""
+    """Return for the wanted places of place q's supernode the number of channels, the largest distance, and the first steps."""
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
     channels = (steps & 1) + (steps >> 1) + across

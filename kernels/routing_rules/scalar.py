@@ -65,7 +65,10 @@ def begin_trial(scratch, t):
 
 @block(always=True)
 def find_facts(world, s, t):
-    """Compute the facts that decide most messages (``rules``) from closed faults; inlined, because a call would pass a hundred."""
+    """Compute the facts that decide most messages (``rules``) from closed faults.
+
+    Inlined, because a call would pass a hundred arguments: the arrays of ``world``.
+    """
     faults, facts = world.faults, world.facts
     difference = s ^ t
     passes, meets, safe = True, False, True
@@ -248,10 +251,10 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
 
 
 def make_user_rule_evaluator(own: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
-    """Return the block ``evaluate(scratch, s, t, trial, tally)`` for users' rules in trials whose built-in rules lanes have counted.
+    """Return the block ``evaluate(scratch, s, t, trial, tally)`` for users' rules.
 
-    In these trials a nonfaulty path exists, else lanes would not have decided the built-in rules.  All of these deliver, but
-    ROUTE only if its path is free.
+    It is for trials whose built-in rules lanes have counted.  In these trials a nonfaulty path exists, else lanes would not have
+    decided the built-in rules.  All of these deliver, but ROUTE only if its path is free.
     """
     run_rules, record_rules = make_rules_runner(tuple(own.values())), make_rules_recorder(layout, tuple(own))
     places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(own)}

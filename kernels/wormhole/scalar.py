@@ -17,13 +17,13 @@ from ..machine.trials import trials_kernel
 from ..multicasting.scalar import MulticastEnds, draw_multicasts, multicast_ends_for
 from ..multicasting.supercube import (
     Supercube,
+    clear_faults,
     clear_wanted,
+    set_faults,
     set_wanted,
     supercube_for,
     supernode_label,
     supernode_place,
-    set_faults,
-    clear_faults,
 )
 from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
 from .dependencies import DependencyGraph, build_graph, dependency_graph_for, is_cyclic

@@ -19,13 +19,13 @@ import fastcube as fc
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.multicasting.layout import MULTICAST
 from fastcube.kernels.multicasting.replay import sample_multicasts
-from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, multicast_costs, count_separate_channels
+from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, count_separate_channels, multicast_costs
 from fastcube.kernels.multicasting.supercube import (
+    set_faults,
     set_wanted,
     supercube_for,
     supernode_label,
     supernode_place,
-    set_faults,
 )
 from fastcube.kernels.wormhole.dependencies import build_graph, dependency_graph_for
 from fastcube.kernels.wormhole.layout import MULTICAST_WORMHOLE
