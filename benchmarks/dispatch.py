@@ -6,6 +6,8 @@ the CPU time per trial of the fastest; no line means that the tables fit this pr
 Routes in a dual-cube change from lanes to one route at a time within one kernel, so the rates just below and above the change
 are compared instead.
 
+CPU times and the least of several short turns are compared, so that other programs on the machine disturb little.
+
 Processors differ: ``NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES= python benchmarks/dispatch.py`` measures without AVX-512.
 """
 
@@ -13,9 +15,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,49 +34,67 @@ from helpers.study_table import STUDIES
 
 Point = dict[str, Any]
 
+#: A function of a number of trials that counts them, and returns the CPU seconds that they took.
+Counter = Callable[[int], float]
+
 #: A choice is reported when it takes this many times as long as the fastest kernel.
 LIMIT = 1.15
 
-#: CPU seconds of one measurement, rounds in turns, and further rounds if the first rounds show a difference.
-SECONDS, ROUNDS, FURTHER = 0.02, 3, 8
+#: A choice this many times as long as the fastest kernel is measured once more, for longer, before it is reported.
+NEAR = 1.1
+
+#: CPU seconds of the trials by which a kernel's speed is first estimated.
+PROBE = 0.002
+
+#: Measurements in turns, the second only for choices that look slow: CPU seconds of the fastest kernel in a turn, the number of
+#: turns, and up to how many times as long as the fastest a kernel may take to have turns.
+MEASUREMENTS = ((0.01, 4, 3.0), (0.06, 5, 1.5))
+
+#: CPU seconds of the fastest kernel after which there are no more than two turns: some trials take seconds.
+ENOUGH = 0.3
+
+#: Most trials of a turn.  Where a kernel counts them in less than ``PROBE`` it decides the point without a trial.
+MOST_TRIALS = 1 << 24
 
 #: Most points of one grid.
 MOST_POINTS = 12
 
 
-class Runner:
-    """A kernel at a point, compiled, with the number of trials of one measurement and the least CPU seconds per trial so far."""
+def make_counter(study: fc.Study, kernel: Any, point: Point) -> Counter:
+    """Return the counter of a kernel at a point, compiled."""
+    compiled, key, params = kernel.compiled, np.uint64(study.key(1, point)), study.parameters(point)
 
-    def __init__(self, study: fc.Study, kernel: Any, point: Point) -> None:
-        self._study, self._kernel = study, kernel.compiled
-        self._key, self._params = np.uint64(study.key(1, point)), study.parameters(point)
-        self.trials = 8
-        self.measure()  # touches the memory for the first time
-        while self.measure() < SECONDS / 2 and self.trials < 1 << 24:
-            self.trials *= 4
-
-    def measure(self) -> float:
-        """Count the trials once, and return the CPU seconds that they took."""
-        slots = self._study.tally.new_tally()
+    def count(trials: int) -> float:
+        slots = study.tally.new_tally()
         begin = time.thread_time()
-        self._kernel(self._key, 0, self.trials, self._params, slots)
-        took = time.thread_time() - begin
-        self.seconds = min(getattr(self, "seconds", took), took / self.trials)
-        return took
+        compiled(key, 0, trials, params, slots)
+        return time.thread_time() - begin
+
+    return count
 
 
-def time_kernels(name: str, point: Point) -> dict[str, float]:
-    """Return the CPU seconds per trial of each kernel that serves a point."""
-    row, study = STUDIES[name], fc.study(name)
-    runners = {kernel: Runner(study, row.table.load_kernel(kernel), point) for kernel in row.find_serving(point)}
-    for i in range(ROUNDS + FURTHER):
-        seconds = {kernel: runner.seconds for kernel, runner in runners.items()}
-        if i >= ROUNDS and seconds[choose(name, point)] < 1.1 * min(seconds.values()):
+def estimate_seconds(count: Counter) -> float:
+    """Return the approximate CPU seconds per trial."""
+    count(1)  # touches the memory for the first time
+    trials = 1
+    while (took := count(trials)) < PROBE and trials < MOST_TRIALS:
+        trials *= 8
+    return took / trials
+
+
+def time_in_turns(counters: Mapping[str, Counter], chosen: Collection[str]) -> dict[str, float]:
+    """Return the CPU seconds per trial of each counter: exact ones of the chosen and of those that are nearly as fast."""
+    seconds = {name: estimate_seconds(count) for name, count in counters.items()}
+    for span, turns, most in MEASUREMENTS:
+        fastest = min(seconds.values())
+        trials = max(1, min(MOST_TRIALS, round(span / fastest)))
+        timed = [name for name in counters if name in chosen or seconds[name] < most * fastest]
+        seconds |= dict.fromkeys(timed, math.inf)
+        for name in timed * min(turns, 2 + int(ENOUGH / (trials * fastest))):
+            seconds[name] = min(seconds[name], counters[name](trials) / trials)
+        if fastest * MOST_TRIALS < PROBE or max(seconds[name] for name in chosen) < NEAR * min(seconds.values()):
             break
-        for runner in runners.values():
-            if runner.seconds < 4 * min(seconds.values()) or runner is runners[choose(name, point)]:
-                runner.measure()
-    return {kernel: runner.seconds for kernel, runner in runners.items()}
+    return seconds
 
 
 def choose(name: str, point: Point) -> str:
@@ -108,12 +129,16 @@ def edge_points(name: str) -> Iterator[Point]:
 def report_study(name: str, every: bool) -> int:
     """Print the points of a study where the choice is slow; return their number."""
     slow, seen = 0, []
+    row, study = STUDIES[name], fc.study(name)
     for point in itertools.chain(grid_points(name), edge_points(name)):
         if point in seen:
             continue
         seen.append(point)
-        seconds, chosen = time_kernels(name, point), choose(name, point)
-        behind = seconds[chosen] / min(seconds.values())
+        serving = row.find_serving(point)
+        counters = {kernel: make_counter(study, row.table.load_kernel(kernel), point) for kernel in serving}
+        chosen = choose(name, point)
+        seconds = time_in_turns(counters, [chosen])
+        behind = max(seconds[chosen], PROBE / MOST_TRIALS) / max(min(seconds.values()), PROBE / MOST_TRIALS)
         slow += behind > LIMIT
         if every or behind > LIMIT:
             times = ", ".join(f"{kernel} {1e9 * s:.3g} ns" for kernel, s in seconds.items())
@@ -129,10 +154,12 @@ def report_dualcube(every: bool) -> int:
     sizes = (7, 8, 9, 10, 12, 16)
     for m in sizes:
         last = max(i for i in range(1000) if is_in_lanes(m, i / 1000))
-        below, above = (Runner(study, kernel, study.point({"m": m, "rate": i / 1000})) for i in (last, last + 1))
-        for _ in range(ROUNDS + FURTHER):
-            below.measure(), above.measure()
-        jump = below.seconds / above.seconds
+        rates = {"lanes": last / 1000, "one at a time": (last + 1) / 1000}
+        counters = {
+            way: make_counter(study, kernel, study.point({"m": m, "rate": rate})) for way, rate in rates.items()
+        }
+        seconds = time_in_turns(counters, [*counters])
+        jump = seconds["lanes"] / seconds["one at a time"]
         slow += not 1 / LIMIT < jump < LIMIT
         if every or not 1 / LIMIT < jump < LIMIT:
             print(f"dualcube-routing ({m}, {last / 1000}): lanes take {jump:.2f} times as long as one route at a time")

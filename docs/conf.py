@@ -183,10 +183,10 @@ html_static_path += [str(PICTURES), str(GALLERY_PICTURES)]
 #: Cached results, which are drawn and not sampled again (``results/sample`` makes them).
 RESULTS = Path(__file__).parent / "results"
 
-#: The order of the gallery's cards: a script per paper, lives of networks, examples of own code, programs in a faulty cube.
+#: The order of the gallery's cards: a script per paper, lives of networks, blocks, own code, programs in a faulty cube.
 CARDS = (
     *("lee_hayes", "leu_kuo", "li_peng_chu", "sui_wang_lee", "wang_lin_kuo"),
-    *("lifetime", "own_study", "own_rule", "own_network", "sorting", "matvec"),
+    *("lifetime", "subcubes", "own_study", "own_rule", "own_network", "sorting", "matvec"),
 )
 
 

@@ -18,7 +18,8 @@ def point_key(study, seed, point):
 
 def study_key(study, seed, point):
     named = {"what" if name == "failing" else name: value for name, value in point.items()}
-    point, shared = {name: value for name, value in named.items() if name not in ("network", "failed")}, study
+    left_out = ("network", "failed", "domain", "domains")
+    point, shared = {name: value for name, value in named.items() if name not in left_out}, study
     if study == "routing-rules-rate":
         point, shared = {**point, "k": 1}, "routing-rate"
     elif study in ("routing-rules", "safety-status") or study.startswith("routing-rules-"):
@@ -26,7 +27,7 @@ def study_key(study, seed, point):
     elif study == "hitting" or study.startswith("survival-curve-"):
         shared = "survival-curve"
     elif study.startswith("survival-") and study not in ("survival-rate", "survival-curve"):
-        shared = "survival"
+        point, shared = {"n": 0, "f": 0, "links": 0, **point}, "survival"
     return point_key(shared, seed, point)
 
 
@@ -271,3 +272,28 @@ def failure_order(key, t, many, purpose):  # 20: nodes, 21: links
         j = word[many - 1 - i] * (i + 1) >> 64
         order[i], order[j] = order[j], order[i]
     return order  # the first fails first
+
+
+def failed_domains(key, t, many, count):
+    found, places, few = {}, 64, min(count, many - count)
+    while len(found) < few:
+        halves = [half for word in words(key, t, places, 22).tolist() for half in divmod(word, 2**32)[::-1]]
+        kept = (half * many for half in halves if half * many % 2**32 >= 2**32 % many)
+        found, places = dict.fromkeys(x >> 32 for x in kept), 2 * places
+    first = list(found)[:few]
+    return sorted(first if few == count else set(range(many)) - set(first))
+
+
+def pair_beside_domains(key, t, n, f, failed_nodes):
+    faults, first = fault_set(key, t, n, f), distinct_labels(key, t, n, 2**n)
+    alive = [x for x in first if x not in faults and x not in failed_nodes]
+    if 2 * f > 2**n or len(alive) < 2:
+        return alive[:2]
+    places = 64
+    while True:
+        sequence = labels(key, t, n, places)
+        after = next((k for k in range(places + 1) if len(set(sequence[:k])) == f), places)
+        later = list(dict.fromkeys(x for x in sequence[after:] if x in alive))
+        if len(later) >= 2:
+            return later[:2]
+        places *= 2

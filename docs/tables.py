@@ -144,6 +144,31 @@ def _hitting() -> str:
     return _markdown(["n", "1 - P(isolation_first)", "lifetime"], rows)
 
 
+def _boards() -> str:
+    """A row for each number of failed nodes of Q_8: P(connected) if they fail one by one, and by boards of 2, 4 and 8."""
+    results, numbers, sizes = load_results("survival-domains"), range(32, 161, 32), (2, 4, 8)
+
+    def column(statistic: str, size: int) -> list[str]:
+        points = [{"network": "hypercube", "domain": f"board-{size}", "domains": nodes // size} for nodes in numbers]
+        return estimate_texts([results.estimate(statistic, **point) for point in points])
+
+    columns = [column("single_connected", 8), *(column("connected", size) for size in sizes)]
+    rows = [[str(nodes), *cells] for nodes, *cells in zip(numbers, *columns, strict=True)]
+    return _markdown(["failed nodes", "one by one", *(f"boards of {size}" for size in sizes)], rows)
+
+
+def _switches() -> str:
+    """A row for each number of failed switches of BCube(8, 2): whether all servers, and two random servers, are connected."""
+    results = load_results("survival-domains-switches")
+    numbers = sorted({int(point["domains"]) for point, _ in results})
+    columns = [
+        estimate_texts([results.estimate(statistic, f=0, domains=many) for many in numbers])
+        for statistic in ("connected", "st_connected")
+    ]
+    rows = [[str(many), *cells] for many, *cells in zip(numbers, *columns, strict=True)]
+    return _markdown(["failed switches of 192", "all servers connected", "two servers connected"], rows)
+
+
 def _lifetimes(name: str, what: str) -> str:
     """A row for each network and a column for each n: difference of lifetimes; empty where the network does not exist."""
     results = load_results(name)
@@ -491,6 +516,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "statistics-stopping": _stopping,
     "statistics-tails": _tails,
     "hitting-links": _hitting,
+    "domains-boards": _boards,
+    "domains-switches": _switches,
     "percolation": _percolation,
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),

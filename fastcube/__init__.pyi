@@ -2,6 +2,7 @@
 
 from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast
+from .algorithms.free_subcube import fault_free_subcube as fault_free_subcube
 from .algorithms.gathering import gather as gather
 from .algorithms.multicasting import multicast as multicast
 from .algorithms.partition import greedy_two_partition as greedy_two_partition
@@ -75,8 +76,8 @@ from .measure.study import Grid as Grid
 from .measure.study import Sample as Sample
 from .measure.study import Study as Study
 from .measure.study import product_grid as product_grid
-from .measure.survival import survival_study as survival_study
 from .measure.survival_curve import survival_curve_study as survival_curve_study
+from .measure.survival_domains import survival_study as survival_study
 from .measure.user_trials import trial as trial
 from .measure.user_trials import trial_study as trial_study
 from .networks.dualcube import DualCube as DualCube

@@ -1,4 +1,4 @@
-"""Closed forms, exact at every n: routing under a failure rate, the reach of BROADCAST, and a bound for 2-partitions."""
+"""Closed forms, exact at every n: routing at a failure rate, BROADCAST's reach, a bound for 2-partitions, fault-free subcubes."""
 
 from __future__ import annotations
 
@@ -65,3 +65,32 @@ def mean_tolerant_pairs(n: int, f: int) -> Fraction:
     for i in range(f):
         fraction *= Fraction(4 * (cubes - i), 4 * cubes - i)
     return fraction
+
+
+def _empty_fraction(nodes: int, others: int, f: int) -> Fraction:
+    """Return C(``others``, f) / C(``nodes``, f), the probability that f random faulty nodes are all among ``others``."""
+    return Fraction(math.perm(others, f), math.perm(nodes, f)) if f <= others else Fraction(0)
+
+
+def fault_free_half(n: int, f: int) -> Fraction:
+    """Return the probability that some (n-1)-subcube of Q_n has none of f random faulty nodes, f >= 1 (N9).
+
+    It is the sum over k = 1 .. n of (-1)^(k+1) C(n, k) 2^k C(2^(n-k), f) / C(2^n, f).
+    """
+    terms = ((-1) ** (k + 1) * math.comb(n, k) * 2**k * _empty_fraction(2**n, 2 ** (n - k), f) for k in range(1, n + 1))
+    return sum(terms, Fraction(0)) if f else Fraction(1)
+
+
+def fault_free_block(n: int, m: int, f: int) -> Fraction:
+    """Return the probability that one of the 2^m blocks of 2^(n-m) consecutive labels has none of f random faulty nodes, m <= n.
+
+    It is the sum over k = 1 .. 2^m of (-1)^(k+1) C(2^m, k) C(2^n - k 2^(n-m), f) / C(2^n, f).
+    """
+    blocks, size = 2**m, 2 ** (n - m)
+    return sum(
+        (
+            (-1) ** (k + 1) * math.comb(blocks, k) * _empty_fraction(2**n, 2**n - k * size, f)
+            for k in range(1, blocks + 1)
+        ),
+        Fraction(0),
+    )

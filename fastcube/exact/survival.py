@@ -21,7 +21,7 @@ from ..resources import read_json, wrap_damage_errors
 from ..running.progress import Progress
 
 #: Largest n at which Python, and the kernel, go through all sets of faulty nodes; most links whose sets are counted.
-_SMALL, _LARGEST, _MOST_LINKS = 4, 5, 32
+SMALL, _LARGEST, _MOST_LINKS = 4, 5, 32
 
 #: Largest n at which pairs of nodes are counted for a network without a formula.
 _LARGEST_COUNTED = 16
@@ -81,16 +81,16 @@ class ExactSurvival:
         return self._small_counts("at_least_4_components")
 
     def _small_counts(self, name: str) -> list[int]:
-        check_range("n", self.n, 1, _SMALL, f"for {name}")
+        check_range("n", self.n, 1, SMALL, f"for {name}")
         return self._counts[name]
 
     @functools.cached_property
     def _counts(self) -> dict[str, list[int]]:
-        if self.n > _SMALL:
+        if self.n > SMALL:
             if self.family.own is None:
                 return _read_counts(self.family.name)
             return dict(zip(("nodes", "extra_1"), count_all_node_sets(self.family), strict=True))
-        number, smallest = _component_counts(self._neighbours())
+        number, smallest, _ = component_counts(self.neighbours())
         chosen = {
             "nodes": number == 1,
             **{f"extra_{g}": (number > 1) & (smallest > g) for g in (1, 2, 3)},
@@ -137,10 +137,10 @@ class ExactSurvival:
 
     def _first_disconnection(self) -> list[Fraction]:
         """Return the fractions of the orders of failing nodes of which no first part disconnects the survivors."""
-        check_range("n", self.n, 1, _SMALL, "for orders of failing nodes")
+        check_range("n", self.n, 1, SMALL, "for orders of failing nodes")
         nodes = 1 << self.n
         sets = np.arange(1 << nodes)
-        sizes, connected = np.bitwise_count(sets), _component_counts(self._neighbours())[0] == 1
+        sizes, connected = np.bitwise_count(sets), component_counts(self.neighbours())[0] == 1
         ways = np.zeros(1 << nodes, np.int64)  # orders that lead to a set of survivors
         ways[-1] = 1
         for size in range(nodes - 1, 0, -1):
@@ -148,7 +148,7 @@ class ExactSurvival:
             ways[some] = sum(np.where(some >> v & 1, 0, ways[some | 1 << v]) for v in range(nodes))
         return [*(Fraction(int(ways[sizes == nodes - f].sum()), perm(nodes, f)) for f in range(nodes)), Fraction(0)]
 
-    def _neighbours(self) -> list[int]:
+    def neighbours(self) -> list[int]:
         """Return the neighbours of each node, as bitmasks."""
         near = [0] * 2**self.n
         for u, v in _list_links(self.family, self.n):
@@ -206,10 +206,15 @@ def count_all_node_sets(family: Family) -> list[list[int]]:
     return total[:, :32].tolist()  # type: ignore[no-any-return]
 
 
-def _component_counts(near: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each set of nodes, a bitmask, its number of components and the size of its smallest component."""
-    left: NDArray[np.int64] = np.arange(1 << len(near), dtype=np.int64)
-    number, smallest = np.zeros_like(left), np.full_like(left, len(near))
+def component_counts(
+    near: list[int], sets: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of components of sets of nodes, the sizes of the smallest, and the numbers of connected pairs.
+
+    ``sets`` are bitmasks, by default all; ``near`` are the neighbours of each node.
+    """
+    left: NDArray[np.int64] = np.arange(1 << len(near), dtype=np.int64) if sets is None else sets.copy()
+    number, smallest, pairs = np.zeros_like(left), np.full_like(left, len(near)), np.zeros_like(left)
     while left.any():
         reached, before = left & -left, np.zeros_like(left)
         while (reached != before).any():
@@ -217,9 +222,11 @@ def _component_counts(near: list[int]) -> tuple[NDArray[np.int64], NDArray[np.in
             for v, others in enumerate(near):
                 reached |= np.where(reached >> v & 1, others, 0) & left
         number += reached > 0
-        smallest = np.where(reached > 0, np.minimum(smallest, np.bitwise_count(reached)), smallest)
+        size = np.bitwise_count(reached).astype(np.int64)
+        smallest = np.where(reached > 0, np.minimum(smallest, size), smallest)
+        pairs += size * (size - 1) // 2
         left ^= reached
-    return number, smallest
+    return number, smallest, pairs
 
 
 def _count_spanning(links: list[tuple[int, int]], nodes: int) -> list[int]:

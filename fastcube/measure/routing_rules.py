@@ -294,8 +294,8 @@ def _find_reference(compared_with: Any, names: Sequence[str]) -> str:
     return reference if reference in names else reference.lower()
 
 
-#: Name of the kernel of one trial at a time, with which a run begins.
-_SCALAR = "scalar.ROUTING_RULES_SINGLE"
+#: Names of the kernels with which a run begins: for any rules, and for built-in rules at points of few nodes.
+_SCALAR, _BYTES = "scalar.ROUTING_RULES_SINGLE", "bytes_per_node.ROUTING_RULES_BYTES"
 
 
 def _make_kernel_choosers(
@@ -316,6 +316,10 @@ def _make_kernel_choosers(
 
         if tuple(names) == NAMES and reference == REFERENCE:
             return ROUTING_RULES.load_kernel(name)
+        if name == _BYTES:
+            from ..kernels.routing_rules.bytes_per_node import make_bytes_kernel
+
+            return make_bytes_kernel(tuple(names), reference)
         if name.startswith("whole_cube."):
             from ..kernels.routing_rules.whole_cube import make_whole_cube_kernel
 
@@ -339,13 +343,17 @@ def _make_kernel_choosers(
 
     def list_alternatives(point: Point) -> dict[str, Alternative]:
         from ..kernels.machine.dispatch import Alternative
-        from ..kernels.routing_rules.dispatch import COMPILE_SECONDS, NANOSECONDS
+        from ..kernels.routing_rules.dispatch import COMPILE_SECONDS, ROUTING_RULES, estimate_nanoseconds
 
         chosen = dict.fromkeys([choose_name(point), _SCALAR])
+        if not mine and ROUTING_RULES.is_served(_BYTES, *point.values()):
+            chosen[_BYTES] = None
+        n, f, links = (int(value) for value in point.values())
         if len(chosen) == 1:
             return {}
         return {
-            name: Alternative(build_kernel(name), COMPILE_SECONDS[name], 1e-9 * NANOSECONDS[name]) for name in chosen
+            name: Alternative(build_kernel(name), COMPILE_SECONDS[name], 1e-9 * estimate_nanoseconds(name, n, f, links))
+            for name in chosen
         }
 
     return lambda point: build_kernel(choose_name(point)), list_alternatives

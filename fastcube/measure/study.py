@@ -471,8 +471,8 @@ class Study(PickledByName, Measure):
     enumeration : callable, optional
         ``enumeration(point)`` returns the tally of all possible samples, each weighted by its probability, for :meth:`exact`.
     keyed : (str, mapping), optional
-        Another study whose random key this study uses, and the axis values of that study which its own points lack.  Equal
-        trials of both studies then have equal samples.
+        Another study whose random key this study uses, and the axis values of that study which its own points lack, or None for
+        an axis which that study lacks.  Equal trials of both studies then have equal samples.
     """
 
     kernel: Callable[[Point], Kernel]
@@ -486,7 +486,7 @@ class Study(PickledByName, Measure):
     verify: Callable[[Point, Tally], None] = lambda point, tally: None
     together: int = 1
     enumeration: Callable[[Point], Tally] | None = None
-    keyed: tuple[str, Mapping[str, Value]] | None = None
+    keyed: tuple[str, Mapping[str, Value | None]] | None = None
     path: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -539,7 +539,7 @@ class Study(PickledByName, Measure):
         study, more = self.keyed or (self.name, {})
         where = self.point(point)
         given = {**{axis.key_name or axis.name: where[axis.name] for axis in self.axes if axis.keyed}, **more}
-        values = (f"{name}={value if isinstance(value, str) else repr(value)}" for name, value in given.items())
+        values = (f"{name}={v if isinstance(v, str) else repr(v)}" for name, v in given.items() if v is not None)
         text = "|".join([GENERATOR, study, str(seed), *values])
         return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
 

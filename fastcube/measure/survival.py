@@ -77,20 +77,25 @@ def is_compared_with_pair(point: Point, family: Family | None = None) -> bool:
 _PAIR: dict[str, Any] = {"condition": "pairs", "defined": _has_pair}
 
 
-def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
-    """Return the statistics of ``survival``, for the built-in networks and ``family``."""
+def make_statistics(
+    other: str,
+    bound: Callable[[Point], int],
+    defined: Callable[[Point], bool],
+    defined_pair: Callable[[Point], bool],
+) -> tuple[Statistic, ...]:
+    """Return the statistics of ``survival``, whose differences are to ``other``, defined where stated."""
 
     def difference_statistic(name: str, counter: str, description: str, **more: Any) -> PairedDifference:
         return PairedDifference(
             name=f"{name}_diff",
-            description=f"{description}: network minus hypercube, on the same faults",
+            description=f"{description}: {other}",
             total=f"{counter}_diff",
             nonzero=f"{counter}_differs",
-            bound=is_not_hypercube,
-            **{"defined": functools.partial(is_compared, family=family), **more},
+            bound=bound,
+            **{"defined": defined, **more},
         )
 
-    pair = {**_PAIR, "defined": functools.partial(is_compared_with_pair, family=family)}
+    pair = {**_PAIR, "defined": defined_pair}
     return (
         ComplementProportion(
             name="disconnected",
@@ -130,7 +135,17 @@ def make_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
     )
 
 
-STATISTICS = make_statistics()
+def make_network_statistics(family: Family | None = None) -> tuple[Statistic, ...]:
+    """Return the statistics of ``survival``, for the built-in networks and ``family``."""
+    return make_statistics(
+        "network minus hypercube, on the same faults",
+        is_not_hypercube,
+        functools.partial(is_compared, family=family),
+        functools.partial(is_compared_with_pair, family=family),
+    )
+
+
+STATISTICS = make_network_statistics()
 
 
 def check_point(point: Point, family: Family | None = None) -> None:
@@ -200,21 +215,22 @@ def make_explain(family: Family | None = None) -> Callable[[Point, int, int], Ex
         lines = [f"  {len(net.faulty_nodes)} faulty nodes, {len(net.faulty_links)} faulty links"]
         lines += [f"  faulty {net.label(v)}" for v in data["faulty_nodes"][:40]]
         lines += [f"  faulty {net.label(u)} - {net.label(v)}" for u, v in data["faulty_links"][:40]]
-        found, there = _network_summary(net, ends), None
-        lines.append(_network_lines("this network", found, net, ends))
+        found, there = summarize_network(net, ends), None
+        lines.append(describe_network("this network", found, net, ends))
         if is_compared(point, family):
             chosen, n = _find_network(point, family), int(point["n"])
             _, names, _ = _sample_faults(chosen, point, key, trial)
             cube = network("hypercube", n, net.faulty_nodes, [(v, v ^ 1 << d) for v, d in names if d < n])
-            there = _network_summary(cube, ends)
+            there = summarize_network(cube, ends)
             if net != cube:
-                lines.append(_network_lines("the hypercube", there, cube, ends))
+                lines.append(describe_network("the hypercube", there, cube, ends))
         return Explanation("\n".join(lines), {**data, **found, "hypercube": there})
 
     return explain
 
 
-def _network_summary(net: Any, ends: dict[str, int]) -> dict[str, Any]:
+def summarize_network(net: Any, ends: dict[str, int]) -> dict[str, Any]:
+    """Return the components of a network with faults, and whether s and t are connected."""
     from ..algorithms.shortest import distance
     from ..algorithms.survival import survival
 
@@ -224,7 +240,8 @@ def _network_summary(net: Any, ends: dict[str, int]) -> dict[str, Any]:
     return {**reported, "distance": far, "st_connected": None if ends["s"] < 0 else far is not None}
 
 
-def _network_lines(name: str, reported: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
+def describe_network(name: str, reported: dict[str, Any], net: Any, ends: dict[str, int]) -> str:
+    """Return a line of a replay: the results of ``summarize_network`` in words."""
     parts = reported["components"]
     components_text = f"{len(parts)} parts of {', '.join(map(str, parts[:12]))} nodes" if parts else "no node"
     text = f"{name}: {'connected' if reported['connected'] else components_text}, {reported['isolated']} isolated"
@@ -234,13 +251,13 @@ def _network_lines(name: str, reported: dict[str, Any], net: Any, ends: dict[str
     return text
 
 
-def check_own_family(family: object) -> tuple[Callable[[int, int, int], int], Callable[[int], int]]:
-    """Return step and slots of a user's network.  Raises ParameterError for anything else."""
+def check_own_family(family: object) -> tuple[Family, Callable[[int, int, int], int], Callable[[int], int]]:
+    """Return a user's network, its step and its slots.  Raises ParameterError for anything else."""
     if not isinstance(family, Family) or family.own is None:
         raise ParameterError(
             f"family must be a network of your own, made by fc.custom_network, got {short_repr(family)}"
         )
-    return family.own, family.slots
+    return family, family.own, family.slots
 
 
 def largest_drawn(family: Family, least: int = 1) -> int:
@@ -251,32 +268,9 @@ def largest_drawn(family: Family, least: int = 1) -> int:
     return max((size for size in sizes if size <= 8), default=sizes[0])
 
 
-def survival_study(family: Family) -> Study:
-    """Return ``survival`` with a network of your own beside the built-in ones: the same axes, statistics and trials.
-
-    Parameters
-    ----------
-    family : Family
-        From :func:`fastcube.custom_network`.
-
-    Returns
-    -------
-    Study
-        ``survival-NAME``, with the random keys of ``survival``.  Its axis ``network`` takes your network and all built-in ones,
-        as ``--set network=NAME,hypercube``.  Its grid has your network with f = n, 2n, N/8, ..., N/2 for N = 2^n, at the largest
-        size up to n = 8.  If slots 0 .. n - 1 flip bits 0 .. n - 1 (``Family.is_matched``) or are those of the hypercube,
-        there is a second grid, ``links``, with faulty links.  The notes below a table say where your network is ahead of the
-        hypercube or behind it, and within which distance elsewhere.
-
-    Examples
-    --------
-    >>> def step(v, d, n):
-    ...     return v ^ (1 << d)
-    >>> study = fc.survival_study(fc.custom_network("my-cube", "Q_n again", step=step, slots=lambda n: n))
-    >>> [axis.name for axis in study.axes]
-    ['network', 'n', 'f', 'links']
-    """
-    step, slots = check_own_family(family)
+def make_network_study(family: object) -> Study:
+    """Return ``survival`` with a user's network beside the built-in ones: see :func:`fastcube.survival_study`."""
+    family, step, slots = check_own_family(family)
     names = (*NETWORK.names, family.name)  # at the end, because kernels get the index of a built-in network
     axes = (Choice("network", NETWORK.description, names, keyed=False), *AXES[1:])
     n = largest_drawn(family)
@@ -297,7 +291,7 @@ def survival_study(family: Family) -> Study:
         revision=1,
         axes=axes,
         tally=TALLY,
-        statistics=make_statistics(family),
+        statistics=make_network_statistics(family),
         code=hash_functions(step, slots),
         kernel=choose_kernel,
         grids=tuple(grids),

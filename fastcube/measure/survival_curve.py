@@ -177,7 +177,7 @@ def survival_curve_study(family: Family) -> Study:
     >>> [axis.name for axis in study.axes]
     ['network', 'failing', 'n', 'failed']
     """
-    step, slots = check_own_family(family)
+    family, step, slots = check_own_family(family)
     n = largest_drawn(family, 2)
     return Study(
         name=f"survival-curve-{family.name}",

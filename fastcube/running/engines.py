@@ -130,8 +130,8 @@ def _compile_kernel(kernel: Any) -> Any:
     """Return the kernel's machine code, and write a log message on its first use."""
     if not _LOG.isEnabledFor(logging.INFO) or "compiled" in vars(kernel):
         return kernel.compiled
-    how = "loaded from the cache" if kernel.ready else "compiled"
     compiled = kernel.compiled
+    how = "loaded from the cache" if kernel.loaded else "compiled"
     me = threading.get_ident()
     if _LOGGING_THREADS.setdefault(repr(kernel), me) == me:
         _LOG.info("%r %s in %.2f s", kernel, how, kernel.seconds)

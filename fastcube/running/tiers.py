@@ -160,7 +160,9 @@ class Tiers:
         return places[best]
 
     def _compile_seconds(self, place: Upgrade) -> float:
-        return self._alternatives[place.work][place.name].compile_seconds * self._compile_scale
+        """Return the seconds of a compilation, on a machine as slow, or as busy, as its compilations or its trials say."""
+        expected = self._alternatives[place.work][place.name].compile_seconds
+        return expected * max(self._compile_scale, self._trial_scale)
 
     def _remaining_seconds(self, work: PointWork, name: str) -> float:
         """Return the CPU seconds of the work's remaining trials, by the measured speed or by that of the tables."""
@@ -172,6 +174,10 @@ class Tiers:
         workers = self._workers()
         rest = max(0.0, 1.0 - cost * (workers - 1) / slow)  # fraction of the trials that the faster kernel would count
         return slow / workers - (cost + rest * fast / workers)
+
+    def stop_compiling(self) -> None:
+        """Offer no more upgrades, because where one compilation fails the others would probably fail too."""
+        self._candidates.clear()
 
     def change_over(self, kernel: Kernel) -> None:
         """Use a kernel that is compiled now, wherever it is the fastest of the usable ones."""

@@ -149,7 +149,8 @@ class WorkLoop:
         try:
             future.result()
         except Exception as error:  # of many types: its worker is gone, or its compiler has failed
-            _LOG.warning("%s is not used: %s", upgrade.kernel.label, error)
+            _LOG.warning("no faster kernel of %s is used: %s", self.stages.study.name, " ".join(str(error).split()))
+            self.tiers.stop_compiling()
             return
         self.tiers.change_over(upgrade.kernel)
 

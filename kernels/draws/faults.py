@@ -48,7 +48,7 @@ class Faults(NamedTuple):
     link_draws: LinkDraws
 
 
-@scratch
+@scratch(stored=True)
 def faults_for(n, f, links, ends):
     """Return a ``Faults`` for f faulty nodes, ``links`` faulty links and distinct ends in Q_n; f + ends <= 2^n, not checked."""
     few = count_sampled_labels(n, f)
@@ -81,7 +81,7 @@ def index_faults(faults):
             add_label(faults.known, faults.labels[i])
 
 
-@block
+@block(stored=True)
 def draw(key, t, n, faults):
     """Sample trial ``t``'s faults and ends.
 
@@ -120,7 +120,7 @@ def next_sparing_set(n, numbers, faults):
     next_combination(numbers, f, (1 << n) - 1)
 
 
-@block
+@block(stored=True)
 def unsafe_subcubes(faults):
     """Merge nodes and links into the maximal subcubes of faulty and unsafe nodes (R2, R3); return their number."""
     nodes, links = faults.size[_NODES], faults.size[_LINKS]

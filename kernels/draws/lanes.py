@@ -48,7 +48,7 @@ def draw_rows(key, block, f, pattern, words):
         _store_labels(words, 8 * k, even, odd, used, 1, 0)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def draw_four_vectors(key, block, f, parts, pattern, words):
     """Do ``draw_rows`` for four vectors, f + 1 rows each, or the two ``parts`` of each; ``block`` is a multiple of 32."""
     prepared = philox.prepare_four_vectors(key, block, philox.LABELS)

@@ -36,6 +36,7 @@ BELOW = np.uint64(18)  #: integers for users' rules and trials; attempt a has pu
 NODE_ROWS = np.uint64(19)  #: as NODE_DIGITS, with one node in 64 trials per word
 NODE_ORDERS = np.uint64(20)  #: the order in which nodes fail, one word per position from the last one down
 LINK_ORDERS = np.uint64(21)  #: as NODE_ORDERS, for links
+DOMAINS = np.uint64(22)  #: failure domains, two per word
 
 _M0 = np.uint64(0xD2511F53)
 _M1 = np.uint64(0xCD9E8D57)

@@ -69,13 +69,13 @@ def first_sampled_trial(first, n, lanes):
     return first - first % (4 * lanes * count_parts(n, lanes))
 
 
-@scratch
+@scratch(stored=True)
 def make_samples(n, count, lanes, word):
     """Return ``Samples`` for ``count`` labels per trial, in lanes of the type ``word``."""
     return Samples(n, count, np.zeros(4 * count_parts(n, lanes) * (count + 1) * lanes, word))
 
 
-@scratch
+@scratch(stored=True)
 def make_queue(n, count, first, lanes, word):
     """Return a queue for trials from ``first`` on, with ``count`` rows before the rows that identify the trial."""
     rows = count + 1 + group_index_rows(lanes)
@@ -140,7 +140,7 @@ def append_trials(queue, samples, trials, chosen, lanes):
     queue.filled[0] += bits.popcount(chosen)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def queue_trials(queue, samples, trials, chosen, repeated, lanes):
     """Append the chosen trials of a vector to a queue; trials with ``repeated`` labels sample further labels first."""
     repeated &= chosen

@@ -11,12 +11,16 @@ New entries go to the first usable root of ``$FASTCUBE_CACHE_DIR``, ``$XDG_CACHE
 temporary directory.  Entries are also loaded from read-only folders: those of ``$FASTCUBE_CACHE_PATH``, ``share/fastcube`` of the
 installation, and roots that this process may not write to.
 
+Blocks declared ``stored`` have entries of their own (``stored_blocks.py``), which kernels that are compiled later use.
+
 Entries are pickles and machine code.  A flipped bit changes results, and whoever can write to the folder can run code as its
 reader.  So every entry has a checksum file, which is verified before numba opens the entry.  No folder from the root down may be
 a link or be writable by others.  A folder that is written must belong to the user.  A folder that is only read may also belong to
 root or to the owner of site-packages, who could change fastcube itself.  Links in the root's own path are resolved first, because
 caches are often links to scratch space.
 """
+
+from __future__ import annotations
 
 import contextlib
 import hashlib
@@ -99,6 +103,13 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
     for path in sources:
         digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
     return f"code-{digest.hexdigest()[:16]}"
+
+
+def list_entries(place: str) -> list[CacheEntry]:
+    """Return the possible entries at a place, the writable folder's first."""
+    own = cache_folder()
+    entries = [] if own is None else [CacheEntry(own, place)]
+    return entries + [CacheEntry(folder, place, writable=False) for folder in list_read_only_folders()]
 
 
 #: Seconds between two attempts to take a lock that another process holds.

@@ -86,13 +86,13 @@ def _hash_codegen_modules() -> str:
     functions = [f for name, _, value in members for f in _iter_functions(value) if defining_module(f) == name]
     found = [
         (defining_module(f), f.__qualname__, hash_bytecode(f.__code__), values)
-        for f, values in iter_compiled_functions(functions, _is_codegen_module, _describe_declaration)
+        for f, values in iter_compiled_functions(functions, _is_codegen_module, describe_declaration)
         if _is_codegen_module(defining_module(f))
     ]
     return hashlib.sha256(repr(sorted(found, key=repr)).encode(errors="surrogatepass")).hexdigest()
 
 
-def _describe_declaration(value: Any) -> str:
+def describe_declaration(value: Any) -> str:
     """Return a text of a compiled function's declaration: numba's settings, and its compiler passes."""
     passes = getattr(getattr(value, "_compiler", None), "pipeline_class", None)
     return f"{sorted((k, repr(v)) for k, v in value.targetoptions.items())} {getattr(passes, '__qualname__', '')}"
@@ -101,7 +101,7 @@ def _describe_declaration(value: Any) -> str:
 def name_of(kernel: Any) -> str | None:
     """Return the name of a kernel's machine code; None if a captured value has no text that is equal in every process."""
     parts: list[Any] = [_hash_codegen_modules(), kernel.signature]
-    for function, values in iter_compiled_functions([kernel.function], _is_followed_module, _describe_declaration):
+    for function, values in iter_compiled_functions([kernel.function], _is_followed_module, describe_declaration):
         if _is_codegen_module(defining_module(function)):  # already in the hash of the code generators
             continue
         if any(text is None for _, text in values):

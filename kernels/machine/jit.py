@@ -35,7 +35,7 @@ from typing import Any
 import numba
 
 from . import numba_internals
-from .cache import CacheEntry, cache_folder, code_subfolder, list_read_only_folders
+from .cache import CacheEntry, code_subfolder, list_entries
 from .cache_roots import warn_once
 from .compiling import note_compilation
 from .content import name_of
@@ -64,6 +64,7 @@ _HAS_BLOCK_HOOKS = numba_internals.has_numba_members(
 )
 if _HAS_BLOCK_HOOKS:
     from .llvm_link import BLOCK_COMPILERS, KERNEL_COMPILER, SCRATCH_COMPILER
+    from .stored_blocks import store_block
 
 #: Numba's settings for functions that are linked into their callers: no entry point for Python, none for C.
 _LINK_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -158,9 +159,14 @@ class _EntryCache(numba.core.caching.FunctionCache):  # type: ignore[misc]
 
 
 def block(
-    function: Callable[..., Any] | None = None, *, always: bool = False, alone: bool = False, checked: bool = False
+    function: Callable[..., Any] | None = None,
+    *,
+    always: bool = False,
+    alone: bool = False,
+    checked: bool = False,
+    stored: bool = False,
 ) -> Any:
-    """Declare a building block of kernels that allocates nothing: compiled into its callers, for their types, never cached.
+    """Declare a building block of kernels that allocates nothing: compiled into its callers, for their types.
 
     References to its arrays are not counted.  Counting takes two atomic operations for each array at each call that LLVM does not
     inline.  For a short recursive search this is most of the time (dual-cube routing: 260 ns per route with counting, 75 ns
@@ -177,29 +183,36 @@ def block(
         that gain by being unrolled twice (the filter of unsafe nodes at (30, 15): 6% of all time) or by registers of their own.
     checked : bool
         As of ``scratch``.
+    stored : bool
+        The cache stores the block by itself (``stored_blocks.py``), for long blocks beside users' functions, and for blocks of
+        many kernels.
     """
     if function is None:
-        return functools.partial(block, always=always, alone=alone, checked=checked)
+        return functools.partial(block, always=always, alone=alone, checked=checked, stored=stored)
     if numba.config.DISABLE_JIT:
         return function
     if not _HAS_BLOCK_HOOKS:
         return numba.njit(nogil=True, **_bounds_options(checked))(function)
     settings = {"nogil": True, **_bounds_options(checked), "_nrt": False, "forceinline": always}
     declared = numba.njit(**settings, **_LINK_OPTIONS, pipeline_class=BLOCK_COMPILERS[alone])(function)
-    return _restrict_callers(_forbid_references(declared))
+    declared = _restrict_callers(_forbid_references(declared))
+    return store_block(declared) if stored and _HAS_CACHE_HOOKS else declared
 
 
-def scratch(function: Callable[..., Any], *, checked: bool = False) -> Any:
+def scratch(function: Callable[..., Any] | None = None, *, checked: bool = False, stored: bool = False) -> Any:
     """Declare a building block that allocates, such as the set-up of a kernel's arrays; otherwise like ``block``.
 
     With ``checked`` an index outside its array raises IndexError, instead of reading or writing there, and a division by zero
     raises ZeroDivisionError, instead of giving 0 or infinity.  Users' functions, including trials, are checked, and Python's
-    calls of them run the machine code.
+    calls of them run the machine code.  ``stored`` is that of ``block``.
     """
+    if function is None:
+        return functools.partial(scratch, checked=checked, stored=stored)
     settings = {"nogil": True, **_bounds_options(checked), "_nrt": True, "forceinline": False}
     if checked or numba.config.DISABLE_JIT or not _HAS_BLOCK_HOOKS:
         return numba.njit(**settings)(function)
-    return _restrict_callers(numba.njit(**settings, **_LINK_OPTIONS, pipeline_class=SCRATCH_COMPILER)(function))
+    declared = _restrict_callers(numba.njit(**settings, **_LINK_OPTIONS, pipeline_class=SCRATCH_COMPILER)(function))
+    return store_block(declared) if stored and _HAS_CACHE_HOOKS else declared
 
 
 def _bounds_options(checked: bool) -> dict[str, Any]:
@@ -229,6 +242,8 @@ class Kernel:
     ----------
     seconds : float
         Seconds that the first use took (compilation, or loading from the cache); 0.0 before it.
+    loaded : bool
+        Whether the first use loaded the machine code from the cache, perhaps after waiting for another process that compiled it.
     """
 
     def __init__(
@@ -244,6 +259,7 @@ class Kernel:
         self.cache = cache
         self.code = code
         self.seconds = 0.0
+        self.loaded = False
 
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
@@ -288,9 +304,7 @@ class Kernel:
             return []
         kind = self.function.__module__.removeprefix("fastcube.kernels.")
         place = f"{inside}/{kind}/{self.function.__name__[:60]}-{self.name}.nbi"
-        own = cache_folder()
-        entries = [] if own is None else [CacheEntry(own, place)]
-        return entries + [CacheEntry(folder, place, writable=False) for folder in list_read_only_folders()]
+        return list_entries(place)
 
     def _make_dispatcher(self, entry: CacheEntry | None) -> Any:
         """Declare the function to numba, with its machine code cached in ``entry`` unless that is None."""
@@ -317,6 +331,7 @@ class Kernel:
                 reject_forbidden_calls(dispatcher)  # if it raises, no checksums are written
             if entry is not None and not known:
                 entry.write_checksums()
+            self.loaded = known
         return dispatcher
 
     def _load_or_compile(self) -> Any:

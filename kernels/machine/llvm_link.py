@@ -24,10 +24,10 @@ from llvmlite.binding import Linkage
 from numba.core import compiler, compiler_machinery, errors, lowering, typed_passes
 
 #: Symbols of blocks declared ``alone``, which are optimised by themselves.
-_SEPARATE_SYMBOLS: set[str] = set()
+SEPARATE_SYMBOLS: set[str] = set()
 
 
-def _skip_machine_code(library: Any) -> None:
+def mark_without_machine_code(library: Any) -> None:
     """Mark a library as finished without making its machine code."""
     library._finalize_dynamic_globals()
     library._finalized = True
@@ -69,14 +69,14 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         super().run_pass(state)
         made = state.cr.fndesc
         if self.alone:
-            _SEPARATE_SYMBOLS.add(made.llvm_func_name)
+            SEPARATE_SYMBOLS.add(made.llvm_func_name)
         if not self.first:
             library._optimize_final_module = lambda: None
         prints = str(library._final_module).count(context.get_env_name(made)) > 1
         if prints:  # code that prints needs the entry point's environment
             entry = context.get_executable(library, made, state.cr.env)
         else:
-            library._finalize_final_module = functools.partial(_skip_machine_code, library)
+            library._finalize_final_module = functools.partial(mark_without_machine_code, library)
             entry = functools.partial(state.func_id.func)  # the key under which callers find the block
         context.insert_user_function(entry, made, [library])
         state.cr = state.cr._replace(cfunc=entry)
@@ -118,7 +118,7 @@ def _optimize_as_one(library: Any, optimize: Callable[[], None]) -> None:
         if (
             function.linkage == Linkage.linkonce_odr
             and not function.is_declaration
-            and function.name not in _SEPARATE_SYMBOLS
+            and function.name not in SEPARATE_SYMBOLS
         ):
             function.linkage = Linkage.private
     optimize()

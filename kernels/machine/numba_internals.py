@@ -8,7 +8,18 @@ same in all cases.
 from typing import Any
 
 import numba
-from numba.core import base, bytecode, caching, codegen, compiler, dispatcher, lowering, runtime, typed_passes
+from numba.core import (
+    base,
+    bytecode,
+    caching,
+    codegen,
+    compiler,
+    dispatcher,
+    lowering,
+    runtime,
+    serialize,
+    typed_passes,
+)
 
 from .cache_roots import warn_once
 
@@ -27,6 +38,9 @@ BLOCK_HOOKS: tuple[tuple[Any, str], ...] = (
     (codegen.CPUCodeLibrary, "_optimize_final_module"),
     (codegen.CPUCodeLibrary, "_finalize_final_module"),
     (codegen.CPUCodeLibrary, "_finalize_dynamic_globals"),
+    (codegen.CPUCodeLibrary, "serialize_using_bitcode"),
+    (compiler, "compile_result"),
+    (serialize, "dumps"),
 )
 CACHE_HOOKS: tuple[tuple[Any, str], ...] = (
     (bytecode.FunctionIdentity, "_unique_ids"),

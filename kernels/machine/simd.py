@@ -59,8 +59,10 @@ from .vectors import (
     Vector,
     address_type,
     call_llvm,
+    choose_lanes,
     intrinsic_suffix,
     llvm_type,
+    make_mask,
     operation,
     same_type,
 )
@@ -399,24 +401,21 @@ def _mask_like(vector: Any) -> Any:
     return Mask(vector.lanes) if isinstance(vector, Vector) else None
 
 
-@operation(_mask_like, lambda b, t, vector: ir.Constant(ir.VectorType(ir.IntType(1), t[0].lanes), [0] * t[0].lanes))
+@operation(_mask_like, lambda b, t, vector: ir.Constant(llvm_type(Mask(t[0].lanes)), [0] * t[0].lanes))
 def no_lane(vector: Any) -> Any:
     """Return the mask that selects no lane of ``vector``."""
     return np.zeros(len(vector), np.bool_)
 
 
-@operation(_mask_like, lambda b, t, vector: ir.Constant(ir.VectorType(ir.IntType(1), t[0].lanes), [1] * t[0].lanes))
+@operation(_mask_like, lambda b, t, vector: ir.Constant(llvm_type(Mask(t[0].lanes)), [-1] * t[0].lanes))
 def every_lane(vector: Any) -> Any:
     """Return the mask that selects every lane of ``vector``."""
     return np.ones(len(vector), np.bool_)
 
 
 def _emit_bits(b: Any, t: Any, mask: Any) -> Any:
-    return (
-        b.zext(b.bitcast(mask, ir.IntType(t[0].lanes)), ir.IntType(64))
-        if t[0].lanes < 64
-        else b.bitcast(mask, ir.IntType(64))
-    )
+    out = b.bitcast(choose_lanes(b, mask), ir.IntType(t[0].lanes))
+    return b.zext(out, ir.IntType(64)) if t[0].lanes < 64 else out
 
 
 @operation(lambda mask: types.uint64 if isinstance(mask, Mask) else None, _emit_bits)
@@ -426,6 +425,7 @@ def bits(mask: Any) -> Any:
 
 
 def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
+    """Return LLVM's bits of the lanes that are set in ``value``."""
     lanes, width = t[0].lanes, t[0].bits
     if "neon" not in FEATURES:
         value = value if lanes == 64 else b.trunc(value, ir.IntType(lanes))
@@ -440,7 +440,7 @@ def _emit_mask(b: Any, t: Any, vector: Any, value: Any) -> Any:
 
 @operation(
     lambda vector, value: Mask(vector.lanes) if isinstance(vector, Vector) and value == types.uint64 else None,
-    _emit_mask,
+    lambda b, t, vector, value: make_mask(b, _emit_mask(b, t, vector, value)),
 )
 def mask(vector: Any, value: Any) -> Any:
     """Return the mask over the lanes of ``vector`` with the bits of a ``uint64``."""
@@ -451,7 +451,7 @@ def _select_type(m: Any, x: Any, y: Any) -> Any:
     return x if isinstance(m, Mask) and isinstance(x, Vector) and x == y and m.lanes == x.lanes else None
 
 
-@operation(_select_type, lambda b, t, m, x, y: b.select(m, x, y))
+@operation(_select_type, lambda b, t, m, x, y: b.select(choose_lanes(b, m), x, y))
 def select(m: Any, x: Any, y: Any) -> Any:
     """Return ``x`` in the lanes of the mask ``m``, and ``y`` in the other lanes."""
     return np.where(m, x, y)
@@ -715,7 +715,7 @@ def _register_operator(op: Any, emit: Callable[..., Any], compares: bool, masks:
             value if isinstance(t, (Vector, Mask)) else _emit_like(b, (kind, types.int64), None, value)
             for t, value in zip(sig.args, args, strict=True)
         ]
-        return emit(b, *values)
+        return make_mask(b, emit(b, *values)) if compares else emit(b, *values)
 
     pairs = [(Vector, Vector), (Vector, types.Integer), (types.Integer, Vector)] + [(Mask, Mask)] * masks
     for pair in pairs:

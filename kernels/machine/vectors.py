@@ -12,7 +12,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
+from .target import FEATURES
+
 BITS = 512
+
+#: Whether a mask is one bit per lane in machine code.  Elsewhere it is a vector of the lanes' width, of zeros and of lanes with
+#: all bits: LLVM splits bits for more lanes than a register has bytes into single bytes wherever they pass from one basic block
+#: to another, and comparing 8-bit lanes took eight times as long on AVX2.
+HAS_BIT_MASKS = "avx512bw" in FEATURES
 
 
 class Vector(types.Type):  # type: ignore[misc]
@@ -25,9 +32,10 @@ class Vector(types.Type):  # type: ignore[misc]
 
 
 class Mask(types.Type):  # type: ignore[misc]
-    """Numba type of a mask with one bit per lane."""
+    """Numba type of a mask over lanes."""
 
     def __init__(self, lanes: int) -> None:
+        self.bits = 1 if HAS_BIT_MASKS else BITS // lanes
         self.lanes = lanes
         super().__init__(name=f"Mask({lanes})")
 
@@ -35,13 +43,13 @@ class Mask(types.Type):  # type: ignore[misc]
 @register_model(Vector)
 class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, dmm: Any, fe_type: Vector) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(fe_type.bits), fe_type.lanes))
+        super().__init__(dmm, fe_type, llvm_type(fe_type))
 
 
 @register_model(Mask)
 class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, dmm: Any, fe_type: Mask) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.lanes))
+        super().__init__(dmm, fe_type, llvm_type(fe_type))
 
 
 def address_type(t: Any) -> Any:
@@ -110,7 +118,18 @@ def same_type(*args: Any) -> Any:
 
 def llvm_type(t: Any) -> Any:
     """Return the LLVM type of a vector or mask."""
-    return ir.VectorType(ir.IntType(1 if isinstance(t, Mask) else t.bits), t.lanes)
+    return ir.VectorType(ir.IntType(t.bits), t.lanes)
+
+
+def make_mask(builder: Any, chosen: Any) -> Any:
+    """Return the value of a mask from LLVM's bits of its lanes, the result of a comparison."""
+    kind = llvm_type(Mask(chosen.type.count))
+    return chosen if HAS_BIT_MASKS else builder.sext(chosen, kind)
+
+
+def choose_lanes(builder: Any, mask: Any) -> Any:
+    """Return LLVM's bits of the lanes that a mask selects."""
+    return mask if HAS_BIT_MASKS else builder.icmp_signed("<", mask, ir.Constant(mask.type, [0] * mask.type.count))
 
 
 def call_llvm(builder: Any, name: str, returns: Any, *values: Any) -> Any:
@@ -121,4 +140,4 @@ def call_llvm(builder: Any, name: str, returns: Any, *values: Any) -> Any:
 
 def intrinsic_suffix(t: Any) -> str:
     """Return the last part of the names of LLVM's intrinsics for this vector type, such as ``v8i64``."""
-    return f"v{t.lanes}i{1 if isinstance(t, Mask) else t.bits}"
+    return f"v{t.lanes}i{t.bits}"

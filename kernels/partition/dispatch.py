@@ -1,11 +1,24 @@
 """Select the kernel that searches for 2-partitions at a point (n, f)."""
 
-from ..machine.dispatch import KernelTable, serve_any_point
+from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
 
-# Largest number of faults of Q_0, Q_1, ... for which lanes of trials are the fastest, measured to about a tenth; from Q_21 on
-# they are compared with the list.
-_LANES_MIN_FAULTS = (0, 0, 16, 16, 16, 16, 15, 20, 24, 26, 28, 32, 40, 52, 72, 110, 160, 200, 280, 400, 560)
-_LANES_OF_LARGE_CUBES = 450
+#: Largest number of faults of Q_0, Q_1, ... for which lanes of trials are the fastest, with AVX-512 or without; from Q_21 on they
+#: are compared with the list.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
+_MOST_IN_LANES = {
+    True: (
+        *(0, 0, 16, 16, 16, 16, 15, 20, 24, 26, 28, 32, 40, 58, 85, 127, 183, 260, 360, 520, 640, 900, 1050, 1100),
+        *(1130, 1130, 1140, 1150, 1150, 1150, 1150, 1200, 1200),
+    ),
+    False: (
+        *(0, 0, 16, 16, 16, 16, 15, 20, 24, 26, 28, 32, 40, 55, 82, 122, 178, 222, 320, 450, 510, 600, 700, 750),
+        *(800, 800, 800, 800, 800, 800, 800, 850, 900),
+    ),
+}
+#: From Q_33 on, where the filter compares a part of each label.
+_LANES_OF_LARGE_CUBES = {True: 1700, False: 1100}
+
+#: Largest number of faults of Q_20 for which the list is faster than the bitmap; in smaller cubes the bitmap is always faster.
+_MOST_LISTED = 640
 
 
 def most_faults(n: int) -> int:
@@ -15,9 +28,11 @@ def most_faults(n: int) -> int:
 
 def _choose_partition_kernel(n: int, f: int) -> str:
     """Select a kernel by measured times, 2 <= n <= 62 and 0 <= f <= most_faults(n)."""
-    if f <= (_LANES_MIN_FAULTS[n] if n <= 20 else _LANES_OF_LARGE_CUBES):
+    most = _MOST_IN_LANES[has_avx512()]
+    if f <= (most[n] if n < len(most) else _LANES_OF_LARGE_CUBES[has_avx512()]):
         return f"lanes.TWO_PARTITION_LANES_{8 if n <= 8 else 16 if n <= 16 else 32}"
-    return "bitmap.two_partition_marked" if n <= 20 else "scalar.TWO_PARTITION_SINGLE"
+    is_marked = n < 20 or (n == 20 and f > _MOST_LISTED)
+    return "bitmap.two_partition_marked" if is_marked else "scalar.TWO_PARTITION_SINGLE"
 
 
 TWO_PARTITION = KernelTable(

@@ -106,7 +106,7 @@ _QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 # ---------------------------------------------------------------- 1. filter
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def inspect_vector(work, trials, lanes):
     """Return masks of the trials of a vector, as bits, and the offsets between the ends.
 
@@ -179,7 +179,7 @@ def _make_filter(add_high: Any) -> Any:
 # ---------------------------------------------------------------- 2. closure
 
 
-@block
+@block(stored=True)
 def close_first_vector(cells, masks, f):
     """Close the subcubes of a queue's first vector, with the loops unrolled for f = 4 .. 7."""
     if f == 4:

@@ -273,35 +273,40 @@ def make_route_rules(blocked: Any) -> Any:
     return _make_route1_rule(blocked, others), _make_route2_rule(blocked, others)
 
 
-@block
-def route3_rule(world, curr, difference, whole, k, search):
-    """Return ROUTE3(1)'s bit (Figure 6): try nearer active, then nearer unsafe, then farther active neighbours (R10, R11).
+def make_route3_rule(blocked: Any, is_closed: Any) -> Any:
+    """Return the rule of ROUTE3(1) for blocks ``blocked(world, x, bit)`` and ``is_closed(world, x)``: faulty or unsafe."""
 
-    ``world`` is a ``Faults`` after ``unsafe_subcubes``.  The ends of a faulty link are faulty or unsafe, so a faulty link never
-    leads to an active node.
-    """
-    rest = difference
-    while rest:
-        bit = highest_bit(rest)
-        rest ^= bit
-        if not listed.is_closed(world, curr ^ bit):
-            return bit
-    rest = difference
-    while rest:
-        bit = highest_bit(rest)
-        rest ^= bit
-        if not listed.blocked(world, curr, bit):
-            return bit
-    rest = whole & ~difference
-    while rest:
-        bit = highest_bit(rest)
-        rest ^= bit
-        if not listed.is_closed(world, curr ^ bit):
-            return bit
-    return ZERO
+    @block
+    def route3_rule(world, curr, difference, whole, k, search):
+        """Return ROUTE3(1)'s bit (Figure 6): try nearer active, then nearer unsafe, then farther active neighbours (R10, R11).
+
+        The ends of a faulty link are faulty or unsafe, so a faulty link never leads to an active node.
+        """
+        rest = difference
+        while rest:
+            bit = highest_bit(rest)
+            rest ^= bit
+            if not is_closed(world, curr ^ bit):
+                return bit
+        rest = difference
+        while rest:
+            bit = highest_bit(rest)
+            rest ^= bit
+            if not blocked(world, curr, bit):
+                return bit
+        rest = whole & ~difference
+        while rest:
+            bit = highest_bit(rest)
+            rest ^= bit
+            if not is_closed(world, curr ^ bit):
+                return bit
+        return ZERO
+
+    return route3_rule
 
 
 route1_rule, route2_rule = make_route_rules(listed.blocked)
+route3_rule = make_route3_rule(listed.blocked, listed.is_closed)  # the faults after ``unsafe_subcubes``
 simulate_route1, simulate_route2, simulate_route3 = (
     make_simulator(route1_rule),
     make_simulator(route2_rule, searching=True),

@@ -6,7 +6,7 @@ ends.  Up to n = 12 it compares them with a shortest path.  ``ROUTING_SETS`` cou
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,39 +76,57 @@ def is_closed_on_route(faults, s, t):
     return False
 
 
-@block
-def finish_trial(trial, passes, meets, safe, s, t, at, tally):
-    """Route and count one trial whose faults are closed.
+def make_trial_finisher(go1: Any, go2: Any, go3: Any, find_shortest: Any, is_same: Any) -> Any:
+    """Return the block ``finish_trial(trial, passes, meets, safe, s, t, at, tally)``, which routes and counts one trial.
 
     ``passes``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because they try it first at each of its
     nodes.  ``meets``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path, because the first nearer neighbour
     is active at each node.  ROUTE2(1) equals ROUTE1(1): both send to the first nonfaulty nearer neighbour, and without one both
     take the same detour.
+
+    Parameters
+    ----------
+    go1, go2, go3 : block
+        Simulators of ROUTE1, ROUTE2 and ROUTE3 (``rules.make_simulator``) on ``trial.faults``, which are closed.
+    find_shortest : block
+        ``find_shortest(faults, s, t, n, cube)``: links of a shortest path, or -1.
+    is_same : block
+        ``is_same(faults, s, t)``: whether two nonfaulty nodes are in one maximal unsafe subcube (R21).
     """
-    faults, search = trial.faults, trial.search
-    whole = (ONE << np.uint64(trial.n)) - ONE
-    h = popcount(s ^ t)
-    links1 = h
-    links2 = h
-    links3 = LOST
-    if not passes:
-        links1 = simulate_route1(faults, s, t, whole, trial.k, search)
-        links2 = links1 if trial.k == 1 else simulate_route2(faults, s, t, whole, trial.k, search)
-    tally[ROUTE_DELIVERED] += passes
-    record1(tally, links1, h, at)
-    record2(tally, links2, h, at)
-    record_limit(tally, links2)
-    if safe:
-        links3 = simulate_route3(faults, s, t, whole, trial.k, search) if meets else h
-        record_active(tally, 1, passes, links1 >= 0, links2 >= 0)
-        record3(tally, links3, h, at)
-        record_comparison(tally, links1, links3)
-        tally[SAME_SUBCUBE] += is_same_subcube(faults, s, t)
-    if trial.n <= MAX_SEARCHED_DIMENSION:
-        least = h  # no path is shorter
-        if h not in (links1, links2, links3):
-            least = find_shortest_length(faults, s, t, trial.n, trial.cube)
-        record_shortest(tally, links1, links2, links3, least)
+
+    @block
+    def finish_trial(trial, passes, meets, safe, s, t, at, tally):
+        faults, search = trial.faults, trial.search
+        whole = (ONE << np.uint64(trial.n)) - ONE
+        h = popcount(s ^ t)
+        links1 = h
+        links2 = h
+        links3 = LOST
+        if not passes:
+            links1 = go1(faults, s, t, whole, trial.k, search)
+            links2 = links1 if trial.k == 1 else go2(faults, s, t, whole, trial.k, search)
+        tally[ROUTE_DELIVERED] += passes
+        record1(tally, links1, h, at)
+        record2(tally, links2, h, at)
+        record_limit(tally, links2)
+        if safe:
+            links3 = go3(faults, s, t, whole, trial.k, search) if meets else h
+            record_active(tally, 1, passes, links1 >= 0, links2 >= 0)
+            record3(tally, links3, h, at)
+            record_comparison(tally, links1, links3)
+            tally[SAME_SUBCUBE] += is_same(faults, s, t)
+        if trial.n <= MAX_SEARCHED_DIMENSION:
+            least = h  # no path is shorter
+            if h not in (links1, links2, links3):
+                least = find_shortest(faults, s, t, trial.n, trial.cube)
+            record_shortest(tally, links1, links2, links3, least)
+
+    return finish_trial
+
+
+finish_trial = make_trial_finisher(
+    simulate_route1, simulate_route2, simulate_route3, find_shortest_length, is_same_subcube
+)
 
 
 @block

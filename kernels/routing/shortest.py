@@ -34,7 +34,7 @@ def search_bitmasks_for(n):
     )
 
 
-@block
+@block(stored=True)
 def find_shortest_length(faults, s, t, n, cube):
     """Return the length of a shortest path from s to t without faulty nodes and links; -1 if there is none.
 

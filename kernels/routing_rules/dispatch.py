@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
-from ..routing.dispatch import is_for_lanes
+from ..routing.dispatch import expect_close_pairs, is_for_lanes
+from ..routing.layout import MAX_SEARCHED_DIMENSION
 
 #: Up to this number of faulty nodes, trials without close faults are filtered out first.  With more faults nearly all trials have
 #: two faults within distance 2.
@@ -30,15 +31,29 @@ def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[
 
 _KERNELS = {
     "scalar.ROUTING_RULES_SINGLE": serve_any_point,
+    "bytes_per_node.ROUTING_RULES_BYTES": lambda n, f, links: not links and n <= MAX_SEARCHED_DIMENSION,
     "whole_cube.ROUTING_RULES_WHOLE_8": lambda n, f, links: 6 <= n <= 8 and is_for_lanes(n, f, links),
     "whole_cube.ROUTING_RULES_WHOLE_16": lambda n, f, links: 9 <= n <= 12 and is_for_lanes(n, f, links),
     "lanes.ROUTING_RULES_LANES_16": lambda n, f, links: 9 <= n <= 16 and is_for_lanes(n, f, links),
     "lanes.ROUTING_RULES_LANES_32": lambda n, f, links: n >= 17 and is_for_lanes(n, f, links),
 }
 
-#: CPU seconds of compiling a kernel for all eight rules, and approximate nanoseconds of a trial, by kernel.
-COMPILE_SECONDS = dict.fromkeys(_KERNELS, 30.0) | {"scalar.ROUTING_RULES_SINGLE": 17.0}
-NANOSECONDS = dict.fromkeys(_KERNELS, 250.0) | {"scalar.ROUTING_RULES_SINGLE": 2500.0}
+#: CPU seconds of compiling a kernel for all eight rules, by kernel.
+COMPILE_SECONDS = dict.fromkeys(_KERNELS, 30.0) | {
+    "scalar.ROUTING_RULES_SINGLE": 17.0,
+    "bytes_per_node.ROUTING_RULES_BYTES": 7.0,
+}
+
+
+def estimate_nanoseconds(name: str, n: int, f: int, links: int) -> float:
+    """Return the approximate time of a trial of all eight rules by a kernel."""
+    scalar = 200.0 + 40.0 * f
+    if name == "scalar.ROUTING_RULES_SINGLE":
+        return scalar
+    if name == "bytes_per_node.ROUTING_RULES_BYTES":
+        return 2 * scalar + min(1.0, expect_close_pairs(n, f) / 2) * 150.0 * n * f
+    return scalar / 10
+
 
 #: Faults up to which lanes are faster than whole cubes, with AVX-512 or without.  Measured on an AMD EPYC (Zen 4) in November
 #: 2026, without AVX-512 compiled for AVX2.

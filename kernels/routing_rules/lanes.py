@@ -71,7 +71,7 @@ def count_decided(work, chosen, at, which):
         work.first[which] = min(work.first[which], at)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def _classify_queue_vector(work, lanes):
     """Return three lane masks for the first vector of the queue, as bits.
 

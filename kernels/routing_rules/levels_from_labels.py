@@ -38,7 +38,7 @@ def _set_row(cells, i, lanes, vector):
     simd.store(cells, lanes * i, vector)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def pad_labels(work, lanes):
     """Fill the rows of labels after each trial's faults with the trial's first fault.
 
@@ -114,7 +114,7 @@ def greedily_delivered_lanes(work, rows, lanes):
     return simd.bits(rest == zero)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def find_simple_lanes(work, rows, lanes):
     """Return the lanes with no fault on the first path, and the lanes with that or with at most one fault between the ends."""
     s, t = _row(work.ends, SOURCES, lanes), _row(work.ends, DESTINATIONS, lanes)
@@ -132,7 +132,7 @@ def find_simple_lanes(work, rows, lanes):
     return ~simd.bits(lost), ~(simd.bits(two) & simd.bits(lost))
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def level_known_lanes(work, lanes):
     """Return the lanes with f + 2 distinct labels whose first or last preferred neighbour is known to have level H - 1."""
     far = work.fault_rows  # rows 2 i and 2 i + 1: 0 where fault i is within H - 2 of p, and of q, else all bits

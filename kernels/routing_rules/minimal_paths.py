@@ -13,7 +13,7 @@ MOST_SEARCHED_DIMENSIONS = 24
 _ALL_BLOCKED = np.uint32(0xFFFFFFFF)
 
 
-@block
+@block(stored=True)
 def has_minimal_path(faults, s, t, shut):
     """Return 1 if a nonfaulty path of H links exists, H the Hamming distance, 0 if not, and -1 if H is too large to search.
 

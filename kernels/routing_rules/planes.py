@@ -55,7 +55,7 @@ def _is_marked(planes, at, x):
     return planes[np.uint64(at) + (x >> _6 << _3)] >> (x & _63) & ONE
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def place_trial(work, key, t, n, column, lanes, at):
     """Mark the faults of trial ``t`` in its lane of a plane, which is clear before, and write its column of ``ends``.
 
@@ -91,7 +91,7 @@ def _node_bit(x, v):
     return simd.one_hot(x - simd.splat(np.uint64(64 * v)))
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def place_eight(work, column, lanes, at):
     """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than sampled.
 
@@ -139,7 +139,7 @@ def place_eight(work, column, lanes, at):
 # ---------------------------------------------------------------- safety statuses
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def mark_neighbours(work, n, column, slots):
     """Write the planes of preferred and of spare neighbours of eight sources; return the Hamming distances of the messages."""
     planes, size = work.planes, plane_words(n)
@@ -252,7 +252,7 @@ def _lanes_with_node_outside(planes, at, without, size):
     return simd.bits(found != 0)
 
 
-@block
+@block(stored=True)
 def find_delivered_lanes(planes, faulty, n, h, open_, kind):
     """Return the lanes among ``open_`` whose message LEVELS, or VECTORS, delivers over H links, and over H + 2 links.
 
@@ -287,7 +287,7 @@ def find_delivered_lanes(planes, faulty, n, h, open_, kind):
     return minimal, detour
 
 
-@block
+@block(stored=True)
 def active_lanes(planes, faulty, n):
     """Return the lanes, as bits, with an active node: neither faulty nor unsafe.
 

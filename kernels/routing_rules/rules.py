@@ -97,7 +97,7 @@ def rule_context_for(n, faults, between):
     )
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def blocked_bits(faults, x, whole):
     """Return the dimensions of node ``x`` over which a hop is not good: the link or the neighbour is faulty."""
     f = faults.size[0]
@@ -163,13 +163,13 @@ def route(world, status, s, t):
 
 
 @first_path
-@block(always=True)
+@block(always=True, stored=True)
 def route1(world, status, s, t):
     """Route by ROUTE1(1)."""
     return simulate_route1(world.faults, s, t, world.whole, np.int64(1), world.search)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def route3(world, status, s, t):
     """Route by ROUTE3(1); refuse the message if no node is active."""
     if not world.facts[HAS_ACTIVE_NODE]:
@@ -263,7 +263,7 @@ def _decide_before_routing(world, status, s, t, kind, known):
     return h if h == 1 and not is_faulty_link(world.faults, s, s ^ t) else NOT_KNOWN
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def levels(world, status, s, t):
     """Route by LEVELS.  The source's level is not needed: if it is H > 1 or more, a preferred neighbour has H - 1 or more."""
     result = _decide_before_routing(world, status, s, t, LEVELS, world.facts[LEVELS_RESULT])
@@ -281,7 +281,7 @@ def levels(world, status, s, t):
     return _add_first_link(_route_by_level(faults, status, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def vectors(world, status, s, t):
     """Route by VECTORS, as by LEVELS but with safety vectors."""
     result = _decide_before_routing(world, status, s, t, VECTORS, world.facts[VECTORS_RESULT])
@@ -401,20 +401,20 @@ _a1, _dfs, _sidetrack = make_bounded_rules(blocked_bits)
 
 
 @first_path
-@block(always=True)
+@block(always=True, stored=True)
 def a1(world, status, s, t):
     """Route by A1 (Chen & Shin)."""
     return _a1(world.faults, s, t, world.whole, world.came)
 
 
 @first_path
-@block(always=True)
+@block(always=True, stored=True)
 def dfs(world, status, s, t):
     """Route by DFS, the depth-first search of Chen & Shin."""
     return _dfs(world.faults, s, t, world.whole, world.came, world.seen)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def sidetrack(world, status, s, t):
     """Route by SIDETRACK (Gordon & Stout)."""
     if world.facts[FAULTS_BETWEEN] == 0:

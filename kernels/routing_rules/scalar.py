@@ -47,7 +47,7 @@ class Scratch(NamedTuple):
     links: Ints  #: result of each rule
 
 
-@scratch
+@scratch(stored=True)
 def set_up(params):
     """Return scratch memory for trials at (n, f, links) = params, of up to 64 rules."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
@@ -56,14 +56,14 @@ def set_up(params):
     return Scratch(world, safety_status_for(n, f, links), np.zeros(64, np.int64))
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def begin_trial(scratch, t):
     """Begin trial ``t``, whose faults are closed: discard the safety statuses of the trial before."""
     forget_safety_status(scratch.status, scratch.world.faults)
     scratch.world.now[TRIAL_NUMBER] = np.uint64(t)
 
 
-@block(always=True)
+@block(always=True, stored=True)
 def find_facts(world, s, t):
     """Compute the facts that decide most messages (``rules``) from closed faults.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..cube.tables import named_slots, named_step
-from ..draws.nodes import count_sampled_labels, node_label
+from ..draws.node_marks import OPEN, REACHED, mark_nodes
 from ..machine.array_types import I64, Bytes, Ints32
 from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
@@ -20,9 +20,6 @@ from .layout import COMPARED_EVENTS, SURVIVAL
 _COUNTS, _CUBE = SURVIVAL.family("{}", COMPARED_EVENTS), SURVIVAL.family("cube_{}", COMPARED_EVENTS)
 _DIFFS, _DIFFERS = SURVIVAL.family("{}_diff", COMPARED_EVENTS), SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _PAIRS = SURVIVAL.counter("pairs")
-
-#: Marks of a node: not yet reached, reached by the search, faulty.
-_OPEN, _REACHED, _FAULTY = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 class Workspace(NamedTuple):
@@ -48,32 +45,6 @@ def set_up(params):
     )
 
 
-@block
-def _draw_nodes(key, t, work):
-    """Mark trial ``t``'s faulty nodes and write its ends, as ``faults.draw`` samples them; return the number of ends, 0 or 2."""
-    n, f, marks, ends = work.n, work.f, work.marks, work.ends
-    nodes = np.int64(1) << n
-    few = count_sampled_labels(n, f)
-    several = 2 if nodes - f >= 2 else 0
-    before, after = (_OPEN, _FAULTY) if few == f else (_FAULTY, _OPEN)
-    for v in range(nodes):
-        marks[v] = before
-    wanted = few + several if few == f else few
-    first = f if few == f else np.int64(0)  # place of s in the sequence of distinct labels
-    count, j = np.int64(0), np.int64(0)
-    while count < wanted:
-        x = np.int64(node_label(key, t, j, n))
-        j += 1
-        if marks[x] == before:
-            marks[x] = after if count < few else _REACHED  # the ends, so that they are not sampled twice
-            if 0 <= count - first < several:
-                ends[count - first] = x
-            count += 1
-    for i in range(several):
-        marks[ends[i]] = _OPEN
-    return several
-
-
 def _make_search(step: Any, slots: Any) -> Any:
     """Return the block ``find_events(work, ends)``: the four events of COMPARED_EVENTS in a network, as bits."""
 
@@ -81,7 +52,7 @@ def _make_search(step: Any, slots: Any) -> Any:
     def reach(work, start):
         """Reach the component of a node and return its number of nodes."""
         marks, queue = work.marks, work.queue
-        queue[0], marks[start] = start, _REACHED
+        queue[0], marks[start] = start, REACHED
         at, count = np.int64(0), np.int64(1)
         many = slots(work.network, work.n)
         while at < count:
@@ -89,8 +60,8 @@ def _make_search(step: Any, slots: Any) -> Any:
             at += 1
             for d in range(many):
                 w = step(work.network, v, np.int64(d), work.n)
-                if marks[w] == _OPEN:
-                    marks[w] = _REACHED
+                if marks[w] == OPEN:
+                    marks[w] = REACHED
                     queue[count] = w
                     count += 1
         return count
@@ -101,14 +72,14 @@ def _make_search(step: Any, slots: Any) -> Any:
         parts, isolated, pair = np.int64(0), np.int64(0), False
         if ends:
             parts, isolated = np.int64(1), np.int64(reach(work, np.int64(work.ends[0])) == 1)
-            pair = marks[work.ends[1]] == _REACHED
+            pair = marks[work.ends[1]] == REACHED
         for v in range(marks.size):
-            if marks[v] == _OPEN:
+            if marks[v] == OPEN:
                 isolated += reach(work, np.int64(v)) == 1
                 parts += 1
         for v in range(marks.size):
-            if marks[v] == _REACHED:
-                marks[v] = _OPEN
+            if marks[v] == REACHED:
+                marks[v] = OPEN
         extra_1 = parts > 1 and isolated == 0
         return np.int64(parts == 1) | np.int64(isolated == 0) << 1 | np.int64(extra_1) << 2 | np.int64(pair) << 3
 
@@ -141,7 +112,7 @@ def _tally_events(work, ends, own, cube, tally):
 
 @block
 def _trial_in_cube(key, t, params, scratch, tally):
-    ends = _draw_nodes(key, t, scratch)
+    ends = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
     found = _find_in_cube(scratch, ends)
     _tally_events(scratch, ends, found, found, tally)
 
@@ -151,7 +122,7 @@ _find_in_network = _make_search(named_step, named_slots)
 
 @block
 def _trial_in_network(key, t, params, scratch, tally):
-    ends = _draw_nodes(key, t, scratch)
+    ends = mark_nodes(key, t, scratch.n, scratch.f, scratch.marks, scratch.queue, scratch.ends)
     _tally_events(scratch, ends, _find_in_network(scratch, ends), _find_in_cube(scratch, ends), tally)
 
 

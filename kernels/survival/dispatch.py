@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..machine.dispatch import KernelTable, serve_any_point
+from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
 
 if TYPE_CHECKING:
     from ..machine.jit import Kernel
@@ -28,26 +27,21 @@ def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]
     )
 
 
-_has_few_faults = _make_few_faults_condition(4, MOST_DIMENSIONS)
+#: Largest number of faults of Q_n for which comparing pairs of faults is the fastest, with AVX-512 or without; from Q_13 on it is
+#: wherever it serves.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
+_MOST_FEW = {
+    True: {6: 7, 7: 10, 8: 13, 9: 20, 10: 28, 11: 43, 12: 62},
+    False: {6: 6, 7: 9, 8: 13, 9: 18, 10: 24, 11: 36, 12: 52},
+}
+
+_has_few_faults = _make_few_faults_condition(6, MOST_DIMENSIONS)
 
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
-    """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare (measured, n = 6 .. 12)."""
-    if _has_few_faults(network, n, f, links) and n <= f <= 4 * n and _searched_fraction(n, f) < 0.05:
+    """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare."""
+    if _has_few_faults(network, n, f, links) and n <= f <= _MOST_FEW[has_avx512()].get(n, f):
         return "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
     return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
-
-
-def _searched_fraction(n: int, f: int) -> float:
-    """Return the approximate fraction of trials that ``few.py`` searches: some fault has K - 1 others at distance two.
-
-    c and K are those of ``few.py``.  The others at distance two of one fault are taken as Poisson.
-    """
-    c = max((c for c in range(1, n + 2) if c * n - c * (c + 1) // 2 + 1 <= f), default=1)
-    needed = n - (c.bit_length() - 1) - 1  # K - 1
-    mean = (f - 1) * n * (n - 1) / 2 / 2**n
-    below: float = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(needed))
-    return f * max(0.0, 1.0 - below)
 
 
 def _estimate_survival_times(network: str, n: int, f: int, links: int) -> dict[str, float]:
@@ -103,6 +97,15 @@ HITTING = KernelTable(
         "hitting.HITTING_LINKS": lambda network, failing, n: failing == "links",
     },
 )
+#: The kinds of failure domains; kernels get a kind as its place.
+DOMAINS = ("board-2", "board-4", "board-8", "switch")
+SURVIVAL_DOMAINS = KernelTable(
+    __package__,
+    {
+        "domains.SURVIVAL_BOARDS": lambda network, n, f, domain, domains: domain != "switch",
+        "domains.SURVIVAL_SWITCHES": lambda network, n, f, domain, domains: domain == "switch",
+    },
+)
 SURVIVAL_COMPONENTS = KernelTable(__package__, {"scalar.SURVIVAL_COMPONENTS": serve_any_point})
 
 
@@ -141,4 +144,26 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], failing: str) -> K
         make_curve_scratch(wrap_user_step(step), many),
         cache=cache,
         code=getattr(step, "py_func", step),
+    )
+
+
+@functools.cache
+def user_domains_kernel(step: Any, slots: Callable[[int], int] | None, domain: Any) -> Kernel:
+    """Return the kernel of ``survival-domains`` for a user's network, or the built-in ones, and a user's domains, or boards."""
+    from ..cube.tables import named_slots, named_step, wrap_user_slots, wrap_user_step
+    from ..machine.trials import name_variant
+    from .domains import board_of, domains_kernel, wrap_user_domain
+
+    own_slots = wrap_user_slots(slots, MOST_DIMENSIONS) if slots else named_slots
+    own_step = wrap_user_step(step) if step else named_step
+    given = [function for function in (domain, step) if function]
+    name, cache = name_variant(*given, own_slots)
+    return domains_kernel(
+        own_step,
+        own_slots,
+        wrap_user_domain(domain) if domain else board_of,
+        False,
+        f"own_{bool(step)}_{bool(domain)}_{name}",
+        cache=cache,
+        code=getattr(given[0], "py_func", given[0]),
     )

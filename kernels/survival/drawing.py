@@ -72,7 +72,7 @@ def lane_places(n, f):
 
 @scratch
 def drawing_workspace_for(n, f):
-    """Return scratch memory for f faulty nodes, or with f = -1 for faulty nodes at a rate."""
+    """Return scratch memory for f faulty nodes, or with f = -1 for faulty nodes at a rate; f = 2^(n-1) serves any number."""
     rows = 64 * lane_places(n, f) if f >= 0 else np.int64(0)
     wide = n > 8
     return DrawingWorkspace(
@@ -116,6 +116,14 @@ def ground_word(n, f):
 
 
 @block(always=True)
+def flip_bit(words, at, bit, ground):
+    """Set a bit of a word to the complement of ``ground``; return 1 if it was not, else 0."""
+    marked = words[at] ^ ground
+    words[at] = ground ^ (marked | bit)
+    return np.int64(marked & bit == ZERO)
+
+
+@block(always=True)
 def _flip_label_bits(key, first, n, f, labels, word, workspace):
     """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, filled by ``ground_word``."""
     few, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
@@ -126,18 +134,29 @@ def _flip_label_bits(key, first, n, f, labels, word, workspace):
         got = np.int64(0)
         k = np.int64(0)
         while k < few:  # as if all labels were distinct
-            x = np.int64(labels[64 * k + i]) & inside
-            marked = own[x] ^ ground
-            own[x] = ground ^ (marked | bit)
-            got += np.int64(marked & bit == ZERO)
+            got += flip_bit(own, np.int64(labels[64 * k + i]) & inside, bit, ground)
             k += 1
         while got < few:
             x = np.int64(labels[64 * k + i]) & inside if k < ready else np.int64(node_label(key, first + i, k, n))
-            marked = own[x] ^ ground
-            own[x] = ground ^ (marked | bit)
-            got += np.int64(marked & bit == ZERO)
+            got += flip_bit(own, x, bit, ground)
             k += 1
         workspace.place[64 * word + i] = k
+
+
+@block(always=True)
+def _write_labels(key, first, n, ready, workspace):
+    """Write ``ready`` labels of trials first .. first + 63 to the workspace."""
+    width = field_width(n)
+    for part in range(width // 8):  # 8 blocks hold 64 trials' fields of 8 bits, 32 of 16
+        prepared = philox.prepare_lanes(key, np.uint64(first * width // 64 + 8 * part), philox.LABELS)
+        for k in range(0, ready, 2):
+            even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
+            if n <= 8:
+                simd.store(workspace.rows8, 64 * k, simd.as8(even))
+                simd.store(workspace.rows8, 64 * k + 64, simd.as8(odd))
+            else:
+                simd.store(workspace.rows16, 64 * k + 32 * part, simd.as16(even))
+                simd.store(workspace.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
 
 
 @block
@@ -146,22 +165,11 @@ def draw_nodes(key, group, n, f, rows, workspace):
 
     Labels are marked in slices, which stay in the L1 cache, and the slices are transposed to rows.
     """
-    ready = lane_places(n, f)
     nodes = np.int64(1) << n
     _fill_rows(workspace.slices, nodes, ground_word(n, f))
-    width = field_width(n)
     for word in range(8):
         first = group + 64 * word
-        for part in range(width // 8):  # 8 blocks hold 64 trials' fields of 8 bits, 32 of 16
-            prepared = philox.prepare_lanes(key, np.uint64(first * width // 64 + 8 * part), philox.LABELS)
-            for k in range(0, ready, 2):
-                even, odd = philox.word_lanes(key, prepared, np.uint64(k >> 1))
-                if n <= 8:
-                    simd.store(workspace.rows8, 64 * k, simd.as8(even))
-                    simd.store(workspace.rows8, 64 * k + 64, simd.as8(odd))
-                else:
-                    simd.store(workspace.rows16, 64 * k + 32 * part, simd.as16(even))
-                    simd.store(workspace.rows16, 64 * k + 64 + 32 * part, simd.as16(odd))
+        _write_labels(key, first, n, lane_places(n, f), workspace)
         if n <= 8:
             _flip_label_bits(key, first, n, f, workspace.rows8, word, workspace)
         else:
@@ -170,6 +178,54 @@ def draw_nodes(key, group, n, f, rows, workspace):
         simd.transpose(workspace.slices, v, nodes, rows, 8 * v)
     if count_sampled_labels(n, f) < f:
         workspace.place[:] = 0  # the pair is the first two of the sampled nonfaulty nodes
+
+
+@block(always=True)
+def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
+    """Continue ``_flip_label_bits`` with f faulty nodes per trial to ``counts``.
+
+    A trial that samples its nonfaulty nodes begins anew.
+    """
+    inside = (np.int64(1) << n) - 1
+    own = workspace.slices[word << n :]
+    ground = ZERO
+    for i in range(64):
+        faulty = count_sampled_labels(n, counts[64 * word + i]) == counts[64 * word + i]
+        ground |= np.uint64(faulty) << np.uint64(i)
+    for v in range(inside + 1):
+        own[v] &= ground
+    for i in range(64):
+        bit = ONE << np.uint64(i)
+        few, got, k = count_sampled_labels(n, counts[64 * word + i]), np.int64(0), np.int64(0)
+        if ground & bit:
+            got, k = np.int64(f), np.int64(workspace.place[64 * word + i])
+        stop = min(k + few - got, ready)
+        while k < stop:  # as if all labels were distinct; unsigned, so that no negative index is tested for
+            got += flip_bit(own, np.int64(labels[np.uint64(64 * k + i)]) & inside, bit, ground)
+            k += 1
+        while got < few:
+            x = np.int64(labels[64 * k + i]) & inside if k < ready else np.int64(node_label(key, first + i, k, n))
+            got += flip_bit(own, x, bit, ground)
+            k += 1
+        workspace.place[64 * word + i] = k if ground & bit else 0
+
+
+@block
+def draw_more_nodes(key, group, n, f, counts, rows, workspace):
+    """Write the nonfaulty nodes of a group with ``counts[i]`` faulty ones in trial i, at least the f of ``draw_nodes`` before."""
+    most = np.int64(0)
+    for i in range(GROUP_TRIALS):
+        most = max(most, count_sampled_labels(n, counts[i]))
+    nodes, ready = np.int64(1) << n, lane_places(n, most)
+    for word in range(8):
+        first = group + 64 * word
+        _write_labels(key, first, n, ready, workspace)
+        if n <= 8:
+            _flip_more_labels(key, first, n, f, counts, ready, workspace.rows8, word, workspace)
+        else:
+            _flip_more_labels(key, first, n, f, counts, ready, workspace.rows16, word, workspace)
+    for v in range(0, nodes, 8):
+        simd.transpose(workspace.slices, v, nodes, rows, 8 * v)
 
 
 # ---------------------------------------------------------------- K distinct links

@@ -70,10 +70,10 @@ def _close_fault_lanes(labels, at, counts, lanes, f, least):
             simd.store(counts, j * lanes, simd.select(by_y, c + one, c))
         simd.store(counts, i * lanes, a)
         simd.store(counts, (i + 1) * lanes, b)
-    found = one <= zero
+    most = zero
     for i in range(f):
-        found = found | (simd.splat_like(first, np.uint64(least)) <= simd.load(counts, i * lanes))
-    return simd.bits(found)
+        most = simd.maximum(most, simd.load(counts, i * lanes))
+    return simd.bits(simd.splat_like(first, np.uint64(least)) <= most)
 
 
 def _make_kernel(lanes: int, kind: Any) -> Kernel:

@@ -19,6 +19,7 @@ from ..machine import simd
 from ..machine.array_types import Words
 from ..machine.bits import ALL_BITS, ONE, ZERO, lowest
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel
+from ..tally.layout import Layout
 from . import drawing
 from .layout import COMPARED_EVENTS, SURVIVAL
 from .scalar import read_point
@@ -36,8 +37,6 @@ from .sweeps import (
 
 _COUNTS = SURVIVAL.family("{}", COMPARED_EVENTS)
 _CUBE = SURVIVAL.family("cube_{}", COMPARED_EVENTS)
-_GAIN = SURVIVAL.family("{}_diff", COMPARED_EVENTS)
-_DIFFERS = SURVIVAL.family("{}_differs", COMPARED_EVENTS)
 _PAIRS = SURVIVAL.counter("pairs")
 
 _3, _6, _63 = np.uint64(3), np.uint64(6), np.uint64(63)
@@ -142,7 +141,7 @@ def _is_connected_in_lane(s, t, lane, sample, links, net):
 
 
 @block
-def _record_pair_verdict(s, t, lane, sample, links, net):
+def record_pair_verdict(s, t, lane, sample, links, net):
     """Set the verdict PAIR_CONNECTED of eight disconnected lanes, where t can be reached from s."""
     pairs = sample.pairs
     a, b = _read_bits(net.reached, s, lane), _read_bits(net.reached, t, lane)
@@ -163,7 +162,7 @@ def _record_pair_verdict(s, t, lane, sample, links, net):
 
 
 @block
-def _list_disconnected_lanes(sample, own, cube):
+def list_disconnected_lanes(sample, own, cube):
     """List the valid lanes with a pair s, t in which one of the networks is disconnected; return their number.
 
     Lanes are read eight at a time, so the last one is repeated to fill a vector.
@@ -190,21 +189,32 @@ def count_bits(x):
     return np.int64(simd.total(simd.popcount(x)))
 
 
-@block
-def _count_verdicts(valid, own, cube, compared, tally):
-    """Tally the verdicts of the valid lanes, and with ``compared`` also the hypercube's verdicts."""
-    mask = simd.load(valid, 0)
-    tally[_PAIRS] += count_bits(mask & simd.load(own.verdict, 8 * TWO_SURVIVORS))
-    for i in range(4):
-        x = mask & simd.load(own.verdict, 8 * i)
-        a = count_bits(x)
-        tally[_COUNTS[i]] += a
-        if compared:
-            y = mask & simd.load(cube.verdict, 8 * i)
-            b = count_bits(y)
-            tally[_CUBE[i]] += b
-            tally[_GAIN[i]] += a - b
-            tally[_DIFFERS[i]] += count_bits(x ^ y)
+def make_verdict_counter(layout: Layout, other: str) -> Any:
+    """Return the block that tallies the verdicts of two sides by a layout, whose counters of the second begin with ``other``."""
+    counts, others = layout.family("{}", COMPARED_EVENTS), layout.family(f"{other}_{{}}", COMPARED_EVENTS)
+    gains, differs = layout.family("{}_diff", COMPARED_EVENTS), layout.family("{}_differs", COMPARED_EVENTS)
+    pairs = layout.counter("pairs")
+
+    @block
+    def count_verdicts(valid, own, other, compared, tally):
+        """Tally the verdicts of the valid lanes, and with ``compared`` also those of the other side."""
+        mask = simd.load(valid, 0)
+        tally[pairs] += count_bits(mask & simd.load(own.verdict, 8 * TWO_SURVIVORS))
+        for i in range(4):
+            x = mask & simd.load(own.verdict, 8 * i)
+            a = count_bits(x)
+            tally[counts[i]] += a
+            if compared:
+                y = mask & simd.load(other.verdict, 8 * i)
+                b = count_bits(y)
+                tally[others[i]] += b
+                tally[gains[i]] += a - b
+                tally[differs[i]] += count_bits(x ^ y)
+
+    return count_verdicts
+
+
+_count_verdicts = make_verdict_counter(SURVIVAL, "cube")
 
 
 @block
@@ -294,12 +304,12 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
                 fill_verdict(alive, works, links, cube)
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
-            for i in range(0, _list_disconnected_lanes(sample, own, cube), 8):
+            for i in range(0, list_disconnected_lanes(sample, own, cube), 8):
                 lane = simd.load(sample.lanes, i)
                 s, t = draw_pairs(key, group, n, by_rate, lane, workspace.place, alive)
-                _record_pair_verdict(s, t, lane, sample, links, own)
+                record_pair_verdict(s, t, lane, sample, links, own)
                 if not same:
-                    _record_pair_verdict(s, t, lane, sample, links, cube)
+                    record_pair_verdict(s, t, lane, sample, links, cube)
             _count_verdicts(valid, own, cube, compared, tally)
 
     return survival

@@ -10,16 +10,27 @@ COMPARED_EVENTS = {
     "st_connected": "t can be reached from s",
 }
 
-SURVIVAL = Layout(
-    *(Counter(name, f"trials in which {what}") for name, what in COMPARED_EVENTS.items()),
-    Counter("pairs", "trials with two nonfaulty nodes s and t"),
-    *(Counter(f"cube_{name}", f"trials in which, in the hypercube, {what}") for name, what in COMPARED_EVENTS.items()),
-    *(Counter(f"{name}_diff", f"of the network less of the hypercube: {name}") for name in COMPARED_EVENTS),
-    *(
-        Counter(f"{name}_differs", f"trials in which network and hypercube differ in: {name}")
-        for name in COMPARED_EVENTS
-    ),
-)
+
+def _compared_layout(prefix: str, where: str, sides: tuple[str, str]) -> Layout:
+    """Return the counters of the events on two sides: the second side's begin with ``prefix`` and count ``where``."""
+    one, other = sides
+    return Layout(
+        *(Counter(name, f"trials in which {what}") for name, what in COMPARED_EVENTS.items()),
+        Counter("pairs", "trials with two nonfaulty nodes s and t"),
+        *(Counter(f"{prefix}_{name}", f"trials in which, {where}, {what}") for name, what in COMPARED_EVENTS.items()),
+        *(Counter(f"{name}_diff", f"of {one} less of {other}: {name}") for name in COMPARED_EVENTS),
+        *(
+            Counter(
+                f"{name}_differs",
+                f"trials in which {' and '.join(s.removeprefix('the ') for s in sides)} differ in: {name}",
+            )
+            for name in COMPARED_EVENTS
+        ),
+    )
+
+
+SURVIVAL = _compared_layout("cube", "in the hypercube", ("the network", "the hypercube"))
+SURVIVAL_DOMAINS = _compared_layout("single", "with single failures", ("failed domains", "single failures"))
 
 #: Events that ``survival-curve`` counts at each number of failures.
 CURVE_EVENTS = {

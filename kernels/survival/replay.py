@@ -9,11 +9,13 @@ import numpy as np
 from ..cube.link_numbers import number_all_links, number_links
 from ..draws.faults import trial_faults
 from ..draws.links import link_draws_for
+from ..draws.nodes import count_sampled_labels, node_label
 from ..draws.orders import begin_order, draw_place
 from ..machine import simd
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import kernel
 from . import drawing
+from .domains import domain_draws_for, draw_domains
 from .lanes import draw_pairs
 from .scalar import draw_cuts
 
@@ -47,6 +49,35 @@ def sample_network_links(key, t, n, count, table):
             names[k, 0], names[k, 1] = v, d
             k += 1
     return names[:k].copy()
+
+
+@kernel("int64[::1](uint64, int64, int64, int64)")
+def sample_domains(key, t, many, count):
+    """Return ``count`` distinct failed domains of ``many`` of trial ``t``, ascending."""
+    group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
+    works = drawing.rows_for(many + 1)
+    draw_domains(key, group, many, count, works, domain_draws_for(many, count))
+    bit = ONE << np.uint64(lane & 63)
+    return np.array([g for g in range(many) if works[8 * g + (lane >> 6)] & bit == ZERO], np.int64)
+
+
+@kernel("uint64[::1](uint64, int64, int64, int64, boolean[::1])")
+def sample_pair(key, t, n, f, alive):
+    """Return s and t of a trial with f single failures: the next two ``alive`` nodes, or the first if f are most nodes."""
+    few = count_sampled_labels(n, f)
+    met = np.zeros(alive.size, np.bool_)
+    ends = np.empty(2, np.uint64)
+    got = taken = k = np.int64(0)
+    while taken < 2:
+        x = node_label(key, t, k, n)
+        k += 1
+        if few == f and got < f:
+            got += not met[x]
+            met[x] = True
+        elif alive[x] and (taken == 0 or ends[0] != x):
+            ends[taken] = x
+            taken += 1
+    return ends
 
 
 @kernel("Tuple((uint64[::1], int64[::1], uint64[::1]))(uint64, int64, int64, float64, float64, int32[:, ::1])")

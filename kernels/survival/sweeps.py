@@ -60,7 +60,16 @@ class Sweeps(NamedTuple):
 
 @scratch
 def prepare_table(table, n, links):
-    """Return the ``Sweeps`` of the network of a table, whose links fail unless ``links`` is 0.
+    """Return the ``Sweeps`` of the network of a table, whose links fail unless ``links`` is 0."""
+    numbers, many = np.empty((0, 0), np.int32), np.int64(0)
+    if links:
+        numbers, many = number_links(table, n)
+    return prepare_numbered(table, n, numbers, many)
+
+
+@scratch
+def prepare_numbered(table, n, numbers, many):
+    """Return the ``Sweeps`` of the network of a table, whose links fail by their ``numbers``, below ``many``, or not at all.
 
     Column d of the table has the neighbours in slot d, or the node itself if it has no link there.  In a matched network slot d
     flips bit d (``cube/link_numbers.py``).  ``half`` is 0 for the earlier neighbours of a node and 1 for the later ones.
@@ -70,11 +79,8 @@ def prepare_table(table, n, links):
     begin = np.zeros(nodes + 1, np.uint64)
     later = np.zeros(nodes, np.uint64)
     near = np.full(nodes * (slots + 2), 8 * none, np.uint32)
-    over = np.zeros(near.size if links else 0, np.uint32)
+    over = np.zeros(near.size if many else 0, np.uint32)
     matched = is_matched(table, n)
-    numbers, many = np.empty((0, 0), np.int32), np.int64(0)
-    if links:
-        numbers, many = number_links(table, n)
     at = np.int64(0)
     for v in range(nodes):
         begin[v] = at
@@ -86,7 +92,7 @@ def prepare_table(table, n, links):
                 w = np.int64(table[v, d])
                 if w != v and (w > v) == (half == 1):
                     near[at] = 8 * w
-                    if links:
+                    if many:
                         over[at] = 8 * numbers[v if names_link(v, w, d, matched) else w, d]
                     at += 1
         at = (at + 1) & ~1
@@ -97,7 +103,7 @@ def prepare_table(table, n, links):
         begin,
         later,
         near[:at],
-        over[: at if links else 0],
+        over[: at if many else 0],
         numbers,
         many,
         matched or contains_hypercube(table, n),

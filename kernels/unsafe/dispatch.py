@@ -1,6 +1,6 @@
 """Select the kernel that runs the trials of the studies of unsafe nodes at a point."""
 
-from ..machine.dispatch import KernelTable, serve_any_point
+from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
 
 
 def most_faults(n: int) -> int:
@@ -16,18 +16,35 @@ def _is_for_lanes_16(n: int, f: int) -> bool:
     return 7 <= n <= 16 and f <= 2 ** (n - 1)
 
 
-def _choose_fraction_kernel(n: int, f: int) -> str:
-    """Select a kernel.  Lanes of trials are faster while large subcubes are rare.
+#: Largest number of faults of Q_7, Q_8, ... for which lanes of trials are the fastest, with AVX-512 or without; from Q_34 on
+#: they compare all pairs of faults for longer than scalar code merges them.  Measured on an AMD EPYC (Zen 4) in November 2026,
+#: without AVX-512 compiled for AVX2.
+_MOST_IN_LANES = {
+    True: (
+        *(4, 6, 10, 12, 15, 20, 22, 32, 44, 64, 65, 80, 97, 128, 152, 185, 220, 265, 340, 430, 550, 700, 910),
+        *(1200, 1550, 1950, 2400),
+    ),
+    False: (
+        *(4, 6, 9, 11, 14, 19, 22, 31, 41, 56, 55, 63, 77, 98, 122, 150, 178, 212, 272, 344, 440, 560, 730),
+        *(960, 1240, 1560, 1900),
+    ),
+}
+_LANES_OF_LARGE_CUBES = {True: 3400, False: 2500}
 
-    Measured: up to about 2 expected pairs of faults within distance 2 for n = 7 and 8, and 3 above, where whole cubes cost more.
-    A tenth more or less changes little.
-    """
+#: Smallest number of faults of Q_17 .. Q_23 for which marking the whole cube is faster than merging subcubes, measured likewise.
+_LEAST_MARKED = {17: 95, 18: 145, 19: 210, 20: 350, 21: 550, 22: 600, 23: 900}
+
+
+def _choose_fraction_kernel(n: int, f: int) -> str:
+    """Select a kernel.  Lanes of trials are faster while large subcubes are rare."""
     if n <= 6:
         return "small.SMALL_6"
-    close = f * (f - 1) / 2 * n * (n + 1) / 2 / 2**n
-    if close > (2 if n <= 8 else 3):
-        return f"small.SMALL_{n}" if n <= 8 else "scalar.WHOLE" if n <= 20 else "scalar.MERGED"
-    return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
+    most = _MOST_IN_LANES[has_avx512()]
+    if f <= (most[n - 7] if n < 7 + len(most) else _LANES_OF_LARGE_CUBES[has_avx512()]):
+        return "lanes.LANES_16" if n <= 16 else "lanes.LANES_32"
+    if n <= 8:
+        return f"small.SMALL_{n}"
+    return "scalar.WHOLE" if n <= 16 or f >= _LEAST_MARKED.get(n, f + 1) else "scalar.MERGED"
 
 
 def _estimate_fraction_times(n: int, f: int) -> dict[str, float]:
@@ -82,14 +99,14 @@ def _is_sampled_per_node(n: int, p: float) -> bool:
 
 
 def _choose_critical_kernel(n: int, p: float) -> str:
-    """Select a kernel.  Merging subcubes is fastest in large cubes, and where few faults are expected within distance 2.
+    """Select a kernel.  Merging subcubes is fastest while few faults are expected within distance 2, more in large cubes.
 
-    Measured on an AMD EPYC (Zen 4) in November 2026, with AVX-512 and compiled for AVX2.
+    Measured on an AMD EPYC (Zen 4) in November 2026; up to n = 14 compiled for AVX2, too.
     """
     if _is_sampled_per_node(n, p):
         return "rate.unsafe_digits"
     close = p * p * 2.0**n * n * (n + 1) / 4
-    merges = n >= 15 or (n >= 9 and close <= (0.3 if n < 13 else 1))
+    merges = n >= 9 and close <= (0.3 if n < 13 else 1 if n < 15 else 12)
     return "rate.unsafe_merge" if merges else "rate.unsafe_labels"
 
 

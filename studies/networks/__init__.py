@@ -6,6 +6,14 @@ __all__ = ["PAPER"]
 
 PAPER = Paper(
     __name__,
-    studies=("survival", "survival-rate", "survival-components", "survival-curve", "hitting"),
+    studies=(
+        "survival",
+        "survival-rate",
+        "survival-components",
+        "survival-curve",
+        "survival-domains",
+        "hitting",
+        "free-subcube",
+    ),
     baselines=("baselines",),
 )

@@ -1,5 +1,7 @@
 """Baselines of ``fastcube bench`` for the survival kernel: code as a user might write it."""
 
+import functools
+import operator
 import random
 from collections import deque
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 from fastcube.networks.family import network_families
 from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 
+from .free_subcube import FREE_SUBCUBE
 from .survival import SURVIVAL
 
 
@@ -41,13 +44,33 @@ def with_networkx(name: str, n: int, f: int, trials: int) -> int:
     return connected
 
 
+def count_free_halves(n: int, f: int, trials: int) -> int:
+    """Return the number of trials with a fault-free half, by the AND and the OR of the labels of each random fault set."""
+    rng = random.Random(0)
+    found = 0
+    for _ in range(trials):
+        faults = rng.sample(range(2**n), f)
+        both = functools.reduce(operator.and_, faults)
+        either = functools.reduce(operator.or_, faults)
+        found += both != 0 or either != 2**n - 1
+    return found
+
+
 def benchmarks() -> list[Benchmark]:
     """Return the comparisons that ``fastcube bench`` runs."""
     point: dict[str, Any] = {"network": "crossed", "n": 8, "f": 32, "links": 0}
     ours = kernel_runner(SURVIVAL, point, 2_000_000)
+    halves = baseline_runner(count_free_halves, 10, 6, trials=20_000)
+    subcubes = kernel_runner(FREE_SUBCUBE, {"n": 10, "f": 6, "links": 0}, 10_000_000)
     return [
-        Benchmark(
-            "connected, crossed cube, n=8 f=32", name, ours, baseline_runner(baseline, "crossed", 8, 32, trials=trials)
-        )
-        for name, baseline, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
+        Benchmark("fault-free subcube, n=10 f=6", "plain Python, halves only", subcubes, halves),
+        *(
+            Benchmark(
+                "connected, crossed cube, n=8 f=32",
+                name,
+                ours,
+                baseline_runner(baseline, "crossed", 8, 32, trials=trials),
+            )
+            for name, baseline, trials in (("NetworkX", with_networkx, 60), ("plain Python", with_plain_python, 1000))
+        ),
     ]

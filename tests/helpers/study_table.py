@@ -11,6 +11,7 @@ from typing import Any
 import fastcube as fc
 from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.dualcube import dispatch as dualcube
+from fastcube.kernels.free_subcube import dispatch as free_subcube
 from fastcube.kernels.gathering import dispatch as gathering
 from fastcube.kernels.machine.dispatch import KernelTable
 from fastcube.kernels.multicasting import dispatch as multicasting
@@ -277,6 +278,19 @@ STUDIES = {
         ),
         sweep=Sweep("f", SIZES),
     ),
+    "free-subcube": Study(
+        free_subcube.FREE_SUBCUBE,
+        "scalar.FREE_SUBCUBE_SINGLE",
+        (
+            ({"n": 4, "f": 4, "links": 0}, 140),
+            ({"n": 6, "f": 5, "links": 9}, 20),
+            ({"n": 10, "f": 14, "links": 0}, 60),
+            ({"n": 10, "f": 70, "links": 0}, 5),
+            ({"n": 18, "f": 19, "links": 0}, 40),
+            ({"n": 40, "f": 10, "links": 0}, 40),
+        ),
+        sweep=Sweep("f", SIZES, ({"links": 0},)),
+    ),
     "multicast": Study(
         multicasting.MULTICAST,
         "scalar.MULTICAST_SINGLE",
@@ -381,6 +395,20 @@ STUDIES = {
                 0,
             ),
         ),
+    ),
+    "survival-domains": Study(
+        survival.SURVIVAL_DOMAINS,
+        "domains.SURVIVAL_BOARDS",
+        (
+            ({"network": "crossed", "n": 5, "f": 9, "domain": "board-2", "domains": 5}, 140),  # nodes that fail twice
+            ({"network": "hypercube", "n": 4, "f": 0, "domain": "board-4", "domains": 3}, 20),  # most boards fail
+            (
+                {"network": "folded", "n": 9, "f": 300, "domain": "board-8", "domains": 3},
+                5,
+            ),  # most nodes fail one by one
+            ({"network": "hyperx-4", "n": 4, "f": 3, "domain": "switch", "domains": 3}, 20),
+        ),
+        reference=("domains_trials.check_study", ("board-2",)),
     ),
     "hitting": Study(
         survival.HITTING,

@@ -13,7 +13,7 @@ import pytest
 from helpers.machine_code import assembly_text
 
 import fastcube.kernels
-from fastcube.kernels.machine import jit, numba_internals
+from fastcube.kernels.machine import cache, numba_internals
 from fastcube.kernels.machine.jit import Kernel, block, kernel, scratch
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -109,7 +109,7 @@ def descending(declare):
 @pytest.mark.parametrize(("declare", "hits"), [(block, 1), (numba.njit, 0)])
 def test_recursion_from_a_constant(tmp_path, monkeypatch, declare, hits):
     """Numba's way of calling a function that is not compiled yet is no code that another process may load."""
-    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
     first, again = descending(declare), descending(declare)
     assert [first(3), again(3)] == [37, 37]
     assert sum(again.compiled.stats.cache_hits.values()) == hits
@@ -181,11 +181,12 @@ def adding(amount):
 
 
 def test_a_kernel_over_a_block_is_found_in_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
     first, again, other = adding(1), adding(1), adding(2)
     assert [first(3), again(3), other(3)] == [4, 4, 5]
     hits = [sum(each.compiled.stats.cache_hits.values()) for each in (first, again, other)]
     assert hits == [0, 1, 0]
+    assert [each.loaded for each in (first, again, other)] == [False, True, False]
 
 
 def test_no_two_kernels_share_a_name():

@@ -50,6 +50,14 @@ FURTHER_POINTS = (
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
     ("find-tree", (4, 4, 0), "lanes.find_tree_lanes", 8000),
+    # several groups of labels, and trials in which only a search finds an eighth or finds none
+    ("free-subcube", (7, 20, 0), "lanes.FREE_SUBCUBE_LANES_8", 130),
+    ("free-subcube", (12, 40, 0), "lanes.FREE_SUBCUBE_LANES_16", 64),
+    ("free-subcube", (34, 40, 0), "lanes.FREE_SUBCUBE_LANES_32", 32),
+    ("free-subcube", (12, 22, 44), "scalar.FREE_SUBCUBE_SINGLE", 20),  # faults in two words
+    ("free-subcube", (20, 80, 0), "scalar.FREE_SUBCUBE_SINGLE", 20),
+    ("free-subcube", (20, 130, 0), "scalar.FREE_SUBCUBE_SINGLE", 4),
+    ("free-subcube", (4, 0, 20), "scalar.FREE_SUBCUBE_SINGLE", 60),
     ("gather", (3, 1, 0), "scalar.GATHER_SINGLE", 60),
     ("gather", (3, 5, 0), "scalar.GATHER_SINGLE", 400),
     ("gather", (4, 14, 1), "scalar.GATHER_SINGLE", 400),
@@ -101,14 +109,16 @@ EQUIVALENT = {
     " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
         "source and destination differ, so that a delivered message takes a link at least"
     ),
-    "survival.curve.curve_scratch_for: table = np.empty((0, 0), np.uint16) -> table = np.empty((0, 1), np.uint16)": (
-        "where links fail no table is read, and both arrays are empty"
+    "survival.domains._store_numbers: kept = simd.splat((LOW32 + ONE) % np.uint64(many)) <= product & simd.splat(LOW32)"
+    " -> kept = simd.splat((LOW32 - ONE) % np.uint64(many)) <= product & simd.splat(LOW32)": (
+        "the mutant skips another few of 2^32 fields, of which no trial of these points has one"
     ),
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
         "the empty row has a larger index, and no row between is read"
     ),
-    "survival.hitting.hitting: other = other if other >= 0 else many -> other = other if other >= 1 else many": (
-        "a hypercube without failures is connected"
+    "survival.lanes.survival: examined = not same and (not links) and (0 <= f <= most_faults_examined(n))"
+    " -> examined = not same and (not links) and (0 < f <= most_faults_examined(n))": (
+        "without faulty nodes the mutant only searches the hypercube instead"
     ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"

@@ -24,6 +24,7 @@ import fastcube as fc
 from fastcube import kernels as kernels_package
 from fastcube.kernels.broadcasting import dispatch as broadcasting
 from fastcube.kernels.cube.slots import SLOTS
+from fastcube.kernels.free_subcube import dispatch as free_subcube
 from fastcube.kernels.partition import dispatch as partition
 from fastcube.kernels.routing import dispatch as routing
 from fastcube.kernels.routing_rules import dispatch as routing_rules
@@ -121,6 +122,7 @@ def test_two_kernels_count_the_same_trials_alike(name, a, b):
 #: The modules with thresholds inside their kernels, and the table by which other kernels serve the same points.
 EDGES_OF = {
     "broadcasting.lanes": broadcasting.BROADCAST,
+    "free_subcube.lanes": free_subcube.FREE_SUBCUBE,
     "partition.lanes": partition.TWO_PARTITION,
     "routing.lanes": routing.ROUTING,
     "survival.lanes": survival.SURVIVAL,

@@ -23,6 +23,7 @@ from fastcube.kernels.draws import faults as listed
 from fastcube.kernels.machine.bits import ONE
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.routing import dispatch, layout, replay, rules
+from fastcube.kernels.routing.bytes_per_node import ROUTING_BYTES
 from fastcube.kernels.routing.lanes import ROUTING_LANES_8, ROUTING_LANES_16, ROUTING_LANES_32
 from fastcube.kernels.routing.scalar import ROUTING_SETS, ROUTING_SINGLE
 from fastcube.measure import registry
@@ -129,18 +130,32 @@ def test_replayed_trials_add_up():
 @pytest.mark.kernels
 @compiled
 @pytest.mark.parametrize(
-    ("lanes", "points"),
+    ("other_kernel", "points"),
     [
+        (
+            ROUTING_BYTES,
+            [
+                at(2, 2),
+                at(3, 6),
+                at(4, 9),
+                at(5, 8, k=5),
+                at(6, 30),
+                at(8, 8, k=2),
+                at(8, 130),
+                at(10, 9),
+                at(12, 24, k=3),
+            ],
+        ),
         (ROUTING_LANES_8, [at(7, 5), at(8, 2), at(8, 4), at(8, 6, k=2), at(8, 4, k=5), at(5, 8), at(8, 20)]),
         pytest.param(ROUTING_LANES_16, [at(9, 8, k=3), at(10, 5, k=5), at(12, 6), at(16, 40)], marks=pytest.mark.slow),
         (ROUTING_LANES_32, [at(17, 40, k=2), at(20, 10), at(30, 15), at(33, 9), at(60, 31), at(62, 2)]),
     ],
 )
-def test_lanes_equal_one_trial_at_a_time(lanes, points):
+def test_kernels_equal_one_trial_at_a_time(other_kernel, points):
     for point in points:
         for first, stop in ((0, 3000), (777, 3333)):
             tallies = []
-            for form in (lanes, ROUTING_SINGLE):
+            for form in (other_kernel, ROUTING_SINGLE):
                 slots = layout.ROUTING.new_tally()
                 form(np.uint64(11), first, stop, np.array(list(point.values()), np.float64), slots)
                 tallies.append(layout.ROUTING.read(slots))

@@ -17,6 +17,7 @@ from reference.routing_rules import Cube
 import fastcube as fc
 from fastcube.kernels.draws.faults import faults_for, index_faults, trial_faults, unsafe_subcubes
 from fastcube.kernels.machine.jit import kernel
+from fastcube.kernels.routing_rules.bytes_per_node import make_bytes_kernel
 from fastcube.kernels.routing_rules.lanes import make_lanes_kernel
 from fastcube.kernels.routing_rules.layout import NAMES, make_layout
 from fastcube.kernels.routing_rules.layout import ROUTING_RULES as TABLE
@@ -150,8 +151,13 @@ def test_faults_and_messages_are_routings():
 
 @pytest.mark.kernels
 @pytest.mark.parametrize(
-    ("kernel_in_lanes", "names", "points"),
+    ("other_kernel", "names", "points"),
     [
+        (
+            make_bytes_kernel(SOME),
+            SOME,
+            [(1, 0), (2, 2), (3, 6), (5, 9), (6, 30), (8, 8), (8, 254), (10, 12), (12, 24)],
+        ),
         (make_lanes_kernel(16, SOME), SOME, [(9, 3), (10, 5), (12, 6), (16, 40)]),
         (make_lanes_kernel(32, SOME), SOME, [(17, 12), (20, 10), (32, 60), (33, 9), (62, 62)]),
         (make_whole_cube_kernel(8, SOME), SOME, [(6, 3), (7, 9), (8, 2), (8, 4), (8, 13), (8, 126)]),
@@ -163,12 +169,12 @@ def test_faults_and_messages_are_routings():
         ),
     ],
 )
-def test_lanes_count_what_single_trials_count(kernel_in_lanes, names, points):
+def test_kernels_count_what_single_trials_count(other_kernel, names, points):
     """Tables of five rules; ranges that begin and end inside a vector, faults that are often close and seldom."""
     single = make_kernel([RULES[name.upper()] for name in names], names)
     for n, f in points:
         for first, stop in ((0, 1), (3, 2003), (70_001, 70_402)):
-            ours = counted(kernel_in_lanes, make_layout(names), first, stop, n, f, 0)
+            ours = counted(other_kernel, make_layout(names), first, stop, n, f, 0)
             assert ours == counted(single, make_layout(names), first, stop, n, f, 0)
 
 

@@ -124,6 +124,35 @@ def test_every_level_counts_the_same(place):
     assert counts[0].startswith("[{") and len(set(counts)) == 1
 
 
+#: Prints how often a loop, in which a mask lives from one round to the next, moves single bytes between registers.
+MASK_LOOP = """
+from helpers.machine_code import assembly_text
+from fastcube.kernels.machine import simd
+from fastcube.kernels.machine.jit import kernel
+
+@kernel("void(uint8[::1], uint64)", cache=False)
+def clear_first(rows, label):
+    done = simd.no_lane(simd.load(rows, 0))
+    wanted = simd.splat_like(simd.load(rows, 0), label)
+    for at in range(0, rows.size, 64):
+        x = simd.load(rows, at)
+        found = x == wanted
+        simd.store(rows, at, simd.select(found & ~done, x ^ x, x))
+        done = done | found
+
+text = assembly_text(clear_first)
+print(sum(text.count(name) for name in ("pinsrb", "pextrb")))
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python has no machine code")
+@pytest.mark.parametrize("level", [level for level in LEVELS if level in SETTINGS and level != "x86-64"])
+def test_a_mask_is_not_split_into_bytes(level):
+    environment = {**CLEAN_ENVIRONMENT, "PYTHONPATH": str(Path(__file__).parent.parent), **SETTINGS[level]}
+    run = [sys.executable, "-c", MASK_LOOP]
+    assert subprocess.run(run, capture_output=True, text=True, env=environment, check=True).stdout == "0\n"
+
+
 @pytest.mark.parametrize("level", list(LEVELS)[1:])
 def test_a_level_has_its_features_by_name(level):
     assert LEVELS[level] in parse_features("", level) and LEVELS[level] not in parse_features("", "x86-64")

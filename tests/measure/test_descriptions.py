@@ -48,7 +48,12 @@ def test_a_description_has_the_form_of_its_kind(name):
         said = statistic.description
         begins, holds = FORMS.get(type(statistic), ((), ()))
         if isinstance(statistic, PairedDifference):
-            holds = (": network minus hypercube", " minus fraction that ", " does not deliver though ")
+            holds = (
+                ": network minus hypercube",
+                ": failed domains minus",
+                " minus fraction that ",
+                " does not deliver though ",
+            )
         assert not begins or said.startswith(begins), (statistic.name, said)
         assert not holds or any(part in said for part in holds), (statistic.name, said)
         assert len(said) <= LONGEST, (statistic.name, said)

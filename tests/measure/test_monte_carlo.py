@@ -15,6 +15,8 @@ import pytest
 from scipy.special import bdtr, bdtrc
 
 from fastcube.exact import unsafe as exact
+from fastcube.exact.closed_forms import fault_free_block, fault_free_half
+from fastcube.kernels.free_subcube.layout import PARTS
 from fastcube.measure import registry
 from fastcube.measure.statistics import Mean, Proportion, SplitMean
 from fastcube.measure.study import Study
@@ -131,3 +133,31 @@ def test_no_fault_and_all_faulty(p):
     tally = run(registry.study("unsafe-critical"), {"n": 4, "p": p}, trials=1000)
     assert tally.counts["all_unsafe"] == 1000 * p
     assert tally.counts["unsafe_nodes"] == 0
+
+
+SIZES = (2, 3, 4, 5, 6, 8, 10, 16, 17, 20, 33, 62)
+FAULTS = (1, 2, 4, 7, 8, 12, 16, 33, 64, 70)
+
+
+@pytest.mark.parametrize(("n", "f"), [(n, f) for n in SIZES for f in FAULTS if f <= 2**n])
+def test_closed_forms_of_fault_free_subcubes(n, f):
+    """On both sides of each width of lanes, and where trials are decided one at a time."""
+    study = registry.study("free-subcube")
+    point = {"n": n, "f": f, "links": 0}
+    tally = run(study, point, TRIALS if f < 65 else TRIALS // 20)
+    check_probability(study, tally, "fault_free_half", fault_free_half(n, f))
+    for m, part in enumerate(PARTS[: min(n, 3)], 1):
+        check_probability(study, tally, f"aligned_{part}", fault_free_block(n, m, f))
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "links"),
+    [(2, 2, 0), (3, 4, 0), (4, 5, 0), (4, 8, 0), (5, 5, 0), (3, 0, 5), (3, 2, 2), (4, 0, 4), (2, 1, 2)],
+)
+def test_all_statistics_of_fault_free_subcubes(n, f, links):
+    study = registry.study("free-subcube")
+    point = {"n": n, "f": f, "links": links}
+    tally, values = run(study, point), study.exact(point)
+    for statistic in study.statistics:
+        if statistic.defined(point):
+            check_probability(study, tally, statistic.name, values[statistic.name])

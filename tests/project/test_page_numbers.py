@@ -146,6 +146,35 @@ def test_networks(tables):
     assert {t.trials for p, t in unpaired if p["network"] == "balanced"} == {10**5} and "from 10⁵ trials" in page
 
 
+def test_failure_domains(tables):
+    page = read_page("failure-domains")
+    boards, switches = (tables.load_results(f"survival-domains{x}") for x in ("", "-switches"))
+    assert {tally.trials for results in (boards, switches) for _, tally in results} == {10**6} and "10⁶ trials" in page
+    at = {"network": "hypercube", "domain": "board-8"}
+    few = {name: boards.estimate(name, **at, domains=12) for name in ("connected", "single_connected", "st_connected")}
+    assert f"connected with probability {few['connected'].value:.3f}, whereas 96 single" in page
+    assert f"leave them connected with {few['single_connected'].value:.3f}" in page
+    assert f"12 failed boards in {few['st_connected'].value:.1%} of the trials" in page
+    differences = {
+        (domain, many): boards.estimate("connected_diff", network="hypercube", domain=domain, domains=many)
+        for _, _, _, domain, many in boards.tallies
+    }
+    for many in (12, 20):
+        e = differences["board-8", many]
+        assert f"{e.value:+.4f} ± {max(e.high - e.value, e.value - e.low):.4f}" in page
+    assert min(differences, key=lambda place: differences[place].value) == ("board-8", 12)
+    assert boards.estimate("no_isolated_node", **at, domains=20).value == 1
+    cut = {
+        name: switches.estimate(name, f=0, domains=16) for name in ("disconnected", "no_isolated_node", "st_connected")
+    }
+    assert f"cut off in {cut['disconnected'].value:.1%} of the trials" in page
+    assert cut["disconnected"].value == pytest.approx(1 - cut["no_isolated_node"].value)
+    assert f"connected in {cut['st_connected'].value:.2%}" in page
+    lines = (DOCS / "failure-domains.md").read_text(encoding="utf-8").splitlines()
+    assert sum(len(line.split()) for line in lines if not line.startswith("|")) <= 500
+    assert all(word in page for word in ("board", "rack", "switch", "BCube"))
+
+
 def test_reliability_of_small_networks():
     page = read_page("networks")
     for n, shown in ((4, "p = .1029 for n = 4"), (5, "p = .3542 for n = 5")):
@@ -438,3 +467,21 @@ def test_tolerances_of_rules():
     assert "At n = 5 ROUTE1(1) tolerates 1, ROUTE3(1) 3, and A1, LEVELS and VECTORS n - 1 = 4." in page
     assert fc.tolerance("DFS", 4).cube is None and fc.tolerance("DFS", 5, most=6).cube is None
     assert str(fc.tolerance("A1", 4)) in page
+
+
+def test_free_subcubes():
+    page = read_page("free-subcube")
+    number = r"(> 0\.9\d+|[\d.]+) (?:± ([\d.]+) )?"
+    rows = {f: re.search(rf"10 {f} 0 1,000,000 {number}{number}{number}", page).groups() for f in (16, 32)}
+    free, _, aligned, _, missed, width = rows[16]
+    assert free.startswith(">") and "had no fault in each of 10⁶ sets of 16 faulty nodes" in page
+    limits = [f"{100 * (float(missed) + sign * float(width)):.1f}" for sign in (-1, 1)]
+    assert f"was left in {float(aligned):.1%} of the same sets" in page
+    assert f"in {float(missed):.1%} (95% interval {limits[0]} to {limits[1]}%)" in page
+    assert f"probabilities are {100 * float(rows[32][0]):.1f} and {float(rows[32][2]):.1%}" in page
+    assert (
+        f"in all of 10⁶ trials, but an aligned block, as a buddy system gives it, in {float(aligned):.0%} "
+        in read_page("../README")
+    )
+    exact = [fc.study("free-subcube").exact({"n": n, "f": 4, "links": 0})["fault_free_quarter"] for n in (3, 4)]
+    assert exact[0] < exact[1] == 1 and "four faults can hit every quarter of Q_3, but Q_4 needs five" in page

@@ -20,6 +20,7 @@ def ring(v, d, n):
 OWN = [
     fc.survival_study(fc.custom_network("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
     fc.routing_rules_study(["LEVELS", "A1"]),
+    fc.survival_study("crossed", domain="board-4"),
     fc.survival_curve_study(fc.custom_network("ring-cube", "Q_n again", step=ring, slots=lambda n: n)),
 ]
 

@@ -134,5 +134,5 @@ def test_limitations_are_those_of_the_axes():
     for name in ("multicast-deadlock", "multicast-wormhole"):
         assert limits.pop(name)["n"] == int(stated[2].partition(".")[0])
     others = {name for name, axes in limits.items() if axes.get("n", int(largest)) < int(largest)}
-    assert others == {"survival-rate", "survival-components", "survival-curve"}  # as `survival`
+    assert others == {"survival-rate", "survival-components", "survival-curve", "survival-domains"}  # as `survival`
     assert f"known for m <= {SEARCH_M}." in text

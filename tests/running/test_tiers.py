@@ -6,6 +6,8 @@ import logging
 import pickle
 from concurrent.futures import Executor, Future
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from helpers.executors import ImmediateExecutor, ShuffledExecutor, use_executor
@@ -15,8 +17,10 @@ import fastcube as fc
 from fastcube.kernels.machine import compiling
 from fastcube.kernels.machine.dispatch import Alternative
 from fastcube.measure import registry
+from fastcube.measure.tally import Tally
 from fastcube.running import driver, work_loop
 from fastcube.running.engines import Engine
+from fastcube.running.point_work import PointWork
 from fastcube.running.progress import Progress
 from fastcube.running.tiers import Tiers, choose_first_kernels
 
@@ -45,7 +49,7 @@ class FakeKernel:
     """Counts like the kernel of the toy study; says whether it is compiled, and how often it was called."""
 
     def __init__(self, name, ready=False):
-        self.label, self.ready, self.seconds = name, ready, 0.0
+        self.label, self.ready, self.seconds, self.loaded = name, ready, 0.0, ready
         self.function = TOY.kernel(POINT).function
         self.calls, self.compiled_at = 0, None
 
@@ -124,14 +128,24 @@ def test_a_compiled_kernel_counts_from_the_first_unit():
 
 
 def test_a_compilation_that_fails_leaves_the_run_alone(monkeypatch, undisturbed, caplog):
-    study, kernels = make_study([1e-3, 1e9, 2e-3], [3, 2, 1])
+    """It is logged in one line, and no other kernel is tried."""
+    study, kernels = make_study([1e-3, 3e-3, 2e-3], [3, 2, 1])
     monkeypatch.setattr(driver, "open_engine", open_remote)
-    fail = property(lambda self: 1 / 0)
-    monkeypatch.setattr(kernels["fast"], "__class__", type("Broken", (FakeKernel,), {"compiled": fail}))
+
+    def raise_lines(kernel):
+        raise RuntimeError("no lowering\n" * 50)
+
+    fail = property(raise_lines)
+    for name in ("middle", "fast"):
+        monkeypatch.setattr(kernels[name], "__class__", type("Broken", (FakeKernel,), {"compiled": fail}))
     with caplog.at_level(logging.WARNING, "fastcube.driver"):
         assert fc.run(study, trials=TRIALS).digest() == undisturbed
-    assert "is not used: compiling the trial of toy failed: ZeroDivisionError" in caplog.text
-    assert set(calls(kernels)) == set(NAMES)
+    (record,) = caplog.records
+    assert record.getMessage().startswith(
+        "no faster kernel of toy is used: compiling the trial of toy failed: RuntimeError"
+    )
+    assert "\n" not in record.getMessage()
+    assert not kernels["middle"].calls
     assert kernels["slow"].calls
 
 
@@ -244,3 +258,22 @@ def test_a_long_compilation_is_one_warning_unless_it_is_reported(monkeypatch, ca
         text == "waiting for process 1 on a, which compiles outer, once for this machine: 0 s so far"
         for text in caplog.messages
     )
+
+
+class Unit(NamedTuple):
+    """A finished unit of 1,000 trials that took a second, by the kernel ``slow``, which was compiled before."""
+
+    item: SimpleNamespace = SimpleNamespace(kernel="slow", first=0, stop=1000)
+    seconds: float = 1.0
+    compiling: float = 0.0
+
+
+@pytest.mark.parametrize(("expected_pace", "pays"), [(1e-3, True), (1e-5, False)])
+def test_a_machine_that_counts_slowly_is_expected_to_compile_slowly(expected_pace, pays):
+    """Of 20,000 trials that take 20 s, the faster kernel saves 15 s; its 5 s are 500 s if trials take 100 times as long."""
+    study, _ = make_study([1, 1e9, 5], [expected_pace, expected_pace, expected_pace / 4], ready=["slow"])
+    work = PointWork(study.tally, [study.point(POINT)], [Tally.empty(study.tally)])
+    work.plan(0, 20_000)
+    tiers = Tiers(study, [work], lambda: 1)
+    tiers.note_unit(work, Unit())
+    assert (tiers.find_upgrade([work]) is not None) is pays

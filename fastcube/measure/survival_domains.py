@@ -1,0 +1,353 @@
+"""``survival-domains``: connectivity when boards, switches or users' own domains fail as one, and nodes one by one (N13).
+
+Points that differ only in network, domain or number of failed domains have the random key of ``survival`` at the same n and f.
+So they share the single failures of a trial, and without failed domains a trial is that of ``survival``.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, check_integer, check_range, short_repr, wrap_study_errors
+from ..kernels.survival.dispatch import DOMAINS, MOST_DIMENSIONS, SURVIVAL_DOMAINS, user_domains_kernel
+from ..kernels.survival.layout import SURVIVAL_DOMAINS as TALLY
+from ..networks.family import LARGEST_CHECKED, Family, find_family, network
+from ..networks.hypercube import Subcube
+from ..networks.network import label_text
+from .choice import WORD
+from .fingerprint import hash_functions
+from .standing import describe_standing
+from .statistics import Point, Proportion
+from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value
+from .survival import AXES as SURVIVAL_AXES
+from .survival import (
+    NETWORK,
+    check_own_family,
+    check_point,
+    describe_network,
+    largest_drawn,
+    make_network_study,
+    make_statistics,
+    summarize_network,
+)
+
+if TYPE_CHECKING:
+    from ..kernels.machine.jit import Kernel
+
+#: Bits of a digit of the networks with switches.
+_DIGIT_BITS = {"hyperx-4": 2, "hyperx-8": 3}
+
+#: The random key of ``survival`` at the same n and f.
+KEY_SOURCE: tuple[str, Mapping[str, Value | None]] = ("survival", {"domains": None, "links": 0})
+
+
+class OwnDomains(NamedTuple):
+    """A user's domains: their name on the axis, and the function ``domain(v, n)``."""
+
+    name: str
+    function: Callable[[int, int], int]
+
+
+class Setting(NamedTuple):
+    """The parts of a study that are a user's own."""
+
+    family: Family | None = None
+    domain: OwnDomains | None = None
+
+
+#: The setting of ``survival-domains``, without anything of a user's.
+BUILT_IN = Setting()
+
+
+def is_switch(point: Point) -> bool:
+    """Whether switches fail at a point, and not boards."""
+    return str(point["domain"]) == "switch"
+
+
+def make_domain_points(
+    names: Iterable[str], n: int, domain: str, numbers: Iterable[int], f: Iterable[int] = (0,)
+) -> list[dict[str, Value]]:
+    """Return points of networks with numbers of failed domains and of single failures."""
+    chosen = itertools.product(names, f, list(numbers))
+    return [{"network": name, "n": n, "f": k, "domain": domain, "domains": many} for name, k, many in chosen]  # type: ignore[dict-item]
+
+
+def _make_axes(setting: Setting) -> tuple[Axis | Choice, ...]:
+    networks = (*NETWORK.names, *([setting.family.name] if setting.family else []))
+    domains = (*DOMAINS, *([setting.domain.name] if setting.domain else []))
+    return (
+        Choice("network", NETWORK.description, networks, keyed=False),
+        *SURVIVAL_AXES[1:3],
+        Choice("domain", "what fails as one: a board of 2, 4 or 8 nodes, or a switch", domains, keyed=False),
+        Axis("domains", "failed domains", int, 0, 2 ** (MOST_DIMENSIONS + 1)),
+    )
+
+
+# ---------------------------------------------------------------- domains
+
+
+def _find_network(point: Point, setting: Setting) -> Family:
+    own, name = setting.family, str(point["network"])
+    return own if own is not None and name == own.name else find_family(name)
+
+
+@functools.lru_cache(maxsize=64)
+def _number_own_domains(domain: OwnDomains, n: int) -> NDArray[np.int64]:
+    """Return the number of each node's domain, in the order of their values.  Raises ParameterError for a bad value."""
+    from ..kernels.survival.domains import user_domain_kernel
+
+    with wrap_study_errors(f"domain {domain.name}"):
+        values = user_domain_kernel(domain.function).compiled(np.int64(n))
+    plain = getattr(domain.function, "py_func", domain.function)
+    for v in range(2**n if n <= LARGEST_CHECKED else 0):
+        with wrap_study_errors(f"domain {domain.name}"):
+            value = plain(v, n)
+        value = check_integer(f"domain {domain.name}", value, 0, 2**n - 1, f"at n={n}, node {label_text(v, n)}")
+        if value != values[v]:
+            raise ParameterError(
+                f"domain {domain.name} must be the same when it is compiled, where integers have 64 bits and wrap, but at "
+                f"n={n} node {label_text(v, n)} is in {value} in Python and in {values[v]} compiled"
+            )
+    if (bad := np.flatnonzero((values < 0) | (values >= 2**n))).size:
+        check_range(f"domain {domain.name}", values[bad[0]], 0, 2**n - 1, f"at n={n}, node {label_text(bad[0], n)}")
+    return np.unique(values, return_inverse=True)[1]
+
+
+def number_boards(point: Point, setting: Setting = BUILT_IN) -> NDArray[np.int64]:
+    """Return the number of each node's board, or own domain, at a point."""
+    if setting.domain is not None and str(point["domain"]) == setting.domain.name:
+        return _number_own_domains(setting.domain, int(point["n"]))
+    return np.arange(2 ** int(point["n"])) >> DOMAINS.index(str(point["domain"])) + 1
+
+
+def count_domains(point: Point, setting: Setting = BUILT_IN) -> int:
+    """Return the number of domains at a point."""
+    if is_switch(point):
+        n, bits = int(point["n"]), _DIGIT_BITS[str(point["network"])]
+        return n // bits << n - bits
+    return int(number_boards(point, setting).max()) + 1
+
+
+def list_members(point: Point, g: int, setting: Setting = BUILT_IN) -> list[int]:
+    """Return the nodes of domain g at a point: of a board, or of the row that a switch joins."""
+    if not is_switch(point):
+        return np.flatnonzero(number_boards(point, setting) == g).tolist()
+    n, bits = int(point["n"]), _DIGIT_BITS[str(point["network"])]
+    digit, row = divmod(g, 1 << n - bits)
+    low = bits * digit
+    first = row & (1 << low) - 1 | row >> low << low + bits
+    return [first | x << low for x in range(1 << bits)]
+
+
+def _format_domain(nodes: list[int], n: int) -> str:
+    base, free = functools.reduce(int.__and__, nodes), functools.reduce(int.__or__, nodes)
+    if len(nodes) == 1 << (base ^ free).bit_count():
+        return str(Subcube(base, base ^ free, n))
+    return ", ".join([label_text(v, n) for v in nodes[:8]] + ["..."] * (len(nodes) > 8))
+
+
+def _check_point(point: Point, setting: Setting = BUILT_IN) -> None:
+    """Raise ParameterError for a size that the network does not have, a domain that it has not, or too many failures."""
+    check_point({**point, "links": 0}, setting.family)
+    domain, name, n = str(point["domain"]), str(point["network"]), int(point["n"])
+    if domain == "switch" and name not in _DIGIT_BITS:
+        raise ParameterError(f"network must be one of {', '.join(_DIGIT_BITS)} for domain=switch, got {name}")
+    if domain in DOMAINS[:3]:
+        check_range("n", n, DOMAINS.index(domain) + 1, MOST_DIMENSIONS, f"for domain={domain}")
+    most = count_domains(point, setting)
+    check_range("domains", point["domains"], 0, most, f"for {domain} of {name} at n={n}")
+
+
+# ---------------------------------------------------------------- trials
+
+
+def _sample_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_IN) -> Sample:
+    """Return a trial's network with all failed nodes and links, s and t, and the numbers of the failed domains."""
+    from ..kernels.survival import replay
+
+    n, f = int(point["n"]), int(point["f"])
+    failed = replay.sample_domains(key, trial, count_domains(point, setting), int(point["domains"])).tolist()
+    members = [list_members(point, g, setting) for g in failed]
+    boards, rows = ([], members) if is_switch(point) else (members, [])
+    single = replay.sample_survival(key, trial, n, f, 0, _find_network(point, setting).table(n))[0]
+    nodes = {*single.tolist(), *itertools.chain(*boards)}
+    links = [pair for row in rows for pair in itertools.combinations(row, 2)]
+    s = t = -1
+    if 2**n - len(nodes) >= 2:
+        alive = np.ones(2**n, np.bool_)
+        alive[list(nodes)] = False
+        s, t = replay.sample_pair(key, trial, n, f, alive).tolist()
+    net = network(_find_network(point, setting), n, nodes, links)
+    return Sample(net, {"s": s, "t": t, "failed_domains": failed})
+
+
+def _explain_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_IN) -> Explanation:
+    """Return the trial with its failed domains, and the trial of ``survival`` with as many failed nodes."""
+    from ..kernels.survival import replay
+
+    drawn = _sample_trial(point, key, trial, setting)
+    net, others = drawn.network, dict(drawn.others)
+    family, n, failed = _find_network(point, setting), int(point["n"]), sorted(net.faulty_nodes)
+    nodes, _, ends = replay.sample_survival(key, trial, n, len(failed), 0, family.table(n))
+    single, pair = network(family, n, nodes), dict(zip("st", ends.tolist() or (-1, -1), strict=True))
+    found, there = summarize_network(net, others), summarize_network(single, pair)
+    data = {"faulty_nodes": failed, "faulty_links": sorted(map(list, net.faulty_links)), **others, **found}
+    domains = [list_members(point, g, setting) for g in others["failed_domains"]]
+    lines = [f"  {len(domains)} failed of {count_domains(point, setting)} domains, {len(failed)} failed nodes"]
+    lines += [f"  failed {point['domain']} {_format_domain(members, n)}" for members in domains[:40]]
+    alone = replay.sample_survival(key, trial, n, int(point["f"]), 0, family.table(n))[0]
+    lines += [f"  faulty {net.label(v)}" for v in sorted(alone.tolist())[:40]]
+    lines.append(describe_network("with these domains", found, net, others))
+    lines.append(describe_network(f"with {len(failed)} single failures", there, single, pair))
+    return Explanation("\n".join(lines), {**data, "single": {"faulty_nodes": sorted(nodes.tolist()), **pair, **there}})
+
+
+def _choose_kernel(point: Point, setting: Setting) -> Kernel:
+    own_network = setting.family is not None and str(point["network"]) == setting.family.name
+    own_domain = setting.domain is not None and str(point["domain"]) == setting.domain.name
+    if not own_network and not own_domain:
+        return SURVIVAL_DOMAINS.kernel(*point.values())
+    _, step, slots = check_own_family(setting.family) if own_network else (None, None, None)
+    return user_domains_kernel(step, slots, setting.domain.function if setting.domain and own_domain else None)
+
+
+def _describe_costs(results: Any) -> list[str]:
+    """Return notes on P(connected) with failed domains against as many single failures, per network and domain."""
+    lines: dict[str, list[Any]] = {}
+    for point, tally in results:
+        if tally.trials and point["domains"]:
+            where = {name: point[name] for name in ("n", "f", "domains")}
+            name = f"{point['domain']} of {point['network']}"
+            lines.setdefault(name, []).append((where, results.estimates(point)["connected_diff"]))
+    heading = "P(connected) with failed domains minus as many failed nodes one by one, exact 95% intervals:"
+    return [heading, *(f"  {name}: {describe_standing(some)}" for name, some in lines.items())] if lines else []
+
+
+def _plot_domains(results: Any, sheet: Any) -> None:
+    """Plot P(connected) with failed domains against their number, and the difference to as many single failures."""
+    above, below = sheet.panels(1, 2)
+    above.lines(results, "connected", x="domains", keys=("network", "domain"))
+    above.set_labels(y="P(connected)")
+    below.lines(results, "connected_diff", x="domains", keys=("network", "domain"))
+    below.set_labels(y="difference to as many single failures")
+    for panel in (above, below):
+        panel.scale = "linear"
+    sheet.title(results.study.title)
+
+
+_STATISTICS = (
+    *make_statistics(
+        "failed domains minus as many single failures",
+        bound=lambda point: int(point["domains"] > 0),
+        defined=lambda point: True,
+        defined_pair=lambda point: int(point["f"]) <= 2 ** int(point["n"]) - 2,
+    ),
+    Proportion(
+        name="single_connected",
+        description="probability that the nonfaulty nodes are connected with as many single failures",
+        shown=False,
+    ),
+)
+
+
+def make_domains_study(
+    name: str, title: str, grids: tuple[Grid, ...], setting: Setting = BUILT_IN, **others: Any
+) -> Study:
+    """Return ``survival-domains``, or the study of a user's own network or domains."""
+    return Study(
+        name=name,
+        title=title,
+        source="docs/readings/networks.md, N13",
+        revision=1,
+        axes=_make_axes(setting),
+        tally=TALLY,
+        statistics=_STATISTICS,
+        kernel=functools.partial(_choose_kernel, setting=setting),
+        grids=grids,
+        check=functools.partial(_check_point, setting=setting),
+        explain=functools.partial(_explain_trial, setting=setting),
+        sample=functools.partial(_sample_trial, setting=setting),
+        figure=_plot_domains,
+        notes=_describe_costs,
+        keyed=KEY_SOURCE,
+        together=512,
+        **others,
+    )
+
+
+def _check_own_domain(domain: object) -> OwnDomains:
+    """Return a user's domains.  Raises ParameterError unless they are a function with a usable name."""
+    name = str(getattr(getattr(domain, "py_func", domain), "__name__", "")).lower().replace("_", "-")
+    if not callable(domain) or isinstance(domain, type) or not WORD.fullmatch(name) or name in DOMAINS:
+        raise ParameterError(
+            "domain must be a function of (v, n) with a name of its own, of letters, digits and _, or one of "
+            f"{', '.join(DOMAINS[:3])}, got {short_repr(domain)}"
+        )
+    return OwnDomains(name, domain)
+
+
+def survival_study(family: Family | str, domain: Callable[[int, int], int] | str | None = None) -> Study:
+    """Return ``survival`` with a network of your own, or with domains of nodes that fail as one.
+
+    Parameters
+    ----------
+    family : Family or str
+        From :func:`fastcube.custom_network`.  With ``domain`` also the name of a built-in network.
+    domain : callable or str, optional
+        ``domain(v, n)`` returns the domain of node v, an int in [0, 2^n - 1]: nodes with equal values fail together.  It is a
+        ``@fc.blocks.block``, or plain Python that Numba can compile.  Or a name: ``board-2``, ``board-4`` or ``board-8``.
+
+    Returns
+    -------
+    Study
+        ``survival-NAME``, with the random keys of ``survival``.  Its axis ``network`` takes your network and all built-in ones,
+        as ``--set network=NAME,hypercube``.  Its grid has your network with f = n, 2n, N/8, ..., N/2 for N = 2^n, at the largest
+        size up to n = 8.  If slots 0 .. n - 1 flip bits 0 .. n - 1 (``Family.is_matched``) or are those of the hypercube,
+        there is a second grid, ``links``, with faulty links.  The notes below a table say where your network is ahead of the
+        hypercube or behind it, and within which distance elsewhere.
+
+        With ``domain`` it is ``survival-NAME-DOMAIN``, which has the axes and statistics of ``survival-domains``.  Its axis
+        ``domain`` takes the name of your function too, with - for _.  Its grid has eighths of all domains, up to one half.
+
+    Raises
+    ------
+    ParameterError
+        For a network or domain of another kind, or a domain out of range at the size of the grid.  Other sizes are checked when
+        they are used.  Up to n = 10 the compiled function is compared with plain Python on all nodes.
+
+    Examples
+    --------
+    >>> def step(v, d, n):
+    ...     return v ^ (1 << d)
+    >>> study = fc.survival_study(fc.custom_network("my-cube", "Q_n again", step=step, slots=lambda n: n))
+    >>> [axis.name for axis in study.axes]
+    ['network', 'n', 'f', 'links']
+    >>> def rack(v, n):
+    ...     return v % 16
+    >>> [axis.name for axis in fc.survival_study("hypercube", domain=rack).axes]
+    ['network', 'n', 'f', 'domain', 'domains']
+    """
+    if domain is None:
+        return make_network_study(family)
+    chosen = find_family(family, "family")
+    named = isinstance(domain, str) and domain in DOMAINS[:3]
+    own = None if named else _check_own_domain(domain)
+    setting = Setting(None if chosen.own is None else chosen, own)
+    n = largest_drawn(chosen, 3)
+    name = str(domain) if own is None else own.name
+    many = count_domains(make_domain_points([chosen.name], n, name, [0])[0], setting)
+    numbers = sorted({many * i // 8 for i in range(1, 5)} - {0}) or [1]
+    functions = [*(check_own_family(chosen)[1:] if chosen.own else ()), *([own.function] if own else [])]
+    return make_domains_study(
+        f"survival-{chosen.name}-{name}",
+        f"Connectivity of {chosen.title} when domains ({name}) fail as one",
+        (Grid("domains", make_domain_points([chosen.name], n, name, numbers), 100_000),),
+        setting,
+        code=hash_functions(*functions),
+    )

@@ -1,0 +1,346 @@
+"""Fault-free subcubes under up to 64 faulty nodes, with one trial per lane in the loop of ``fastcube.kernels.draws.sieve``.
+
+Entry points: ``FREE_SUBCUBE_LANES_8``, ``_16`` and ``_32``, by the width of the fields that hold the labels.  They sample with
+the study's key a trial's sequence of labels (LABELS, and HIGH_LABELS for n > 32).
+
+1. *labels*: some more labels than faults are sampled, so that nearly every trial has f distinct ones.  Further labels take the
+   places of repeated ones.  A trial with too few is decided one at a time, and so is, for n > 32, one with two equal low
+   halves.  All labels are translated so that the first is 0, which changes no answer.
+2. *columns*: the labels are transposed.  Column i has bit i of all labels of a trial, in as many lanes (``groups``) as they fill.
+3. *halves and quarters*: one half of dimension i has no fault if column i is 0, and the quarters of two dimensions are the
+   intersections of their columns and complements.  The intersection of two complements has the first fault.
+4. *eighths*: blocks of consecutive labels are intersections of the three highest columns.  A trial that has no fault-free
+   quarter or aligned eighth is searched alone, by its columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..draws import philox, sieve
+from ..draws.lanes import make_pair_scan
+from ..machine import bits, simd
+from ..machine.array_types import I64, Cells, Floats, Words
+from ..machine.bits import ALL_BITS, ONE, ZERO
+from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
+from .columns import exchange_halves, transpose_eight
+from .layout import F, N
+from .scalar import Search, find_free_subcube, record_trials, run_trial, set_up
+
+# Fraction of trials with too few distinct labels that costs less than a further label of all (measured).
+_FEW_TRIALS = 0.005
+
+# Number of dimensions that are tested with all others in fields of lanes, before the pairs that this leaves out.
+_MOST_PACKED = np.int64(4)
+
+
+class Columns(NamedTuple):
+    """Columns of the labels of a vector of trials."""
+
+    n: I64
+    side: I64  #: rows of a square: the least power of two, from 8 on, for the labels of a group
+    groups: I64  #: number of groups of labels, each as many as a lane has bits
+    squares: Cells  #: ``side`` rows for each group, and for each group of high halves: the transposed labels
+    cells: Cells  #: n rows for each group: its columns
+
+
+class LaneWorkspace(NamedTuple):
+    params: Floats  #: parameters of the point
+    f: I64
+    samples: sieve.Samples
+    high: Cells  #: rows of the labels' high halves, for n > 32
+    columns: Columns
+    rows: Words  #: bit rows of one trial, as in ``scalar.Search``
+    single: Search  #: for trials decided one at a time
+
+
+@block
+def _count_labels(n, f):
+    """Return the number of labels to sample per trial.
+
+    About f^2 / 2^(n+1) labels repeat earlier ones, with nearly a Poisson distribution.
+    """
+    repeats = f * (f - 1) / 2.0 / 2.0**n
+    count, fraction = np.int64(f), repeats
+    while fraction > _FEW_TRIALS and count < 2 * f and n <= 32:
+        count += 1
+        fraction *= repeats / (count - f + 1)
+    return count
+
+
+# ---------------------------------------------------------------- 1. labels
+
+
+@block(always=True)
+def _draw_high_halves(work, trials, lanes):
+    """Sample the high halves of the labels of a vector of trials."""
+    prepared = philox.prepare_lanes(trials.key, np.uint64(8 * (trials.start // lanes)), philox.HIGH_LABELS)
+    words = work.high.view(np.uint64)
+    for k in range(0, work.f, 2):
+        even, odd = philox.word_lanes(trials.key, prepared, np.uint64(k >> 1))
+        simd.store(words, 8 * k, even)
+        simd.store(words, 8 * k + 8, odd)
+
+
+@block
+def _update_least_xor(least, x, y):
+    return simd.minimum(least, x ^ y)
+
+
+_least_xor = make_pair_scan(ALL_BITS, _update_least_xor)
+
+
+@block(always=True)
+def _find_least_xor(labels, at, x, start, rows, lanes):
+    """Return the least of ``start`` and the xor of x with each of some rows, lane by lane."""
+    for j in range(rows):
+        start = simd.minimum(start, x ^ simd.load(labels, at + j * lanes))
+    return start
+
+
+@block
+def _replace_repeats(labels, at, f, count, lanes):
+    """Put further labels in place of repeated ones among the first f; return the lanes with too few labels, as bits."""
+    first = simd.load(labels, at)
+    short = simd.bits(_least_xor(labels, at, lanes, f) == 0)
+    if short == ZERO or count == f:
+        return short
+    one, zero = simd.splat_like(first, ONE), first ^ first
+    missing = zero
+    for r in range(1, f):
+        x = simd.load(labels, at + r * lanes)
+        new = _find_least_xor(labels, at, x, x ^ first, r, lanes) != 0
+        simd.store(labels, at + r * lanes, simd.select(new, x, first))
+        missing = missing + simd.select(new, zero, one)
+    for r in range(f, count):
+        x = simd.load(labels, at + r * lanes)
+        new = (_find_least_xor(labels, at, x, x ^ first, f, lanes) != 0) & (missing != zero)
+        missing = missing - simd.select(new, one, zero)
+        j = 1
+        while simd.bits(new):
+            y = simd.load(labels, at + j * lanes)
+            here = new & (y == first)
+            simd.store(labels, at + j * lanes, simd.select(here, x, y))
+            new = new & ~here
+            j += 1
+    return simd.bits(missing != zero)
+
+
+# ---------------------------------------------------------------- 2. columns
+
+
+@block
+def _transpose_group(rows, at, count, first, squares, to, side, lanes):
+    """Transpose ``count`` rows, translated by ``first``, in squares of ``side`` bits; return the union of the rows."""
+    union = first ^ first
+    for r in range(side):
+        x = first ^ first
+        if r < count:
+            x = simd.load(rows, at + r * lanes) ^ first
+        union = union | x
+        simd.store(squares, to + r * lanes, x)
+    words, start = squares.view(np.uint64), 8 * (to // lanes)
+    for r in range(0, side, 8):
+        transpose_eight(words, start + 8 * r, 8, 0)
+    for k in range(3, bits.lowest(np.uint64(side))):
+        for r in range(side):
+            if r & 1 << k == 0:
+                exchange_halves(words, start + 8 * r, start + 8 * (r + (1 << k)), k)
+    return union
+
+
+@block(always=True)
+def _transpose_labels(work, rows, at, half, dims, lanes):
+    """Transpose the rows of one half of the labels; return the lanes in which some of its ``dims`` columns is 0, as bits."""
+    f, side, groups, width = work.f, work.columns.side, work.columns.groups, 512 // lanes
+    squares = work.columns.squares
+    first = simd.load(rows, at)
+    union = first ^ first
+    for g in range(groups):
+        to = (half * groups + g) * side * lanes
+        many = min(f - g * width, side)
+        union = union | _transpose_group(rows, at + g * width * lanes, many, first, squares, to, side, lanes)
+    whole = simd.splat_like(first, ALL_BITS >> np.uint64(64 - dims))
+    return simd.bits((union & whole) != whole)
+
+
+@block(always=True)
+def _load_column(columns, i, g, lanes):
+    """Return column i of a group of labels."""
+    width, side = 512 // lanes, columns.side
+    x = simd.load(columns.squares, ((i // width * columns.groups + g) * side + (i & (side - 1))) * lanes)
+    if side == width:
+        return x
+    return (x >> simd.splat_like(x, np.uint64(i & (width - side)))) & simd.splat_like(
+        x, ALL_BITS >> np.uint64(64 - side)
+    )
+
+
+# ---------------------------------------------------------------- 3. halves and quarters, 4. eighths
+
+
+@block(always=True)
+def _find_packed_quarters(columns, halves, wanted, lanes):
+    """Return the lanes with a fault-free half, or a quarter of one of the first dimensions and another, as bits.
+
+    A row of a square has the columns k, k + ``side``, ... in fields of a lane.  So one operation tests column i with all of them.
+    A lane with a field of 0 is found by subtracting 1 from each field.
+    """
+    n, side, width = columns.n, columns.side, 512 // lanes
+    like = simd.load(columns.squares, 0)
+    zero = like ^ like
+    every = ALL_BITS >> np.uint64(64 - width)
+    ones = simd.splat_like(like, every // (ALL_BITS >> np.uint64(64 - side)))
+    found = halves
+    for i in range(min(side, _MOST_PACKED)):
+        if wanted & ~found == ZERO:
+            break
+        a = _load_column(columns, i, 0, lanes) * ones
+        empty = zero
+        for half in range(0, n, width):
+            for k in range(0 if half else i + 1, side):
+                b = simd.load(columns.squares, (half // width * side + k) * lanes)
+                many = max((min(n - half, width) - k + side - 1) // side, 0)
+                pad = simd.splat_like(like, ALL_BITS << np.uint64(many * side))
+                both, upper, lower = (a & b) | pad, (a & ~b) | pad, (b & ~a) | pad
+                empty = empty | ((both - ones) & ~both) | ((upper - ones) & ~upper) | ((lower - ones) & ~lower)
+        found |= simd.bits((empty & (ones << simd.splat_like(like, np.uint64(side - 1)))) != zero)
+    return found
+
+
+@block(alone=True)
+def _find_free_quarters(columns, halves, wanted, lanes):
+    """Return the lanes with a fault-free quarter as bits, given those with a fault-free half; only wanted lanes are searched."""
+    n, groups, cells = columns.n, columns.groups, columns.cells
+    step = n * lanes
+    found = halves
+    if columns.side == 8 < 512 // lanes:
+        found = _find_packed_quarters(columns, halves, wanted, lanes)
+    for i in range(n):
+        if wanted & ~found == ZERO:
+            break
+        a = _load_column(columns, i, 0, lanes)
+        simd.store(cells, i * lanes, a)
+        for g in range(1, groups):
+            simd.store(cells, g * step + i * lanes, _load_column(columns, i, g, lanes))
+        least = a | ~a
+        for j in range(i):
+            b = simd.load(cells, j * lanes)
+            both, upper, lower = a & b, a & ~b, b & ~a
+            here = simd.minimum(simd.minimum(both, upper), lower)
+            if groups == 1:
+                least = simd.minimum(least, here)
+            elif lanes > 16 or simd.bits(here == 0):
+                for g in range(1, groups):
+                    x, y = simd.load(cells, i * lanes + g * step), simd.load(cells, j * lanes + g * step)
+                    both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
+                least = simd.minimum(least, simd.minimum(simd.minimum(both, upper), lower))
+        found |= simd.bits(least == 0)
+    return found
+
+
+@block
+def _find_free_blocks(columns, lanes):
+    """Return the lanes with a fault-free half, quarter and eighth of consecutive labels, as bits."""
+    n, zero = columns.n, simd.load(columns.squares, 0) ^ simd.load(columns.squares, 0)
+    b1, b2, b3, b4, b5, b6, b7 = zero, zero, zero, zero, zero, zero, zero  # the blocks without the first fault
+    for g in range(columns.groups):
+        x, y = _load_column(columns, n - 3, g, lanes), _load_column(columns, n - 2, g, lanes)
+        z = _load_column(columns, n - 1, g, lanes)
+        b1, b2, b3 = b1 | (x & ~y & ~z), b2 | (y & ~x & ~z), b3 | (x & y & ~z)
+        b4, b5, b6, b7 = b4 | (z & ~x & ~y), b5 | (x & z & ~y), b6 | (y & z & ~x), b7 | (x & y & z)
+    low, middle, high = b2 | b3, b4 | b5, b6 | b7
+    quarters = simd.minimum(low, simd.minimum(middle, high))
+    eighths = simd.minimum(simd.minimum(simd.minimum(b1, b2), simd.minimum(b3, b4)), simd.minimum(b5, b6))
+    return simd.bits((middle | high) == 0), simd.bits(quarters == 0), simd.bits(simd.minimum(eighths, b7) == 0)
+
+
+@block
+def _has_free_eighth(columns, f, rows, lane, lanes):
+    """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth; all columns are known."""
+    n, known = columns.n, ALL_BITS >> np.uint64(64 - f)
+    for i in range(n):
+        x, at = ZERO, np.uint64(i * lanes + lane)  # unsigned: Numba tests signed indices for being negative
+        for g in range(columns.groups):
+            x |= np.uint64(columns.cells[at]) << np.uint64(512 // lanes * g)
+            at += np.uint64(n * lanes)
+        rows[2 * i], rows[2 * i + 1] = x, x ^ known
+    return find_free_subcube(rows, n, np.int64(3), np.int64(3)) == 3
+
+
+@block(always=True)
+def _decide_vector(work, trials, lanes, tally):
+    """Tally the wanted trials of a vector; return False, because none is queued."""
+    n, wanted = work.samples.n, sieve.wanted_lanes(trials, lanes)
+    if n > 32:
+        _draw_high_halves(work, trials, lanes)
+    short = wanted & _replace_repeats(work.samples.labels, trials.at, work.f, work.samples.count, lanes)
+    wanted ^= short
+    while short:
+        run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(short)), work.params, work.single, tally)
+        short &= short - ONE
+    halves = _transpose_labels(work, work.samples.labels, trials.at, 0, min(n, 512 // lanes), lanes)
+    if n > 32:
+        halves |= _transpose_labels(work, work.high, 0, 1, n - 32, lanes)
+    quarters = _find_free_quarters(work.columns, halves, wanted, lanes)
+    blocks = _find_free_blocks(work.columns, lanes)
+    eighths = quarters | blocks[2]
+    left = wanted & ~eighths
+    while left:
+        if _has_free_eighth(work.columns, work.f, work.rows, bits.lowest(left), lanes):
+            eighths |= left & (~left + ONE)
+        left &= left - ONE
+    record_trials(tally, (halves, quarters, eighths), blocks, wanted)
+    return False
+
+
+# ---------------------------------------------------------------- the kernels
+
+
+_sift_trials = sieve.make_sieve(_decide_vector)
+
+
+def _make_kernel(width: int, word: Any) -> Kernel:
+    lanes = 512 // width  # a constant of the closure, for which all callees are specialised
+
+    @scratch
+    def workspace_for(params):
+        n, f = np.int64(params[N]), np.int64(params[F])
+        count = _count_labels(n, f)
+        side, groups = np.int64(8), (f + width - 1) // width
+        while side < f and side < width:
+            side *= 2
+        return LaneWorkspace(
+            params,
+            f,
+            sieve.make_samples(n, count, lanes, word),
+            np.zeros((f + 1) * lanes, word),
+            Columns(n, side, groups, np.zeros(2 * groups * side * lanes, word), np.zeros(groups * n * lanes, word)),
+            np.zeros(128, np.uint64),
+            set_up(params),
+        )
+
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}")
+    def free_subcube_lanes(key, first, stop, params, tally):
+        """Run trials at (n, f, 0) = params; 3 <= n <= 8, <= 16 or <= 62 by the lanes' width, 1 <= f <= min(64, 2^(n-1))."""
+        _sift_trials(key, first, stop, workspace_for(params), lanes, tally)
+
+    return free_subcube_lanes
+
+
+#: Kernels for n <= 8, n <= 16 and n <= 62.
+FREE_SUBCUBE_LANES_8 = _make_kernel(8, np.uint8)
+FREE_SUBCUBE_LANES_16 = _make_kernel(16, np.uint16)
+FREE_SUBCUBE_LANES_32 = _make_kernel(32, np.uint32)
+
+#: Points (n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
+EDGES = {
+    "lanes of 8 and of 16 bits": ((8, 10, 0), (9, 10, 0)),
+    "lanes of 16 and of 32 bits": ((16, 16, 0), (17, 16, 0)),
+    "above n = 32 labels have high halves": ((32, 20, 0), (33, 20, 0)),
+    "squares of 8, 16 and 32 labels": ((20, 8, 0), (20, 9, 0), (20, 16, 0), (20, 17, 0)),
+    "one group of labels or more": ((7, 8, 0), (7, 9, 0), (12, 16, 0), (12, 17, 0), (40, 32, 0), (40, 33, 0)),
+    "further labels, if repeats are not rare": ((16, 26, 0), (16, 27, 0)),
+}

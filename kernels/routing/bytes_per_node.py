@@ -1,0 +1,149 @@
+"""Routing trials with faulty nodes alone, n <= 12, on one mark per node: the kernel with which a run begins.
+
+It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``: it has
+one sampler, and one search for shortest paths and for unsafe subcubes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..draws.node_marks import FAULTY, OPEN, mark_nodes
+from ..machine.array_types import I64, Bytes, Ints32
+from ..machine.bits import highest_bit
+from ..machine.jit import block, scratch
+from ..machine.trials import trials_kernel
+from .layout import F, K, N
+from .rules import SearchScratch, make_route3_rule, make_route_rules, make_simulator, search_scratch_for
+from .scalar import make_trial_finisher
+
+#: Mark of a nonfaulty node that is unsafe, and bit of the mark of a node that a search has reached.
+_UNSAFE, _REACHED = np.uint8(4), np.uint8(128)
+
+
+class Marks(NamedTuple):
+    n: I64
+    marks: Bytes  #: (2^n) OPEN, FAULTY or unsafe
+    near: Bytes  #: (2^n) numbers of faulty and unsafe neighbours
+    nodes: Ints32  #: (2^n) a list of nodes: faulty and unsafe ones, or those that a search has reached
+    ends: Ints32  #: (2) s and t
+
+
+class Workspace(NamedTuple):
+    n: I64
+    k: I64
+    f: I64
+    faults: Marks
+    search: SearchScratch
+    cube: I64  #: takes the place of the arrays for searches in ``RoutingScratch``
+
+
+@scratch
+def marks_for(n):
+    nodes = np.int64(1) << n
+    return Marks(
+        n, np.empty(nodes, np.uint8), np.empty(nodes, np.uint8), np.empty(nodes, np.int32), np.empty(2, np.int32)
+    )
+
+
+@scratch
+def set_up(params):
+    n, k = np.int64(params[N]), np.int64(params[K])
+    return Workspace(n, k, np.int64(params[F]), marks_for(n), search_scratch_for(k), np.int64(0))
+
+
+@block
+def mark_unsafe_nodes(faults, f):
+    """Mark the unsafe nodes beside the f listed faulty nodes; return the number of nodes that are faulty or unsafe."""
+    marks, near, nodes = faults.marks, faults.near, faults.nodes
+    for i in range(near.size):
+        near[i] = 0
+    at, count = np.int64(0), f
+    while at < count < near.size:
+        for d in range(faults.n):
+            v = np.int64(nodes[at]) ^ (np.int64(1) << d)
+            near[v] += np.uint8(1)
+            if near[v] == 2 and marks[v] == OPEN:
+                marks[v] = _UNSAFE
+                nodes[count] = v
+                count += 1
+        at += 1
+    return count
+
+
+@block
+def find_distance(faults, s, t, n, refused):
+    """Return the links of a shortest path from s to t over nodes whose mark is not ``refused``; -1 if there is none."""
+    marks, nodes = faults.marks, faults.nodes
+    nodes[0] = np.int64(s)
+    marks[s] |= _REACHED
+    at, stop, count, length = np.int64(0), np.int64(1), np.int64(1), np.int64(0)
+    while at < stop and marks[t] < _REACHED:
+        length += 1
+        for i in range(at, stop):
+            for d in range(n):
+                v = np.int64(nodes[i]) ^ (np.int64(1) << d)
+                if marks[v] < _REACHED and marks[v] != refused:
+                    marks[v] |= _REACHED
+                    nodes[count] = v
+                    count += 1
+        at, stop = stop, count
+    found = marks[t] >= _REACHED
+    for i in range(count):
+        marks[nodes[i]] ^= _REACHED
+    return length if found else np.int64(-1)
+
+
+@block
+def _find_shortest_length(faults, s, t, n, cube):
+    return find_distance(faults, s, t, n, FAULTY)
+
+
+@block
+def _is_same_subcube(faults, s, t):
+    """Whether both nodes are unsafe and in one subcube: maximal unsafe subcubes are not adjacent."""
+    return is_closed(faults, s) and is_closed(faults, t) and find_distance(faults, s, t, faults.n, OPEN) >= 0
+
+
+@block
+def blocked(faults, x, bit):
+    return faults.marks[x ^ bit] == FAULTY
+
+
+@block
+def is_closed(faults, x):
+    return faults.marks[x] != OPEN
+
+
+@block
+def is_first_path_clear(faults, s, t):
+    """Whether no fault is on ROUTE's path."""
+    x = s
+    while x != t:
+        x ^= highest_bit(x ^ t)
+        if faults.marks[x] == FAULTY:
+            return False
+    return True
+
+
+_route1_rule, _route2_rule = make_route_rules(blocked)
+simulate_route1, simulate_route3 = make_simulator(_route1_rule), make_simulator(make_route3_rule(blocked, is_closed))
+_simulate_route2 = make_simulator(_route2_rule, searching=True)
+_finish_trial = make_trial_finisher(
+    simulate_route1, _simulate_route2, simulate_route3, _find_shortest_length, _is_same_subcube
+)
+
+
+@block
+def run_byte_trial(key, t, params, scratch, tally):
+    faults = scratch.faults
+    mark_nodes(key, t, scratch.n, scratch.f, faults.marks, faults.nodes, faults.ends)
+    safe = mark_unsafe_nodes(faults, scratch.f) < faults.marks.size
+    source, target = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
+    _finish_trial(scratch, is_first_path_clear(faults, source, target), True, safe, source, target, t, tally)
+
+
+#: Kernel at (n, f, 0, k) = params, n <= 12; see ``layout.ROUTING``.
+ROUTING_BYTES = trials_kernel(set_up, run_byte_trial)

@@ -1,0 +1,303 @@
+"""Routing rules with faulty nodes alone, n <= 12, on one byte per node: the kernel with which a run begins.
+
+It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``.  Safety
+statuses are computed for the nodes beside those without them, and only if both ends are faulty or unsafe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..cube.labels import LabelSet, label_set
+from ..draws.node_marks import FAULTY, mark_nodes
+from ..machine.array_types import I64, U64, Cells, Ints, Words
+from ..machine.bits import ONE, ZERO, highest_bit, popcount
+from ..machine.jit import Kernel, block, scratch
+from ..machine.trials import trials_kernel
+from ..routing.bytes_per_node import (
+    Marks,
+    find_distance,
+    is_closed,
+    is_first_path_clear,
+    mark_unsafe_nodes,
+    marks_for,
+    simulate_route1,
+    simulate_route3,
+)
+from ..routing.rules import LOST, STUCK, SearchScratch, search_scratch_for
+from .layout import NAMES, REFERENCE, F, N, make_layout
+from .rules import POINT_KEY, REFUSED, TRIAL_NUMBER, make_bounded_rules
+from .safety_status import LEVELS, VECTORS
+from .scalar import make_rules_runner, make_trial_recorder
+
+
+class World(NamedTuple):
+    """The trial as rules see it, with scratch memory."""
+
+    n: I64
+    f: I64
+    whole: U64  #: mask of all n dimensions
+    faults: Marks
+    closed: Ints  #: (1) number of faulty and unsafe nodes
+    now: Words  #: POINT_KEY and TRIAL_NUMBER
+    search: SearchScratch
+    seen: LabelSet  #: nodes that the message has visited
+    came: Words  #: the bits by which it reached them
+
+
+class Status(NamedTuple):
+    lacks: (
+        Cells  #: (2, 2^n) by kind and node: bit k is set if bit k of its safety vector is not, or its level is below k
+    )
+    listed: Cells  #: (2, 2^n) by kind, the nodes with a bit in ``lacks``
+    counts: Ints  #: (2) by kind, the number of listed nodes; -1 before statuses are computed
+
+
+class Workspace(NamedTuple):
+    world: World
+    status: Status
+    links: Ints  #: result of each rule
+
+
+@scratch
+def set_up(params):
+    n = np.int64(params[N])
+    nodes = np.int64(1) << n
+    world = World(
+        n,
+        np.int64(params[F]),
+        (ONE << np.uint64(n)) - ONE,
+        marks_for(n),
+        np.zeros(1, np.int64),
+        np.zeros(2, np.uint64),
+        search_scratch_for(np.int64(1)),
+        label_set(nodes),
+        np.empty(nodes, np.uint64),
+    )
+    status = Status(np.zeros((2, nodes), np.uint16), np.empty((2, nodes), np.uint16), np.full(2, -1))
+    return Workspace(world, status, np.zeros(64, np.int64))
+
+
+# ---------------------------------------------------------------- safety statuses
+
+
+@block
+def _forget_status(status):
+    """Begin a trial."""
+    for kind in range(2):
+        for i in range(status.counts[kind]):
+            status.lacks[kind, status.listed[kind, i]] = 0
+        status.counts[kind] = -1
+
+
+@block
+def _compute_status(world, status, kind):
+    """Compute a trial's levels or vectors, unless that is done, by the recursion of ``safety_status``."""
+    if status.counts[kind] >= 0:
+        return
+    marks, near = world.faults.marks, world.faults.near
+    lacks, listed = status.lacks[kind], status.listed[kind]
+    count = world.f
+    for i in range(count):
+        listed[i] = world.faults.nodes[i]
+        lacks[listed[i]] = np.uint16(2 * world.whole)
+    for v in range(near.size):
+        near[v] = 0
+    for k in range(1, world.n):
+        one, two, known = np.uint16(1 << k), np.uint16(2 << k), count
+        for stage in range(3):  # count the neighbours that lack bit k, then compare the counts, then clear them
+            for i in range(known):
+                if lacks[listed[i]] & one:
+                    if kind == LEVELS:
+                        lacks[listed[i]] |= two
+                    for d in range(world.n):
+                        w = np.int64(listed[i]) ^ (np.int64(1) << d)
+                        if stage == 0:
+                            near[w] += np.uint8(1)
+                        elif stage == 2:
+                            near[w] = 0
+                        elif near[w] > k and marks[w] != FAULTY:
+                            if not lacks[w]:
+                                listed[count] = w
+                                count += 1
+                            lacks[w] |= two
+    status.counts[kind] = count
+
+
+@block
+def _has_status(status, kind, v, k):
+    """Whether bit k of the vector of node ``v`` is set, or its level is at least k, 1 <= k <= n."""
+    return status.lacks[kind, v] >> np.uint16(k) & np.uint16(1) == 0
+
+
+@block
+def _level(world, status, v):
+    return world.n - popcount(np.uint64(status.lacks[LEVELS, v]))
+
+
+@block
+def _highest_level_bit(world, status, u, among):
+    """Return the first of the bits ``among`` whose neighbour has the highest level, and that level; ZERO if all levels are 0."""
+    best, most = ZERO, np.int64(0)
+    while among:
+        bit = highest_bit(among)
+        among ^= bit
+        found = _level(world, status, u ^ bit)
+        if found > most:
+            best, most = bit, found
+    return best, most
+
+
+@block
+def _first_vector_bit(status, u, among, k):
+    """Return the first of the bits ``among`` over which a node has bit k in its vector; ZERO if there is none."""
+    while among:
+        bit = highest_bit(among)
+        among ^= bit
+        if _has_status(status, VECTORS, u ^ bit, k):
+            return bit
+    return ZERO
+
+
+@block
+def _route_by_status(world, status, kind, u, t):
+    """Return the length of a route from u to t by levels or by vectors, over preferred links only, or STUCK."""
+    links = np.int64(0)
+    while popcount(u ^ t) > 1:
+        if kind == LEVELS:
+            bit, _ = _highest_level_bit(world, status, u, u ^ t)
+        else:
+            bit = _first_vector_bit(status, u, u ^ t, popcount(u ^ t) - 1)
+        if bit == ZERO:
+            return STUCK
+        u ^= bit
+        links += 1
+    return links + 1
+
+
+@block
+def _route_from(world, status, kind, s, bit, t):
+    """Return the length of a route whose first link is ``bit``, REFUSED if that is ZERO, or STUCK."""
+    if bit == ZERO:
+        return REFUSED
+    links = _route_by_status(world, status, kind, s ^ bit, t)
+    return links + 1 if links >= 0 else links
+
+
+# ---------------------------------------------------------------- rules
+
+
+@block
+def _route(world, status, s, t):
+    return popcount(s ^ t) if is_first_path_clear(world.faults, s, t) else LOST
+
+
+@block
+def _route1(world, status, s, t):
+    return simulate_route1(world.faults, s, t, world.whole, np.int64(1), world.search)
+
+
+@block
+def _route3(world, status, s, t):
+    if world.closed[0] == world.faults.marks.size:
+        return REFUSED
+    return simulate_route3(world.faults, s, t, world.whole, np.int64(1), world.search)
+
+
+@block
+def _is_decided(world, s, t):
+    """Whether a message by safety statuses takes a shortest path: an end is active, or the ends are neighbours."""
+    return popcount(s ^ t) == 1 or not (is_closed(world.faults, s) and is_closed(world.faults, t))
+
+
+@block
+def _levels(world, status, s, t):
+    h, spare = popcount(s ^ t), world.whole & ~(s ^ t)
+    if _is_decided(world, s, t):
+        return h
+    _compute_status(world, status, LEVELS)
+    bit, most = _highest_level_bit(world, status, s, s ^ t)
+    if most < h - 1:
+        bit, most = _highest_level_bit(world, status, s, spare)
+        bit = bit if most > h else ZERO
+    return _route_from(world, status, LEVELS, s, bit, t)
+
+
+@block
+def _vectors(world, status, s, t):
+    h, spare = popcount(s ^ t), world.whole & ~(s ^ t)
+    if _is_decided(world, s, t):
+        return h
+    _compute_status(world, status, VECTORS)
+    bit = _first_vector_bit(status, s, s ^ t, h - 1)
+    if bit == ZERO:
+        bit = _first_vector_bit(status, s, spare, h + 1)
+    return _route_from(world, status, VECTORS, s, bit, t)
+
+
+@block
+def _blocked_bits(faults, x, whole):
+    """Return the dimensions across which the neighbour of ``x`` is faulty."""
+    out, rest = ZERO, whole
+    while rest:
+        bit = highest_bit(rest)
+        rest ^= bit
+        if faults.marks[x ^ bit] == FAULTY:
+            out |= bit
+    return out
+
+
+_bounded_a1, _bounded_dfs, _bounded_sidetrack = make_bounded_rules(_blocked_bits)
+
+
+@block
+def _a1(world, status, s, t):
+    return _bounded_a1(world.faults, s, t, world.whole, world.came)
+
+
+@block
+def _dfs(world, status, s, t):
+    return _bounded_dfs(world.faults, s, t, world.whole, world.came, world.seen)
+
+
+@block
+def _sidetrack(world, status, s, t):
+    now = world.now
+    return _bounded_sidetrack(world.faults, s, t, world.whole, world.n, now[POINT_KEY], now[TRIAL_NUMBER])
+
+
+_RULES = dict(zip(NAMES, (_route, _route1, _route3, _levels, _vectors, _a1, _dfs, _sidetrack), strict=True))
+
+
+def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kernel:
+    """Return the kernel of a table of built-in rules at (n, f, 0) = params, n <= 12."""
+    walk = make_rules_runner([_RULES[name] for name in names])
+    enter, count = make_trial_recorder(make_layout(names, reference), names, reference), len(names)
+
+    @block
+    def run_byte_trial(key, t, params, scratch, tally):
+        world, status, links = scratch
+        faults = world.faults
+        mark_nodes(key, t, world.n, world.f, faults.marks, faults.nodes, faults.ends)
+        world.closed[0] = mark_unsafe_nodes(faults, world.f)
+        world.now[POINT_KEY], world.now[TRIAL_NUMBER] = key, np.uint64(t)
+        _forget_status(status)
+        s, to = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
+        walk(world, status, s, to, links)
+        h = popcount(s ^ to)
+        least = np.int64(-1)
+        for i in range(count):
+            if links[i] == h:
+                least = h
+        if least < 0:
+            least = find_distance(faults, s, to, world.n, FAULTY)
+        enter(tally, links, h, least >= 0, np.int64(least == h), t)
+
+    return trials_kernel(set_up, run_byte_trial)
+
+
+#: Kernel of the study ``routing-rules``; see ``layout.ROUTING_RULES``.
+ROUTING_RULES_BYTES = make_bytes_kernel(NAMES)
