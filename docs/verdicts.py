@@ -16,8 +16,7 @@ from fastcube import resources
 from fastcube.running.progress import Progress
 from fastcube_audit import registries
 from fastcube_audit.deciding import decide_claims
-from fastcube_audit.report import duals
-from fastcube_audit.report.network_drawings import render_counterexample
+from fastcube_audit.report.counterexamples import render_counterexample
 from fastcube_audit.verdicts import shown_cases
 
 DOCS = Path(__file__).resolve().parent
@@ -25,9 +24,7 @@ DOCS = Path(__file__).resolve().parent
 
 def kept_case(paper, case):
     """Return a counterexample or example with its drawing in place of its data."""
-    drawing = duals.render_counterexample(case["data"]) or render_counterexample(
-        case["data"], case["value"], unsafe=paper == "lee_hayes"
-    )
+    drawing = render_counterexample(case["data"], case["value"], unsafe=paper == "lee_hayes")
     fields = {key: case[key] for key in ("description", "python", "value")}
     return fields | {key: value for key, value in drawing.items() if key != "lines"}
 

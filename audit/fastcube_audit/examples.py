@@ -20,38 +20,13 @@ The value is written down, not computed, so that a test can compare the line wit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from fastcube.plot.network_drawing import Drawing
+
 from .claims import Line
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A small cube as the papers draw it.
-
-    Parameters
-    ----------
-    n : int
-        Its dimension, at most 4.
-    faulty_nodes, grey : tuple of int
-        Nodes drawn black, and nodes drawn grey (unsafe nodes).
-    faulty_links : tuple of (int, int)
-    inside : dict
-        Texts inside nodes, by label: times, or labels of supernodes.
-    arrows : tuple of (int, int, str)
-        Arrows along links: from, to, and a text next to the arrow, such as a time or a number.
-    caption : str
-    """
-
-    n: int
-    faulty_nodes: tuple[int, ...] = ()
-    grey: tuple[int, ...] = ()
-    faulty_links: tuple[tuple[int, int], ...] = ()
-    inside: dict[int, str] = field(default_factory=dict)
-    arrows: tuple[tuple[int, int, str], ...] = ()
-    caption: str = ""
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,10 @@ _CUBES, _DUALS = tuple(map(_cube, range(1, 7))), tuple(map(_dual, (1, 2)))
 
 
 def _is_drawable_cube(cube: Any) -> bool:
-    """Whether ``cube`` describes a drawable hypercube in which no link or arrow leads from a node to itself."""
-    return matches_shape(cube, _CUBES) and all(u != v for u, v, *_ in cube["faulty_links"] + cube["arrows"])
+    """Whether ``cube`` describes a drawable hypercube whose links join neighbours and whose arrows join different nodes."""
+    return matches_shape(cube, _CUBES) and (
+        all((u ^ v).bit_count() == 1 for u, v in cube["faulty_links"]) and all(u != v for u, v, _ in cube["arrows"])
+    )
 
 
 def _is_drawable_dual(dual: Any) -> bool:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import html
 import html.parser
-import itertools
 import json
 import os
 import re
@@ -26,13 +25,11 @@ from fastcube.measure import registry
 from fastcube.measure.estimate import Estimate
 from fastcube.measure.inventory import Evidence, PrintedNumber, PublishedResult
 from fastcube.measure.paper import papers_with_inventory
-from fastcube.networks.dualcube import DualCube
 from fastcube.plot.panel import Panel
 from fastcube.running import signals
 from fastcube.running.signals import INTERRUPTED, TERMINATED, WORK_REMAINS
 from fastcube_audit import registries
-from fastcube_audit.examples import Drawing
-from fastcube_audit.report import build_maker, duals, running
+from fastcube_audit.report import build_maker, running
 from fastcube_audit.report import plan as planning
 from fastcube_audit.report.agreement import (
     ClaimOutcome,
@@ -41,9 +38,9 @@ from fastcube_audit.report.agreement import (
     compare_printed,
     item_verdict,
 )
+from fastcube_audit.report.counterexamples import drawings_of, render_counterexample
 from fastcube_audit.report.figures import _table, figure_of, lines_text
 from fastcube_audit.report.folder import Folder
-from fastcube_audit.report.network_drawings import cube_svg, link_text, render_counterexample
 from fastcube_audit.report.plan import budget, plan_of
 
 CLAIMS = ("false", "corrected", "last")
@@ -463,60 +460,28 @@ def test_a_line_of_zeros_is_not_seen_on_a_logarithmic_axis():
 # ---------------------------------------------------------------- drawings
 
 
-def test_a_cube_is_drawn_with_its_faults_and_times():
-    svg = cube_svg(Drawing(4, (0, 5), (1,), ((2, 3),), {1: "7"}, ((0, 1, "<2>"),)))
-    assert (svg.count("<circle"), svg.count('class="node faulty"'), svg.count('class="node unsafe"')) == (16, 1, 1)
-    (faulty,) = re.findall(r'<g class="node faulty">(.*?)</g>', svg)
-    assert faulty.count("<circle") == 2
-    link, broken = re.findall(r'<path class="(?:link|broken)" d="([^"]*)"', svg)
-    assert (link.count("M"), broken.count("M")) == (31, 1)
-    assert ">7</text>" in svg
-    assert "&lt;2&gt;" in svg
-    with pytest.raises(ValueError, match="1 <= n <= 6"):
-        cube_svg(Drawing(7))
-
-
-def test_a_dual_cube_is_drawn_with_its_faults_and_ends():
-    svg = duals.dual_svg(2, [1, 20], {0: "s", 5: "t"})
-    (faulty,) = re.findall(r'<g class="node faulty">(.*?)</g>', svg)
-    (link,) = re.findall(r'<path class="link" d="([^"]*)"', svg)
-    assert (svg.count("<circle"), faulty.count("<circle"), link.count("M")) == (32, 2, 32 * 3 // 2)
-    assert (
-        duals.describe_drawing(2, [1, 20], {0: "s", 5: "t"}) == "DC(2); faulty nodes 00001, 10100; s = 00000; t = 00101"
-    )
-    assert duals.dual_svg(1, [], {}).count("<circle") == 8
-
-
-def test_no_link_of_a_dual_cube_passes_over_another_node():
-    for m in (1, 2):
-        dual = DualCube(m)
-        at = [duals._node_position(dual, v) for v in range(2**dual.bits)]
-        for u, v, w in itertools.permutations(range(len(at)), 3):
-            if u < v and dual.is_link(u, v):
-                along = ((at[w] - at[u]) * (at[v] - at[u]).conjugate()).real / abs(at[v] - at[u]) ** 2
-                assert abs(at[w] - at[u] - min(1, max(0, along)) * (at[v] - at[u])) > 11
-
-
 def test_counterexamples_are_drawn_or_written_as_ternary_strings():
     small = render_counterexample({"n": 3, "faulty_nodes": [0, 3], "faulty_links": []}, None, unsafe=True)
     assert small["drawings"][0]["inside"] == [[1, "1"], [2, "1"]]
     large = render_counterexample({"n": 7, "faulty_nodes": [0, 3], "faulty_links": [[16, 20]]}, None, unsafe=True)
     assert large["lines"][:2] == ["faulty nodes 0000000, 0000011", "faulty link 0010*00"]
     assert large["lines"][2].startswith("unsafe subcube ")
-    assert render_counterexample({"network": "DualCube", "m": 2, "faulty_nodes": []}, None, unsafe=True) == {}
-    drawn = duals.render_counterexample(
-        {"network": "DualCube", "m": 2, "faulty_nodes": [1], "s": 0, "k": 1, "paths": [[0, 16, 20]]}
-    )
+    for network in ({"network": "moebius1", "n": 3, "faulty_nodes": []}, {"n": 3}, {"network": "DualCube", "m": 31}):
+        assert render_counterexample(network, None, unsafe=True) == {}
+
+
+def test_dual_cubes_of_counterexamples_are_drawn_or_written():
+    def render(**data):
+        return render_counterexample({"network": "DualCube", **data}, None, unsafe=True)
+
+    drawn = render(m=2, faulty_nodes=[1], s=0, k=1, paths=[[0, 16, 20]])
     assert drawn == {"dual": {"m": 2, "faulty_nodes": [1], "inside": [[0, "s"]], "paths": [[0, 16, 20]]}}
-    cluster = duals.render_counterexample({"network": "DualCube", "m": 6, "faulty_nodes": [8, 16, 56], "k": 3})[
-        "drawings"
-    ][0]
+    (drawing,) = drawings_of(drawn)
+    assert drawing.caption == "DC(2); faulty node 00001; s = 00000; path 00000, 10000, 10100"
+    assert drawing.arrows == ((0, 16, ""), (16, 20, ""))
+    cluster = render(m=6, faulty_nodes=[8, 16, 56], k=3)["drawings"][0]
     assert (cluster["n"], len(cluster["inside"])) == (6, 8)
-    assert duals.render_counterexample({"network": "DualCube", "m": 3, "faulty_nodes": [1]}) == {
-        "lines": ["faulty node 0000001"]
-    }
-    assert duals.render_counterexample({"n": 3, "faulty_nodes": [1]}) == {}
-    assert link_text(0, 4, 3) == "*00"
+    assert render(m=3, faulty_nodes=[1]) == {"lines": ["faulty node 0000001"]}
 
 
 def test_a_value_that_is_links_or_trees_is_drawn_as_arrows_and_messages_name_their_ends():

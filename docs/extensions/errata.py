@@ -2,7 +2,7 @@
 
 ``results/verdicts.json`` holds the cached verdicts with the networks of their counterexamples, and the registries hold the texts
 of the claims.  ``fastcube claims --format markdown`` prints the same entries, and ``errata.toml`` has their headings in words.
-The pages lie in ``docs/errata``, written by ``python docs/tables.py``. The site adds the networks, drawn by the report's code.
+The pages lie in ``docs/errata``, written by ``python docs/tables.py``. The site adds the networks, drawn as in the report.
 """
 
 import functools
@@ -15,11 +15,11 @@ from pathlib import Path
 from fastcube import resources
 from fastcube.measure.inventory import inventory
 from fastcube.plot.formula import formula_html as formula
+from fastcube.plot.network_drawing import describe_drawing, drawing_svg
 from fastcube_audit import registries, verdicts
 from fastcube_audit.claims import Effort
-from fastcube_audit.report import duals
 from fastcube_audit.report.agreement import VERDICT_LABELS
-from fastcube_audit.report.network_drawings import cube_svg, describe_drawing, drawings_of
+from fastcube_audit.report.counterexamples import drawings_of
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -57,10 +57,7 @@ def badge(outcome):
 
 def _drawings(case):
     """Return pairs of a drawing and its caption."""
-    if dual := case.get("dual"):
-        of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
-        return [(duals.dual_svg(*of), duals.describe_drawing(*of))]
-    return [(cube_svg(drawing), describe_drawing(drawing)) for drawing in drawings_of(case)]
+    return [(drawing_svg(drawing), drawing.caption or describe_drawing(drawing)) for drawing in drawings_of(case)]
 
 
 def _figures(case):

@@ -46,19 +46,20 @@ class Broadcast:
         Number of copies sent, lost copies included.
     lost : int
         Number of copies lost at a faulty node or link; always 0 for BROADCAST1 and BROADCAST2.
+    cube : Hypercube
     """
 
     reached: int
     steps: int
     copies: int
     lost: int
-    _cube: Hypercube = field(repr=False)
+    cube: Hypercube = field(repr=False)
     _source: int = field(repr=False)
     _rule: Callable[[int, int], Copies] = field(repr=False, compare=False)
 
     @functools.cached_property
     def _receipts_and_sends(self) -> tuple[NDArray[np.int64], list[tuple[int, int, int]]]:
-        n = self._cube.n
+        n = self.cube.n
         if n > LARGEST_LISTED:
             raise ParameterError(
                 f"received and sends list up to 2^n items, n must be in [1, {LARGEST_LISTED}], got {n}"
@@ -72,7 +73,7 @@ class Broadcast:
             for bit, rest in self._rule(x, control):
                 time += 1
                 sends.append((time, x, x ^ bit))
-                if not is_blocked(self._cube, x, bit):
+                if not is_blocked(self.cube, x, bit):
                     received[x ^ bit] = time
                     waiting.append((x ^ bit, rest, time))
         return received, sorted(sends)

@@ -7,10 +7,10 @@ import json
 import click
 
 from ..errors import ParameterError, check_range, parse_count, wrap_study_errors
-from . import completion, options
+from . import completion, options, print_message
 
 
-@click.command("replay", epilog="\b\nExample:\n  fastcube replay unsafe.h5 --point n=10,f=4 --trial 77")
+@click.command("replay", epilog="\b\nExample:\n  fastcube replay unsafe.h5 --point n=6,f=4 --trial 77 --draw trial.svg")
 @click.argument("file", shell_complete=completion.complete_studies)
 @click.option(
     "--point",
@@ -22,15 +22,31 @@ from . import completion, options
 @click.option("--trial", required=True, metavar="T", help="Index of the trial.")
 @click.option("--seed", metavar="S", help="Seed, if FILE is the name of a study; by default 0.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+@click.option(
+    "--draw",
+    metavar="FILE.svg",
+    callback=options.check_output,
+    shell_complete=completion.complete_files,
+    help="Picture of the trial, in a hypercube with n <= 6 or a dual-cube with m <= 2.",
+)
 @options.file
 def command(
-    file: str, point: tuple[str, ...], trial: str, seed: str | None, as_json: bool, unchecked: bool, study: str | None
+    file: str,
+    point: tuple[str, ...],
+    trial: str,
+    seed: str | None,
+    as_json: bool,
+    draw: str | None,
+    unchecked: bool,
+    study: str | None,
 ) -> None:
     """Show one trial in full: the fault set and the steps of the algorithm, as text and as JSON.
 
     FILE is a results file or the name of a study, because a trial depends only on study, seed, point and index.
+    With --draw, write a picture too: faults, unsafe nodes by round, paths, trees, broadcasts, 2-partitions and components.
     """
     from ..measure import registry
+    from ..measure.fault_sets import iter_samples
     from ..measure.goal import MOST_TRIALS
     from ..measure.study import point_text
 
@@ -44,15 +60,26 @@ def command(
             raise ParameterError(f"seed must be {number} for {file}, got {seed}")
         values = {axis.name: {where[axis.name] for where, _ in results} for axis in chosen.axes}
         known = {name: next(iter(of_axis)) for name, of_axis in values.items() if len(of_axis) == 1}
+    if draw is not None:
+        from ..plot import check_picture_target
+
+        check_picture_target("draw", draw, (".svg",))
     parts = [part.strip() for text in point for part in text.split(",")]
     where = chosen.point({**known, **options.parse_axes(tuple(filter(None, parts)), "point")})
     index = parse_count("trial", trial)
     check_range("trial", index, 0, MOST_TRIALS - 1)
-    with wrap_study_errors(f"trial {index} of {chosen.name} at {point_text(where)}"):
+    heading = f"trial {index} of {chosen.name} at {point_text(where)}"
+    with wrap_study_errors(heading):
         reported = chosen.explain(where, chosen.key(number, where), index)
+        network = None if draw is None else next(iter_samples(chosen, where, number, index, 1)).network
+    if draw is not None:
+        from ..plot.picture import draw_trial
+
+        draw_trial(heading, network, reported.data).save(draw)
+        print_message(f"picture in {draw}")
     data = {"study": chosen.name, "seed": number, "point": where, "trial": index, **reported.data}
     if not as_json:
-        click.echo(f"trial {index} of {chosen.name} at {point_text(where)}")
+        click.echo(heading)
         click.echo(reported.text)
         click.echo()
     click.echo(json.dumps(data))

@@ -77,18 +77,18 @@ def default_style(style: str | None = None) -> Iterator[None]:
         yield
 
 
-def _find_target(path: Path) -> Path:
-    """Return the file of a figure, with links resolved.  Raises ResultFileError if the file holds anything but a picture."""
+def _find_target(name: str, path: Path) -> Path:
+    """Return the file of a picture, with links resolved.  Raises ResultFileError if the file holds anything but a picture."""
     target = Path(os.path.realpath(path))
     if target.exists():
         if not target.is_file():
-            raise ResultFileError(f"plot {path} is not a regular file")
+            raise ResultFileError(f"{name} {path} is not a regular file")
         with target.open("rb") as file:
             begin = file.read(2000)
         if begin and not begin.startswith(_PICTURES) and not (begin.lstrip().startswith(b"<") and b"<svg" in begin):
-            raise ResultFileError(f"plot {path} is not a picture: nothing replaces it")
+            raise ResultFileError(f"{name} {path} is not a picture: nothing replaces it")
         if not os.access(target, os.W_OK):
-            raise ResultFileError(f"plot {path} is write-protected")
+            raise ResultFileError(f"{name} {path} is write-protected")
     return target
 
 
@@ -96,7 +96,7 @@ def save_figure(figure: Any, path: str | Path) -> None:
     """Write a figure in one step; after a failure the old file is unchanged.  Raises ResultFileError."""
     path, image = Path(path), io.BytesIO()
     try:
-        target = _find_target(path)
+        target = _find_target("plot", path)
         figure.savefig(image, format=path.suffix[1:].lower())
         replace_file(target, image.getvalue())
     except ResultFileError:
@@ -109,21 +109,35 @@ def save_figure(figure: Any, path: str | Path) -> None:
 def check_target(path: str | Path) -> None:
     """Check, before anything is computed, that a figure can be written.
 
-    Raises MissingDependencyError without matplotlib, ParameterError for another format, ResultFileError for a file that is not a
-    picture.
+    Raises MissingDependencyError without matplotlib, and the errors of ``check_picture_target``.
     """
-    path = check_file_path("path", path)
-    if path.suffix.lower() not in FORMATS:
-        raise ParameterError(f"plot must end in one of {', '.join(FORMATS)}, got {path}")
+    check_picture_target("plot", check_file_path("path", path), FORMATS)
+    require_matplotlib()
+
+
+def check_picture_target(name: str, path: str | Path, formats: Sequence[str]) -> Path:
+    """Return the path of a picture that can be written; ``name`` is the parameter's.
+
+    Raises ParameterError for another format, and ResultFileError for a file that is not a picture.
+    """
+    path = check_file_path(name, path)
+    if path.suffix.lower() not in formats:
+        wanted = f"one of {', '.join(formats)}" if len(formats) > 1 else formats[0]
+        raise ParameterError(f"{name} must end in {wanted}, got {path}")
     if not path.parent.is_dir():
-        raise ResultFileError(f"plot folder {path.parent} does not exist")
+        raise ResultFileError(f"{name} folder {path.parent} does not exist")
     try:
-        _find_target(path)
+        _find_target(name, path)
     except OSError as error:
         if isinstance(error, ResultFileError):
             raise
-        raise ResultFileError(f"plot {path} cannot be read: {error_reason(error)}") from error
-    require_matplotlib()
+        raise ResultFileError(f"{name} {path} cannot be read: {error_reason(error)}") from error
+    return path
+
+
+def save_picture(name: str, path: Path, image: bytes) -> None:
+    """Write a picture in one step; after a failure the old file is unchanged.  Raises ResultFileError."""
+    replace_file(_find_target(name, path), image)
 
 
 def require_matplotlib(need: str = "plots need matplotlib: pip install 'fastcube[plot]'") -> None:

@@ -21,14 +21,15 @@ from fastcube import resources
 from fastcube.measure.estimate import Estimate
 from fastcube.measure.inventory import Evidence, Inventory, PublishedResult
 from fastcube.measure.paper import Paper
+from fastcube.plot.network_drawing import Drawing, describe_drawing, drawing_svg
 
 from .. import storage
 from ..readings import readings
 from ..verdicts import case_label, checked_text, outcome_counts
-from . import agreement, duals
+from . import agreement
+from .counterexamples import drawings_of
 from .figures import lines_text
 from .folder import Folder
-from .network_drawings import cube_svg, describe_drawing, drawings_of
 from .plan import ClaimPiece, ExamplePiece, Plan, StudyPiece
 
 #: Largest number of characters of the statement on the line of a collapsed result.
@@ -169,12 +170,6 @@ class Content:
         """Return the content of a counterexample or example: the lines that replay it, and a drawing if its network is small."""
         case = report["counterexamples"][position]
         description, value, drawing = case["description"], case["value_text"], case.get("drawing", {})
-        drawn = [
-            {"svg": cube_svg(cube, captioned=True), "caption": describe_drawing(cube)} for cube in drawings_of(drawing)
-        ]
-        if dual := drawing.get("dual"):
-            of = dual["m"], dual["faulty_nodes"], {int(v): str(text) for v, text in dual["inside"]}, dual["paths"]
-            drawn = [{"svg": duals.dual_svg(*of), "caption": duals.describe_drawing(*of)}]
         return {
             "label": case_label(report, position).lower(),
             "description": description,
@@ -183,7 +178,7 @@ class Content:
             "value": value,
             "has_value": _adds_information(value, description),
             "lines": drawing.get("lines", []),
-            "drawn": drawn,
+            "drawn": [_show_drawing(found, captioned=True) for found in drawings_of(drawing)],
         }
 
     def _readings(self, paper: Paper, text: str) -> list[dict[str, str]]:
@@ -200,7 +195,6 @@ class Content:
         """Return the content of a worked example: its Python line with the value."""
         result, gave = piece.make(), self.gave[piece.name]
         key = "missing" if gave is None else "shown" if gave["same"] else "unreproduced"
-        cubes = [{"svg": cube_svg(d), "caption": d.caption or describe_drawing(d)} for d in result.cubes]
         same = gave is not None and gave["same"]
         return {
             "name": piece.key,
@@ -211,7 +205,7 @@ class Content:
             "has_value": same and _adds_information(result.value_text, result.description),
             "wanted": str(result.value),
             "verdict": key,
-            "cubes": cubes,
+            "cubes": [_show_drawing(found) for found in result.cubes],
             "failed": "" if gave is None else gave["failed"],
             "elsewhere": self._elsewhere(f"example {piece.name}", anchor),
         }
@@ -418,6 +412,14 @@ def _further_evidence(claims: list[Any], studies: list[Any], examples: list[Any]
     parts = [f"claim {c['claim'].id} ({agreement.VERDICT_LABELS[c['verdict']][0]})" for c in claims if c is not refuted]
     parts += [f"study {s['piece'].name}" for s in studies] + [f"example {e['name']}" for e in examples]
     return ", ".join(parts)
+
+
+def _show_drawing(drawing: Drawing, captioned: bool = False) -> dict[str, str]:
+    """Return a drawing and its caption; if ``captioned``, the caption describes the whole drawing."""
+    return {
+        "svg": drawing_svg(drawing, captioned=captioned),
+        "caption": drawing.caption or describe_drawing(drawing),
+    }
 
 
 def _image_address(svg: str) -> str:

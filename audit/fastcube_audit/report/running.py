@@ -24,11 +24,10 @@ from fastcube.running.signals import FINISHED, WORK_REMAINS, handle_signals
 
 from ..claims import evaluate
 from ..deciding import decide_claims
-from . import duals
 from .agreement import comparable_numbers
+from .counterexamples import render_counterexample
 from .figures import figure_of
 from .folder import Folder
-from .network_drawings import render_counterexample
 from .plan import ExamplePiece, Plan, StudyPiece
 from .render import render
 
@@ -251,9 +250,8 @@ class Maker:
                     f"fastcube: deciding {report['paper']} {report['id']} failed: {report['failed']}"
                 )
             for counterexample in report["counterexamples"]:
-                data = counterexample["data"]
-                counterexample["drawing"] = duals.render_counterexample(data) or render_counterexample(
-                    data, counterexample["value"], unsafe=piece.paper.name == "lee_hayes"
+                counterexample["drawing"] = render_counterexample(
+                    counterexample["data"], counterexample["value"], unsafe=piece.paper.name == "lee_hayes"
                 )
             self.folder.write_entry(piece, report)
             self.progress.end(piece, computed=True)

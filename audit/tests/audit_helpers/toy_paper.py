@@ -6,8 +6,10 @@ from toy import TOY
 
 from fastcube.measure.inventory import parse_inventory
 from fastcube.measure.paper import Paper
+from fastcube.networks.hypercube import Hypercube
+from fastcube.plot.network_drawing import Drawing
 from fastcube_audit import registries
-from fastcube_audit.examples import Drawing, Example
+from fastcube_audit.examples import Example
 
 FILE = str(Path(__file__).parent / "toy_claims.py")
 
@@ -46,7 +48,7 @@ INVENTORY = parse_inventory({
 
 def example_cube() -> Example:
     """A 3-cube with one faulty node."""
-    return Example("Q_3 has 8 nodes", "2 ** fc.Hypercube(3).n", 8, (Drawing(3, (5,), (1, 2), inside={1: "4"}),))
+    return Example("Q_3 has 8 nodes", "2 ** fc.Hypercube(3).n", 8, (Drawing(Hypercube(3, [5]), (1, 2), {1: "4"}),))
 
 
 class Toy(Paper):

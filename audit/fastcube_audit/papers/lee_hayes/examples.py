@@ -4,8 +4,9 @@ from fastcube.algorithms.broadcasting import broadcast
 from fastcube.algorithms.paths import Route, route
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.networks.hypercube import Hypercube
+from fastcube.plot.network_drawing import Drawing
 
-from ...examples import Drawing, Example, examples_of
+from ...examples import Example, examples_of
 
 #: Faulty nodes of Figures 3, 10 (and 11), and 12.
 FIGURE_3, FIGURE_10, FIGURE_12 = (0b0000, 0b0101, 0b0110), (0b0101, 0b1100), (0b0000, 0b0110, 0b1101)
@@ -19,10 +20,10 @@ def _cube_drawing(
     caption: str = "",
 ) -> Drawing:
     """Return a drawing of a cube with its unsafe nodes grey, with ``times`` labelled by the step that marks them."""
-    unsafe = find_unsafe(Hypercube(n, faulty))
+    unsafe = find_unsafe(cube := Hypercube(n, faulty))
     marked = unsafe.nodes.tolist()
     inside = {v: str(step) for v, step in zip(marked, unsafe.round_of.tolist(), strict=True)} if times else {}
-    return Drawing(n, faulty, tuple(marked), inside=inside, arrows=arrows, caption=caption)
+    return Drawing(cube, tuple(marked), inside=inside, arrows=arrows, caption=caption)
 
 
 def _path_arrows(found: Route) -> tuple[tuple[int, int, str], ...]:

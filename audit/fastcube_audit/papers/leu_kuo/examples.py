@@ -3,8 +3,9 @@
 from fastcube.algorithms.gathering import gather
 from fastcube.algorithms.trees import CommunicationTree, find_tree, unusable_link_masks
 from fastcube.networks.hypercube import Hypercube
+from fastcube.plot.network_drawing import Drawing
 
-from ...examples import Drawing, Example, examples_of
+from ...examples import Example, examples_of
 
 #: Faulty links of Example 2 (Figures 9 and 12), of Example 3 (Figure 14) and of Example 4 (Figure 16, with node 111).
 LINKS_2, LINKS_3, LINKS_4 = ((4, 5), (5, 7), (1, 3)), ((11, 10), (11, 9)), ((4, 6), (4, 0))
@@ -12,11 +13,8 @@ LINKS_2, LINKS_3, LINKS_4 = ((4, 5), (5, 7), (1, 3)), ((11, 10), (11, 9)), ((4, 
 
 def _tree_drawing(tree: CommunicationTree, caption: str, inside: dict[int, str] | None = None) -> Drawing:
     """Return a drawing of a tree, with the stage at each link."""
-    cube = tree.cube
-    faulty = tuple(v for v in range(2**cube.n) if cube.is_faulty(v))
-    links = tuple((int(u), int(v)) for u, v in cube.faulty_links)
     arrows = tuple((u, v, str(stage)) for stage, u, v in tree.links)
-    return Drawing(cube.n, faulty, faulty_links=links, inside=inside or {}, arrows=arrows, caption=caption)
+    return Drawing(tree.cube, inside=inside or {}, arrows=arrows, caption=caption)
 
 
 def _tree_and_call(n: int, sink: int, order: tuple[int, ...]) -> tuple[CommunicationTree, str]:
@@ -152,7 +150,7 @@ def figure_9() -> Example:
     value = ["000", "010", "000", "010", "001", "011", "000", "010"]
     python = f"[format(int(word), '03b') for word in fc.unusable_link_masks(fc.Hypercube(3, [], {[*LINKS_2]}))]"
     inside = {v: f"{int(word):03b}" for v, word in enumerate(unusable_link_masks(cube))}
-    drawn = Drawing(3, faulty_links=LINKS_2, inside=inside, caption="FAULT of each node")
+    drawn = Drawing(cube, inside=inside, caption="FAULT of each node")
     return Example("FAULT of nodes 000, 001, ..., 111: <011> at 101", python, value, (drawn,))
 
 
@@ -185,8 +183,7 @@ def figure_14() -> Example:
     unchanged = [(u, v, str(stage)) for stage, u, v in tree.links if u != plan.node]
     helped = [(plan.node, v, "1/2") for v in plan.partners]
     drawn = Drawing(
-        4,
-        faulty_links=LINKS_3,
+        cube,
         arrows=(*unchanged, *helped),
         caption="stage of each link; 1/2: half of the data of 1011",
     )

@@ -2,8 +2,9 @@
 
 from fastcube.algorithms.spanning import edge_disjoint_spanning_trees
 from fastcube.networks.hypercube import Hypercube
+from fastcube.plot.network_drawing import Drawing
 
-from ...examples import Drawing, Example, examples_of
+from ...examples import Example, examples_of
 from .bases import heights_python
 
 
@@ -19,7 +20,7 @@ def _trees(
     every = edge_disjoint_spanning_trees(cube, 0, pivoted=pivoted).tolist()
     for i in range(len(every))[which]:
         arrows = ((p, v, str((p ^ v).bit_length() - 1)) for v, p in enumerate(every[i]) if p >= 0)
-        drawn.append(Drawing(n, faulty, arrows=tuple(arrows), caption=f"tree {i}, with the dimension of each link"))
+        drawn.append(Drawing(cube, arrows=tuple(arrows), caption=f"tree {i}, with the dimension of each link"))
     return Example(description, f"{call}{cut}.tolist()", value, tuple(drawn))
 
 

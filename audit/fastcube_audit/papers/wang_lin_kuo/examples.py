@@ -1,21 +1,21 @@
 """Worked examples of Wang, Lin & Kuo: partitions, paths inside and between supernodes, a multicast, and channel counts."""
 
 from fastcube.algorithms.multicasting import multicast
-from fastcube.algorithms.partition import Supercube
+from fastcube.algorithms.partition import Supercube, faults_of
 from fastcube.networks.hypercube import Hypercube
+from fastcube.plot.network_drawing import Drawing
 
-from ...examples import Drawing, Example, examples_of
+from ...examples import Example, examples_of
 from .partition import DESTINATIONS_18, FIGURE_18, SECTION_5_3, SOURCE_18
 
 
 def _multicast_drawing(cube: Hypercube, s: int, destinations: list[int], caption: str) -> Drawing:
     """Draw a multicast with P = {0, 1}: in each node the label of its supernode, at each arrow the number of the channel."""
-    faulty = tuple(sorted(int(v) for v in cube.faulty_nodes))  # type: ignore[union-attr]
-    net = Supercube(cube.n, frozenset(faulty), (0, 1))
+    net = Supercube(cube.n, faults_of(cube), (0, 1))
     inside = {v: str(net.label(v)) for v in range(2**cube.n)}
     channels = multicast(cube, s, destinations, (0, 1)).channels
     arrows = tuple((u, v, str(i)) for i, (u, v) in enumerate(channels, 1))
-    return Drawing(cube.n, faulty, inside=inside, arrows=arrows, caption=caption)
+    return Drawing(cube, inside=inside, arrows=arrows, caption=caption)
 
 
 # ---------------------------------------------------------------- sections 2 and 3
