@@ -367,7 +367,7 @@ def _tails() -> str:
     )
 
 
-def _place(n: int, q: float) -> float:
+def place_unsafe(n: int, q: float) -> float:
     """The failure rate at which Q_n is unsafe with probability q, exactly."""
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -383,7 +383,8 @@ def critical_rows() -> dict[int, list[str]]:
         for n, (p, low, high, sharp, least, most) in load_record("critical")["rows"].items()
     }
     exact = {
-        n: [f"{_place(n, 0.5):.8f}", "exact", f"{_place(n, 0.8) / _place(n, 0.2):.5f}", "exact"] for n in (4, 5, 6)
+        n: [f"{place_unsafe(n, 0.5):.8f}", "exact", f"{place_unsafe(n, 0.8) / place_unsafe(n, 0.2):.5f}", "exact"]
+        for n in (4, 5, 6)
     }
     found = {}
     for n, cells in {**exact, **measured}.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ..measure.estimate import Estimate, OrderEstimate
 
@@ -25,8 +26,9 @@ def estimate_text(e: Estimate) -> str:
 
     The form is ``0.01234 ± 0.00056`` if this gives both limits to a tenth of the half-width, else ``0.00150 [0.00110, 0.00250]``
     with enough digits to separate the estimate from its limits.  ``< 3.7e-06`` means that no trial had the event, ``> 0.9963``
-    that all had it.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  A quantile is ``14 [12, 17]``, or
-    ``14 [12, inf]`` if its upper limit is infinite.  Without an interval there is the value alone, and ``-`` if nothing is known.
+    that all had it, and such a limit is rounded away from the estimate.  Small numbers look like ``4.35789e-04 ± 3.7e-08``.  A
+    quantile is ``14 [12, 17]``, or ``14 [12, inf]`` if its upper limit is infinite.  Without an interval there is the value
+    alone, and ``-`` if nothing is known.
     """
     return estimate_texts([e])[0]
 
@@ -79,9 +81,9 @@ def _format_estimate(e: Estimate, scientific: bool) -> str:
     if not _has_width(e):
         return _shortest_text(e.value, 6 if math.isnan(e.half_width) else _SIGNIFICANT + 1, scientific)
     if e.value == 0 == e.low:
-        return f"< {_round_text(e.high, _decimal_exponent(e.high) - 1, scientific)}"
+        return f"< {_bound_text(e, e.high, ROUND_CEILING, scientific)}"
     if e.low < e.value == e.high == 1:  # an upper limit of 1 is the largest possible fraction and need not be printed
-        return f"> {_round_text(e.low, _decimal_exponent(1 - e.low) - 1, scientific)}"
+        return f"> {_bound_text(e, e.low, ROUND_FLOOR, scientific)}"
     places = _rounding_exponents(e)
     low, value, high = (_round_text(x, at, scientific) for x, at in zip((e.low, e.value, e.high), places, strict=True))
     width, place = e.half_width, _decimal_exponent(e.half_width) - 1
@@ -103,6 +105,12 @@ def _signed_text(text: str, limit: float, scientific: bool) -> str:
 def _has_same_sign(printed: float, limit: float) -> bool:
     """Whether a printed limit is on the same side of 0 as the limit itself, which its digits might not show."""
     return (printed > 0) == (limit > 0) and (printed < 0) == (limit < 0)
+
+
+def _bound_text(e: Estimate, limit: float, direction: str, scientific: bool) -> str:
+    """Return a one-sided limit to two digits of the half-width, rounded in the direction in which it stays true."""
+    place = _decimal_exponent(e.half_width) - 1
+    return _round_text(float(Decimal(repr(limit)).quantize(Decimal(1).scaleb(place), direction)), place, scientific)
 
 
 def _round_text(x: float, place: int, scientific: bool) -> str:

@@ -95,7 +95,7 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
 
     For other code the subfolder is named by a hash of its files; None if it has no files.
     """
-    if code is None or code.__module__.startswith(fastcube.kernels.__name__ + "."):
+    if code is None or str(code.__module__).startswith(fastcube.kernels.__name__ + "."):
         return "."
     if (sources := _list_sources(code)) is None:
         return None

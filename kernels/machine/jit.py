@@ -302,7 +302,7 @@ class Kernel:
         """Return the possible cache entries, the writable folder's first; an empty list if the kernel cannot be cached."""
         if not (self.cache and _HAS_CACHE_HOOKS) or (inside := code_subfolder(self.code)) is None or self.name is None:
             return []
-        kind = self.function.__module__.removeprefix("fastcube.kernels.")
+        kind = str(self.function.__module__).removeprefix("fastcube.kernels.")
         place = f"{inside}/{kind}/{self.function.__name__[:60]}-{self.name}.nbi"
         return list_entries(place)
 

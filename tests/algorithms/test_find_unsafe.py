@@ -174,7 +174,7 @@ def test_q62():
 
 
 def test_spanned_cubes_of_any_dimension():
-    """ceil(n/2) + 1 faults, each at distance two from what those before it span, make Q_n unsafe."""
+    """ceil(n/2) + 1 faults, each at distance two from the span of its predecessors, make Q_n unsafe."""
     for n in range(1, 63):
         nodes = [0] + [(1 << min(m + 2, n)) - (1 << m) for m in range(0, n, 2)]
         u = fc.find_unsafe(fc.Hypercube(n, nodes))

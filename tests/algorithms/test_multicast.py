@@ -1,4 +1,4 @@
-"""fc.multicast: the paper's examples, the plain twin use by use, what holds for every multicast, and what it refuses."""
+"""fc.multicast: the paper's examples, the plain twin use by use, invariants of every multicast, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks: what they accept and refuse, how they print, lazy faults, and shortest paths."""
+"""Networks: accepted and refused arguments, printing, lazy faults, and shortest paths."""
 
 from __future__ import annotations
 

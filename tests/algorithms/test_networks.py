@@ -394,7 +394,7 @@ def test_sets_counted_by_the_kernel_are_those_of_a_plain_search():
 
 @pytest.mark.parametrize(("name", "bits"), [("hypercube", 1), ("torus-8", 3), ("hyperx-4", 2), ("hyperx-8", 3)])
 def test_a_fault_of_boards_is_a_fault_of_the_quotient(name, bits):
-    """Without whole boards of 2^bits nodes, the lowest digit, a network is connected exactly if that of n - bits is."""
+    """Without whole boards of 2^bits nodes, the lowest digit, a network is connected exactly if the network of n - bits is."""
     n, rng = 6, random.Random(1)
     for _ in range(30):
         boards = rng.sample(range(2 ** (n - bits)), rng.randrange(2 ** (n - bits)))

@@ -143,7 +143,7 @@ def test_a1_needs_a_good_spare_link():
 
 
 def test_one_nodes_word_at_any_n():
-    """Words outside of the unsafe subcubes are full, those inside are those of the subcube (V5)."""
+    """Words outside of the unsafe subcubes are full, and words inside equal the subcube's (V5)."""
     small = [0b0001, 0b0010, 0b0100, 0b1000]
     spread = lambda x: sum((x >> i & 1) << (13 * i + 5) for i in range(4))  # noqa: E731
     cube, inner = fc.Hypercube(60, [spread(x) for x in small]), fc.Hypercube(4, small)
@@ -172,7 +172,7 @@ def codes(n, most):
 
 @pytest.mark.parametrize(("n", "sets", "pairs"), mark_others_slow([(3, 1, 1), (4, 7, 3), (6, 20_000, 41)]))
 def test_where_no_two_faults_are_close_every_word_is_full_and_every_rule_takes_a_shortest_path(n, sets, pairs):
-    """But ROUTE, which does where no fault is on its one path: what lanes decide without a walk."""
+    """But ROUTE, which does where no fault is on its one path: lanes decide these messages without a walk."""
     for faults in codes(n, 4)[1::sets]:
         cube = fc.Hypercube(n, faults)
         nonfaulty = sorted(set(range(2**n)) - set(faults))

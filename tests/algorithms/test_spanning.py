@@ -1,4 +1,4 @@
-"""Spanning trees, packets and Edmonds' number of one cube: against the plain twin, and what must hold of any answer."""
+"""Spanning trees, packets and Edmonds' number of one cube: against the plain twin, and invariants of any answer."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_trees_of_random_sources_and_faults(n):
 
 @pytest.mark.parametrize(("n", "d"), [(n, d) for n in range(2, 10) for d in range(1, n + 1)])
 def test_the_four_invariants_hold_at_every_level(n, d):
-    """S6, of the light trees of Q'_n with its faulty node at distance d: every level of every construction is such a one."""
+    """S6, of the light trees of Q'_n with its faulty node at distance d: every level of every construction is such a tree."""
     fault = (1 << n) - (1 << n - d)
     trees = [spanning.light_tree(n, d, i).tolist() for i in range(n - 1)]
     for i, tree in enumerate(trees):

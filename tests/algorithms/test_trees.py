@@ -1,4 +1,4 @@
-"""Communication trees of one cube against the plain twin, the paper's examples, and what each input may not be."""
+"""Communication trees of one cube against the plain twin, the paper's examples, and refused inputs."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""fc.two_partition: the paper's examples, the plain twin, any n up to 62, and what it refuses."""
+"""fc.two_partition: the paper's examples, the plain twin, any n up to 62, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fc.dependency_cycle and fc.simulate_wormhole: what messages really do, a second statement of A15, and what they refuse."""
+"""fc.dependency_cycle and fc.simulate_wormhole: the walk of each message, a second statement of A15, and refusals."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_every_paper_has_an_entry_that_braces_close(name):
     assert text.startswith(f"@{'inproceedings' if name == 'lee_hayes' else 'misc'}{{{name},\n")
     assert text.count("{") == text.count("}")
     assert field("title", text).strip("{}") in CFF
-    assert not re.search(r"(?<!\\)[&%$#_]", "".join(text.partition(",")[1:]))  # what LaTeX would read otherwise
+    assert not re.search(r"(?<!\\)[&%$#_]", "".join(text.partition(",")[1:]))  # characters with a meaning in LaTeX
     assert len(field("author", text).split(" and ")) == len(inventory(name).authors)
 
 

@@ -338,7 +338,7 @@ def test_info_prints_the_target_of_the_last_run(cli):
 
 
 def test_info_names_the_commit_of_the_checkout(run):
-    """The one that every results file and report names as what made it."""
+    """The version that every results file and report names as its maker."""
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
     assert head.strip() in run("info")[1]
 

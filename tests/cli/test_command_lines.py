@@ -126,7 +126,7 @@ def place(tmp_path_factory):
 
 
 def check_numbers(path):
-    """Every tally in a file is that of its trials."""
+    """Every tally in a file equals the tally of its trials."""
     with contextlib.suppress(fc.FastcubeError):
         results = open_results(path)
         for point, tally in results:

@@ -58,7 +58,7 @@ def test_a_trial_that_fails_late_leaves_no_file_that_its_mended_one_must_replace
     edit("0.5 * (t == 150) + 0 * t")
     assert run("--force", "--trials", "99").returncode == 0
     assert "got 0.5 in trial 150" in run("--trials", "200").stderr
-    assert open_results(tmp_path / "mine.h5").trials >= 99  # what was there stays
+    assert open_results(tmp_path / "mine.h5").trials >= 99  # the old file stays
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Every command without each of the optional packages: it works, or says in one line what to install."""
+"""Every command without each of the optional packages: it works, or names the package to install in one line."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE
 
 from fastcube.cli import COMMANDS
 
-#: Packages that fastcube works without, and what these need.
+#: Packages that fastcube works without, and their dependencies.
 PACKAGES = ["matplotlib", "distributed", "h5netcdf", "jinja2", "markupsafe", "mpi4py", "networkx", "pandas", "xarray"]
 
 RUN = f"run {TOY_FILE} --set a=1 --set work=0 --trials 100 --progress none -o"

@@ -1,4 +1,4 @@
-"""``fastcube new``: what it refuses, what it writes, and that this runs as it stands."""
+"""``fastcube new``: its refusals, its files, and that these run unchanged."""
 
 import ast
 import os
@@ -57,7 +57,7 @@ def test_names_that_would_not_do(new, name, reported, tmp_path, capsys):
 @pytest.mark.parametrize("arguments", [["mine"], ["mine", "--package"]])
 @pytest.mark.parametrize("size", [0, 1500])
 def test_nothing_is_left_where_the_disk_is_full(new, arguments, size, tmp_path, capsys):
-    """The limit of a file's size stands for the disk: no file, or only the smaller ones, can be written."""
+    """The limit of a file's size stands for the disk: no file, or only smaller files, can be written."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:

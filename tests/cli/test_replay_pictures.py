@@ -1,4 +1,4 @@
-"""``fastcube replay --draw``: the picture of a trial shows what its explanation says, or the command ends with one line."""
+"""``fastcube replay --draw``: the picture of a trial shows its explanation, or the command ends with one line."""
 
 import re
 import xml.etree.ElementTree as ET

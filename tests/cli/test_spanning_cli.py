@@ -1,4 +1,4 @@
-"""Command lines about edge-disjoint spanning trees: right ones, and wrong ones that end in one line and status 2."""
+"""Command lines about edge-disjoint spanning trees: correct lines, and errors that end in one line and status 2."""
 
 from __future__ import annotations
 

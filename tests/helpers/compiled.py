@@ -32,12 +32,12 @@ def is_package_kernel(kernel: Kernel) -> bool:
 
 
 def is_default(kernel: Kernel) -> bool:
-    """Whether a default test may compile it: no kernel of trials of ours, or its study's one."""
+    """Whether a default test may compile it: no kernel of built-in trials, or its study's default kernel."""
     return not is_package_kernel(kernel) or kernel.signature != TRIALS_SIGNATURE or id(kernel) in _default_kernel_ids()
 
 
 def mark_others_slow(values: Iterable[Any], default: int = 1) -> list[Any]:
-    """Parameters of which the default run tries the first few; all the others are marked ``slow``."""
+    """Parameters of which the default run tries the first few; all further parameters are marked ``slow``."""
     return [
         pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow if i >= default else ())
         for i, value in enumerate(values)

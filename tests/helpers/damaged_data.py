@@ -11,7 +11,7 @@ MOST = 15
 
 
 def damages(data):
-    """Each field of the upper three levels, as its path, and what takes its place: another type, or nothing."""
+    """Each field of the upper three levels, as its path, and its replacement: another type, or nothing."""
 
     def walk(value, path):
         inside = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
@@ -40,7 +40,7 @@ def damaged(data, path, wrong):
 
 
 def damages_with_other_errors(monkeypatch, name, use, *package):
-    """Return the damages of ``NAME.json`` for which ``use()`` raises anything but an error of one line, with what it raises."""
+    """Return the damages of ``NAME.json`` for which ``use()`` raises anything but an error of one line, with the error."""
     whole, at = READ(name, *package), {}
     monkeypatch.setattr(
         resources, "read_json", lambda asked, *place: at["data"] if asked == name else READ(asked, *place)

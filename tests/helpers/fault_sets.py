@@ -23,7 +23,7 @@ def flatten_labels(value):
 
 
 def check_replay(study, point, trials=(0, 1, 70)):
-    """The fault sets of these trials are those that replay shows."""
+    """Assert that replay shows the fault sets of these trials."""
     point = study.point(point)
     for trial in trials:
         reported = study.explain(point, study.key(5, point), trial).data

@@ -1,4 +1,4 @@
-"""Results files changed as another program might, and ended in the checksum of what they then hold."""
+"""Results files changed as another program might, and ended in the checksum of their new content."""
 
 import hashlib
 

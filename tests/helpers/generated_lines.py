@@ -44,7 +44,7 @@ def generate_line(rng, lines, needed, often=()):
     return [name, *line]
 
 
-#: What may stand before a refusal: news, the log where -v asks for it, a bar where one is asked for.
+#: Output that may stand before a refusal: news, the log where -v asks for it, a bar where one is asked for.
 PASSING = re.compile(
     r"fastcube: (compiling|waiting)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d +(fastcube|\d+\.\d%)|[█░]+ +\d+\.\d%"
 )
@@ -88,5 +88,5 @@ def run_line(line):
         pytest.fail(f"{line!r} raised {type(error).__name__}: {error}")
     finally:
         faulthandler.cancel_dump_traceback_later()
-        log.handlers[:] = []  # a process has one command line: what -v asked for ends with it
+        log.handlers[:] = []  # a process has one command line: the effect of -v ends with it
         log.setLevel(logging.NOTSET)

@@ -100,7 +100,7 @@ def iter_mutants(module: str) -> Iterator[Mutant]:
 
 
 def choose_mutants(subject: str, count: int, reached: Collection[str]) -> list[Mutant]:
-    """The mutants with the smallest hashes among those of the functions that are reached."""
+    """The mutants of reached functions that have the smallest hashes."""
     modules = sorted({name.rpartition(".")[0] for name in reached if name.startswith(f"{subject}.")})
     mutants = (m for module in modules for m in iter_mutants(module))
     found = {str(m): m for m in mutants if f"{m.module}.{m.text.partition(':')[0]}" in reached}
@@ -200,10 +200,10 @@ def in_fork(function: Callable[..., Any], *arguments: Any, seconds: float = 0) -
 
 
 def main() -> None:
-    """Read a subject, points, a number of mutants and further ones; print where each mutant counts otherwise, as JSON."""
+    """Read a subject, points, a number of mutants and further mutants; print where each mutant counts otherwise, as JSON."""
     warnings.simplefilter("ignore")  # plain Python warns of sums modulo 2^64
     asked = json.loads(sys.stdin.read())
-    for path in sorted((KERNELS / "draws").glob("[a-z]*.py")):  # before the forks, as what takes long to import
+    for path in sorted((KERNELS / "draws").glob("[a-z]*.py")):  # before the forks, because the import takes long
         import_module(f"fastcube.kernels.draws.{path.stem}")
     points = asked["points"]
     wanted, reached, took = in_fork(count_and_follow, points)

@@ -31,7 +31,10 @@ def read_back(text):
 
 
 def check_printed(e, text):
-    """Whether a cell says what the estimate does: to a tenth of the half-width, with the limits on the sides where they are."""
+    """Whether a cell says what the estimate does: to a tenth of the half-width, with the limits on the sides where they are.
+
+    A one-sided limit is also never on the wrong side of the estimate's own.
+    """
     if math.isnan(e.value):
         assert text == "-"
         return
@@ -42,6 +45,8 @@ def check_printed(e, text):
         return
     near = 0.1 * e.half_width * (1 + 1e-9) + 4e-16 * abs(e.value)
     assert all(abs(a - b) <= near for a, b in zip((value, low, high), (e.value, e.low, e.high), strict=True)), (e, text)
+    assert form != "above" or high >= e.high, (e, text)
+    assert form != "below" or low <= e.low, (e, text)
     if e.value in (e.low, e.high):
         assert form != "about"
     for limit, reported in ((e.low, low), (e.high, high)):

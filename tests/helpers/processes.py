@@ -77,7 +77,7 @@ for command in json.loads(sys.argv[1]):
 
 
 def run_in_turn(*commands, env=None, **options):
-    """Run commands one after the other in one new process; each with its exit status and what it said."""
+    """Run commands one after the other in one new process; each with its exit status and output."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", COMMANDS_IN_TURN, json.dumps(commands)],
         capture_output=True,
@@ -122,7 +122,7 @@ def run_without_compiling(code):
 
 
 def stepped_command(*steps):
-    """The command line with what it should wait at: see ``steered.py``."""
+    """The command line with the place where it should wait: see ``steered.py``."""
     return [sys.executable, str(Path(__file__).with_name("steered.py")), *map(str, steps), "--"]
 
 

@@ -18,7 +18,7 @@ from helpers.routing_rules_drawing import sidetrack_chooser
 
 
 def reference_routes(rules, n, faults, cut, s, t, choice):
-    """What becomes of one message by each rule, in plain Python: outcome, and links beyond the Hamming distance."""
+    """Route one message by each rule, in plain Python: the outcome, and the links beyond the Hamming distance."""
     old, new = lee_hayes.Cube(n, faults, cut), Cube(n, faults, cut)
     out = {}
     for rule in rules:
@@ -53,7 +53,7 @@ def update_maximum(maxima, name, value, trial):
 
 
 def check_tally(tally, counts, maxima):
-    """Whether a study's tally equals that of the reference implementation, which names only counters that occur."""
+    """Whether a study's tally equals the tally of the reference implementation, which names only counters that occur."""
     assert tally.counts == {name: counts[name] for name in tally.counts}
     assert tally.maxima == {name: maxima.get(name, (-1, -1)) for name in tally.maxima}
 

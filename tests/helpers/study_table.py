@@ -24,7 +24,7 @@ from fastcube.kernels.trees import dispatch as trees
 from fastcube.kernels.unsafe import dispatch as unsafe
 from fastcube.kernels.wormhole import dispatch as wormhole
 
-#: Numbers of faults, links and destinations that are looked through: all small ones, then ten to a doubling.
+#: Numbers of faults, links and destinations that are looked through: all small numbers, then ten to a doubling.
 SIZES = tuple(sorted({*range(34), *(round(2 ** (i / 10)) for i in range(50, 161))}))
 RATES = tuple(i / 200 for i in range(1, 200, 3))
 

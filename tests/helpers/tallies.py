@@ -24,7 +24,7 @@ def new_counts(layout: Layout) -> dict[str, Any]:
 
 
 def check_counts(found: Mapping[str, Any], wanted: Mapping[str, Any], where: Any = "") -> None:
-    """Assert that counters are those of the reference; the message names each that is not."""
+    """Assert that counters equal the reference's; the message names each difference."""
     wrong = []
     for name, value in wanted.items():
         for i, (a, b) in enumerate(zip(np.atleast_1d(found[name]), np.atleast_1d(value), strict=True)):
@@ -35,6 +35,6 @@ def check_counts(found: Mapping[str, Any], wanted: Mapping[str, Any], where: Any
 
 
 def check_tally(found: Tally, wanted: Tally, where: Any = "") -> None:
-    """Assert that trials, counters and maxima are those of another tally."""
+    """Assert that trials, counters and maxima equal another tally's."""
     check_counts(found.counts, wanted.counts, where)
     assert (found.ranges, dict(found.maxima)) == (wanted.ranges, dict(wanted.maxima)), where

@@ -12,7 +12,7 @@ def links_of(n):
 
 
 def small_fault_sets():
-    """All link sets of Q_1 and Q_2 with all node sets of size <= 1, and those of Q_3 of at most two links."""
+    """All link sets of Q_1 and Q_2 with all node sets of size <= 1, and all sets of at most two links of Q_3."""
     for n, most in ((1, 1), (2, 4), (3, 2)):
         for size in range(most + 1):
             for links in itertools.combinations(links_of(n), size):

@@ -232,7 +232,7 @@ def test_faults_that_cannot_be_drawn_are_told_from_python_and_from_a_set_up(tmp_
 
 @blocks.block
 def any_open(faults, curr, difference, whole, k, search, key, t, links):
-    """Uniform among the open dimensions nearer, else among all open ones."""
+    """Uniform among the open dimensions nearer, else among all open dimensions."""
     near = difference & ~blocks.blocked_bits(faults, curr, whole)
     among = near if near else whole & ~blocks.blocked_bits(faults, curr, whole)
     if among == blocks.ZERO:

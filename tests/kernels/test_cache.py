@@ -112,7 +112,7 @@ def test_the_folder_names_numba_and_python(chosen, tmp_path):
     assert f"-numba{numba.__version__}-py{sys.version_info.major}.{sys.version_info.minor}-" in here
 
 
-#: Numba's settings that change no machine code of a kernel, by what they do.
+#: Numba's settings that change no machine code of a kernel, by their effect.
 NEUTRAL_SETTINGS = {
     "folders and threads": """
         CACHE_DIR CACHE_LOCATOR_CLASSES FUNCTION_CACHE_SIZE NUMBA_DEFAULT_NUM_THREADS NUMBA_NUM_THREADS
@@ -148,7 +148,7 @@ NEUTRAL_SETTINGS = {
 
 
 def test_every_setting_of_numba_is_known_to_change_code_or_not():
-    """A setting that a new numba brings fails here: look at what it does, and name it here or in ``CODE_SETTINGS``."""
+    """A setting that a new numba brings fails here: look up its effect, and name it here or in ``CODE_SETTINGS``."""
     import numba
 
     neutral = {name for names in NEUTRAL_SETTINGS.values() for name in names.split()}

@@ -56,7 +56,7 @@ CASES = {
 
 @pytest.fixture
 def run(tmp_path):
-    """Run the study of a folder, helpers in another one; gives the exit status and what was said."""
+    """Run the study of a folder, helpers in another one; gives the exit status and the output."""
     (tmp_path / "here").mkdir()
     (tmp_path / "elsewhere" / "folder").mkdir(parents=True)
 
@@ -247,6 +247,15 @@ def test_functions_without_a_file_have_a_text_too():
     assert list(one) == ["trial"]
     assert one == typed("def trial(key, t, params, out):\n    out[0] = 1  # as before")
     assert one != typed("def trial(key, t, params, out):\n    out[0] = 2")
+
+
+@pytest.mark.parametrize("file", ["<string>", __file__])  # without a file nothing can be cached, with one it can
+def test_a_trial_of_no_module_runs(file):
+    exec(compile("def trial(key, t, params, out):\n    out[0] = t % 2", file, "exec"), space := {})
+    assert space["trial"].__module__ is None
+    axes, outputs = [fc.Axis("n", "dimension", int, 1, 4)], [fc.Output("odd", "the number of the trial is odd")]
+    own = fc.trial_study("odd", "Odd trials", axes, outputs, fc.trial(space["trial"]), fc.product_grid(n=[2]))
+    assert fc.run(own, trials=100).estimate("odd").value == 0.5
 
 
 def test_installed_packages_say_themselves_when_they_change(monkeypatch):

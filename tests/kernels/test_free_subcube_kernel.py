@@ -91,7 +91,7 @@ def test_random_nodes_and_links_of_larger_cubes():
 
 @pytest.mark.parametrize("f", [20, 66, 130])
 def test_random_nodes_of_q62(f):
-    """The three fixed dimensions of a fault-free subcube are planted, so that the twin finds it among its first ones."""
+    """The three fixed dimensions of a fault-free subcube are planted, so that the twin finds it among its first subcubes."""
     rng = random.Random(f)
     for fixed in (1, 2, 3):
         nodes = []

@@ -24,7 +24,7 @@ import fastcube as fc
 
 pytestmark = pytest.mark.exhaustive
 
-#: All subjects: folders with kernels to choose from and a layout of what they count.
+#: All subjects: folders with kernels to choose from and the layout of their counters.
 SUBJECTS = sorted(path.parent.name for path in KERNELS.glob("*/layout.py") if path.with_name("dispatch.py").exists())
 
 #: Mutants of each subject, and trials at a point of EDGES.
@@ -41,7 +41,7 @@ FURTHER = {
     )
 }
 
-#: Further points: a study, the values of its axes, a kernel, and trials.  They hold events that the other points are too few for.
+#: Further points: a study, the values of its axes, a kernel, and trials.  They hold events too rare for the other points.
 #: A function of helpers gives numbers that are in no tally.
 FURTHER_POINTS = (
     ("broadcasting", (), "descents.list_entered", 0),

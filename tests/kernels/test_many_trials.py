@@ -219,7 +219,7 @@ def test_what_is_taken_serves(name):
 # ---------------------------------------------------------------- where one kernel serves: the reference implementation
 
 
-#: Each comparison once: two studies of one kernel share theirs.
+#: Each comparison once, because two studies of one kernel share it.
 REFERENCES = list({repr(row.reference): name for name, row in STUDIES.items() if row.reference}.values())
 
 

@@ -1,4 +1,4 @@
-"""What several subjects share in ``kernels/``: sets of labels, subcubes, end nodes, searches, paths; beside plain Python."""
+"""Blocks of several subjects in ``kernels/``: sets of labels, subcubes, end nodes, searches, paths; beside plain Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = 0x5EED0123456789AB
 
 @kernel("int64(uint64[::1], int64, boolean[::1], boolean[::1])")
 def fill_twice(values, capacity, new, there):
-    """Add all values, empty the set, add all again; what each second addition and a question after it answered."""
+    """Add all values, empty the set, add all again; return the answers of each second addition and of a question after it."""
     seen = labels.label_set(capacity)
     for x in values:
         labels.add_label(seen, x)

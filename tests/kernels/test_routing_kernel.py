@@ -79,7 +79,7 @@ def at(n, f, links=0, k=1):
 
 POINTS = [at(1, 0), at(2, 2, k=2), at(3, 6), at(4, 3, 2, 3), at(5, 8), at(5, 8, k=3), at(5, 20), at(6, 0, 4, 2),
           at(7, 5, k=2), at(8, 6), at(8, 4, k=5), at(9, 9, 3)]  # a table, row by row # fmt: skip
-#: Lanes of 16 bits: those of 8 and of 32 are compiled from the same source.
+#: Lanes of 16 bits; lanes of 8 and of 32 are compiled from the same source.
 OTHERS = [pytest.param(at(10, 12, k=2), marks=pytest.mark.slow)]
 
 

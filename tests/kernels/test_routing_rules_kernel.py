@@ -134,7 +134,7 @@ def test_trials_are_what_one_instance_says(point):
 
 @pytest.mark.kernels
 def test_faults_and_messages_are_routings():
-    """With the key of routing at k = 1, ROUTE, ROUTE1 and ROUTE3 count what that study counts."""
+    """With the key of routing at k = 1, ROUTE, ROUTE1 and ROUTE3 count the same as that study."""
     routing = fc.study("routing")
     for n, f, links in ((6, 5, 0), (8, 4, 0), (12, 6, 0), (6, 2, 3), (20, 40, 0)):
         theirs = routing.count({"n": n, "f": f, "links": links, "k": 1}, 500).counts

@@ -174,7 +174,7 @@ def test_views_and_products():
 
 
 def test_four_vectors_as_one():
-    """Arithmetic of the joined, lane by lane, is that of the four."""
+    """Arithmetic of the joined vector, lane by lane, equals arithmetic of the four."""
 
     @kernel("void(uint64[::1], uint64[::1])", cache=False)
     def apply(x, out):

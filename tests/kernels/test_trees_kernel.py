@@ -137,7 +137,7 @@ def test_finding(n, kernel):
 
 @pytest.mark.parametrize("n", mark_others_slow(range(1, 6), default=4))
 def test_optima(n):
-    """Lanes of bytes; those of 16 bits are the enumeration's, which other tests run by default."""
+    """Lanes of bytes; lanes of 16 bits are the enumeration's, which other tests run by default."""
     for links, f in fault_counts(n):
         if links + n * f <= 255:
             check_trials(OPTIMAL_TREE_8, OPTIMAL_TREE, n, links, f, 66 if n < 4 else 3)
@@ -348,7 +348,7 @@ def test_a_trial_with_a_skipped_place_and_its_link():
 
 @pytest.mark.kernels
 def test_half_of_the_nodes_and_one_more():
-    """From the first to the second the draw changes from the faulty nodes to the others."""
+    """From the first to the second the draw changes from the faulty nodes to the nonfaulty nodes."""
     for n in (2, 3, 4):
         for f in (2 ** (n - 1), 2 ** (n - 1) + 1):
             check_trials(FIND_TREE_DENSE, FIND_TREE, n, n, f, 10)

@@ -53,7 +53,7 @@ def test_splitting_never_changes_a_bit(n, p):
         whole = tally_of(method, n, p, 3, 40)
         parts = [tally_of(method, n, p, a, b) for a, b in ((3, 4), (4, 9), (9, 16), (16, 16), (16, 40))]
         check_tally(Tally.total(parts), whole, method)
-        # and a kernel adds to what it is given
+        # and a kernel adds to the given tally
         slots = LAYOUT.new_tally()
         for first, stop in ((3, 4), (4, 40)):
             TABLE.load_kernel(method)(np.uint64(KEY), first, stop, np.array([n, p]), slots)
@@ -72,7 +72,7 @@ def test_fault_state_is_the_fault_set_of_the_trial(n, p):
 
 
 def test_labels_are_those_of_the_law_of_fault_sets():
-    # given the number of faults, the fault set is the one every other study would draw
+    # given the number of faults, every other study would draw this fault set
     for n, p, t in ((8, 0.015, 5), (12, 0.005, 77), (20, 0.00001, 3)):
         k = number_of_faults(int(philox_word(KEY, t, 0, 7)), n, p)
         assert k > 0

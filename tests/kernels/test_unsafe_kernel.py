@@ -158,7 +158,7 @@ def test_no_fault_one_fault_all_faults():
     trials = 10
     at_rest = {**new_counts(LAYOUT), "rounds_known": trials, "rounds_bins": [trials, *[0] * 31]}
     for n in (1, 2, 6, 7, 8, 9, 16):
-        # the one nonfaulty node of the last has n faulty neighbours
+        # the only nonfaulty node of the last has n faulty neighbours
         unsafe = int(n >= 2)
         last = {"unsafe_nodes", "unsafe_nodes_squared", "with_unsafe", "all_unsafe", "rounds", "rounds_squared"}
         last_counts = dict.fromkeys(last, unsafe * trials) | {"close_pair": trials * (2**n > 2)}
@@ -202,7 +202,7 @@ def solved(labels):
 
 @pytest.mark.parametrize("pairs", [1, 2, 4, 6, 12, 16, 31])
 def test_subcubes_of_more_than_thirty_dimensions_have_unknown_rounds(pairs):
-    """Node 0 and the nodes with two neighbouring bits set: each merges with what the earlier ones span."""
+    """Node 0 and the nodes with two neighbouring bits set: each merges with the span of the earlier nodes."""
     labels = np.array([0, *(3 << 2 * i for i in range(pairs))], np.uint64)
     unsafe, rounds, merging, largest = solved(labels)
     assert (unsafe, merging, largest) == (4**pairs - pairs - 1, 1, 2 * pairs)

@@ -15,7 +15,7 @@ import fastcube as fc
 
 
 def some_of_each():
-    """Of the points those that a kernel serves which serves none before."""
+    """Return the points served by a kernel that serves no point before."""
     seen, out = set(), []
     for name, point, trials in POINTS:
         kernels = {(name, kernel) for kernel in STUDIES[name].find_serving(point)}

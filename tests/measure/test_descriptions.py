@@ -1,4 +1,4 @@
-"""The one line of each statistic: what is counted, among which trials, in which unit, as far as a rule can determine it."""
+"""The description of each statistic: the event counted, among which trials, in which unit, as far as a rule can determine it."""
 
 import collections
 
@@ -23,7 +23,7 @@ from fastcube.measure.statistics import (
     TailProportion,
 )
 
-#: How the description of each kind begins, and what else it says; so a reader knows the event, or the quantity and its unit.
+#: How the description of each kind begins, and its further words; so a reader knows the event, or the quantity and its unit.
 FORMS = {
     **dict.fromkeys(
         (Proportion, ComplementProportion, TailProportion, Distribution), (("probability ", "fraction of "), ())
@@ -38,7 +38,7 @@ FORMS = {
 }
 #: The counter of trials that are not discarded: a discarded trial has no message, so it needs no words.
 NOT_DISCARDED = "valid"
-#: Most characters; longer ones take more than two lines of a list.
+#: Most characters; longer descriptions take more than two lines of a list.
 LONGEST = 160
 
 

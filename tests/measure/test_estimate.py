@@ -236,7 +236,7 @@ PLAIN = {"name": "x", "description": "x", "total": "total", "squares": "squares"
 
 
 def test_statistics_hand_their_numbers_on():
-    """Units, bounds and levels: a difference lies in [-B, B], and what some trials do not tell shares the level."""
+    """Units, bounds and levels: a difference lies in [-B, B], and statistics that some trials lack share the level."""
     counts = {"total": 240, "squares": 1600, "some": 90, "unknown": 12, "among": 400}
     at = {"unit": lambda _: 8.0, "bound": lambda _: 3.0, "nonzero": "some", "condition": "among"}
     e = fc.Difference(**PLAIN, **at).estimate(counts, 500, {})

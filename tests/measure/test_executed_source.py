@@ -87,7 +87,7 @@ print(study.code["{file}"])
 
 @pytest.mark.parametrize("name", mark_others_slow(["trial", "beside"]))
 def test_a_script_saved_while_it_runs_is_refused(tmp_path, name):
-    """Python reads a script, and what it imports, once; the disk may have another text when the study is made."""
+    """Python reads a script and its imports once; the disk may have another text when the study is made."""
     text, _, _ = STUDY.format(more="", rewrite="", sign="<").partition("STUDY")
     file = "s.py" if name == "trial" else "helper.py"
     (tmp_path / "helper.py").write_text(text.replace("def trial", "def beside"))

@@ -1,6 +1,6 @@
 """Every statistic of every study, at cached, maximum and tiny counts: the interval holds the estimate, or there is no interval.
 
-The counts of each kind of statistic are those of trials with the least, the largest, the usual and an intermediate value.
+The counts of each kind of statistic follow from trials with the least, the largest, the usual and an intermediate value.
 """
 
 import gzip
@@ -35,7 +35,7 @@ TRIALS = [1, 2, 3, 40, 4096, 10**9, 2**60]
 
 
 def splits(trials):
-    """Yield how many of the trials have the least, the intermediate and the largest value; the others have the usual value."""
+    """Yield how many of the trials have the least, the intermediate and the largest value; all others have the usual value."""
     for a, b, c in [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (0, 2, 1)]:
         if a + b + c <= trials:
             yield a, b, c

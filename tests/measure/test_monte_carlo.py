@@ -104,7 +104,7 @@ def points() -> Iterable[tuple[int, int]]:
     yield from [(12, 2), (17, 3), (24, 2), (31, 2), (33, 2), (62, 3)]
 
 
-#: Where lanes of 16 bits merge subcubes.  Below they look at whole cubes, above those of 32 bits run the same source.
+#: Where lanes of 16 bits merge subcubes.  Below, kernels look at whole cubes; above, lanes of 32 bits run the same source.
 OTHERS = [pytest.param(n, f, marks=pytest.mark.slow) for n, f in ((13, 4), (15, 4), (16, 3))]
 
 

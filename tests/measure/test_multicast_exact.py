@@ -103,7 +103,7 @@ def without_faults(n, s, wanted):
     return fc.multicast(fc.Hypercube(n), s, wanted)
 
 
-# Points of Q_4 that can be enumerated, and those of them that are tried by default.
+# Points of Q_4 that can be enumerated, and the points tried by default.
 AFFORDABLE = [
     (4, f, d) for f in range(5) for d in range(1, 16 - f) if math.comb(16, f) * (16 - f) * math.comb(15 - f, d) <= MOST
 ]

@@ -220,7 +220,7 @@ hesitating_elsewhere = first_path(hesitating)
     ],
 )
 def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
-    """Every counter is that of one trial at a time."""
+    """Every counter equals the sum over single trials."""
     rules = ["LEVELS", "ROUTE", hesitating_elsewhere, "ROUTE1"]
     study, here = fc.routing_rules_study(rules), asked(n, f, 0)
     assert served in repr(study.kernel(here))
@@ -249,7 +249,7 @@ def test_a_rule_that_takes_a_free_first_path_is_decided_in_lanes(n, f, served):
     ],
 )
 def test_every_rule_is_compared_with_the_reference_rule_in_every_kernel(rules, reference, points):
-    """The gains are those of one trial at a time, and differences of deliveries; each trial that differs is counted."""
+    """The gains equal those of single trials, and differences of deliveries; each trial that differs is counted."""
     study = fc.routing_rules_study(rules, compared_with=reference)
     names = [rule.lower() if isinstance(rule, str) else "hesitating" for rule in rules]
     base = names[[rule is reference or rule == reference for rule in rules].index(True)]

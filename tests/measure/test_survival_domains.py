@@ -29,7 +29,7 @@ MINE = fc.custom_network("mine", "Q_n again", step=step, slots=lambda n: n)
 
 
 def test_points_share_single_failures():
-    """The key leaves network, domain and number of domains out, and is that of ``survival``."""
+    """The key leaves network, domain and number of domains out, and equals the key of ``survival``."""
     there = {"network": "hypercube", "n": 5, "f": 6, "links": 0}
     keys = {STUDY.key(4, {**BOARDS, "domains": k, "domain": d}) for k in (0, 3) for d in ("board-2", "board-8")}
     assert keys == {fc.study("survival").key(4, there)}
@@ -123,7 +123,7 @@ def test_bad_points_are_one_line(changes, message):
 
 @pytest.mark.kernels
 def test_domains_of_ones_own_count_as_networkx_does():
-    """Domains of different sizes with gaps between their values, and equal ones that are boards in another order."""
+    """Domains of different sizes with gaps between their values, and equal domains that are boards in another order."""
     study = fc.survival_study("crossed", domain=rack)
     assert study.name == "survival-crossed-rack" and study.axis("domain").names[-1] == "rack"
     listed = [{v for v in range(32) if v % 5 == g} for g in range(5)]

@@ -157,7 +157,7 @@ compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compi
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch, capsys):
-    """The one line with which running a file's study ends."""
+    """The line that ends a run of a file's study."""
     monkeypatch.chdir(tmp_path)
 
     def call(text, *arguments):
@@ -392,7 +392,7 @@ for s in (ONE, TWO):
 
 @pytest.mark.slow
 def test_machine_code_of_user_trials_is_cached_by_sources_and_constants(tmp_path):
-    """Two trials of one function's name differ in what they close over; a file beside it that changes is a new source."""
+    """Two trials of one function's name differ in their closures; a file beside it that changes is a new source."""
     (tmp_path / "mine.py").write_text(FILE)
     (tmp_path / "helper.py").write_text("BONUS = 10\n")
     environment = {**os.environ, "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")}

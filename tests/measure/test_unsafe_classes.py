@@ -13,7 +13,7 @@ FRACTION = STUDY.statistic("unsafe_fraction")
 
 
 def both(n, f, trials):
-    """The statistic's estimate, that of a mean with one bound, and the counters."""
+    """The statistic's estimate, the estimate of a mean with one bound, and the counters."""
     point = STUDY.point({"n": n, "f": f})
     counts = STUDY.count(point, trials).counts
     most = max_unsafe(n, f, n) / 2**n

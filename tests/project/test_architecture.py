@@ -237,7 +237,7 @@ print([n for n in fastcube.__all__ if n not in ("__version__", "blocks") and not
     assert run(code).strip() == "[]"
 
 
-#: Who may import what in fastcube/: each module those before it.
+#: Imports in fastcube/: each module may import those before it.
 ORDER = (
     *("errors", "resources", "pickling", "networks", "blocks", "algorithms", "measure", "results", "running", "plot"),
     *("exact", "cli"),

@@ -113,7 +113,7 @@ def test_links_inside_the_site_lead_somewhere():
 
 
 def test_lines_of_code_fit_on_a_screen():
-    """What a reader types has at most 120 columns; what it prints may be wider, and a screen breaks it."""
+    """Commands have at most 120 columns; their output may be wider, and a screen breaks it."""
     wide = []
     for name, page in TEXTS.items():
         for kind, block in re.findall(r'<div class="(?:doctest )?highlight-(\w+)[^>]*>(.*?)</pre>', page, re.DOTALL):
@@ -173,7 +173,7 @@ def test_without_an_address_the_frame_invents_none(frame, monkeypatch):
 
 
 def test_a_page_has_a_bar_of_five_sections_and_the_contents_of_its_own():
-    """The front page shows those of the first section."""
+    """The front page shows the entries of the first section."""
     contents = (Path(__file__).resolve().parents[2] / "docs" / "index.md").read_text()
     captions = re.findall(r"^:caption: (.*)$", contents, re.MULTILINE)
     assert len(captions) == 5

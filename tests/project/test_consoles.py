@@ -60,7 +60,7 @@ def pattern_of(lines):
 
 
 def run(text, folder):
-    """Run a block in one shell, so that jobs in the background last as long as it; gives what each command printed."""
+    """Run a block in one shell, so that jobs in the background last as long as it; gives the output of each command."""
     script = ["exec 2>&1"]
     for command, _ in commands(text):
         script += ["echo '@@@'", command]

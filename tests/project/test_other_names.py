@@ -84,7 +84,7 @@ def test_bcube_with_failed_servers_is_hyperx():
 
 @pytest.mark.parametrize(("name", "smaller", "k"), [("hypercube", "hypercube", 1), ("hyperx-4", "hyperx-4", 2)])
 def test_failed_boards_are_failed_nodes_of_a_smaller_network(name, smaller, k):
-    """Aligned boards of 2^k nodes: connected sets as those of n - k, n = 4."""
+    """Aligned boards of 2^k nodes: as many connected sets as for n - k, n = 4."""
     found = []
     for f in range(2 ** (4 - k)):
         sets = 0

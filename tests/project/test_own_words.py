@@ -1,7 +1,7 @@
-"""The papers' sentences are theirs: no tracked text has nine words in a row that a paper has.
+"""Sentences of the papers are not copied: no tracked text has nine words in a row that a paper has.
 
 Words alone are compared, in lower case: across line ends, punctuation, figures and string literals that adjoin.  The papers'
-texts are in the folder that ``FASTCUBE_PAPERS`` names; they are not ours to pass on.
+texts are in the folder that ``FASTCUBE_PAPERS`` names; we may not pass them on.
 """
 
 import itertools

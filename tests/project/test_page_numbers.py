@@ -1,4 +1,4 @@
-"""Numbers in sentences of the documentation are those that cached results, records or the code give."""
+"""Numbers in sentences of the documentation come from cached results, records or the code."""
 
 from __future__ import annotations
 
@@ -430,7 +430,7 @@ def test_lengths_of_work_units():
 
 
 def test_columns_of_evaluate():
-    """A study of messages has two columns per rule, of which the page names those of ROUTE1."""
+    """A study of messages has two columns per rule, of which the page names ROUTE1's."""
     from fastcube.measure.given_faults import EVALUATIONS
 
     table = (

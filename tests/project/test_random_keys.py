@@ -1,4 +1,4 @@
-"""docs/random_numbers.py alone gives the key of every study, and the fault sets of those that share a key."""
+"""docs/random_numbers.py alone gives the key of every study, and the fault sets of studies that share a key."""
 
 import ast
 import re

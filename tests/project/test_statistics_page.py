@@ -1,4 +1,4 @@
-"""Measured tables of docs/statistics.md are those that the benchmarks print."""
+"""Measured tables of docs/statistics.md equal the output of the benchmarks."""
 
 import importlib
 import json

@@ -181,7 +181,7 @@ def test_first_terms_agree_with_measured_differences(tables):
 
 
 def test_higher_degree_is_never_behind(tables):
-    """In each column of P(connected) no interval lies above that of a network of higher degree."""
+    """In each column of P(connected) no interval lies above the interval of a network of higher degree."""
     known = fc.network_families()
     columns = [
         ("survival", 8, tables._nodes(32, 64, 96, 128)),

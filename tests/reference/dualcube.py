@@ -63,7 +63,7 @@ def cross(u: Node) -> Node:
 
 
 def neighbours(u: Node) -> list[Node]:
-    """All of them, faulty ones too."""
+    """All nodes, also faulty nodes."""
     return [flipped(u, i) for i in (0, *dims_of(u))]
 
 

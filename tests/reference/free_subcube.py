@@ -25,7 +25,7 @@ def is_fault_free(subcube, nodes, links):
 
 @functools.cache
 def subcubes(n, fixed, aligned):
-    """All subcubes with so many fixed dimensions, or those with the highest ones fixed, in the order 0 < 1 < *."""
+    """All subcubes with so many fixed dimensions, or only subcubes whose highest dimensions are fixed, in the order 0 < 1 < *."""
     found = []
     for dims in itertools.combinations(range(n), fixed):
         if aligned and dims != tuple(range(fixed)):

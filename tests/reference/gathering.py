@@ -3,7 +3,7 @@
 Every node runs its program as a generator, as the paper writes it: it yields what it sends and what it waits for, and a
 scheduler moves messages until nothing moves any more.  Data is a dict: how much of each origin's unit, as a Fraction.
 
-R8   Every nonfaulty, non-isolated node starts with one unit; the others take no part.  A partition is 1/m of everything.
+R8   Every nonfaulty, non-isolated node starts with one unit; all other nodes take no part.  A partition is 1/m of everything.
 R9   FTTC: ``as_printed`` is Figure 13 character by character; ``as_commented`` (the helper tests FAULT(curr)[d_j], the passive
      node takes detoured data); ``corrected`` (partitions to those that can deliver, else a detour, else to the sink).
 R10  Sends never block, receives block.
@@ -55,7 +55,7 @@ class Run:
         self._survey()
         self._schedule()
 
-    # ------------------------------------------------------------ what follows from tree and faults alone
+    # ------------------------------------------------------------ consequences of tree and faults alone
 
     def failing_at(self, v: int, i: int) -> bool:
         """R16, for a node that is active at stage i."""

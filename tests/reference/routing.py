@@ -68,7 +68,7 @@ class Cube:
                 return True
         return False
 
-    # ---- what each rule sends on, at curr for dest; None: no link passes
+    # ---- the link that each rule takes, at curr for dest; None: no link passes
 
     def route1(self, curr: int, dest: int, k: int) -> int | None:
         """ROUTE1(k), Figure 4 (R5, R6)."""

@@ -55,7 +55,7 @@ class Cube:
         return next((k for k, x in enumerate(sorted(shown)) if x < k), self.n)
 
     def levels(self) -> tuple[dict[int, int], dict[int, int], int]:
-        """V3, V6: the levels that nodes show, the nodes' own, and the rounds of the shown ones."""
+        """V3, V6: the levels that nodes show, the nodes' own, and the rounds of the shown levels."""
         shown = {v: 0 if v in self.faulty or v in self.ends else self.n for v in range(2**self.n)}
         rounds = 0
         while True:

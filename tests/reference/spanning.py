@@ -89,7 +89,7 @@ def positions(n: int, s: int, f: int) -> list[int]:
 
 
 def edge_disjoint_spanning_trees(n: int, s: int, f: int | None = None, pivots: bool = False) -> list[Tree]:
-    """The trees around source s with faulty node f: n rooted or pivoted ones without, n - 1 light ones with it."""
+    """The trees around source s with faulty node f: n rooted or pivoted trees without it, n - 1 light trees with it."""
     if f is None:
         return [[v if v < 0 else v ^ s for v in _moved((pivoted if pivots else rooted)(n, i), s)] for i in range(n)]
     dims = positions(n, s, f)

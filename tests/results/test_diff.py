@@ -1,4 +1,4 @@
-"""Compare two results: ``fastcube diff``, and what it counts."""
+"""Compare two results: ``fastcube diff``, and its counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files read in several processes: results and errors are those of one process, and no process remains."""
+"""Files read in several processes: results and errors as in one process, and no process remains."""
 
 import shutil
 import signal
@@ -36,7 +36,7 @@ def shards(six, tmp_path):
 
 @pytest.fixture
 def started(monkeypatch):
-    """Few files are worth a process, and those that are started are entered here."""
+    """Few files are worth a process; each process that starts is entered here."""
     out = []
 
     class Entered(worker_process.WorkerProcess):

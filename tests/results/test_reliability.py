@@ -1,4 +1,4 @@
-"""The reliability polynomial of a survival file: against exact counts, and what it says of what the file lacks."""
+"""The reliability polynomial of a survival file: against exact counts, and its message about missing points."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(tmp_path_factory):
 
 
 def exact_results(name, n):
-    """Results whose tallies say exactly what all fault sets do."""
+    """Results whose tallies are the exact counts of all fault sets."""
     study = fc.study("survival")
     counts, cube = (fc.exact_survival(which, n).nodes for which in (name, "hypercube"))
     results = fc.run("survival", network=name, n=n, f=range(2**n + 1), links=0, trials=1)

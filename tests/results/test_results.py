@@ -1,4 +1,4 @@
-"""The results file: whole, exact, readable by others, refused when it is not ours or damaged."""
+"""The results file: whole, exact, readable by others, refused when it is foreign or damaged."""
 
 import hashlib
 import importlib

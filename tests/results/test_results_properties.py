@@ -15,7 +15,7 @@ from fastcube.measure.tally import Tally, fuse_ranges
 from fastcube.results.columns import Columns, find_overlaps, merge_touching_ranges, range_order
 from fastcube.results.rounding import estimate_text, estimate_texts
 
-#: What is measured lies in there; a half-width below 1e-12 of the estimate is that of no interval.
+#: What is measured lies in there; a half-width below 1e-12 of the estimate belongs to no interval.
 SIZES = st.integers(-15, 8)
 
 

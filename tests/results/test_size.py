@@ -1,6 +1,6 @@
 """The largest cost of reading any file, accepted or refused: 500 MB, and seconds.
 
-What the seconds are depends on the machine; the tests set a stop for what would not end.
+The seconds depend on the machine; the tests stop a run that would not end.
 """
 
 from __future__ import annotations

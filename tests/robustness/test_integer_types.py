@@ -1,4 +1,4 @@
-"""Every public method and function takes integers of any type: NumPy's and those that only have ``__index__``."""
+"""Every public method and function takes integers of any type: NumPy's types and types that only have ``__index__``."""
 
 import inspect
 

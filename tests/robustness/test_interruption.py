@@ -167,7 +167,7 @@ def kill_often(folder, how, kills):
 def test_killed_at_each_step_of_a_checkpoint_the_file_is_whole_and_resumes(tmp_path):
     reported = kill_often(tmp_path, "steps", 12)
     assert reported["half written"] == 9  # in the midst of writing, before the sync, before the rename
-    assert reported["grown"] >= 3  # before the sync of the folder: what was renamed holds the new trials
+    assert reported["grown"] >= 3  # before the sync of the folder: the renamed file holds the new trials
 
 
 @pytest.mark.slow
@@ -287,7 +287,7 @@ def test_a_read_only_folder_is_refused_before_work_begins(tmp_path):
     assert done.stderr == f"fastcube: output folder {folder} cannot be written: {message}\n"
 
 
-# ---------------------------------------------------------------- files that are not ours to replace
+# ---------------------------------------------------------------- files that a run must not replace
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ RUN = {
     "environment": {"host": "h"},
 }
 
-#: What can grow in a file -> results in which it has a size.
+#: Part of a file that can grow -> results in which it has a size.
 GROWING = {
     "points": lambda size: results([(i,) for i in range(size)]),
     "names": lambda size: results(

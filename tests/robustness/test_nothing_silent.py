@@ -1,4 +1,4 @@
-"""Advice that loses no work, files that are not ours, second signals in Python sessions, other people's settings."""
+"""Advice that loses no work, files of other programs, second signals in Python sessions, other people's settings."""
 
 import os
 import re

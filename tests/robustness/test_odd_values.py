@@ -1,4 +1,4 @@
-"""Values of odd types for every argument of every public name, and of the methods of what they return.
+"""Values of odd types for every argument of every public name, and of the methods of returned objects.
 
 An integer of any type means what the plain one means.  Anything else (a bool, a fraction, text, NaN, 10^400, an object whose
 ``__index__`` raises, ...) is refused in one line, or means what it says; no call crashes, hangs or takes it for another
@@ -475,7 +475,7 @@ def positional(method):
     return lambda **given: method(*given.values())
 
 
-#: Public names that are not called with values to be checked: a module, what packages declare, what takes anything; and those
+#: Public names that are not called with values to be checked: a module, declarations, functions of anything; and those
 #: that need a study's results, in ``test_reliability`` and ``test_lifetime``.
 NOT_HERE = {"blocks", "FaultSet", "Paper", "RandomFaults", "product_grid", "reliability", "lifetime"}
 

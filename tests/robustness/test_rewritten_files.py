@@ -1,4 +1,4 @@
-"""Files that another program read and wrote again: ``--unchecked`` reads what they hold, in every shape of a text."""
+"""Files that another program read and wrote again: ``--unchecked`` reads their content, in every shape of a text."""
 
 import itertools
 import pickle

@@ -316,7 +316,7 @@ def shared(tmp_path):
 
 
 def killed_holding(path, mask):
-    """A writer of ours that dies with the lock of ``path``."""
+    """A writer of fastcube that dies with the lock of ``path``."""
     child = os.fork()
     if child == 0:
         os.umask(mask)

@@ -1,4 +1,4 @@
-"""A trial is a function of (key, t): what draws from a state is refused where it is compiled, what differs when counted."""
+"""A trial is a function of (key, t): one that draws from a state is refused when compiled, one that differs when counted."""
 
 import re
 import runpy

@@ -205,7 +205,7 @@ def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(monkeypatch, t
 
 
 def test_whatever_a_closed_client_is_asked_the_scheduler_is_lost(monkeypatch):
-    """Each call of a run in turn is the one at which the client has closed itself."""
+    """Each call of a run in turn meets a client that has closed itself."""
     Clock(monkeypatch, step=1e-3)
     points, goal = [TOY.point({"a": 1, "work": 0})], Goal(trials=1000)
     for last in itertools.count(1):

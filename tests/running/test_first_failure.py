@@ -69,4 +69,4 @@ def test_a_set_up_that_refuses_the_last_point_ends_the_run_before_the_first_tria
     fc.run(study, f=[1, 2], trials=50, output="r.h5")
     with pytest.raises(ParameterError, match=r"^set-up of mine at f=9"):
         fc.run(study, trials=100, output="r.h5")
-    assert open_results("r.h5").trials >= 100  # what was there stays
+    assert open_results("r.h5").trials >= 100  # the old file stays

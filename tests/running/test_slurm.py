@@ -154,7 +154,7 @@ def test_a_job_of_one_engine_counts_what_threads_count(slurm, tmp_path, monkeypa
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_job_of_one_engine_is_requeued_at_its_time_limit(slurm, tmp_path, monkeypatch, engine):
-    """The signal is the one that Slurm sends then, to the script alone."""
+    """Slurm sends this signal, to the script alone."""
     job, out = submit_engine(slurm, tmp_path, monkeypatch, engine, "--trials", "1e9", "--set", "work=3000")
     log = tmp_path / f"fastcube-toy-{job}.log"
     try:
