@@ -1,4 +1,6 @@
-"""The types of errors.  Each is also a built-in type, and each message is one line that a user can act on.
+"""The types of errors, and the checks that raise them.
+
+Each type is also a built-in type, and each message is one line that a user can act on.
 
 FastcubeError
 ├── ParameterError (ValueError)          an argument out of its range: name, range, value got
@@ -72,6 +74,21 @@ def wrap_study_errors(what: str) -> Iterator[None]:
         ) from error
 
 
+#: Bit operations with a float, the commonest mistake in trials, and the explanation for the user.
+_BITWISE = {"xor", "and_", "or_", "lshift", "rshift", "invert", "ixor", "iand", "ior", "ilshift", "irshift"}
+_MIXED_HINT = (
+    ": params are floats, write int(params[0]); and a variable that is an int64 in one place and a uint64 in another is a"
+    " float64, start it as np.uint64(0)"
+)
+
+#: Blocks on one bit word.  Other blocks call them, so a label of a wrong type may have been passed to another block.
+_BITS = {"popcount", "lowest", "highest", "top"}
+_LABELS_HINT = ": labels and bits are uint64, write np.uint64(...) where a label, a bit or all dimensions are given"
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)|(?:at|Raised from) (\S[^\n]*) \((\d+)\)')
+
+
 def _one_line_reason(error: BaseException) -> str:
     """Return an error's message on one line; for Numba's compiler only the part that names the cause."""
     lines = [line.strip() for line in _COLOURS.sub("", str(error)).splitlines()]
@@ -86,9 +103,9 @@ def _cause(lines: list[str]) -> str:
     if signature is not None:
         name, _, types = signature.partition("(")
         if name == "splat":  # fastcube's function that turns a label or a bit into a vector
-            return f"a label or a bit is {_type_text(types.removesuffix(')'))}{_LABELS}"
+            return f"a label or a bit is {_type_text(types.removesuffix(')'))}{_LABELS_HINT}"
         mixed = name in _BITWISE and "float64" in signature
-        return f"there is no {signature}{_MIXED if mixed else _LABELS if name in _BITS else ''}"
+        return f"there is no {signature}{_MIXED_HINT if mixed else _LABELS_HINT if name in _BITS else ''}"
     if any("NumPyRandomGeneratorType" in line for line in lines):
         return f"a NumPy generator is {NOT_OF_TRIAL}"
     if any("IMPORT_NAME" in line for line in lines):
@@ -105,26 +122,11 @@ def _type_text(types: str) -> str:
     return f"the integer {literal[1]}" if literal else types
 
 
-#: Bit operations with a float, the commonest mistake in trials, and the explanation for the user.
-_BITWISE = {"xor", "and_", "or_", "lshift", "rshift", "invert", "ixor", "iand", "ior", "ilshift", "irshift"}
-_MIXED = (
-    ": params are floats, write int(params[0]); and a variable that is an int64 in one place and a uint64 in another is a"
-    " float64, start it as np.uint64(0)"
-)
-
-#: Blocks on one bit word.  Other blocks call them, so a label of a wrong type may have been passed to another block.
-_BITS = {"popcount", "lowest", "highest", "top"}
-_LABELS = ": labels and bits are uint64, write np.uint64(...) where a label, a bit or all dimensions are given"
-
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)|(?:at|Raised from) (\S[^\n]*) \((\d+)\)')
-
-
 def _raise_location(error: BaseException) -> str:
     """Return file and line where a user's code raised, the innermost place; empty if that is inside fastcube."""
     notes = getattr(error, "__notes__", [])
     reported = _FILE_LINE.findall(_COLOURS.sub("", "\n".join([*notes, str(error)])))
-    places = [(a or b, int(m or n)) for a, m, b, n in reported]
+    places = [(file or source, int(line or at)) for file, line, source, at in reported]
     walk, passed = error.__traceback__, []
     while walk is not None:
         passed.append((walk.tb_frame.f_code.co_filename, walk.tb_lineno))
@@ -217,11 +219,15 @@ def suggest_name(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {folded[close[0]]}?" if close else ""
 
 
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}  # NumPy's without an import
+
+
 def as_integer(value: object) -> int | None:
     """Return the value of any integer type as an int; None for anything else, including bool."""
     if type(value) is int:
         return value
-    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:  # NumPy's without an import
+    if _is_bool(value):
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
@@ -323,7 +329,7 @@ def check_line(name: str, value: object) -> str:
 
 def check_flag(name: str, value: object) -> bool:
     """Return the value of a bool, also NumPy's.  Raises ParameterError for anything else, even if Python would convert it."""
-    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
+    if _is_bool(value):
         return bool(value)
     raise ParameterError(f"{name} must be True or False, got {short_repr(value)}")
 

@@ -86,7 +86,9 @@ def command(
         )
     layout = {"width": width, "height": height, "style": style, "title": title, "xlabel": xlabel, "ylabel": ylabel}
     labels = False if legend is None else legend.split(",")
-    draw_figure(several, output, None, chosen, x, by, log, _read_panels(panel), legend=labels, **layout)
+    draw_figure(
+        several, output, statistics=chosen, x=x, by=by, log=log, panels=_read_panels(panel), legend=labels, **layout
+    )
     print_message(f"figure in {output}")
 
 

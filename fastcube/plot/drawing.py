@@ -42,9 +42,9 @@ _STATEMENT_DASHES = ("-", (0, (6, 2)), (0, (3, 1.5)))
 
 def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
     """Draw everything collected, on a scale with these limits; on the caller's axes only lines, intervals and limits."""
-    if panel.ours:
+    if panel.owns_axes:
         _set_axes(panel, limits)
-    low, high = panel.axes.get_ylim() if panel.ours else (-math.inf, math.inf)
+    low, high = panel.axes.get_ylim() if panel.owns_axes else (-math.inf, math.inf)
     _dodge_points(panel)
     for i, line in enumerate(panel.drawn):  # the first line is above later lines, and the hypercube on top
         first = 1 - i / len(panel.drawn)
@@ -57,7 +57,7 @@ def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
             _draw_statement(panel, statement, place)
         else:
             panel.add_entry(f"{statement.text}: off the scale", linestyle="none")
-    if panel.ours:
+    if panel.owns_axes:
         write_labels(panel)
 
 
@@ -101,7 +101,7 @@ def write_labels(panel: Panel) -> None:
 
 
 def _set_x(panel: Panel) -> None:
-    values = [x for line in panel.drawn for x in line.x] + [x for known, _ in panel.known for x in known]
+    values = [x for line in panel.drawn for x in line.x] + [x for xs, _ in panel.curves for x in xs]
     placing.set_x_axis(panel.axes, values, all(isinstance(x, int) for x in values), panel.letters)
     if panel.categories:
         turned = {"rotation": 30, "ha": "right"} if sum(map(len, panel.categories)) > _LONGEST_NAMES else {}
@@ -112,7 +112,7 @@ def _set_x(panel: Panel) -> None:
 def _dodge_points(panel: Panel) -> None:
     """Move points without neighbours side by side if their intervals overlap, and say so in the legend."""
     drawn = [sum(is_drawable(e, panel.log) for e in line.estimates) for line in panel.drawn]
-    alone = [ln for ln, n in zip(panel.drawn, drawn, strict=True) if panel.ours and (not ln.joined or n <= 1)]
+    alone = [ln for ln, n in zip(panel.drawn, drawn, strict=True) if panel.owns_axes and (not ln.joined or n <= 1)]
     places: dict[float, list[tuple[float, float]]] = {}
     for line in alone:
         for x, e in zip(line.x, line.estimates, strict=True):
@@ -135,7 +135,7 @@ def _find_extent(panel: Panel, x: float, e: Estimate) -> tuple[float, float]:
 
 def _free_width(panel: Panel, x: float) -> float:
     """Return the width in points available to marks at x; 0 on a caller's axes, which may still change."""
-    if not panel.ours:
+    if not panel.owns_axes:
         return 0.0
     places = {other for line in panel.drawn for other in line.x if other != x} | set(panel.axes.get_xlim())
     at = panel.axes.transData.transform([(v, panel.axes.get_ylim()[1]) for v in (x, *places)])[:, 0]
@@ -192,7 +192,7 @@ def _draw_limits(panel: Panel) -> None:
                 place.append((line, y, has_no_events(e)))
     for (x, _), marks in found.items():
         step = min(_STEP, _free_width(panel, x) / len(marks))
-        crowded = panel.ours and len(marks) > 1 and step < _LEAST_STEP
+        crowded = panel.owns_axes and len(marks) > 1 and step < _LEAST_STEP
         for k, (line, y, upper) in enumerate(marks[:1] if crowded else marks):
             colour = GREY if crowded else line.look["color"]
             many = sum(map(is_limit, line.estimates)) > _FEW_LIMITS

@@ -121,26 +121,26 @@ class Panel:
 
     axes: Any
     letters: float = 10.0  # letter size in points
-    ours: bool = True  # False on the caller's axes, whose settings must not change
+    owns_axes: bool = True  # False on the caller's axes, whose settings must not change
     prefix: str = ""  # beginning of labels of series on the caller's axes
     drawn: list[Line] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
-    others: dict[str, Any] = field(default_factory=dict)
-    by: tuple[str, ...] = ()
-    scale: str = "auto"
+    others: dict[str, Any] = field(default_factory=dict)  # other entries of the legend: label -> handle
+    by: tuple[str, ...] = ()  # what the looks of the lines stand for; panels that are equal in this share a legend
+    scale: str = "auto"  # "linear", "log", or "auto": the sheet chooses
     log: bool = False  # whether the vertical axis is logarithmic, once the sheet has chosen it
     categories: tuple[str, ...] = ()  # names of the x values 0, 1, ...
-    has_band: bool = False
-    has_bar: bool = False
-    own_labels: dict[str, str] = field(default_factory=dict)
+    has_band: bool = False  # whether an interval was drawn as a band (set by ``drawing``)
+    has_bar: bool = False  # whether an interval was drawn as a bar
+    own_labels: dict[str, str] = field(default_factory=dict)  # keys x, y, title
     default_labels: dict[str, str] = field(default_factory=dict)
-    fixed_limits: dict[str, Any] = field(default_factory=dict)
-    known: list[tuple[list[float], list[float]]] = field(default_factory=list)
+    fixed_limits: dict[str, Any] = field(default_factory=dict)  # keys left, right, bottom, top
+    curves: list[tuple[list[float], list[float]]] = field(default_factory=list)  # x and y of what is not measured
 
     @property
     def lines_before(self) -> int:
         """Number of lines of earlier results on the caller's axes; new lines must look different."""
-        return 0 if self.ours else sum(line.get_gid() == "line" for line in self.axes.lines)
+        return 0 if self.owns_axes else sum(line.get_gid() == "line" for line in self.axes.lines)
 
     def lines(
         self,
@@ -169,8 +169,9 @@ class Panel:
         if by is not None and count[x] <= 1 < count[by] and by not in text_axes:
             x, by = by, x
         keys = [*keys] or [name for name in names if name == by]
-        for name in (name for name in names if name not in (x, *keys) and count[name] > 1):
-            if len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen):
+        for name in names:  # an axis is added while two points of a line would have the same x
+            is_ambiguous = len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen)
+            if is_ambiguous and name not in (x, *keys) and count[name] > 1:
                 keys = [k for k in names if k in (name, *keys)]
         whole = [key for key, _ in group_points(study, done, keys)]
         before = self.lines_before
@@ -179,11 +180,11 @@ class Panel:
             found = [results.read(study.statistic(statistic), point)[0] for point in points]
             estimates = [_scale_estimate(e.complement if failures else e, factor) for e in found]
             look = line_style(before + whole.index(key), before + len(whole))
-            label = key_text(key) if self.ours else full_label(results, chosen, statistic, x, keys, key)
+            label = key_text(key) if self.owns_axes else full_label(results, chosen, statistic, x, keys, key)
             self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
-        said = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
-        self.default_labels = {**said, **self.default_labels}
+        described = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
+        self.default_labels = {**described, **self.default_labels}
 
     def compare(
         self,
@@ -194,15 +195,17 @@ class Panel:
         factor: float = 1.0,
     ) -> None:
         """Add one line for each of several statistics, ``{label: name}``, against ``x``; ``at`` must fix the other axes."""
+        before = self.lines_before
         for i, (label, name) in enumerate(statistics.items()):
-            one = Panel(None, ours=self.ours)
-            one.lines(results, name, x, None, at, factor)
-            for line in one.drawn:
+            added = Panel(self.axes, owns_axes=self.owns_axes)
+            added.lines(results, name, x, None, at, factor)
+            for line in added.drawn:
                 line.label = ", ".join(filter(None, (label, line.label)))
-                line.look = line_style(i if len(one.drawn) == 1 else len(self.drawn), len(statistics))
+                place = i if len(added.drawn) == 1 else len(self.drawn)
+                line.look = line_style(before + place, before + len(statistics))
                 self.drawn.append(line)
-            self.default_labels |= {"x": one.default_labels["x"]}
-            self.default_labels.setdefault("y", one.default_labels["y"])
+            self.default_labels |= {"x": added.default_labels["x"]}
+            self.default_labels.setdefault("y", added.default_labels["y"])
         self.by = self.by or ("statistic",)
 
     def distribution(self, results: Results, statistic: str, at: PointFilter = None) -> None:
@@ -242,7 +245,7 @@ class Panel:
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
         place = len(self.drawn) if like is None else like
         look = line_style(place, max(of, place + 1))
-        if not self.ours:
+        if not self.owns_axes:
             label = ", ".join(filter(None, (self.prefix, label)))
             look = line_style(self.lines_before + len(self.drawn), self.lines_before + of)
         self.drawn.append(Line(label, x, estimates, [*points] or [None] * len(x), look, joined, table_label))
@@ -283,7 +286,7 @@ class Panel:
         """Add any other curve that is not measured: grey and dotted unless ``how`` (arguments of matplotlib) says otherwise."""
         how = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1.5} | how
         self.axes.plot(x, y, **how)
-        self.known.append((list(x), list(y)))
+        self.curves.append((list(x), list(y)))
         self.add_entry(label, **how)
 
     def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
@@ -318,13 +321,13 @@ class Panel:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        there = [line for line in self.drawn if any(is_drawable(e, self.log) or is_limit(e) for e in line.estimates)]
+        drawable = [line for line in self.drawn if any(is_drawable(e, self.log) or is_limit(e) for e in line.estimates)]
         lines = {
             mathtext(line.entry or line.label): Line2D([], [], **line.plot_style)
-            for line in there
+            for line in drawable
             if line.label is not None
         }
-        zero = [line.label for line in self.drawn if line.label and line not in there and _is_known_zero(line)]
+        zero = [line.label for line in self.drawn if line.label and line not in drawable and _is_known_zero(line)]
         lines |= {mathtext(f"{label}: 0 at every point"): Line2D([], [], linestyle="none") for label in zero}
         bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
         interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self.has_band else bar if self.has_bar else None

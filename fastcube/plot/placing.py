@@ -38,7 +38,7 @@ def find_limits(panel: Panel) -> tuple[float, float] | None:
         return None
     values = [v for e in estimates if is_drawable(e, panel.log) for v in (e.value, e.low, e.high)]
     stated = [v for statement in panel.statements for v in statement.y]
-    known = [v for _, y in panel.known for v in y]
+    known = [v for _, y in panel.curves for v in y]
     seen = [e.value for e in estimates if e.value > 0 or not panel.log]
     ends = [e.high if has_no_events(e) else e.low for e in estimates if panel.log and is_limit(e)]
     if panel.log:

@@ -77,14 +77,14 @@ def selection_figure(
             before = len(panel.drawn)
             panel.lines(results, statistic.name, along, keys=keys)
             parts = [results.study.name] * (len(studies) > 1) + [statistic.name] * (len(chosen) > 1 or not keys)
-            for line in panel.drawn[before:] if panel.ours else ():
+            for line in panel.drawn[before:] if panel.owns_axes else ():
                 line.label = ", ".join(filter(None, [*parts, line.label]))
         ends.append(len(panel.drawn))
     _distinguish_labels(several, [panel.drawn[a:b] for a, b in itertools.pairwise(ends)])
     before = panel.lines_before
     for i, line in enumerate(panel.drawn):
         line.look, line.joined = line_style(before + i, before + len(panel.drawn)), not names
-        if names and panel.ours:
+        if names and panel.owns_axes:
             line.x = [names.index(str(name)) for name in line.x]
     if log and (least := min((e.value for e in panel.estimates), default=0.0)) < 0:
         raise ParameterError(f"log needs estimates that are not negative, and the least here is {least:.3g}")

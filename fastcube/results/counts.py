@@ -15,13 +15,13 @@ from .columns import Columns
 def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns) -> None:
     """Raise ValueError if counters are impossible for the number of trials; all points are checked at once.
 
-    ``numbers`` has for each statistic its numbers at each point.
+    ``numbers`` has for each statistic an array with a row for each point; its columns are ``schema.NUMBERS``.
     """
     trials = columns.trials
     idle = trials == 0
     some_idle = idle.any()
 
-    def raise_error(name: str, bad: Any) -> None:
+    def require_none(name: str, bad: Any) -> None:
         if bad.any():
             at = int(np.argmax(bad))
             point = dict(zip((a.name for a in measure.axes), columns.keys[at], strict=True))
@@ -31,19 +31,21 @@ def check_counts(measure: Measure, numbers: Mapping[str, Any], columns: Columns)
     for counter in measure.tally.counters:
         if counter.bins:
             bins = counts[counter.name]
-            raise_error(counter.name, (bins < 0).any(axis=1) | (bins.sum(axis=1, dtype=float) > 2 * MOST_TRIALS))
+            # the sum in float64 is inexact but cannot wrap around, as the next one could
+            require_none(counter.name, (bins < 0).any(axis=1) | (bins.sum(axis=1, dtype=float) > 2 * MOST_TRIALS))
             counts[counter.name] = bins.sum(axis=1)
-            raise_error(counter.name, counts[counter.name] > trials)
+            require_none(counter.name, counts[counter.name] > trials)
         if some_idle:
-            raise_error(counter.name, idle & (counts[counter.name] != 0))
+            require_none(counter.name, idle & (counts[counter.name] != 0))
     for name, pairs in columns.maxima.items():
+        # the trial of a maximum is one that was run at its point, or -1 where no trial had a value
         point, first, stop = columns.ranges.T
         ran = pairs[:, 1] == -1
         ran[point[(first <= pairs[point, 1]) & (pairs[point, 1] < stop)]] = True
-        raise_error(name, ~ran)
+        require_none(name, ~ran)
     for s in measure.statistics:
         defined, unit, bound, *_ = numbers[s.name].T
         eligible = s.trials(counts, trials)
         found = {s.condition or s.name: (eligible < 0) | (eligible > trials)}
         for name, bad in (found | s.find_impossible(counts, eligible, unit * bound)).items():
-            raise_error(name, bad & (defined == 1))  # where it is not defined its condition may not have been counted
+            require_none(name, bad & (defined == 1))  # where it is not defined its condition may not have been counted

@@ -57,10 +57,8 @@ def _rounding_exponents(e: Estimate) -> tuple[int, int, int]:
 
     Each keeps two digits of the half-width, and is finer than half the distance between the estimate and the limit.
     """
-    wide, least = (
-        _decimal_exponent(e.half_width) - 1,
-        _decimal_exponent(max(map(abs, (e.low, e.value, e.high)))) - _SIGNIFICANT,
-    )
+    wide = _decimal_exponent(e.half_width) - 1  # two digits of the half-width
+    least = _decimal_exponent(max(map(abs, (e.low, e.value, e.high)))) - _SIGNIFICANT  # no digits beyond a float64's
     low, high = (
         max(least, min(wide, _decimal_exponent(side / 2)) if side > 0 else wide)
         for side in (e.value - e.low, e.high - e.value)
@@ -74,6 +72,10 @@ def _format_quantile(e: OrderEstimate) -> str:
 
 
 def _format_estimate(e: Estimate, scientific: bool) -> str:
+    """Return ``a ± b`` if that gives both limits to _SLACK of the half-width and their signs, else ``a [low, high]``.
+
+    A limit stands alone if no trial or every trial had the event.
+    """
     if math.isnan(e.value):
         return "-"
     if not _has_width(e):
@@ -87,21 +89,20 @@ def _format_estimate(e: Estimate, scientific: bool) -> str:
     width, place = e.half_width, _decimal_exponent(e.half_width) - 1
     about, by = _round_text(e.value, place, scientific), _round_text(width, place, scientific)
     sides = ((float(about) - float(by), e.low), (float(about) + float(by), e.high))
-    if all(
-        abs(printed - limit) <= _SLACK * width and _has_same_sign(printed, limit, scientific)
-        for printed, limit in sides
-    ):
+    if all(abs(printed - limit) <= _SLACK * width and _has_same_sign(printed, limit) for printed, limit in sides):
         return f"{about} ± {by}"
-    low, high = (
-        text
-        if _has_same_sign(float(text), limit, scientific)
-        else _round_text(limit, _decimal_exponent(abs(limit)), scientific)
-        for text, limit in ((low, e.low), (high, e.high))
-    )
-    return f"{value} [{low if e.low else '0'}, {high if e.high else '0'}]"
+    return f"{value} [{_signed_text(low, e.low, scientific)}, {_signed_text(high, e.high, scientific)}]"
 
 
-def _has_same_sign(printed: float, limit: float, scientific: bool) -> bool:
+def _signed_text(text: str, limit: float, scientific: bool) -> str:
+    """Return the text of a rounded limit, or the limit to one digit if the text does not show its sign."""
+    if not limit:
+        return "0"
+    same = _has_same_sign(float(text), limit)
+    return text if same else _round_text(limit, _decimal_exponent(abs(limit)), scientific)
+
+
+def _has_same_sign(printed: float, limit: float) -> bool:
     """Whether a printed limit is on the same side of 0 as the limit itself, which its digits might not show."""
     return (printed > 0) == (limit > 0) and (printed < 0) == (limit < 0)
 

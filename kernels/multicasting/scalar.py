@@ -21,15 +21,16 @@ from .layout import DESTINATIONS, MOST_HAMILTON_DIMENSIONS, MULTICAST, F, N
 from .supercube import (
     Supercube,
     buddy_step,
+    clear_faults,
     clear_wanted,
     first_steps,
     next_label,
+    set_faults,
     set_wanted,
     shortcut_label,
     supercube_for,
     supernode_label,
     supernode_place,
-    update_faults,
 )
 
 _PARTITIONED = MULTICAST.counter("partition_exists")
@@ -46,15 +47,15 @@ _MOST = MULTICAST.maximum("most_channels")
 
 @block
 def count_internal_channels(q, wanted, fault):
-    """Return the number of channels from place q to the wanted places of its supernode, and the largest distance."""
+    """Return for the wanted places of place q's supernode the number of channels, the largest distance, and the first steps."""
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
     channels = (steps & 1) + (steps >> 1) + across
-    return channels, np.int64(2 if across else 1 if steps else 0)
+    return channels, np.int64(2 if across else 1 if steps else 0), steps
 
 
 @block
-def count_message_channels(net, a, q, flip, top, hamilton):
+def count_message_channels(net, a, q, flip, hamilton):
     """Return channels, detours and largest depth of message D_H (``flip`` = 0) or D_L (``flip`` = all ones) from (a, q)."""
     goal = next_label(net.busy, a, flip)
     channels = np.int64(0)
@@ -76,27 +77,27 @@ def count_message_channels(net, a, q, flip, top, hamilton):
         a = to
         steps = np.int64(0)
         if a == goal:
-            wanted = np.int64(net.wanted[a])
-            fault = np.int64(net.fault[a])
-            more, farthest = count_internal_channels(q, wanted, fault)
+            more, farthest, steps = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
             channels += more
             deepest = max(deepest, length + farthest)
-            steps = first_steps(q, wanted, fault)
             goal = next_label(net.busy, a, flip)
     return channels, detours, deepest
 
 
 @block
 def multicast_costs(net, a, q, top, hamilton):
-    """Return the number of channels N, the number of detours and the depth of a multicast from (a, q)."""
-    channels, depth = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
-    up, up_detours, up_depth = count_message_channels(net, a, q, np.int64(0), top, hamilton)
-    down, down_detours, down_depth = count_message_channels(net, a, q, top, top, hamilton)
+    """Return the number of channels N, the number of detours and the depth of a multicast from (a, q).
+
+    ``top`` is the largest label, all ones: the ``flip`` of D_L.
+    """
+    channels, depth, _ = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
+    up, up_detours, up_depth = count_message_channels(net, a, q, np.int64(0), hamilton)
+    down, down_detours, down_depth = count_message_channels(net, a, q, top, hamilton)
     return channels + up + down, up_detours + down_detours, max(depth, up_depth, down_depth)
 
 
 @block
-def separate_channels(net, a, q, goal, place, top):
+def count_separate_channels(net, a, q, goal, place, top):
     """Return the number of channels of a separate message from (a, q) to (goal, place)."""
     flip = np.int64(0) if goal > a else top
     channels = np.int64(0)
@@ -185,8 +186,12 @@ def set_up(params):
 
 @block
 def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
-    """Return the number of channels N of the multicast without faults, with the partition (0, 1)."""
-    net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)
+    """Return N of the same multicast without faults, with the partition (0, 1).
+
+    ``channels`` is N with the faults, which is the answer if there are none and the partition is (0, 1).  The destinations are
+    moved to that partition and back.
+    """
+    net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)  # shares the destinations with scratch.net
     if lo == 0 and hi == 1:
         if scratch.faults.count[0] == 0:
             return channels
@@ -203,6 +208,7 @@ def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
 
 @block
 def multicast_trial(key, t, params, scratch, tally):
+    """Tally one multicast; without a partition nothing is counted."""
     n, _, destinations = read_point(params)
     faults, net = scratch.faults, scratch.net
     draw_multicasts(key, t, n, destinations, faults, scratch.ends)
@@ -211,7 +217,7 @@ def multicast_trial(key, t, params, scratch, tally):
         return
     s, nodes = scratch.ends.sources[0], scratch.ends.nodes[0][:destinations]
     top = (np.int64(1) << (n - 2)) - 1
-    update_faults(net, faults.labels[: faults.count[0]], lo, hi, n, True)
+    set_faults(net, faults.labels[: faults.count[0]], lo, hi, n)
     set_wanted(net, nodes, lo, hi, n)
     a = supernode_label(s, lo, hi, n)
     q = supernode_place(s, lo, hi)
@@ -221,9 +227,9 @@ def multicast_trial(key, t, params, scratch, tally):
     free = _free_channels(scratch, s, nodes, lo, hi, n, channels, top)
     separate = np.int64(0)
     for v in nodes:
-        separate += separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
+        separate += count_separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
     clear_wanted(net, nodes, lo, hi, n)
-    update_faults(net, faults.labels[: faults.count[0]], lo, hi, n, False)
+    clear_faults(net, faults.labels[: faults.count[0]], lo, hi, n)
     tally[_PARTITIONED] += 1
     tally[_DETOURED] += np.int64(detours > 0)
     add_quantity(tally, _CHANNELS, channels)

@@ -60,10 +60,17 @@ def supernode_place(v, lo, hi):
 
 
 @block
-def update_faults(net, faults, lo, hi, n, on):
-    """Set or clear (``on``) the faulty nodes (uint64), no two of which are in one supernode."""
+def set_faults(net, faults, lo, hi, n):
+    """Set the faulty nodes (uint64), no two of which are in one supernode."""
     for v in faults:
-        net.fault[supernode_label(v, lo, hi, n)] = (1 << supernode_place(v, lo, hi)) if on else 0
+        net.fault[supernode_label(v, lo, hi, n)] = 1 << supernode_place(v, lo, hi)
+
+
+@block
+def clear_faults(net, faults, lo, hi, n):
+    """Clear the faulty nodes that ``set_faults`` set."""
+    for v in faults:
+        net.fault[supernode_label(v, lo, hi, n)] = 0
 
 
 @block
@@ -81,7 +88,7 @@ def clear_wanted(net, nodes, lo, hi, n):
     for v in nodes:
         a = supernode_label(v, lo, hi, n)
         net.wanted[a] = 0
-        net.busy[word_index(a)] = ZERO
+        net.busy[word_index(a)] = ZERO  # of other labels too, all of which are cleared
 
 
 @block(always=True)
@@ -101,6 +108,12 @@ def shortcut_label(a, goal):
 
 
 @block(always=True)
+def buddy_step(q, fault):
+    """Return the step, 1 or 2, from place q to a buddy, a neighbour in the supernode: 1 unless that buddy is faulty (A6)."""
+    return np.int64(2 if (fault >> (q ^ 1)) & 1 else 1)
+
+
+@block(always=True)
 def first_step_across(q, fault):
     """Return the first step, 1 or 2, from place q to the place across, q ^ 3, in a supernode with a mask of faults.
 
@@ -109,13 +122,7 @@ def first_step_across(q, fault):
     """
     if fault == 0:
         return np.int64(2 if q == 0 else 1)
-    return np.int64(2 if (fault >> (q ^ 1)) & 1 else 1)
-
-
-@block(always=True)
-def buddy_step(q, fault):
-    """Return the step, 1 or 2, from place q to a buddy, a neighbour in the supernode: 1 unless that buddy is faulty (A6)."""
-    return np.int64(2 if (fault >> (q ^ 1)) & 1 else 1)
+    return buddy_step(q, fault)
 
 
 @block(always=True)

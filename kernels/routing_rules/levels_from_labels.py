@@ -137,7 +137,7 @@ def level_known_lanes(work, lanes):
     """Return the lanes with f + 2 distinct labels whose first or last preferred neighbour is known to have level H - 1."""
     far = work.fault_rows  # rows 2 i and 2 i + 1: 0 where fault i is within H - 2 of p, and of q, else all bits
     f = work.f
-    s, t = _row(work.labels, f, lanes), _row(work.labels, f + 1, lanes)
+    s, t = _row(work.labels, f, lanes), _row(work.labels, f + 1, lanes)  # the last two of these labels are the ends
     zero = s - s
     one, two, ones = simd.splat_like(s, ONE), simd.splat_like(s, np.uint64(2)), simd.splat_like(s, ALL_BITS)
     difference = s ^ t

@@ -65,20 +65,23 @@ def begin_trial(scratch, t):
 
 @block(always=True, stored=True)
 def find_facts(world, s, t):
-    """Compute the facts that decide most messages (``rules``) from closed faults; inlined for its hundred arguments."""
+    """Compute the facts that decide most messages (``rules``) from closed faults.
+
+    Inlined, because a call would pass a hundred arguments: the arrays of ``world``.
+    """
     faults, facts = world.faults, world.facts
     difference = s ^ t
     passes, meets, safe = True, False, True
     between, together = np.int64(0), np.int64(-1)
-    for i in range(faults.size[0]):
+    for i in range(faults.size[0]):  # faulty nodes
         e = faults.labels[i] ^ s
         passes &= not is_on_route(e, faults.labels[i] ^ t)
         between += e & ~difference == ZERO
-    for j in range(faults.size[1]):
+    for j in range(faults.size[1]):  # faulty links
         x, bit = faults.lower[j], ONE << faults.dims[j]
         passes &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
         between += bit & difference != ZERO and (x ^ s) & ~difference & ~bit == ZERO
-    for i in range(faults.size[3]):
+    for i in range(faults.size[3]):  # subcubes of faulty and unsafe nodes
         fixed = ~faults.free[i]
         e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
         meets |= is_on_route(e, r)
@@ -133,7 +136,7 @@ def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
 
 def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
     """Return the block ``record_rules(tally, links, h, reach, trial)``, which tallies the results of all rules."""
-    count, enter_way = len(names), make_route_recorder(layout, names)
+    count, record_route = len(names), make_route_recorder(layout, names)
     refused, unknown, loss = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("refused", "unknown", "loss")
     )
@@ -142,7 +145,7 @@ def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
     def record_rules(tally, links, h, reach, trial):
         for i in range(count):
             got = links[i]
-            enter_way(tally, i, got, h, trial)
+            record_route(tally, i, got, h, trial)
             if got < 0:
                 tally[refused[i]] += got == REFUSED
                 tally[unknown[i]] += got == UNKNOWN
@@ -187,47 +190,49 @@ def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: st
 
 
 def make_trial_recorder(layout: Layout, names: Sequence[str], reference: str) -> Any:
-    """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``."""
+    """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``.
 
-    enter_rules = make_rules_recorder(layout, names)
-    reachable, exists, known = (
+    ``reach`` says whether a nonfaulty path exists, and ``minimal`` is what ``has_minimal_path`` returns: 1, 0, or -1 for unknown.
+    """
+    record_rules = make_rules_recorder(layout, names)
+    reachable_slot, exists_slot, known_slot = (
         int(layout.counter(c)) for c in ("reachable", "hamming_path_exists", "hamming_path_known")
     )
-    compare = make_comparison_recorder(layout, names, reference, {name: i for i, name in enumerate(names)})
-    kept = tuple((names.index(name), int(layout.maximum(f"{name}_wrong"))) for name in promising_rules(names))
+    record_compared = make_comparison_recorder(layout, names, reference, {name: i for i, name in enumerate(names)})
+    promising = tuple((names.index(name), int(layout.maximum(f"{name}_wrong"))) for name in promising_rules(names))
 
     @block(always=True)
     def record_wrong(tally, links, h, trial):
-        for i, slot in kept:
+        for i, slot in promising:
             right = links[i] in (REFUSED, UNKNOWN, h, h + 2)
             offer(tally, slot, np.int64(not right), trial)
 
-    keep = len(kept) > 0
+    has_promising = len(promising) > 0
 
     @block(always=True)
     def record_trial(tally, links, h, reach, minimal, trial):
-        enter_rules(tally, links, h, reach, trial)
-        tally[reachable] += reach
-        tally[exists] += minimal == 1
-        tally[known] += minimal >= 0
-        compare(tally, links, False)
-        if keep:
+        record_rules(tally, links, h, reach, trial)
+        tally[reachable_slot] += reach
+        tally[exists_slot] += minimal == 1
+        tally[known_slot] += minimal >= 0
+        record_compared(tally, links, False)
+        if has_promising:
             record_wrong(tally, links, h, trial)
 
     return record_trial
 
 
 def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
-    """Return the block ``evaluate(scratch, s, t, at, tally)``: run all rules on closed faults, and tally."""
-    walk, enter = make_rules_runner(rules), make_trial_recorder(layout, names, reference)
+    """Return the block ``evaluate(scratch, s, t, trial, tally)``: run all rules on closed faults, and tally."""
+    run_rules, record_trial = make_rules_runner(rules), make_trial_recorder(layout, names, reference)
     count = len(rules)
 
     @block(always=True)
-    def evaluate(scratch, s, t, at, tally):
+    def evaluate(scratch, s, t, trial, tally):
         world, status, links = scratch
         h = popcount(s ^ t)
         find_facts(world, s, t)
-        walk(world, status, s, t, links)
+        run_rules(world, status, s, t, links)
         delivered, direct = False, False
         for i in range(count):
             delivered |= links[i] >= 0
@@ -240,28 +245,28 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
         reach = False
         if world.n <= MAX_SEARCHED_DIMENSION:
             reach = delivered or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
-        enter(tally, links, h, reach, minimal, at)
+        record_trial(tally, links, h, reach, minimal, trial)
 
     return evaluate
 
 
 def make_user_rule_evaluator(own: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
-    """Return the block ``evaluate(scratch, s, t, at, tally)`` for users' rules in trials whose built-in rules lanes have counted.
+    """Return the block ``evaluate(scratch, s, t, trial, tally)`` for users' rules.
 
-    In these trials a nonfaulty path exists, else lanes would not have decided the built-in rules.  All of these deliver, but
-    ROUTE only if its path is free.
+    It is for trials whose built-in rules lanes have counted.  In these trials a nonfaulty path exists, else lanes would not have
+    decided the built-in rules.  All of these deliver, but ROUTE only if its path is free.
     """
-    walk, enter = make_rules_runner(tuple(own.values())), make_rules_recorder(layout, tuple(own))
+    run_rules, record_rules = make_rules_runner(tuple(own.values())), make_rules_recorder(layout, tuple(own))
     places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(own)}
-    compare = make_comparison_recorder(layout, names, reference, places)
+    record_compared = make_comparison_recorder(layout, names, reference, places)
 
     @block(always=True)
-    def evaluate(scratch, s, t, at, tally):
+    def evaluate(scratch, s, t, trial, tally):
         world, status, links = scratch
         find_facts(world, s, t)
-        walk(world, status, s, t, links)
-        enter(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, at)
-        compare(tally, links, world.facts[FIRST_PATH_IS_CLEAR] != 0)
+        run_rules(world, status, s, t, links)
+        record_rules(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, trial)
+        record_compared(tally, links, world.facts[FIRST_PATH_IS_CLEAR] != 0)
 
     return evaluate
 

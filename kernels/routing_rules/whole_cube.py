@@ -34,10 +34,13 @@ from ..survival.drawing import lane_places
 from . import levels_from_labels
 from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
+from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
 from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
+
+_EIGHT_LANES = np.uint64(255)
 
 
 class WholeCubeWorkspace(NamedTuple):
@@ -47,7 +50,9 @@ class WholeCubeWorkspace(NamedTuple):
     labels: Cells  #: rows of one vector: labels of the trials
     fault_rows: Cells  #: two rows for each row of labels, in which ``levels_from_labels`` stores properties of faults
     ends: Cells  #: rows of one vector: sources, destinations, and the number of labels that contain the faults
-    queued: Cells  #: sources and destinations of the placed trials
+    #: sources of the placed trials, and their destinations ``slots`` entries later; for n <= 8 the same array as ``ends``,
+    #: because all trials of a vector are placed, in their order
+    queued: Cells
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
     counted: Ints  #: number of trials decided in lanes, and of those whose first path is free
@@ -117,6 +122,7 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
         decided = levels_at_hamming & vectors_at_hamming & minimal
         if has_route3:
             decided &= active_lanes(work.planes, at, n)
+        # & 7: the lowest of no lanes is 64, whose trial is not used
         count_decided(work, decided, work.trials[column + (lowest(decided) & 7)], DECIDED)
         count_decided(work, decided & free, work.trials[column + (lowest(decided & free) & 7)], FREE_PATH)
         rest = decided & ~free if has_user_rules else ZERO
@@ -184,7 +190,7 @@ def _make_small_cube_filter(route_group: Any, wanders: bool, uses_first_path: bo
                 work.trials[i] = start + i
             for column in range(0, lanes, 8):
                 by = np.uint64(column)
-                route_group(work, n, column, live >> by & np.uint64(255), minimal >> by, free >> by, tally)
+                route_group(work, n, column, live >> by & _EIGHT_LANES, minimal >> by, free >> by, tally)
 
     return filter_trials
 
@@ -213,15 +219,14 @@ def _move_waiting_trials(work, n, done, waiting):
 def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
     """Place the trials of a vector that are ``chosen`` after those that wait."""
     size, slots = plane_words(n), work.trials.size
-    simd.store(
-        work.ends, levels_from_labels.NEEDED * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f))
-    )
+    # place_trial writes NEEDED of the trials that it places; others get f, the least, so that pad_labels does not wait for them
+    simd.store(work.ends, NEEDED * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
     q = waiting
     while chosen:
         i = lowest(chosen)
         chosen &= chosen - ONE
         place_trial(work, key, start + i, n, i, lanes, (FAULTY + (q >> 3)) * size + (q & 7))
-        work.queued[q], work.queued[slots + q] = work.ends[i], work.ends[lanes + i]
+        work.queued[q], work.queued[slots + q] = work.ends[SOURCES * lanes + i], work.ends[DESTINATIONS * lanes + i]
         work.trials[q] = start + i
         q += 1
 
@@ -229,14 +234,15 @@ def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
 def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, has_user_rules: bool) -> Any:
     """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels.
 
-    The arguments are as in ``_make_small_cube_filter``.
+    The arguments are as in ``_make_small_cube_filter``; ``has_user_rules`` says whether users' rules must run where the first
+    path is not free.
     """
 
     @block(always=True)
     def count_label_decided(work, start, live, lanes):
         """Count the trials that labels alone decide, and return their lanes."""
-        simd.store(work.ends, 0, simd.load(work.labels, lanes * work.f))
-        simd.store(work.ends, lanes, simd.load(work.labels, lanes * (work.f + 1)))
+        simd.store(work.ends, SOURCES * lanes, simd.load(work.labels, lanes * work.f))
+        simd.store(work.ends, DESTINATIONS * lanes, simd.load(work.labels, lanes * (work.f + 1)))
         free, minimal = levels_from_labels.find_simple_lanes(work, work.f, lanes)
         decided = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
         if has_user_rules:
@@ -277,9 +283,9 @@ def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, h
                 if tests_labels:
                     chosen &= ~count_label_decided(work, start, chosen, lanes)
                 _enqueue_trials(work, key, start, n, chosen, waiting, lanes)
-                passing, simple = find_label_decided(work, chosen, tests_labels, lanes)
-                free |= extract(passing, chosen) << np.uint64(waiting)
-                minimal |= extract(simple, chosen) << np.uint64(waiting)
+                free_now, minimal_now = find_label_decided(work, chosen, tests_labels, lanes)
+                free |= extract(free_now, chosen) << np.uint64(waiting)
+                minimal |= extract(minimal_now, chosen) << np.uint64(waiting)
                 waiting += popcount(chosen)
                 start += lanes
             done = np.int64(0)
@@ -334,7 +340,7 @@ def make_whole_cube_kernel(
     def workspace_for(params, stop):
         n, f = np.int64(params[N]), np.int64(params[F])
         ready = lane_places(n, f + 2)
-        ends = np.zeros(3 * lanes, word)
+        ends = np.zeros(3 * lanes, word)  # SOURCES, DESTINATIONS, NEEDED
         return WholeCubeWorkspace(
             set_up(params),
             f,
@@ -344,6 +350,7 @@ def make_whole_cube_kernel(
             ends,
             ends if is_small else np.zeros(2 * slots, word),
             np.zeros(slots, np.int64),
+            # for n < 8 place_eight stores past the last plane
             np.zeros((FAULTY + slots // 8) * plane_words(n) + 32, np.uint64),
             np.zeros(2, np.int64),
             np.full(2, stop, np.int64),

@@ -34,12 +34,12 @@ _MOST_FEW = {
     False: {6: 6, 7: 9, 8: 13, 9: 18, 10: 24, 11: 36, 12: 52},
 }
 
+_has_few_faults = _make_few_faults_condition(6, MOST_DIMENSIONS)
+
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
     """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare."""
-    if _make_few_faults_condition(6, MOST_DIMENSIONS)(network, n, f, links) and n <= f <= (
-        _MOST_FEW[has_avx512()].get(n, f)
-    ):
+    if _has_few_faults(network, n, f, links) and n <= f <= _MOST_FEW[has_avx512()].get(n, f):
         return "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
     return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
 
@@ -66,8 +66,8 @@ SURVIVAL = KernelTable(
         "breadth_first.SURVIVAL_CUBE_SEARCH": lambda network, n, f, links: network == "hypercube" and not links,
         "breadth_first.SURVIVAL_NETWORK_SEARCH": has_no_faulty_links,
     },
-    _choose_survival_kernel,
-    {
+    fastest=_choose_survival_kernel,
+    compile_seconds={
         "breadth_first.SURVIVAL_CUBE_SEARCH": 2.0,
         "breadth_first.SURVIVAL_NETWORK_SEARCH": 4.0,
         "scalar.SURVIVAL_SINGLE": 10.0,
@@ -76,7 +76,7 @@ SURVIVAL = KernelTable(
         "few.SURVIVAL_FEW_8": 12.0,
         "few.SURVIVAL_FEW_16": 12.0,
     },
-    _estimate_survival_times,
+    nanoseconds=_estimate_survival_times,
 )
 SURVIVAL_RATE = KernelTable(
     __package__, {"lanes.SURVIVAL_RATE_NODES": has_no_faulty_links, "lanes.SURVIVAL_RATE_LINKS": serve_any_point}
@@ -121,9 +121,9 @@ def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) ->
     return survival_kernel(
         wrap_user_step(step),
         many,
-        False,
-        links,
-        f"own_{links}_{name}",
+        by_rate=False,
+        links=links,
+        variant=f"own_{links}_{name}",
         cache=cache,
         code=getattr(step, "py_func", step),
     )

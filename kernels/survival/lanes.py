@@ -229,7 +229,7 @@ def count_surely_connected(trials, pairs, tally):
         tally[_PAIRS] += trials
 
 
-def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: str, **cached: Any) -> Kernel:
+def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, variant: str, **cached: Any) -> Kernel:
     """Return the kernel for the trials of networks given by a block ``step(index, v, d, n)``.
 
     ``params`` is (index of the network, n, f, number of faulty links) or, with ``by_rate``, (index, n, node failure rate, link
@@ -239,12 +239,18 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
     ----------
     slots : block
         ``slots(index, n)`` is the number of slots d of each node.
+    by_rate : bool
+        Whether nodes and links fail by rates.
     links : bool
         Whether links fail; without it the last parameter is taken to be 0.
+    variant : str
+        Name of the kernel among those made here.
+    **cached
+        ``cache`` and ``code`` of ``kernel``, for a user's network.
     """
     prepare = make_preparation(step)
     prepare_cube = make_preparation(named_step)
-    of_links = np.int64(1 if links else 0)
+    with_links = np.int64(1 if links else 0)
     named = step is named_step
 
     @kernel(TRIALS_SIGNATURE, variant=variant, **cached)
@@ -259,22 +265,25 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
         nodes = np.int64(1) << n
         f = np.int64(-1) if by_rate else np.int64(point.faults)
         k = np.int64(point.links) if links and not by_rate else np.int64(0)
-        own = prepare(index, n, slots(index, n), of_links)
+        own = prepare(index, n, slots(index, n), with_links)
         compared = not links or own.paired or point.links == 0
         same = (named and index == 0) or not compared
-        cube = own if same else prepare_cube(np.int64(0), n, n, of_links)
+        cube = own if same else prepare_cube(np.int64(0), n, n, with_links)
+        # fewer faults than the least degree disconnect none of the built-in networks
         if named and not links and 0 <= f < min(n, _min_degree(own)):
             count_surely_connected(stop - first, nodes - f >= 2, tally)
             return
         examined = not same and not links and 0 <= f <= most_faults_examined(n)
         workspace = drawing.drawing_workspace_for(n, f)
-        many = max(own.links, cube.links)  # the hypercube has more if no link fails and the network does not contain it
+        most_links = max(
+            own.links, cube.links
+        )  # the hypercube has more if no link fails and the network does not contain it
         sampling = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
-        link_sampling = drawing.rate_sampling_for(many, point.links if by_rate and links else 1.0)
-        none = drawing.empty_row_index(n)
-        alive = drawing.rows_for(none + 1)
-        alive[8 * none :] = 0
-        works = drawing.rows_for(many)
+        link_sampling = drawing.rate_sampling_for(most_links, point.links if by_rate and links else 1.0)
+        empty = drawing.empty_row_index(n)
+        alive = drawing.rows_for(empty + 1)
+        alive[8 * empty :] = 0
+        works = drawing.rows_for(most_links)
         valid = np.empty(8, np.uint64)
         lanes = np.empty(drawing.GROUP_TRIALS + 8, np.uint64)
         sample = GroupSample(alive, works, valid, lanes, np.empty(24, np.uint64))
@@ -308,6 +317,7 @@ def survival_kernel(step: Any, slots: Any, by_rate: bool, links: bool, variant: 
 
 @block
 def _min_degree(net):
+    """Return the least number of links of a node; entries of no neighbour point beyond the nodes."""
     least = np.int64(64)
     for v in range(net.later.size):
         degree = np.int64(0)
@@ -317,10 +327,10 @@ def _min_degree(net):
     return least
 
 
-SURVIVAL_NODES = survival_kernel(named_step, named_slots, False, False, "nodes")
-SURVIVAL_LINKS = survival_kernel(named_step, named_slots, False, True, "links")
-SURVIVAL_RATE_NODES = survival_kernel(named_step, named_slots, True, False, "rate_nodes")
-SURVIVAL_RATE_LINKS = survival_kernel(named_step, named_slots, True, True, "rate_links")
+SURVIVAL_NODES = survival_kernel(named_step, named_slots, by_rate=False, links=False, variant="nodes")
+SURVIVAL_LINKS = survival_kernel(named_step, named_slots, by_rate=False, links=True, variant="links")
+SURVIVAL_RATE_NODES = survival_kernel(named_step, named_slots, by_rate=True, links=False, variant="rate_nodes")
+SURVIVAL_RATE_LINKS = survival_kernel(named_step, named_slots, by_rate=True, links=True, variant="rate_links")
 
 #: Points (network, n, f, links) on both sides of each threshold inside these kernels, by the reason for the threshold.
 EDGES = {
@@ -333,7 +343,7 @@ EDGES = {
         ("crossed", 8, 13, 0),
         ("crossed", 8, 14, 0),
     ),
-    "above _UNCHECKED_NODES nodes, isolated nodes are searched for where lanes are left": (
+    "above 256 nodes (``sweeps``), isolated nodes are searched for where lanes are left": (
         ("crossed", 8, 96, 0),
         ("crossed", 9, 192, 0),
     ),

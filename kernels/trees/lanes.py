@@ -10,8 +10,8 @@ DIMENSIONS).
 3. *Order*: as ``orders.py``, one row at a time.  Each iteration uses the dimension j with the least COST(j), the number of faulty
    links that ``_target_of_row`` assigns to j.  COST is stored as bit planes: bit j of plane b is bit b of COST(j).  The planes
    are built by carry-save addition of one single bit per link.  The least COST is found from the highest plane down.
-4. *Failing nodes* are counted as the tree's faulty links less the isolated nodes.  An isolated node is an end of n links, so link
-   ends are counted in 64 cells by their low six bits, up to sixteen.  Only lanes with n ends in a cell are examined further.
+4. *Blocked senders* are counted as the tree's faulty links less the isolated nodes.  An isolated node is an end of n links, so
+   link ends are counted in 64 cells by their low six bits, up to sixteen.  Only lanes with n ends in a cell are examined further.
 
 Trials that do not fit (no sink among the 16 labels, rows used up, n ends in a cell) are run one at a time.
 
@@ -37,6 +37,10 @@ from .scalar import CLEAN_COUNTERS, count_dense, count_tree, set_up
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
+#: Words of a bit plane of a group's cells, and of its planes of 1, 2, 4, 8 and of 16 or more.
+_PLANE = 8
+_GROUP = 5 * _PLANE
+
 
 class LinkRows(NamedTuple):
     """Scratch for 32 trials, made by ``link_rows_for``."""
@@ -61,7 +65,7 @@ def link_rows_for(links):
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
         np.empty(size, np.uint16),
-        np.empty(20 * 8, np.uint64),
+        np.empty(4 * _GROUP, np.uint64),
         np.empty(LANE_COUNT, np.uint16),
     )
 
@@ -150,13 +154,13 @@ def find_sinks(n, count, rows):
 @block
 def _count_link_end(rows, group, ends):
     """Count one end of a link of each of eight trials in its cell."""
-    at = group * 40
+    at = group * _GROUP
     carry = simd.one_hot(ends)
     for plane in range(4):
-        held = simd.load(rows.cells, at + 8 * plane)
-        simd.store(rows.cells, at + 8 * plane, held ^ carry)
+        held = simd.load(rows.cells, at + _PLANE * plane)
+        simd.store(rows.cells, at + _PLANE * plane, held ^ carry)
         carry = held & carry
-    simd.store(rows.cells, at + 32, simd.load(rows.cells, at + 32) | carry)
+    simd.store(rows.cells, at + 4 * _PLANE, simd.load(rows.cells, at + 4 * _PLANE) | carry)
 
 
 @block
@@ -172,7 +176,7 @@ def _full_cells(n, a, b, c, d, more):
 def _crowded_lanes(n, count, rows):
     """Return the lanes in which some cell has n ends, so that a node may be isolated."""
     word = simd.splat_like(simd.load(rows.cells, 0), _ZERO)
-    for at in range(0, 160, 8):
+    for at in range(0, 4 * _GROUP, _PLANE):
         simd.store(rows.cells, at, word)
     six = simd.splat_like(word, np.uint64(63))
     mask = simd.splat_like(word, np.uint64(0xFFFF))
@@ -189,12 +193,12 @@ def _crowded_lanes(n, count, rows):
             _count_link_end(rows, group, simd.select(dead, far, v & six))
     out = _ZERO
     for group in range(4):
-        at = group * 40
+        at = group * _GROUP
         a = simd.load(rows.cells, at)
-        b = simd.load(rows.cells, at + 8)
-        c = simd.load(rows.cells, at + 16)
-        d = simd.load(rows.cells, at + 24)
-        here = simd.bits(_full_cells(n, a, b, c, d, simd.load(rows.cells, at + 32)) != word)
+        b = simd.load(rows.cells, at + _PLANE)
+        c = simd.load(rows.cells, at + 2 * _PLANE)
+        d = simd.load(rows.cells, at + 3 * _PLANE)
+        here = simd.bits(_full_cells(n, a, b, c, d, simd.load(rows.cells, at + 4 * _PLANE)) != word)
         for i in range(8):
             out |= ((here >> np.uint64(i)) & _ONE) << np.uint64(4 * i + group)
     return out
@@ -351,23 +355,23 @@ def find_tree_lanes(key, first, stop, params, tally):
     alone = set_up(params)
     origin = first - first % LANE_COUNT
     for start in range(origin, stop, LANE_COUNT):
-        count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
+        count, unfit = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
         sinks, none = find_sinks(n, count, rows)
-        left |= none
+        unfit |= none
         crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO
         translate_links(sinks, count, rows)
         find_orders(n, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
         faults = simd.load(rows.faults, 0)
         faulty = simd.bits(faults != (faults - faults))
-        left = (left | (crowded & faulty)) & live
-        _count_lanes(start, live & ~left, faulty, rows, tally)
-        while left:
-            t = start + bits.lowest(left)
+        unfit = (unfit | (crowded & faulty)) & live
+        _count_lanes(start, live & ~unfit, faulty, rows, tally)
+        while unfit:
+            t = start + bits.lowest(unfit)
             dead_links = draw_dead_links(key, t, n, links, np.int64(0), alone.dead)
             count_dense(n, t, dead_links, alone, tally)
             clear_dead_links(dead_links, alone.dead)
-            left &= left - _ONE
+            unfit &= unfit - _ONE
 
 
 #: Points (n, links, f) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.

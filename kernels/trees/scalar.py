@@ -23,7 +23,7 @@ _SINK = FIND_TREE.counter("sink_exists")
 _FAULT_FREE = FIND_TREE.counter("fault_free")
 _UNHINDERED = FIND_TREE.counter("no_blocked_sender")
 _TREE_FAULTS = FIND_TREE.moments("tree_faults")
-_FAILING = FIND_TREE.moments("blocked_senders")
+_BLOCKED = FIND_TREE.moments("blocked_senders")
 _MOST = FIND_TREE.maximum("most_tree_faults")
 
 #: Counters that a trial increments if its tree has no faulty link.
@@ -31,13 +31,13 @@ CLEAN_COUNTERS = (_SINK, _FAULT_FREE, _UNHINDERED)
 
 
 @block
-def count_tree(tally, t, faults, failing):
+def count_tree(tally, t, faults, blocked):
     """Tally a trial with a sink, by the numbers of faulty links of its tree and of blocked senders."""
     tally[_SINK] += 1
     tally[_FAULT_FREE] += faults == 0
-    tally[_UNHINDERED] += failing == 0
+    tally[_UNHINDERED] += blocked == 0
     add_quantity(tally, _TREE_FAULTS, faults)
-    add_quantity(tally, _FAILING, failing)
+    add_quantity(tally, _BLOCKED, blocked)
     offer(tally, _MOST, faults, t)
 
 
@@ -68,8 +68,8 @@ def count_dense(n, t, count, scratch, tally):
     sink = first_sink(scratch.dead)
     if sink >= 0:
         faults = find_order(n, sink, scratch.dead.low, scratch.dead.bit, count, scratch.workspace)
-        failing = faults - count_isolated(n, scratch.dead) if faults > 0 and count >= n else faults
-        count_tree(tally, t, faults, failing)
+        blocked = faults - count_isolated(n, scratch.dead) if faults > 0 and count >= n else faults
+        count_tree(tally, t, faults, blocked)
 
 
 #: Kernels for n <= 16: random trials, and all fault sets.
@@ -200,9 +200,9 @@ def _find_sparse_order(n, sink, count, s):
 
 
 @block
-def _count_failing(n, links, f, sink, count, s):
+def _count_blocked(n, links, f, sink, count, s):
     """Return the number of faulty links of the tree whose sender is neither faulty nor isolated."""
-    failing = np.int64(0)
+    blocked = np.int64(0)
     for e in range(count):
         i = np.int64(0)
         crossed = ZERO
@@ -211,8 +211,8 @@ def _count_failing(n, links, f, sink, count, s):
             i += 1
         if (s.low[e] ^ sink) & crossed == ZERO:
             sender = s.low[e] | (~sink & s.bit[e])
-            failing += not (f > 0 and has_label(s.faulty, sender)) and not _is_isolated(n, links, f, sender, s)
-    return failing
+            blocked += not (f > 0 and has_label(s.faulty, sender)) and not _is_isolated(n, links, f, sender, s)
+    return blocked
 
 
 @block
@@ -224,8 +224,8 @@ def _count_sparse(key, t, params, scratch, tally):
     sink = _first_sink(n, f, scratch)
     if sink != bits.ALL_BITS:
         faults = _find_sparse_order(n, sink, count, scratch)
-        failing = _count_failing(n, links, f, sink, count, scratch) if faults > 0 else faults
-        count_tree(tally, t, faults, failing)
+        blocked = _count_blocked(n, links, f, sink, count, scratch) if faults > 0 else faults
+        count_tree(tally, t, faults, blocked)
     clear_labels(scratch.ends)
     clear_labels(scratch.faulty)
 

@@ -17,12 +17,13 @@ from ..machine.trials import trials_kernel
 from ..multicasting.scalar import MulticastEnds, draw_multicasts, multicast_ends_for
 from ..multicasting.supercube import (
     Supercube,
+    clear_faults,
     clear_wanted,
+    set_faults,
     set_wanted,
     supercube_for,
     supernode_label,
     supernode_place,
-    update_faults,
 )
 from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, search_listed
 from .dependencies import DependencyGraph, build_graph, dependency_graph_for, is_cyclic
@@ -83,12 +84,12 @@ def _count_cycles(n, scratch, tally):
     if lo < 0:
         return
     tally[_GRAPH_PARTITIONED] += 1
-    update_faults(scratch.net, faults, lo, hi, n, True)
+    set_faults(scratch.net, faults, lo, hi, n)
     if is_cyclic_with(scratch, n, False, _ONE):
         tally[_CYCLIC] += 1
         tally[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
         tally[_CYCLIC_TWO_CHANNELS] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
-    update_faults(scratch.net, faults, lo, hi, n, False)
+    clear_faults(scratch.net, faults, lo, hi, n)
 
 
 @block
@@ -197,13 +198,13 @@ def wormhole_trial(key, t, params, scratch, tally):
     if lo < 0:
         return
     tally[_WORMHOLE_PARTITIONED] += 1
-    update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, True)
+    set_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n)
     tally[_DEADLOCK] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _ONE))
     tally[_DEADLOCK_TWO_CHANNELS] += np.int64(
         has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO)
     )
     tally[_DEADLOCK_SEPARATE] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, _ONE, _TWO))
-    update_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n, False)
+    clear_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n)
 
 
 #: Kernel of ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.

@@ -145,9 +145,7 @@ def explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.survival import survival
 
     slots = TALLY.new_tally()
-    dispatch.HITTING.kernel(*point.values()).compiled(
-        np.uint64(key), trial, trial + 1, HITTING.parameters(point), slots
-    )
+    HITTING.kernel(point).compiled(np.uint64(key), trial, trial + 1, HITTING.parameters(point), slots)
     counts: dict[str, Any] = TALLY.read(slots)[0]
     never, sigma = bool(counts["never_disconnected"]), counts["disconnected_at"]
     net = sample_failures({**point, "failed": 0 if never else sigma}, key, trial).network

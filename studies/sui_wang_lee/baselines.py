@@ -29,12 +29,13 @@ def with_plain_python(n: int, f: int, trials: int, seed: int = 0) -> int:
         first, *others = graph
         smallest = min(map(len, graph.values()))
         for t in others:
-            smallest = min(smallest, _paths(graph, first, t, smallest))
+            smallest = min(smallest, _count_paths(graph, first, t, smallest))
         total += smallest
     return total
 
 
-def _paths(graph: Graph, s: int, t: int, limit: int) -> int:
+def _count_paths(graph: Graph, s: int, t: int, limit: int) -> int:
+    """Return the number of link-disjoint paths from s to t, at most ``limit``."""
     used: set[tuple[int, int]] = set()
     for value in range(limit):
         before, queue = {s: s}, deque([s])

@@ -7,6 +7,7 @@ apply.
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,14 @@ from fastcube.results.results import Results
 #: The values of f / 2^(n/2) in the default grid, which also has f = n - 1 and f = n.
 _TIMES = [0.25 * i for i in range(1, 13)]
 
-# Largest number of lines of one kind that a description prints; its data has all.
+#: Largest number of lines of one kind that a description prints; its data has all.
 _LINES = 45
 
-# Largest n for which a description covers all pairs; for larger n it covers the pairs up to the result.
+#: Largest n for which a description covers all pairs; for larger n it covers the pairs up to the result.
 _ALL_PAIRS = 16
+
+#: For larger n, so many faults are many, and a description then covers this number of pairs.
+_MANY_FAULTS, _SOME_PAIRS = 1000, 100
 
 
 def _check_point(point: Point) -> None:
@@ -38,12 +42,15 @@ def _check_point(point: Point) -> None:
 
 
 #: Largest numbers of faults enumerated in Q_n: all with a possible partition up to n = 5, and 7 in Q_6 (some seconds).
-MOST = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
+MOST_ENUMERATED = {2: 1, 3: 2, 4: 4, 5: 8, 6: 7}
 
 
 @functools.cache
 def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
-    """Return for f = 0 .. most the fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one."""
+    """Return for f = 0 .. most the fault sets of Q_n with a fault-tolerant 2-partition, and those in which Figure 2 finds one.
+
+    Sets that contain node 0 are counted: by symmetry they are f / 2^n of all.
+    """
     from fastcube.kernels.partition.scalar import count_partitions
 
     with_zero = np.zeros((most + 2, 2), np.int64)
@@ -56,9 +63,9 @@ def partition_counts(n: int, most: int) -> tuple[tuple[int, int], ...]:
 
 def _enumeration(point: Point) -> Tally:
     n, f = int(point["n"]), int(point["f"])
-    check_integer("n", n, 2, max(MOST), "for exact values")
-    check_integer("f", f, 0, MOST[n], f"for exact values at n={n}")
-    exists, greedy = partition_counts(n, MOST[n] if n < 6 else f)[f]
+    check_integer("n", n, 2, max(MOST_ENUMERATED), "for exact values")
+    check_integer("f", f, 0, MOST_ENUMERATED[n], f"for exact values at n={n}")
+    exists, greedy = partition_counts(n, MOST_ENUMERATED[n] if n < 6 else f)[f]
     return Tally(((0, math.comb(2**n, f)),), {"partition_exists": exists, "greedy_finds": greedy}, {})
 
 
@@ -96,18 +103,23 @@ def sample_trial(point: Point, key: int, trial: int) -> Sample:
     return Sample(Hypercube(n, replay.two_partition(key, trial, n, int(point["f"]))))
 
 
+def _described_pairs(n: int, pair: Pair | None, faults: Sequence[int]) -> list[Pair]:
+    """Return the pairs of dimensions that a description covers, given the pair that the exhaustive search finds."""
+    pairs = list(itertools.combinations(range(n), 2))
+    if n <= _ALL_PAIRS:
+        return pairs
+    if pair is not None:
+        pairs = pairs[: pairs.index(pair) + 1]
+    return pairs if len(faults) < _MANY_FAULTS else pairs[:_SOME_PAIRS]
+
+
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
     drawn = sample_trial(point, key, trial)
     faults = faulty_nodes(drawn)
     greedy, pair = find_pair(n, faults, exhaustive=False), find_pair(n, faults, exhaustive=True)
-    pairs = list(itertools.combinations(range(n), 2))
-    if n > _ALL_PAIRS and pair is not None:
-        pairs = pairs[: pairs.index(pair) + 1]
     alone = [_conflict_data(faults, n, (i,)) for i in range(n)]
-    together = [
-        _conflict_data(faults, n, dims) for dims in (pairs if n <= _ALL_PAIRS or len(faults) < 1000 else pairs[:100])
-    ]
+    together = [_conflict_data(faults, n, dims) for dims in _described_pairs(n, pair, faults)]
 
     def step_line(row: dict[str, Any]) -> str:
         dims, found = ", ".join(map(str, row["dimensions"])), row["conflict"]

@@ -120,6 +120,12 @@ EQUIVALENT = {
     " -> examined = not same and (not links) and (0 < f <= most_faults_examined(n))": (
         "without faulty nodes the mutant only searches the hypercube instead"
     ),
+    "survival.lanes.survival: alive = drawing.rows_for(empty + 1) -> alive = drawing.rows_for(empty + 2)": (
+        "the mutant only allocates more memory"
+    ),
+    "trees.orders.find_order: faults += workspace.cost[best + 16] -> faults += workspace.cost[best - 16]": (
+        "in an array of 32 entries the two are one entry"
+    ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
     ),

@@ -19,13 +19,13 @@ import fastcube as fc
 from fastcube.kernels.machine.jit import kernel
 from fastcube.kernels.multicasting.layout import MULTICAST
 from fastcube.kernels.multicasting.replay import sample_multicasts
-from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, multicast_costs, separate_channels
+from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, count_separate_channels, multicast_costs
 from fastcube.kernels.multicasting.supercube import (
+    set_faults,
     set_wanted,
     supercube_for,
     supernode_label,
     supernode_place,
-    update_faults,
 )
 from fastcube.kernels.wormhole.dependencies import build_graph, dependency_graph_for
 from fastcube.kernels.wormhole.layout import MULTICAST_WORMHOLE
@@ -77,14 +77,14 @@ def count_channels(faulty, n, s, nodes, lo, hi, hamilton):
     """N, detours, depth and the sum of N one by one of a given multicast; the pair must be fault-tolerant."""
     net = supercube_for(n)
     top = (np.int64(1) << (n - 2)) - 1
-    update_faults(net, faulty, lo, hi, n, True)
+    set_faults(net, faulty, lo, hi, n)
     set_wanted(net, nodes, lo, hi, n)
     a = supernode_label(s, lo, hi, n)
     q = supernode_place(s, lo, hi)
     channels, detours, depth = multicast_costs(net, a, q, top, hamilton != 0)
     separate = np.int64(0)
     for v in nodes:
-        separate += separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
+        separate += count_separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
     return channels, detours, depth, separate
 
 
@@ -173,7 +173,7 @@ def check_cycles(n, faults, pair):
 def list_arcs(faulty, n, lo, hi, unicast, copies):
     """The arcs of a given supercube's graph as rows (channel, channel that it waits for), some more than once."""
     net, graph = supercube_for(n), dependency_graph_for(n)
-    update_faults(net, faulty, lo, hi, n, True)
+    set_faults(net, faulty, lo, hi, n)
     build_graph(graph, net, n, unicast != 0, copies)
     out = np.empty((graph.arcs[0], 2), np.int64)
     for c in range(graph.head.size):
@@ -240,7 +240,7 @@ def stops_with(faulty, n, lo, hi, sources, nodes, copies):
     """Whether given multicasts, each with as many destinations, stop: 0 or 1.  The pair must be fault-tolerant."""
     many = nodes.shape[1]
     scratch = set_up_wormhole(np.array([n, faulty.size, sources.size, many], np.float64))
-    update_faults(scratch.net, faulty, lo, hi, n, True)
+    set_faults(scratch.net, faulty, lo, hi, n)
     scratch.ends.sources[:] = sources
     scratch.ends.nodes[:, :many] = nodes
     return np.int64(has_deadlock_in_parts(scratch, lo, hi, n, many, many, copies))

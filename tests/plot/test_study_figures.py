@@ -1,5 +1,8 @@
 """Figures of studies, distributions, and the plain figure of a study without its own."""
 
+import gzip
+from pathlib import Path
+
 import pytest
 from helpers.binned import distribution_results
 from helpers.figures import BAR, LIMIT, LINE, STATEMENT, artists
@@ -11,6 +14,9 @@ from fastcube.plot.panel import Panel
 @pytest.fixture(scope="module")
 def fractions():
     return fc.run("unsafe-fraction", n=range(5, 13), trials=20000)
+
+
+KEPT = Path(__file__).parents[2] / "docs" / "results"
 
 
 def statement_entries(axes):
@@ -81,6 +87,26 @@ def test_on_the_callers_axes(fractions):
     assert artists(bottom, LINE) and not top.lines and bottom.get_legend() is None
     with pytest.raises(fc.ParameterError, match="axes must be 1 for this figure, got 2"):
         fractions.plot(axes=[top, bottom])
+
+
+@pytest.mark.parametrize("name", fc.study_names())
+def test_every_figure_on_the_callers_axes(name, tmp_path):
+    from matplotlib.figure import Figure
+
+    (tmp_path / "kept.h5").write_bytes(gzip.decompress((KEPT / f"{name}.h5.gz").read_bytes()))
+    results = fc.open_results(tmp_path / "kept.h5")
+    assert results.study.name == name
+    with pytest.raises(fc.ParameterError, match="for this figure, got 9") as refused:
+        results.plot(axes=[*Figure().subplots(9)])
+    mine = Figure()
+    given = [*mine.subplots(int(str(refused.value).split()[3]), squeeze=False).flat]
+    assert results.plot(axes=given) is mine
+    drawn = [artists(axes, LINE) for axes in given]
+    assert results.plot(axes=given) is mine  # a second time, as other results would be
+    for axes, before in zip(given, drawn, strict=True):
+        added = [line for line in artists(axes, LINE) if line not in before]
+        looks = {tuple(str(line.get_color()) + str(line.get_marker()) for line in lines) for lines in (before, added)}
+        assert len(added) == len(before) and (not before or len(looks) == 2)
 
 
 @pytest.mark.kernels
