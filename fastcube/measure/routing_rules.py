@@ -96,11 +96,16 @@ _REFUSALS = {
 }
 
 
+def _rule_title(name: str) -> str:
+    """Return a rule's name in capital letters, with its radius if it has one: these studies have no axis for it."""
+    return name.upper() + ("(1)" if name in ("route1", "route3") else "")
+
+
 def rule_statistics(
     name: str, condition: str | None = None, refuses: bool = False, cut: bool = False
 ) -> list[Statistic]:
     """Return the statistics of a rule: fractions delivered and delivered over the Hamming distance, and extra links."""
-    rule = name.upper()
+    rule = _rule_title(name)
     out: list[Statistic] = [
         Proportion(
             name=f"{name}_delivered",
@@ -148,13 +153,14 @@ def _statistics(names: Sequence[str], reference: str) -> tuple[Statistic, ...]:
             name, None, own or name in (*PROMISING_RULES, "route3"), own or name in ("dfs", "sidetrack")
         )
     for name in names:
-        what = f"fraction of all messages that {name.upper()} does not deliver though a nonfaulty path exists (n <= 12)"
+        what = f"fraction of all messages that {_rule_title(name)} does not deliver though a nonfaulty path exists (n <= 12)"
         loss = f"{name}_loss"
         out.append(
             PairedDifference(name=loss, description=what, total=loss, nonzero=loss, defined=is_searched, shown=False)
         )
     for name in compared_rules(names, reference):
-        what = f"fraction of all messages that {name.upper()} delivers minus fraction that {reference.upper()} delivers"
+        one, other = _rule_title(name), _rule_title(reference)
+        what = f"fraction of all messages that {one} delivers minus fraction that {other} delivers"
         total, differs = f"{name}_diff", f"{name}_differs"
         difference = _difference_name(name, reference)
         out.append(PairedDifference(name=difference, description=what, total=total, nonzero=differs, shown=False))

@@ -243,14 +243,14 @@ def _plot_domains(results: Any, sheet: Any) -> None:
 
 _STATISTICS = (
     *make_statistics(
-        "failed domains minus as many single failures",
+        "failed domains minus as many failed nodes one by one",
         bound=lambda point: int(point["domains"] > 0),
         defined=lambda point: True,
         defined_pair=lambda point: int(point["f"]) <= 2 ** int(point["n"]) - 2,
     ),
     Proportion(
         name="single_connected",
-        description="probability that the nonfaulty nodes are connected with as many single failures",
+        description="probability that the nonfaulty nodes are connected if as many nodes as the domains hold fail one by one",
         shown=False,
     ),
 )

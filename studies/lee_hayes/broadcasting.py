@@ -208,7 +208,8 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         coverage,
         Mean(
             name=f"{name}_steps",
-            description=f"mean number of time units until {title} reaches the last node that it reaches, among {among}",
+            description=f"mean number of time units, a copy per node in each, until {title} reaches the last node that it "
+            f"reaches, among {among}",
             total=f"{name}_steps",
             nonzero=condition,
             condition=condition,
@@ -217,7 +218,7 @@ def _statistics(name: str, steps: bool = True, shown: bool = False) -> tuple[Sta
         ),
         *make_quantiles(
             f"{name}_steps",
-            f"number of time units until {title} reaches the last node that it reaches, among {among}",
+            f"number of time units, a copy per node in each, until {title} reaches the last node that it reaches, among {among}",
             f"{name}_steps_bins",
             percents=(50, 95),
             condition=condition,

@@ -123,7 +123,8 @@ FIND_TREE = Study(
     statistics=(
         Proportion(
             name="fault_free",
-            description="probability that FIND_TREE finds a tree without a faulty link; it finds no tree without a sink",
+            description="probability that FIND_TREE finds a tree without a faulty link or a link of a faulty node; it "
+            "finds none without a sink",
         ),
         Proportion(
             name="sink_exists",

@@ -107,22 +107,26 @@ OPTIMAL_TREE = Study(
         ),
         make_mean(
             "optimum_same_sink",
-            "least number of faulty links of a tree to FIND_TREE's sink, over all orders of the dimensions",
+            "least number of faulty links, those of faulty nodes included, of a tree to FIND_TREE's sink, over all orders "
+            "of the dimensions",
             "same_sink",
         ),
         make_mean(
             "optimum",
-            "number of faulty links of the optimum tree, the least over all sinks and orders of the dimensions",
+            "least number of faulty links, those of faulty nodes included, of a tree, over all sinks and orders of the "
+            "dimensions",
             "optimum",
         ),
         make_mean(
             "optimum_any_sink",
-            "least number of faulty links of a tree to any of the 2^n nodes, over all orders of the dimensions",
+            "least number of faulty links, those of faulty nodes included, of a tree to any node, over all orders of "
+            "the dimensions",
             "any_sink",
         ),
         _make_proportion(
             "fault_free",
-            "probability that FIND_TREE finds a tree without a faulty link; it finds no tree without a sink",
+            "probability that FIND_TREE finds a tree without a faulty link or a link of a faulty node; it finds none "
+            "without a sink",
             shown=False,
         ),
         _make_proportion(

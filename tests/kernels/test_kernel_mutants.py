@@ -80,6 +80,7 @@ FURTHER_POINTS = (
         "whole_cube.ROUTING_RULES_WHOLE_8",
         64,
     ),  # messages that safety levels deliver by a detour
+    ("routing-rules", (8, 6, 0), "lanes.ROUTING_RULES_LANES_16", 600),  # close faults of which one is on the first path
     ("safety-status", (5, 6, 0), "status.SAFETY_STATUS_SINGLE", 20),  # no faulty link, so that safe nodes are marked
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
@@ -137,8 +138,19 @@ EQUIVALENT = {
     ),
     "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
     " -> outside = e & r & ~simd.load(work.masks, lanes * i)": "the mutant evaluates more trials one at a time",
+    "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
+    " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
+        "after a label of the third word the mutant finds no new one, so that the trial is evaluated alone"
+    ),
+    "routing_rules.planes.place_eight: wanted, all_ = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2)))"
+    " -> wanted, all_ = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 3)))": (
+        "the mutant reads one label more, and evaluates trials without it alone"
+    ),
     "routing_rules.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17))"
     " -> deep = np.int64(1) << min(n, np.int64(18))": ("the mutant only allocates more memory for n > 17"),
+    "routing_rules.whole_cube.workspace_for: ready = lane_places(n, f + 2) -> ready = lane_places(n, f - 2)": (
+        "the mutant samples fewer labels, and evaluates more trials alone"
+    ),
     "wormhole.simulation.add_multicast: for j in range(2) -> for j in range(3)": "no first step has bit 2",
 }
 
