@@ -121,7 +121,7 @@ def _find_fault(nodes: list[int], links: list[tuple[int, int]], subcube: Subcube
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube = sample_trial(point, key, trial).network
     n, nodes, links = cube.n, sorted(cube.faulty_nodes), sorted(cube.faulty_links)
-    data: dict[str, Any] = {"faulty_nodes": nodes, "faulty_links": links}
+    data: dict[str, Any] = {"faulty_nodes": nodes, "faulty_links": [list(link) for link in links]}
 
     def describe(fault: tuple[int, ...]) -> str:
         return " - ".join(map(cube.label, fault))

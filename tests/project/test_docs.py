@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MADE = {"gallery", "_build"}  # by Sphinx
 DOCUMENTS = sorted(p for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if not MADE & set(p.parts))
 
-SHOWN_FILE = re.compile(r"^<!-- code ([^\s:]+) -->$", re.MULTILINE)  # a file that the reader saves
+SHOWN_FILE = re.compile(r"^<!-- code ([^\s:]+)(?::\w+)? -->$", re.MULTILINE)  # a file that the reader saves
 
 
 @pytest.mark.kernels
@@ -22,7 +22,7 @@ def test_python_examples_run(path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     names = {"__name__": "__main__"}
     text = path.read_text()
-    for file in SHOWN_FILE.findall(text):
+    for file in set(SHOWN_FILE.findall(text)):
         shutil.copy(path.parent / file, tmp_path)
     for block in re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         line = text.count("\n", 0, block.start()) + 1
