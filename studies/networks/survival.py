@@ -171,12 +171,17 @@ def rank_notes(results: Results) -> list[str]:
     """Return notes that rank the networks of each degree by paired differences of P(connected) to the hypercube, per point."""
     done = sorted((point for point, tally in results if tally.trials), key=_point_without_network)
     lines: list[str] = []
+    left = 0
     for _, group in groupby(done, key=_point_without_network):
         points = [point for point in group if str(point["network"]) != "hypercube"]
-        if points and len(lines) < 2 * _BRACKETS:
+        if len(lines) >= 2 * _BRACKETS:
+            left += len(points)
+        elif points:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
             lines += [f"{where}: {line}" for line in _compare_networks(results, [p for p in points if is_compared(p)])]
             lines += [f"{where}: {line}" for line in _list_unpaired(results, [p for p in points if not is_compared(p)])]
+    if left:
+        lines.append(f"and {left:,} more points")
     heading = "P(connected) minus the hypercube's on the same faults, by degree, each with its own 95% interval:"
     return [heading, *lines] if lines else []
 

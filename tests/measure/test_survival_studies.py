@@ -20,7 +20,7 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.family import CubeNetwork
 from fastcube.results.results import Results
 from fastcube.results.table import as_table
-from fastcube.studies.networks.survival import asymptotic_survival
+from fastcube.studies.networks.survival import asymptotic_survival, rank_notes
 
 STUDY, RATE, PARTS, CURVE = (
     fc.study(name) for name in ("survival", "survival-rate", "survival-components", "survival-curve")
@@ -249,6 +249,13 @@ def test_unpaired_networks_alone_have_notes_and_no_difference():
     lines = as_table(results, 120, ["connected", "connected_diff"]).splitlines()
     assert "connected_diff is not known at any of these points" in lines
     assert sum("P(connected) not paired with the hypercube: exchanged " in line for line in lines) == 2
+
+
+@pytest.mark.kernels
+def test_notes_say_how_many_points_they_leave_out():
+    results = fc.run(STUDY, network="crossed", n=8, f=list(range(205)), links=0, trials=2)
+    lines = rank_notes(results)
+    assert lines[-1] == "and 5 more points" and sum("f=" in line for line in lines) == 200
 
 
 @pytest.mark.kernels
