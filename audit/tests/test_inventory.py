@@ -9,6 +9,7 @@ from fastcube.errors import ParameterError, join_alternatives
 from fastcube.measure import inventory as inv
 from fastcube.measure import registry
 from fastcube.measure.paper import installed_papers
+from fastcube.networks.hypercube import Hypercube
 from fastcube_audit import registries
 
 #: Of each paper and kind the largest number; every number below it is there too.
@@ -134,8 +135,9 @@ def test_examples_replay(paper):
     for name, make in registries.audited_paper(installed_papers()[paper]).examples.items():
         example = make()
         assert example.is_reproduced(), name
-        for cube in example.cubes:
-            assert 1 <= cube.n <= 4, name
+        for drawing in example.cubes:
+            network = drawing.network
+            assert 1 <= (network.n if isinstance(network, Hypercube) else network.m) <= 4, name
 
 
 # ---------------------------------------------------------------- errors are one line

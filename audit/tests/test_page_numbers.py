@@ -32,7 +32,7 @@ def test_numbers_of_the_report():
     shown = len(resources.read_json("findings", "fastcube_audit.report")["weightiest"])
     assert f"begins with the {NUMERALS[shown]} most important refutations" in read_page("report")
     limits = NUMERALS[int(agreement.NEAR)], NUMERALS[int(agreement.FAR)]
-    assert "up to {} standard errors agrees, and a difference of {} or more does not".format(*limits) in read_page(
+    assert "up to {} standard errors agrees and a difference of {} or more does not".format(*limits) in read_page(
         "report"
     )
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Words in a row that are a paper's: what is shorter is how the field speaks.
 RUN = 9
 #: Files of authors and titles, which papers cite as well.
-BIBLIOGRAPHIES = ("CITATION.cff", "data/citations.json")
+BIBLIOGRAPHIES = ("CITATION.cff", "data/citations.json", "docs/references.md")
 #: Letters that are no word: a command of LaTeX, and the prefix of a string literal that continues another one.
 NO_WORD = re.compile(r"\\[a-zA-Z]+|(?<=[\"'])\s*\b[rbf]+(?=[\"'])")
 

@@ -278,7 +278,7 @@ def test_markdown_and_latex_have_units_and_escape_what_they_must():
         == [
             "| a | trials | some [links_%] of over |",
             "| ---: | ---: | ---: |",
-            "| 1 | 1,000 | < 0.0037 of 991 |",
+            "| 1 | 1,000 | < 0.0038 of 991 |",
             "| 2 | 1,000 | 0.504 ± 0.032 of 992 |",
             "",
             DOCUMENT_REMARK,
@@ -296,7 +296,7 @@ def test_markdown_and_latex_have_units_and_escape_what_they_must():
         r"\toprule",
         r"a & trials & some [links\_\%] of over \\",
         r"\midrule",
-        r"1 & 1,000 & $<$ 0.0037 of 991 \\",
+        r"1 & 1,000 & $<$ 0.0038 of 991 \\",
         r"2 & 1,000 & 0.504 $\pm$ 0.032 of 992 \\",
         r"\bottomrule",
         r"\end{tabular}",
