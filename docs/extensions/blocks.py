@@ -20,7 +20,7 @@ PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+""")
 
 #: A cell of a column of numbers: counts, shares, intervals, signs of comparison; a dash where there is none.
 NUMBER = re.compile(
-    r"[\s\d.,:;+−–\-%~<>≤≥≈±×/^()\[\]…]*(?:\b(?:e[+-]?\d+|to|s|ms|min|h|KiB|MiB|GiB)\b[\s\d.,+−–\-%]*)*"
+    r"[\s\d.,:;+−–\-%~<>≤≥≈±×/^()\[\]…]*(?:\b(?:e[+-]?\d+|to|within|s|ms|min|h|KiB|MiB|GiB)\b[\s\d.,+−–\-%]*)*"
 )
 
 #: The limits of an interval in a column of numbers.
