@@ -243,7 +243,7 @@ def _plot_domains(results: Any, sheet: Any) -> None:
 
 _STATISTICS = (
     *make_statistics(
-        "failed domains minus as many failed nodes one by one",
+        "failed domains minus their number of nodes, singly",
         bound=lambda point: int(point["domains"] > 0),
         defined=lambda point: True,
         defined_pair=lambda point: int(point["f"]) <= 2 ** int(point["n"]) - 2,

@@ -293,7 +293,8 @@ GATHER = Study(
         ),
         _sink_proportion(
             "blocked_sender_without_helper",
-            "some node whose link towards the sink is faulty has no active (still sending) neighbour to take its data",
+            "some nonfaulty, non-isolated node without a usable link towards the sink has no still sending neighbour for "
+            "its data",
         ),
         _SINK,
     ),
