@@ -144,7 +144,7 @@ def test_replays_name_the_largest_and_what_blocks_larger_ones(point):
     values = dict(zip(("n", "f", "links"), point, strict=True))
     for trial in range(6):
         found = STUDY.explain(values, STUDY.key(0, values), trial)
-        nodes, links = found.data["faulty_nodes"], found.data["faulty_links"]
+        nodes, links = found.data["faulty_nodes"], [tuple(link) for link in found.data["faulty_links"]]
         for kind, aligned in (("fault_free", False), ("aligned", True)):
             wanted = twin.largest(n, nodes, links, aligned, 3)
             assert found.data[kind] == wanted

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.binned import distribution_results
+from helpers.compiled import mark_others_slow
 from helpers.figures import BAR, LIMIT, LINE, STATEMENT, artists
 
 import fastcube as fc
@@ -89,7 +90,13 @@ def test_on_the_callers_axes(fractions):
         fractions.plot(axes=[top, bottom])
 
 
-@pytest.mark.parametrize("name", fc.study_names())
+#: Studies whose figures compare curves, one of each kind; the figures of the others take 30 s together.
+COMPARED = ("gather", "multicast-deadlock", "optimal-tree", "safety-status")
+
+
+@pytest.mark.parametrize(
+    "name", mark_others_slow(sorted(fc.study_names(), key=lambda n: n not in COMPARED), len(COMPARED))
+)
 def test_every_figure_on_the_callers_axes(name, tmp_path):
     from matplotlib.figure import Figure
 
