@@ -28,7 +28,7 @@ from fastcube.results.combining import merge
 from fastcube.results.lock import hidden_sibling
 from fastcube.results.reading import open_results
 from fastcube.results.results import Results
-from fastcube.running import driver, point_work, work_loop
+from fastcube.running import driver, lost_scheduler, point_work, work_loop
 from fastcube.running.driver import run_study
 from fastcube.running.engines import Engine, WorkUnit, open_engine, run_unit, task_group
 from fastcube.running.signals import FINISHED, WORK_REMAINS
@@ -207,6 +207,7 @@ def test_a_target_interrupted_and_resumed_stops_at_the_same_trial(monkeypatch, t
 def test_whatever_a_closed_client_is_asked_the_scheduler_is_lost(monkeypatch):
     """Each call of a run in turn meets a client that has closed itself."""
     Clock(monkeypatch, step=1e-3)
+    monkeypatch.setattr(lost_scheduler, "_wait_for_signal", lambda wake: None)  # a second of each of the runs
     points, goal = [TOY.point({"a": 1, "work": 0})], Goal(trials=1000)
     for last in itertools.count(1):
         client = ClosingClient(last)
