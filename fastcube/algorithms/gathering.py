@@ -171,7 +171,7 @@ def gather(
         if function is not None and not callable(function):
             raise ParameterError(f"{name} must be a function, got {short_repr(function)}")
     run = chosen(cube, tree)
-    pieces = None if data is None else _split_checkeds(run, data, split, merge)
+    pieces = None if data is None else _check_pieces(run, data, split, merge)
     return _make_gathering(run, pieces)
 
 
@@ -197,7 +197,7 @@ def gather_rerouted(cube: Hypercube, tree: CommunicationTree) -> GatheringRun:
 Pieces = tuple[dict[int, Any], Callable[[Any, int], list[Any]], Callable[[Any, Any], Any]]
 
 
-def _split_checkeds(run: GatheringRun, data: object, split: Any, merge: Any) -> Pieces:
+def _check_pieces(run: GatheringRun, data: object, split: Any, merge: Any) -> Pieces:
     if not isinstance(data, Mapping):
         raise ParameterError(f"data must be a mapping of labels to pieces, got {short_repr(data)}")
     if run.algorithm == "FTTC" and not callable(split):

@@ -201,11 +201,14 @@ def _draw_limits(panel: Panel) -> None:
 
 
 def _name_zeros(panel: Panel) -> None:
-    """Add an entry to the legend for the x values at which an estimate is exactly 0, because the scale does not reach 0."""
+    """Add an entry to the legend for the x values at which an estimate is exactly 0, because the scale does not reach 0.
+
+    A line that is 0 everywhere has an entry of its own (``Panel.legend``).
+    """
     values = sorted({x for line in panel.drawn for x in line.x})
-    zeros = sorted({x for line in panel.drawn for x, e in zip(line.x, line.estimates, strict=True) if is_zero(e)})
     lines = [line for line in panel.drawn if not all(map(is_zero, line.estimates))]
-    if not zeros or not lines or panel.categories:
+    zeros = sorted({x for line in lines for x, e in zip(line.x, line.estimates, strict=True) if is_zero(e)})
+    if not zeros or panel.categories:
         return
     together = zeros == values[values.index(zeros[0]) :][: len(zeros)]
     if len(zeros) < _FEW_ZEROS or not together:

@@ -82,9 +82,8 @@ def _acquire_lock(name: Path, patience: float) -> int:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise PermissionError(f"its lock {name} is not a regular file")
-            if (
-                status.st_nlink > 1
-            ):  # a colleague could give the lock's name to another file of ours, which signing would empty
+            # a colleague could give the lock's name to another file of ours, which signing would empty
+            if status.st_nlink > 1:
                 raise PermissionError(f"its lock {name} is a hard link")
             ours = try_lock(handle)
             # the previous holder removes the name when it releases: the held file must still be the file of this name

@@ -64,9 +64,8 @@ def test_a_limit_of_virtual_memory_below_the_need_is_one_line_at_once(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "command", [*COMMANDS, *filter(find_command_module, AUDIT_COMMANDS)]
-)  # the audit, if installed
+# the audit's commands where it is installed
+@pytest.mark.parametrize("command", [*COMMANDS, *filter(find_command_module, AUDIT_COMMANDS)])
 def test_every_command_names_the_limit_before_it_imports_a_library(run, monkeypatch, command):
     """Below it OpenBLAS, HDF5 and LLVM abort the process, wait for ever, or raise errors that name other causes."""
     need = memory._ADDRESSES_OF_READER if command in _READERS else memory._ADDRESSES
