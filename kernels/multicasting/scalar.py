@@ -2,6 +2,10 @@
 
 The tree of a multicast is never built.  It is a chain of visited supernodes up the Hamilton path and a chain down, each with up
 to three channels inside.  So N, the depth and the detours follow from a walk along the chains (Figures 16 and 17).
+
+``supercube.py`` explains the notation: a node is (a, q), the label of its supernode and its place in it.  ``net.wanted[a]`` and
+``net.fault[a]`` are masks of the places of destinations and of the faulty place.  ``flip`` is 0 for the message D_H up the path,
+and the largest label, all ones, for the message D_L down.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from ..partition.scalar import FaultList, draw_fault_list, fault_list_for, searc
 from ..tally.sums import add_quantity, add_wide, offer
 from .layout import DESTINATIONS, MOST_HAMILTON_DIMENSIONS, MULTICAST, F, N
 from .supercube import (
+    Cut,
     Supercube,
     buddy_step,
     clear_faults,
@@ -36,8 +41,8 @@ from .supercube import (
 _PARTITIONED = MULTICAST.counter("partition_exists")
 _CHANNELS = MULTICAST.moments("channels")
 _HAMILTON = MULTICAST.moments("hamilton")
-_FREE = MULTICAST.moments("free")
-_PRODUCT = MULTICAST.counter("channels_free")
+_FAULT_FREE = MULTICAST.moments("free")
+_CHANNELS_FAULT_FREE = MULTICAST.counter("channels_free")
 _DEPTH = MULTICAST.moments("depth")
 _DETOURED = MULTICAST.counter("detoured")
 _DETOURS = MULTICAST.moments("detours")
@@ -45,9 +50,24 @@ _SEPARATE = MULTICAST.moments("separate")
 _MOST = MULTICAST.maximum("most_channels")
 
 
+class MulticastCosts(NamedTuple):
+    """Numbers of a multicast, or of one of its messages."""
+
+    channels: I64  #: N
+    detours: I64
+    depth: I64  #: most channels in a row to a destination
+
+
 @block
-def count_internal_channels(q, wanted, fault):
-    """Return for the wanted places of place q's supernode the number of channels, the largest distance, and the first steps."""
+def _largest_label(net):
+    """Return the largest label of a supercube, all ones."""
+    return np.int64(net.fault.size - 1)
+
+
+@block
+def _internal_channels(net, a, q):
+    """Return for the destinations in supernode a, reached at place q: channels inside it, the largest distance, first steps."""
+    wanted, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     steps = first_steps(q, wanted, fault)
     across = (wanted >> (q ^ 3)) & 1
     channels = (steps & 1) + (steps >> 1) + across
@@ -55,8 +75,8 @@ def count_internal_channels(q, wanted, fault):
 
 
 @block
-def count_message_channels(net, a, q, flip, hamilton):
-    """Return channels, detours and largest depth of message D_H (``flip`` = 0) or D_L (``flip`` = all ones) from (a, q)."""
+def _message_costs(net, a, q, flip, hamilton):
+    """Return the costs of message D_H or D_L from (a, q), along the whole Hamilton path or with shortcuts."""
     goal = next_label(net.busy, a, flip)
     channels = np.int64(0)
     detours = np.int64(0)
@@ -77,29 +97,30 @@ def count_message_channels(net, a, q, flip, hamilton):
         a = to
         steps = np.int64(0)
         if a == goal:
-            more, farthest, steps = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
-            channels += more
+            inside, farthest, steps = _internal_channels(net, a, q)
+            channels += inside
             deepest = max(deepest, length + farthest)
             goal = next_label(net.busy, a, flip)
-    return channels, detours, deepest
+    return MulticastCosts(channels, detours, deepest)
 
 
 @block
-def multicast_costs(net, a, q, top, hamilton):
-    """Return the number of channels N, the number of detours and the depth of a multicast from (a, q).
-
-    ``top`` is the largest label, all ones: the ``flip`` of D_L.
-    """
-    channels, depth, _ = count_internal_channels(q, np.int64(net.wanted[a]), np.int64(net.fault[a]))
-    up, up_detours, up_depth = count_message_channels(net, a, q, np.int64(0), hamilton)
-    down, down_detours, down_depth = count_message_channels(net, a, q, top, hamilton)
-    return channels + up + down, up_detours + down_detours, max(depth, up_depth, down_depth)
+def multicast_costs(net, a, q, hamilton):
+    """Return the costs of a multicast from (a, q), along the whole Hamilton path or with shortcuts."""
+    inside, farthest, _ = _internal_channels(net, a, q)
+    up = _message_costs(net, a, q, np.int64(0), hamilton)
+    down = _message_costs(net, a, q, _largest_label(net), hamilton)
+    return MulticastCosts(
+        inside + up.channels + down.channels,
+        up.detours + down.detours,
+        max(farthest, up.depth, down.depth),
+    )
 
 
 @block
-def count_separate_channels(net, a, q, goal, place, top):
+def count_separate_channels(net, a, q, goal, place):
     """Return the number of channels of a separate message from (a, q) to (goal, place)."""
-    flip = np.int64(0) if goal > a else top
+    flip = np.int64(0) if goal > a else _largest_label(net)
     channels = np.int64(0)
     while a != goal:
         to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
@@ -141,9 +162,9 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
     start_trial(candidates, key, t)
     for i in range(ends.sources.size):
         ends.sources[i] = take_next_node(candidates, n)
-    for i in range(1, ends.sources.size):
+    for i in range(1, ends.sources.size):  # release all sources but the first
         toggle_node(candidates.taken, ends.sources[i])
-    for i in range(ends.sources.size):  # all nonfaulty nodes but its own source are candidates
+    for i in range(ends.sources.size):  # taken: the faults and source i
         choose_nodes(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.nodes[i])
         toggle_node(candidates.taken, ends.sources[i])
         if i + 1 < ends.sources.size:
@@ -155,7 +176,7 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
 class Scratch(NamedTuple):
     faults: FaultList
     ends: MulticastEnds
-    net: Supercube
+    net: Supercube  #: empty between trials
     clean: Bytes  #: ``Supercube.fault`` without faults
 
 
@@ -185,25 +206,24 @@ def set_up(params):
 
 
 @block
-def _free_channels(scratch, s, nodes, lo, hi, n, channels, top):
+def _fault_free_channels(scratch, s, nodes, cut, channels):
     """Return N of the same multicast without faults, with the partition (0, 1).
 
     ``channels`` is N with the faults, which is the answer if there are none and the partition is (0, 1).  The destinations are
     moved to that partition and back.
     """
     net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)  # shares the destinations with scratch.net
-    if lo == 0 and hi == 1:
+    if cut.lo == 0 and cut.hi == 1:
         if scratch.faults.count[0] == 0:
             return channels
-        return multicast_costs(net, supernode_label(s, lo, hi, n), supernode_place(s, lo, hi), top, False)[0]
-    zero = np.int64(0)
-    one = np.int64(1)
-    clear_wanted(net, nodes, lo, hi, n)
-    set_wanted(net, nodes, zero, one, n)
-    out = multicast_costs(net, supernode_label(s, zero, one, n), supernode_place(s, zero, one), top, False)[0]
-    clear_wanted(net, nodes, zero, one, n)
-    set_wanted(net, nodes, lo, hi, n)
-    return out
+        return multicast_costs(net, supernode_label(s, cut), supernode_place(s, cut), False).channels
+    standard = Cut(cut.n, np.int64(0), np.int64(1))
+    clear_wanted(net, nodes, cut)
+    set_wanted(net, nodes, standard)
+    costs = multicast_costs(net, supernode_label(s, standard), supernode_place(s, standard), False)
+    clear_wanted(net, nodes, standard)
+    set_wanted(net, nodes, cut)
+    return costs.channels
 
 
 @block
@@ -215,30 +235,30 @@ def multicast_trial(key, t, params, scratch, tally):
     lo, hi, _ = search_listed(faults, n)
     if lo < 0:
         return
+    cut = Cut(n, lo, hi)
     s, nodes = scratch.ends.sources[0], scratch.ends.nodes[0][:destinations]
-    top = (np.int64(1) << (n - 2)) - 1
-    set_faults(net, faults.labels[: faults.count[0]], lo, hi, n)
-    set_wanted(net, nodes, lo, hi, n)
-    a = supernode_label(s, lo, hi, n)
-    q = supernode_place(s, lo, hi)
-    channels, detours, depth = multicast_costs(net, a, q, top, False)
+    set_faults(net, faults.labels[: faults.count[0]], cut)
+    set_wanted(net, nodes, cut)
+    a = supernode_label(s, cut)
+    q = supernode_place(s, cut)
+    costs = multicast_costs(net, a, q, False)
     if n <= MOST_HAMILTON_DIMENSIONS:
-        add_quantity(tally, _HAMILTON, multicast_costs(net, a, q, top, True)[0])
-    free = _free_channels(scratch, s, nodes, lo, hi, n, channels, top)
+        add_quantity(tally, _HAMILTON, multicast_costs(net, a, q, True).channels)
+    fault_free = _fault_free_channels(scratch, s, nodes, cut, costs.channels)
     separate = np.int64(0)
     for v in nodes:
-        separate += count_separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
-    clear_wanted(net, nodes, lo, hi, n)
-    clear_faults(net, faults.labels[: faults.count[0]], lo, hi, n)
+        separate += count_separate_channels(net, a, q, supernode_label(v, cut), supernode_place(v, cut))
+    clear_wanted(net, nodes, cut)
+    clear_faults(net, faults.labels[: faults.count[0]], cut)
     tally[_PARTITIONED] += 1
-    tally[_DETOURED] += np.int64(detours > 0)
-    add_quantity(tally, _CHANNELS, channels)
-    add_quantity(tally, _FREE, free)
-    add_wide(tally, _PRODUCT, np.uint64(channels) * np.uint64(free))
-    add_quantity(tally, _DEPTH, depth)
-    add_quantity(tally, _DETOURS, detours)
+    tally[_DETOURED] += np.int64(costs.detours > 0)
+    add_quantity(tally, _CHANNELS, costs.channels)
+    add_quantity(tally, _FAULT_FREE, fault_free)
+    add_wide(tally, _CHANNELS_FAULT_FREE, np.uint64(costs.channels) * np.uint64(fault_free))
+    add_quantity(tally, _DEPTH, costs.depth)
+    add_quantity(tally, _DETOURS, costs.detours)
     add_quantity(tally, _SEPARATE, separate)
-    offer(tally, _MOST, channels, t)
+    offer(tally, _MOST, costs.channels, t)
 
 
 #: Kernel of ``multicast``; params are (n, f, destinations), 3 <= n <= 20.

@@ -23,9 +23,17 @@ import numpy as np
 
 from ..cube.bitmask import set_node, word_index
 from ..machine import bits
-from ..machine.array_types import Bytes, Words
+from ..machine.array_types import I64, Bytes, Words
 from ..machine.bits import ONE, ZERO
 from ..machine.jit import block, scratch
+
+
+class Cut(NamedTuple):
+    """The partition of Q_n into supernodes along the dimensions ``lo`` < ``hi``."""
+
+    n: I64
+    lo: I64
+    hi: I64
 
 
 class Supercube(NamedTuple):
@@ -44,49 +52,50 @@ def supercube_for(n):
 
 
 @block
-def supernode_label(v, lo, hi, n):
-    """Return the label of the supernode of node ``v`` (uint64) of Q_n cut along lo < hi (int64)."""
-    inside = ONE << np.uint64(lo) | ONE << np.uint64(hi)
-    a = bits.extract(v, ((ONE << np.uint64(n)) - ONE) & ~inside)
+def supernode_label(v, cut):
+    """Return the label of the supernode of node ``v`` (uint64)."""
+    inside = ONE << np.uint64(cut.lo) | ONE << np.uint64(cut.hi)
+    a = bits.extract(v, ((ONE << np.uint64(cut.n)) - ONE) & ~inside)
+    # The digits of a position on the Hamilton path are the parities of the external digits from each one upwards (Gray code).
     for shift in (1, 2, 4, 8, 16, 32):
         a ^= a >> np.uint64(shift)
     return np.int64(a)
 
 
 @block
-def supernode_place(v, lo, hi):
+def supernode_place(v, cut):
     """Return the place of node ``v`` in its supernode."""
-    return np.int64(((v >> np.uint64(lo)) & ONE) | ((v >> np.uint64(hi)) & ONE) << ONE)
+    return np.int64(((v >> np.uint64(cut.lo)) & ONE) | ((v >> np.uint64(cut.hi)) & ONE) << ONE)
 
 
 @block
-def set_faults(net, faults, lo, hi, n):
+def set_faults(net, faults, cut):
     """Set the faulty nodes (uint64), no two of which are in one supernode."""
     for v in faults:
-        net.fault[supernode_label(v, lo, hi, n)] = 1 << supernode_place(v, lo, hi)
+        net.fault[supernode_label(v, cut)] = 1 << supernode_place(v, cut)
 
 
 @block
-def clear_faults(net, faults, lo, hi, n):
+def clear_faults(net, faults, cut):
     """Clear the faulty nodes that ``set_faults`` set."""
     for v in faults:
-        net.fault[supernode_label(v, lo, hi, n)] = 0
+        net.fault[supernode_label(v, cut)] = 0
 
 
 @block
-def set_wanted(net, nodes, lo, hi, n):
+def set_wanted(net, nodes, cut):
     """Set the destinations, in a supercube that has none."""
     for v in nodes:
-        a = supernode_label(v, lo, hi, n)
-        net.wanted[a] |= np.uint8(1 << supernode_place(v, lo, hi))
+        a = supernode_label(v, cut)
+        net.wanted[a] |= np.uint8(1 << supernode_place(v, cut))
         set_node(net.busy, a)
 
 
 @block
-def clear_wanted(net, nodes, lo, hi, n):
+def clear_wanted(net, nodes, cut):
     """Clear the destinations that ``set_wanted`` set."""
     for v in nodes:
-        a = supernode_label(v, lo, hi, n)
+        a = supernode_label(v, cut)
         net.wanted[a] = 0
         net.busy[word_index(a)] = ZERO  # of other labels too, all of which are cleared
 

@@ -22,6 +22,8 @@ PROMISING_RULES = ("levels", "vectors")
 WANDERING_RULES = ("route3", "sidetrack")
 #: Rules of the study ``routing-rules`` that are compared with LEVELS, trial by trial.  In other tables all rules are compared.
 COMPARED_RULES = ("route3", "vectors", "a1")
+#: Largest number of rules in a table.
+MOST_RULES = 64
 #: The reference rule of a comparison, if it is not chosen.
 REFERENCE = "levels"
 #: The definitions of safe nodes that the study ``safety-status`` compares.
@@ -117,12 +119,12 @@ ROUTING_RULES_RATE = Layout(
 SAFETY_STATUS = Layout(
     *(
         counter
-        for word in STATUS_NAMES
+        for name in STATUS_NAMES
         for counter in (
-            Moments(f"{word}_nodes", f"nodes that {word} calls safe", 2, 4, f"{word}_squares", f"{word}_some"),
-            Moments(f"{word}_steps", f"rounds of {word}", 1, 1, f"{word}_steps_squares", f"{word}_steps_some"),
+            Moments(f"{name}_nodes", f"nodes that {name} calls safe", 2, 4, f"{name}_squares", f"{name}_some"),
+            Moments(f"{name}_steps", f"rounds of {name}", 1, 1, f"{name}_steps_squares", f"{name}_steps_some"),
         )
     ),
     Counter("known", "trials whose statuses are computed: no unsafe subcube has more than 20 dimensions"),
-    *(Maximum(f"{word}_most_rounds", f"most rounds of {word}") for word in STATUS_NAMES),
+    *(Maximum(f"{name}_most_rounds", f"most rounds of {name}") for name in STATUS_NAMES),
 )

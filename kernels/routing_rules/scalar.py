@@ -21,7 +21,18 @@ from ..routing.rules import LIMIT, is_on_route
 from ..routing.shortest import find_shortest_length
 from ..tally.layout import Layout
 from ..tally.sums import add_quantity, offer
-from .layout import FIRST_NUMBER, LINKS, NAMES, REFERENCE, F, N, compared_rules, make_layout, promising_rules
+from .layout import (
+    FIRST_NUMBER,
+    LINKS,
+    MOST_RULES,
+    NAMES,
+    REFERENCE,
+    F,
+    N,
+    compared_rules,
+    make_layout,
+    promising_rules,
+)
 from .minimal_paths import MOST_SEARCHED_DIMENSIONS as MINIMAL_SEARCHED
 from .minimal_paths import has_minimal_path
 from .rules import (
@@ -44,16 +55,16 @@ from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 class Scratch(NamedTuple):
     world: RuleContext
     status: SafetyStatus
-    links: Ints  #: result of each rule
+    results: Ints  #: result of each rule
 
 
 @scratch(stored=True)
 def set_up(params):
-    """Return scratch memory for trials at (n, f, links) = params, of up to 64 rules."""
+    """Return scratch memory for trials at (n, f, links) = params, of up to MOST_RULES rules."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
     faults = faults_for(n, f, links, np.int64(2))
     world = rule_context_for(n, faults, min(n, np.int64(MINIMAL_SEARCHED)))
-    return Scratch(world, safety_status_for(n, f, links), np.zeros(64, np.int64))
+    return Scratch(world, safety_status_for(n, f, links), np.zeros(MOST_RULES, np.int64))
 
 
 @block(always=True, stored=True)
@@ -71,32 +82,35 @@ def find_facts(world, s, t):
     """
     faults, facts = world.faults, world.facts
     difference = s ^ t
-    passes, meets, safe = True, False, True
-    between, together = np.int64(0), np.int64(-1)
+    first_path_clear, first_path_unsafe, has_active = True, False, True
+    between, shared = np.int64(0), np.int64(-1)
     for i in range(faults.size[0]):  # faulty nodes
         e = faults.labels[i] ^ s
-        passes &= not is_on_route(e, faults.labels[i] ^ t)
+        first_path_clear &= not is_on_route(e, faults.labels[i] ^ t)
         between += e & ~difference == ZERO
     for j in range(faults.size[1]):  # faulty links
         x, bit = faults.lower[j], ONE << faults.dims[j]
-        passes &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
+        first_path_clear &= not (is_on_route(x ^ s, x ^ t) and is_on_route(x ^ bit ^ s, x ^ bit ^ t))
         between += bit & difference != ZERO and (x ^ s) & ~difference & ~bit == ZERO
     for i in range(faults.size[3]):  # subcubes of faulty and unsafe nodes
         fixed = ~faults.free[i]
         e, r = (faults.base[i] ^ s) & fixed, (faults.base[i] ^ t) & fixed
-        meets |= is_on_route(e, r)
-        safe &= faults.free[i] != world.whole
+        first_path_unsafe |= is_on_route(e, r)
+        has_active &= faults.free[i] != world.whole
         if e | r == ZERO:
-            together = np.int64(i)
-    facts[FIRST_PATH_IS_CLEAR], facts[FIRST_PATH_IS_UNSAFE], facts[HAS_ACTIVE_NODE] = passes, meets, safe
-    facts[SHARED_UNSAFE_SUBCUBE], facts[FAULTS_BETWEEN] = together, between
+            shared = np.int64(i)
+    facts[FIRST_PATH_IS_CLEAR] = first_path_clear
+    facts[FIRST_PATH_IS_UNSAFE] = first_path_unsafe
+    facts[HAS_ACTIVE_NODE] = has_active
+    facts[SHARED_UNSAFE_SUBCUBE] = shared
+    facts[FAULTS_BETWEEN] = between
 
 
 def make_rules_runner(rules: Sequence[Any]) -> Any:
-    """Return the block ``run_rules(world, status, s, t, links)``, which writes the result of each rule to ``links``."""
+    """Return the block ``run_rules(world, status, s, t, results)``, which writes the result of each rule to ``results``."""
 
     @block(always=True)
-    def run_rules(world, status, s, t, links):
+    def run_rules(world, status, s, t, results):
         pass
 
     for i, rule in reversed(list(enumerate(rules))):
@@ -106,91 +120,91 @@ def make_rules_runner(rules: Sequence[Any]) -> Any:
 
 def _prepend_rule(rule: Any, i: int, rest: Any) -> Any:
     @block(always=True)
-    def run_rules(world, status, s, t, links):
-        links[i] = rule(world, status, s, t)
-        rest(world, status, s, t, links)
+    def run_rules(world, status, s, t, results):
+        results[i] = rule(world, status, s, t)
+        rest(world, status, s, t, results)
 
     return run_rules
 
 
 def make_route_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """Return the block ``record_route(tally, i, got, h, trial)``, which tallies the result ``got`` of rule i."""
-    delivered, minimal, limit = (
+    """Return the block ``record_route(tally, i, result, h, trial)``, which tallies the result of rule i."""
+    delivered, at_hamming, limit = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("delivered", "at_hamming", "limit")
     )
-    extra = tuple(layout.moments(f"{name}_extra_links") for name in names)
-    most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
+    extra_links = tuple(layout.moments(f"{name}_extra_links") for name in names)
+    most_extra = tuple(int(layout.maximum(f"{name}_most")) for name in names)
 
     @block(always=True)
-    def record_route(tally, i, got, h, trial):
-        if got >= 0:
+    def record_route(tally, i, result, h, trial):
+        if result >= 0:
             tally[delivered[i]] += 1
-            tally[minimal[i]] += got == h
-            add_quantity(tally, extra[i], got - h)
-            offer(tally, most[i], got - h, trial)
+            tally[at_hamming[i]] += result == h
+            add_quantity(tally, extra_links[i], result - h)
+            offer(tally, most_extra[i], result - h, trial)
         else:
-            tally[limit[i]] += got == LIMIT
+            tally[limit[i]] += result == LIMIT
 
     return record_route
 
 
 def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
-    """Return the block ``record_rules(tally, links, h, reach, trial)``, which tallies the results of all rules."""
+    """Return the block ``record_rules(tally, results, h, reach, trial)``, which tallies the results of all rules."""
     count, record_route = len(names), make_route_recorder(layout, names)
     refused, unknown, loss = (
         tuple(int(layout.counter(f"{name}_{end}")) for name in names) for end in ("refused", "unknown", "loss")
     )
 
     @block(always=True)
-    def record_rules(tally, links, h, reach, trial):
+    def record_rules(tally, results, h, reach, trial):
         for i in range(count):
-            got = links[i]
-            record_route(tally, i, got, h, trial)
-            if got < 0:
-                tally[refused[i]] += got == REFUSED
-                tally[unknown[i]] += got == UNKNOWN
+            result = results[i]
+            record_route(tally, i, result, h, trial)
+            if result < 0:
+                tally[refused[i]] += result == REFUSED
+                tally[unknown[i]] += result == UNKNOWN
                 tally[loss[i]] += reach
 
     return record_rules
 
 
-#: In place of a rule's index in ``links``: a rule that delivers in each of these trials, or if ROUTE's path is free.
+#: In place of a rule's index in ``results``: a rule that delivers in each of these trials, or if ROUTE's path is free.
 ALWAYS, IF_FREE = -1, -2
 
 
 def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: str, places: Mapping[str, int]) -> Any:
-    """Return the block ``record_compared(tally, links, free)``, which tallies each rule's delivery less the reference rule's.
+    """Return the block ``record_compared(tally, results, free)``, which tallies each rule's delivery less the reference rule's.
 
-    ``places`` has the index of each rule's result in ``links``, or ALWAYS or IF_FREE.  ``free``: ROUTE's path has no fault.
+    ``places`` has the index of each rule's result in ``results``, or ALWAYS or IF_FREE.  ``free``: ROUTE's path has no fault.
     """
     pairs = tuple(
         (places[name], int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
         for name in compared_rules(names, reference)
     )
-    base, comparing = places.get(reference, ALWAYS), len(pairs) > 0
+    reference_place, has_pairs = places.get(reference, ALWAYS), len(pairs) > 0
 
     @block(always=True)
-    def is_delivered(links, place, free):
-        return np.int64(links[place] >= 0 if place >= 0 else place == ALWAYS or free)
+    def is_delivered(results, place, free):
+        return np.int64(results[place] >= 0 if place >= 0 else place == ALWAYS or free)
 
     @block(always=True)
-    def record_pairs(tally, links, free):
-        against = is_delivered(links, base, free)
-        for place, gain, difference in pairs:
-            more = is_delivered(links, place, free) - against
-            tally[gain] += more
-            tally[difference] += more != 0
+    def record_pairs(tally, results, free):
+        by_reference = is_delivered(results, reference_place, free)
+        for place, diff_slot, differs_slot in pairs:
+            diff = is_delivered(results, place, free) - by_reference
+            tally[diff_slot] += diff
+            tally[differs_slot] += diff != 0
 
     @block(always=True)
-    def record_compared(tally, links, free):
-        if comparing:
-            record_pairs(tally, links, free)
+    def record_compared(tally, results, free):
+        if has_pairs:
+            record_pairs(tally, results, free)
 
     return record_compared
 
 
 def make_trial_recorder(layout: Layout, names: Sequence[str], reference: str) -> Any:
-    """Return the block ``record_trial(tally, links, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``.
+    """Return the block ``record_trial(tally, results, h, reach, minimal, trial)`` for the counters of ``layout.make_layout``.
 
     ``reach`` says whether a nonfaulty path exists, and ``minimal`` is what ``has_minimal_path`` returns: 1, 0, or -1 for unknown.
     """
@@ -202,22 +216,23 @@ def make_trial_recorder(layout: Layout, names: Sequence[str], reference: str) ->
     promising = tuple((names.index(name), int(layout.maximum(f"{name}_wrong"))) for name in promising_rules(names))
 
     @block(always=True)
-    def record_wrong(tally, links, h, trial):
+    def record_wrong(tally, results, h, trial):
         for i, slot in promising:
-            right = links[i] in (REFUSED, UNKNOWN, h, h + 2)
-            offer(tally, slot, np.int64(not right), trial)
+            # a rule whose status promises a path delivers over H or H + 2 links
+            is_as_promised = results[i] in (REFUSED, UNKNOWN, h, h + 2)
+            offer(tally, slot, np.int64(not is_as_promised), trial)
 
     has_promising = len(promising) > 0
 
     @block(always=True)
-    def record_trial(tally, links, h, reach, minimal, trial):
-        record_rules(tally, links, h, reach, trial)
+    def record_trial(tally, results, h, reach, minimal, trial):
+        record_rules(tally, results, h, reach, trial)
         tally[reachable_slot] += reach
         tally[exists_slot] += minimal == 1
         tally[known_slot] += minimal >= 0
-        record_compared(tally, links, False)
+        record_compared(tally, results, False)
         if has_promising:
-            record_wrong(tally, links, h, trial)
+            record_wrong(tally, results, h, trial)
 
     return record_trial
 
@@ -229,44 +244,44 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
 
     @block(always=True)
     def evaluate(scratch, s, t, trial, tally):
-        world, status, links = scratch
+        world, status, results = scratch
         h = popcount(s ^ t)
         find_facts(world, s, t)
-        run_rules(world, status, s, t, links)
-        delivered, direct = False, False
+        run_rules(world, status, s, t, results)
+        is_delivered, is_minimal = False, False
         for i in range(count):
-            delivered |= links[i] >= 0
-            direct |= links[i] == h
+            is_delivered |= results[i] >= 0
+            is_minimal |= results[i] == h
         minimal = (
             np.int64(1)
-            if direct or world.facts[FAULTS_BETWEEN] < h
+            if is_minimal or world.facts[FAULTS_BETWEEN] < h
             else has_minimal_path(world.faults, s, t, world.between)
         )
         reach = False
         if world.n <= MAX_SEARCHED_DIMENSION:
-            reach = delivered or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
-        record_trial(tally, links, h, reach, minimal, trial)
+            reach = is_delivered or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
+        record_trial(tally, results, h, reach, minimal, trial)
 
     return evaluate
 
 
-def make_user_rule_evaluator(own: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
+def make_user_rule_evaluator(user_rules: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
     """Return the block ``evaluate(scratch, s, t, trial, tally)`` for users' rules.
 
     It is for trials whose built-in rules lanes have counted.  In these trials a nonfaulty path exists, else lanes would not have
     decided the built-in rules.  All of these deliver, but ROUTE only if its path is free.
     """
-    run_rules, record_rules = make_rules_runner(tuple(own.values())), make_rules_recorder(layout, tuple(own))
-    places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(own)}
+    run_rules, record_rules = make_rules_runner(tuple(user_rules.values())), make_rules_recorder(layout, tuple(user_rules))
+    places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(user_rules)}
     record_compared = make_comparison_recorder(layout, names, reference, places)
 
     @block(always=True)
     def evaluate(scratch, s, t, trial, tally):
-        world, status, links = scratch
+        world, status, results = scratch
         find_facts(world, s, t)
-        run_rules(world, status, s, t, links)
-        record_rules(tally, links, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, trial)
-        record_compared(tally, links, world.facts[FIRST_PATH_IS_CLEAR] != 0)
+        run_rules(world, status, s, t, results)
+        record_rules(tally, results, popcount(s ^ t), world.n <= MAX_SEARCHED_DIMENSION, trial)
+        record_compared(tally, results, world.facts[FIRST_PATH_IS_CLEAR] != 0)
 
     return evaluate
 
@@ -293,7 +308,10 @@ def make_kernel(rules: Sequence[Any], names: Sequence[str], code: Any = None, re
 
 
 def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
-    """Return the kernel of all C(2^n - 1, f) fault sets and messages from node 0, with params (n, f, 0, 0, 1, ..., f - 1)."""
+    """Return the kernel of all C(2^n - 1, f) fault sets and messages from node 0, with params (n, f, 0, 0, 1, ..., f - 1).
+
+    The rules must not be randomised, because ``RuleContext.now`` is not set.
+    """
     evaluate = make_evaluator(rules, names, make_layout(names), REFERENCE)
 
     @block
@@ -313,7 +331,7 @@ def make_first_loss_kernel(rule: Any) -> Kernel:
     """Return the kernel that finds the first of all C(2^n - 1, f) fault sets at which a rule loses a message from node 0.
 
     A message is lost if it is not delivered, to a nonfaulty node that a path reaches.  Trial t is set number t, and ``params``
-    are as in ``make_sets_kernel``.  The tally is a maximum: 1, and (t << n) + destination of the first lost message.
+    and ``rule`` are as in ``make_sets_kernel``.  The tally is a maximum: 1, and (t << n) + destination of the first lost message.
     """
 
     @block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..machine.jit import kernel
-from ..multicasting.supercube import set_faults
+from ..multicasting.supercube import Cut, set_faults
 from .scalar import is_cyclic_with, set_up_deadlock
 
 
@@ -13,5 +13,5 @@ from .scalar import is_cyclic_with, set_up_deadlock
 def has_dependency_cycle(faulty, n, lo, hi, unicast, copies):
     """Return whether the graph of a given supercube has a cycle, as 0 or 1; the pair (lo, hi) must be fault-tolerant."""
     scratch = set_up_deadlock(np.array([n, faulty.size], np.float64))
-    set_faults(scratch.net, faulty, lo, hi, n)
+    set_faults(scratch.net, faulty, Cut(n, lo, hi))
     return np.int64(is_cyclic_with(scratch, n, unicast != 0, copies))

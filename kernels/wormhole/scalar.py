@@ -16,6 +16,7 @@ from ..machine.jit import block, scratch
 from ..machine.trials import trials_kernel
 from ..multicasting.scalar import MulticastEnds, draw_multicasts, multicast_ends_for
 from ..multicasting.supercube import (
+    Cut,
     Supercube,
     clear_faults,
     clear_wanted,
@@ -71,7 +72,7 @@ def set_up_deadlock(params):
 
 @block
 def is_cyclic_with(scratch, n, unicast, copies):
-    """Whether the dependency graph of the current faults has a cycle."""
+    """Whether the dependency graph of the current faults, for ``copies`` virtual channels (1 or 2), has a cycle."""
     build_graph(scratch.graph, scratch.net, n, unicast, copies)
     return is_cyclic(scratch.graph)
 
@@ -84,12 +85,13 @@ def _count_cycles(n, scratch, tally):
     if lo < 0:
         return
     tally[_GRAPH_PARTITIONED] += 1
-    set_faults(scratch.net, faults, lo, hi, n)
+    cut = Cut(n, lo, hi)
+    set_faults(scratch.net, faults, cut)
     if is_cyclic_with(scratch, n, False, _ONE):
         tally[_CYCLIC] += 1
         tally[_UNICAST] += np.int64(is_cyclic_with(scratch, n, True, _ONE))
         tally[_CYCLIC_TWO_CHANNELS] += np.int64(is_cyclic_with(scratch, n, False, _TWO))
-    clear_faults(scratch.net, faults, lo, hi, n)
+    clear_faults(scratch.net, faults, cut)
 
 
 @block
@@ -169,21 +171,21 @@ def _sort_nodes(nodes, count):
 
 
 @block
-def _send_multicast(scratch, i, first, stop, lo, hi, n, copies):
+def _send_multicast(scratch, i, first, stop, cut, copies):
     """Add the messages of source i to its destinations ``first .. stop - 1``."""
     nodes, s = scratch.ends.nodes[i][first:stop], scratch.ends.sources[i]
-    set_wanted(scratch.net, nodes, lo, hi, n)
-    add_multicast(scratch.traffic, scratch.net, supernode_label(s, lo, hi, n), supernode_place(s, lo, hi), n, copies)
-    clear_wanted(scratch.net, nodes, lo, hi, n)
+    set_wanted(scratch.net, nodes, cut)
+    add_multicast(scratch.traffic, scratch.net, supernode_label(s, cut), supernode_place(s, cut), cut.n, copies)
+    clear_wanted(scratch.net, nodes, cut)
 
 
 @block
-def has_deadlock_in_parts(scratch, lo, hi, n, destinations, size, copies):
-    """Whether the trial deadlocks if each source sends to its destinations in groups of ``size``."""
+def has_deadlock_in_groups(scratch, cut, destinations, size, copies):
+    """Whether the trial deadlocks if each source sends to its destinations in groups of ``size``, with ``copies`` channels."""
     clear_traffic(scratch.traffic)
     for i in range(scratch.ends.sources.size):
         for first in range(0, destinations, size):
-            _send_multicast(scratch, i, first, min(first + size, destinations), lo, hi, n, copies)
+            _send_multicast(scratch, i, first, min(first + size, destinations), cut, copies)
     return has_deadlock(scratch.traffic)
 
 
@@ -198,13 +200,12 @@ def wormhole_trial(key, t, params, scratch, tally):
     if lo < 0:
         return
     tally[_WORMHOLE_PARTITIONED] += 1
-    set_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n)
-    tally[_DEADLOCK] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _ONE))
-    tally[_DEADLOCK_TWO_CHANNELS] += np.int64(
-        has_deadlock_in_parts(scratch, lo, hi, n, destinations, destinations, _TWO)
-    )
-    tally[_DEADLOCK_SEPARATE] += np.int64(has_deadlock_in_parts(scratch, lo, hi, n, destinations, _ONE, _TWO))
-    clear_faults(scratch.net, faults.labels[: faults.count[0]], lo, hi, n)
+    cut = Cut(n, lo, hi)
+    set_faults(scratch.net, faults.labels[: faults.count[0]], cut)
+    tally[_DEADLOCK] += np.int64(has_deadlock_in_groups(scratch, cut, destinations, destinations, _ONE))
+    tally[_DEADLOCK_TWO_CHANNELS] += np.int64(has_deadlock_in_groups(scratch, cut, destinations, destinations, _TWO))
+    tally[_DEADLOCK_SEPARATE] += np.int64(has_deadlock_in_groups(scratch, cut, destinations, _ONE, _TWO))
+    clear_faults(scratch.net, faults.labels[: faults.count[0]], cut)
 
 
 #: Kernel of ``multicast-wormhole``; params are (n, f, senders, destinations), 3 <= n <= 8.

@@ -21,6 +21,7 @@ from fastcube.kernels.multicasting.layout import MULTICAST
 from fastcube.kernels.multicasting.replay import sample_multicasts
 from fastcube.kernels.multicasting.scalar import MULTICAST_SINGLE, count_separate_channels, multicast_costs
 from fastcube.kernels.multicasting.supercube import (
+    Cut,
     set_faults,
     set_wanted,
     supercube_for,
@@ -32,7 +33,7 @@ from fastcube.kernels.wormhole.layout import MULTICAST_WORMHOLE
 from fastcube.kernels.wormhole.replay import has_dependency_cycle
 from fastcube.kernels.wormhole.scalar import (
     MULTICAST_WORMHOLE_SINGLE,
-    has_deadlock_in_parts,
+    has_deadlock_in_groups,
     set_up_wormhole,
 )
 
@@ -76,16 +77,16 @@ def test_sets_of_multicasts_are_those_of_the_recipe(n, f, senders, destinations)
 def count_channels(faulty, n, s, nodes, lo, hi, hamilton):
     """N, detours, depth and the sum of N one by one of a given multicast; the pair must be fault-tolerant."""
     net = supercube_for(n)
-    top = (np.int64(1) << (n - 2)) - 1
-    set_faults(net, faulty, lo, hi, n)
-    set_wanted(net, nodes, lo, hi, n)
-    a = supernode_label(s, lo, hi, n)
-    q = supernode_place(s, lo, hi)
-    channels, detours, depth = multicast_costs(net, a, q, top, hamilton != 0)
+    cut = Cut(n, lo, hi)
+    set_faults(net, faulty, cut)
+    set_wanted(net, nodes, cut)
+    a = supernode_label(s, cut)
+    q = supernode_place(s, cut)
+    costs = multicast_costs(net, a, q, hamilton != 0)
     separate = np.int64(0)
     for v in nodes:
-        separate += count_separate_channels(net, a, q, supernode_label(v, lo, hi, n), supernode_place(v, lo, hi), top)
-    return channels, detours, depth, separate
+        separate += count_separate_channels(net, a, q, supernode_label(v, cut), supernode_place(v, cut))
+    return costs.channels, costs.detours, costs.depth, separate
 
 
 def check(n, faults, s, destinations, pair, path, net):
@@ -173,7 +174,7 @@ def check_cycles(n, faults, pair):
 def list_arcs(faulty, n, lo, hi, unicast, copies):
     """The arcs of a given supercube's graph as rows (channel, channel that it waits for), some more than once."""
     net, graph = supercube_for(n), dependency_graph_for(n)
-    set_faults(net, faulty, lo, hi, n)
+    set_faults(net, faulty, Cut(n, lo, hi))
     build_graph(graph, net, n, unicast != 0, copies)
     out = np.empty((graph.arcs[0], 2), np.int64)
     for c in range(graph.head.size):
@@ -240,10 +241,10 @@ def stops_with(faulty, n, lo, hi, sources, nodes, copies):
     """Whether given multicasts, each with as many destinations, stop: 0 or 1.  The pair must be fault-tolerant."""
     many = nodes.shape[1]
     scratch = set_up_wormhole(np.array([n, faulty.size, sources.size, many], np.float64))
-    set_faults(scratch.net, faulty, lo, hi, n)
+    set_faults(scratch.net, faulty, Cut(n, lo, hi))
     scratch.ends.sources[:] = sources
     scratch.ends.nodes[:, :many] = nodes
-    return np.int64(has_deadlock_in_parts(scratch, lo, hi, n, many, many, copies))
+    return np.int64(has_deadlock_in_groups(scratch, Cut(n, lo, hi), many, many, copies))
 
 
 @pytest.mark.slow
