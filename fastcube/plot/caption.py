@@ -36,7 +36,7 @@ def shared_facts(several: Sequence[Results], plotted: Sequence[Point] = ()) -> t
 
 def caption_text(several: Sequence[Results], panels: Sequence[Panel]) -> str:
     """Return the caption: the meaning of each axis whose values distinguish lines, and the facts that all points share."""
-    plotted = [point for panel in panels for line in panel.drawn for point in line.points]
+    plotted = [point for panel in panels for line in panel.measured_lines for point in line.points]
     held, trials = shared_facts(several, [point for point in plotted if point] if None not in plotted else ())
     by = {name for panel in panels for name in panel.by}
     meanings = [

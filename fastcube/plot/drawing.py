@@ -46,8 +46,8 @@ def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
         _set_axes(panel, limits)
     low, high = panel.axes.get_ylim() if panel.owns_axes else (-math.inf, math.inf)
     _dodge_points(panel)
-    for i, line in enumerate(panel.drawn):  # the first line is above later lines, and the hypercube on top
-        first = 1 - i / len(panel.drawn)
+    for i, line in enumerate(panel.measured_lines):  # the first line is above later lines, and the hypercube on top
+        first = 1 - i / len(panel.measured_lines)
         _draw_line(panel, line, 3 + 0.4 * first + 0.5 * ("hypercube" in (line.label or "").split(", ")))
     if panel.log:
         _draw_limits(panel)
@@ -64,7 +64,7 @@ def draw_panel(panel: Panel, limits: tuple[float, float] | None) -> None:
 def _set_axes(panel: Panel, limits: tuple[float, float] | None) -> None:
     if limits is None:
         if not panel.axes.has_data():
-            _say_inside(panel, "not measured at these points" if panel.drawn else "no trials")
+            _say_inside(panel, "not measured at these points" if panel.measured_lines else "no trials")
             panel.axes.set(xticks=[], yticks=[])
         return
     panel.axes.set_yscale("log" if panel.log else "linear")
@@ -74,13 +74,13 @@ def _set_axes(panel: Panel, limits: tuple[float, float] | None) -> None:
     panel.axes.set_ylim(panel.fixed_limits.get("bottom", limits[0]), panel.fixed_limits.get("top", limits[1]))
     if limits[0] < 0 and any(e.low < 0 for e in panel.estimates):
         panel.axes.axhline(0, color=GREY, linewidth=0.8, zorder=1, gid="zero")
-    if panel.is_empty:
+    if panel.has_only_limits:
         _say_inside(panel, f"none seen at any point\n95% limits below {max(e.high for e in panel.estimates):.2g}")
     _set_x(panel)
 
 
 def _say_inside(panel: Panel, text: str) -> None:
-    how = {"transform": panel.axes.transAxes, "ha": "center", "va": "top", "fontsize": panel.letters}
+    how = {"transform": panel.axes.transAxes, "ha": "center", "va": "top", "fontsize": panel.font_size}
     panel.axes.text(0.5, 0.92, text, **how)
 
 
@@ -88,7 +88,7 @@ def write_labels(panel: Panel) -> None:
     """Write title and labels, broken into lines that fit the present size of the axes."""
     box = panel.axes.get_window_extent()
     wide, high = ((length / panel.axes.figure.dpi * 72) for length in (box.width, box.height))
-    size = panel.letters
+    size = panel.font_size
     labels = panel.labels
     panel.axes.set_xlabel(wrap_mathtext(labels.get("x", ""), int(1.8 * wide / size)), fontsize=size)
     panel.axes.set_ylabel(wrap_mathtext(labels.get("y", ""), int(1.8 * high / size)), fontsize=size)
@@ -101,8 +101,8 @@ def write_labels(panel: Panel) -> None:
 
 
 def _set_x(panel: Panel) -> None:
-    values = [x for line in panel.drawn for x in line.x] + [x for xs, _ in panel.curves for x in xs]
-    placing.set_x_axis(panel.axes, values, all(isinstance(x, int) for x in values), panel.letters)
+    values = [x for line in panel.measured_lines for x in line.x] + [x for xs, _ in panel.curves for x in xs]
+    placing.set_x_axis(panel.axes, values, all(isinstance(x, int) for x in values), panel.font_size)
     if panel.categories:
         turned = {"rotation": 30, "ha": "right"} if sum(map(len, panel.categories)) > _LONGEST_NAMES else {}
         panel.axes.set_xticks(range(len(panel.categories)), panel.categories, **turned)
@@ -111,8 +111,10 @@ def _set_x(panel: Panel) -> None:
 
 def _dodge_points(panel: Panel) -> None:
     """Move points without neighbours side by side if their intervals overlap, and say so in the legend."""
-    drawn = [sum(is_drawable(e, panel.log) for e in line.estimates) for line in panel.drawn]
-    alone = [ln for ln, n in zip(panel.drawn, drawn, strict=True) if panel.owns_axes and (not ln.joined or n <= 1)]
+    drawn = [sum(is_drawable(e, panel.log) for e in line.estimates) for line in panel.measured_lines]
+    alone = [
+        ln for ln, n in zip(panel.measured_lines, drawn, strict=True) if panel.owns_axes and (not ln.joined or n <= 1)
+    ]
     places: dict[float, list[tuple[float, float]]] = {}
     for line in alone:
         for x, e in zip(line.x, line.estimates, strict=True):
@@ -137,7 +139,7 @@ def _free_width(panel: Panel, x: float) -> float:
     """Return the width in points available to marks at x; 0 on a caller's axes, which may still change."""
     if not panel.owns_axes:
         return 0.0
-    places = {other for line in panel.drawn for other in line.x if other != x} | set(panel.axes.get_xlim())
+    places = {other for line in panel.measured_lines for other in line.x if other != x} | set(panel.axes.get_xlim())
     at = panel.axes.transData.transform([(v, panel.axes.get_ylim()[1]) for v in (x, *places)])[:, 0]
     return float(_FILLED * abs(at[1:] - at[0]).min() * 72 / panel.axes.figure.dpi)
 
@@ -167,7 +169,7 @@ def _draw_line(panel: Panel, line: Line, layer: float) -> None:
     bar |= {"gid": "bar", "zorder": 2, "label": "_"} | moved
     in_band = [b and n for b, n in zip(banded, beside, strict=True)]
     for i, (x, e, high) in enumerate(zip(line.x, line.estimates, ends, strict=True)):
-        if drawn[i] and not in_band[i] and i % every == 0 and not panel.is_empty:
+        if drawn[i] and not in_band[i] and i % every == 0 and not panel.has_only_limits:
             low = _BELOW * e.value if panel.log and e.low <= 0 else e.low  # below the axis, where the bar is clipped
             panel.axes.plot([x] * 2, [low, high], **bar)
             panel.has_bar = True
@@ -184,7 +186,7 @@ def _draw_limits(panel: Panel) -> None:
     Limits at one place are drawn side by side.  If there is no space, a single grey mark stands for all of them.
     """
     found: dict[tuple[float, int], list[tuple[Line, float, bool]]] = {}
-    for line in panel.drawn:
+    for line in panel.measured_lines:
         for x, e in zip(line.x, line.estimates, strict=True):
             if is_limit(e):
                 y = e.high if has_no_events(e) else e.low
@@ -205,8 +207,8 @@ def _name_zeros(panel: Panel) -> None:
 
     A line that is 0 everywhere has an entry of its own (``Panel.legend``).
     """
-    values = sorted({x for line in panel.drawn for x in line.x})
-    lines = [line for line in panel.drawn if not all(map(is_zero, line.estimates))]
+    values = sorted({x for line in panel.measured_lines for x in line.x})
+    lines = [line for line in panel.measured_lines if not all(map(is_zero, line.estimates))]
     zeros = sorted({x for line in lines for x, e in zip(line.x, line.estimates, strict=True) if is_zero(e)})
     if not zeros or panel.categories:
         return
@@ -220,7 +222,7 @@ def _name_zeros(panel: Panel) -> None:
 
 def _draw_limit(panel: Panel, x: float, y: float, upper: bool, colour: str, length: float, shift: float) -> None:
     how: dict[str, Any] = {"marker": limit_marker(not upper), "fillstyle": "none", "linestyle": "none"}
-    moved = _moved(panel, shift) | {"markersize": 2 * length * panel.letters, "color": colour}
+    moved = _moved(panel, shift) | {"markersize": 2 * length * panel.font_size, "color": colour}
     panel.axes.plot([x], [y], gid="limit", zorder=3, label="_", **how, **moved)
     panel.add_entry("none seen: upper limit" if upper else "all: lower limit", color=GREY, markersize=12, **how)
 
@@ -233,7 +235,7 @@ def _draw_statement(panel: Panel, statement: Statement, place: int) -> None:
     said = {"label": mathtext(statement.text), "zorder": 2, "gid": "statement"}
     panel.axes.plot(statement.x, statement.y, **said, **look, **alone)
     panel.add_entry(statement.text, **look)
-    for line in panel.drawn:
+    for line in panel.measured_lines:
         beyond = [
             (x, e.value)
             for x, e, point in zip(line.x, line.estimates, line.points, strict=True)

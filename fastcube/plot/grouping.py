@@ -52,7 +52,7 @@ def group_lines(panels: Sequence[Panel]) -> None:
     """
     found: dict[str, dict[int, Line]] = {}
     for k, panel in enumerate(panels):
-        for line in panel.drawn:
+        for line in panel.measured_lines:
             if line.label is not None:
                 found.setdefault(line.label, {})[k] = line
     few = len(found) <= len(COLOURS)

@@ -1,6 +1,7 @@
 """One pair of axes of a figure: lines with their intervals, statements of a paper, and closed forms.
 
-A panel collects everything to be plotted.  Then the sheet chooses the scale and the limits (``placing``), and ``drawing`` draws.
+A panel collects measured lines and statements.  Then the sheet chooses the scale and the limits (``placing``), and ``drawing``
+draws them.  Curves that are not measured are drawn at once (``curve``), because they need no scale.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Statement:
     x: list[float]
     y: list[float]
     text: str
-    where: Callable[[Point], bool]
+    where: Callable[[Point], bool]  # whether it applies to a point
 
 
 def has_no_events(e: Estimate) -> bool:
@@ -115,27 +116,49 @@ def group_points(
     return [(dict(zip(names, key, strict=True)), found[key]) for key in keys]
 
 
+def _choose_axes(
+    study: Measure, points: Sequence[Point], x: str | None, by: str | None, keys: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Return the axis along x and the axes whose values distinguish lines; the arguments are those of ``Panel.lines``."""
+    names = [axis.name for axis in study.axes]
+    count = {name: len({point[name] for point in points}) for name in names}
+    text_axes = {axis.name for axis in study.axes if axis.kind is str}  # axes of names cannot be the x of a line
+    x = x or max((name for name in names if name not in text_axes), key=lambda name: count[name])
+    if by is not None and count[x] <= 1 < count[by] and by not in text_axes:
+        x, by = by, x
+    keys = [*keys] or [name for name in names if name == by]
+    for name in names:  # an axis is added while two points of a line would have the same x
+        is_ambiguous = len({tuple(point[k] for k in (x, *keys)) for point in points}) < len(points)
+        if is_ambiguous and name not in (x, *keys) and count[name] > 1:
+            keys = [k for k in names if k in (name, *keys)]
+    return x, keys
+
+
 @dataclass(eq=False)
 class Panel:
     """One pair of axes.  ``axes`` are the matplotlib axes, for anything that the methods here cannot plot."""
 
     axes: Any
-    letters: float = 10.0  # letter size in points
+    font_size: float = 10.0  # in points
     owns_axes: bool = True  # False on the caller's axes, whose settings must not change
     prefix: str = ""  # beginning of labels of series on the caller's axes
-    drawn: list[Line] = field(default_factory=list)
+
+    # what the author of a figure sets, mostly by the methods below
+    measured_lines: list[Line] = field(default_factory=list)
+    curves: list[tuple[list[float], list[float]]] = field(default_factory=list)  # x and y of what is not measured
     statements: list[Statement] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)  # other entries of the legend: label -> handle
     by: tuple[str, ...] = ()  # what the looks of the lines stand for; panels that are equal in this share a legend
-    scale: str = "auto"  # "linear", "log", or "auto": the sheet chooses
-    log: bool = False  # whether the vertical axis is logarithmic, once the sheet has chosen it
     categories: tuple[str, ...] = ()  # names of the x values 0, 1, ...
-    has_band: bool = False  # whether an interval was drawn as a band (set by ``drawing``)
-    has_bar: bool = False  # whether an interval was drawn as a bar
+    scale: str = "auto"  # "linear", "log", or "auto": the sheet chooses
     own_labels: dict[str, str] = field(default_factory=dict)  # keys x, y, title
     default_labels: dict[str, str] = field(default_factory=dict)
     fixed_limits: dict[str, Any] = field(default_factory=dict)  # keys left, right, bottom, top
-    curves: list[tuple[list[float], list[float]]] = field(default_factory=list)  # x and y of what is not measured
+
+    # what the sheet and ``drawing`` set
+    log: bool = False  # whether the vertical axis is logarithmic
+    has_band: bool = False  # whether an interval was drawn as a band
+    has_bar: bool = False  # whether an interval was drawn as a bar
 
     @property
     def lines_before(self) -> int:
@@ -160,28 +183,19 @@ class Panel:
         ``factor`` multiplies the values (100 for per cent).  ``failures`` plots one minus the values: on a logarithmic scale this
         separates curves that hide one another near 1.  A value of ``by`` has the same look in every panel of the figure.
         """
-        study, names = results.study, [a.name for a in results.study.axes]
+        study = results.study
         done = [point for point, tally in results if tally.trials]
         chosen = [point for point in done if _matches(point, at) and study.statistic(statistic).defined(point)]
-        count = {name: len({point[name] for point in chosen}) for name in names}
-        text_axes = {axis.name for axis in study.axes if axis.kind is str}  # axes of names cannot be the x of a line
-        x = x or max((name for name in names if name not in text_axes), key=lambda name: count[name])
-        if by is not None and count[x] <= 1 < count[by] and by not in text_axes:
-            x, by = by, x
-        keys = [*keys] or [name for name in names if name == by]
-        for name in names:  # an axis is added while two points of a line would have the same x
-            is_ambiguous = len({tuple(point[k] for k in (x, *keys)) for point in chosen}) < len(chosen)
-            if is_ambiguous and name not in (x, *keys) and count[name] > 1:
-                keys = [k for k in names if k in (name, *keys)]
-        whole = [key for key, _ in group_points(study, done, keys)]
+        x, keys = _choose_axes(study, chosen, x, by, keys)
+        all_keys = [key for key, _ in group_points(study, done, keys)]
         before = self.lines_before
         for key, points in group_points(study, chosen, keys):
             points.sort(key=lambda point: study.axis(x).sort_key(point[x]))
             found = [results.read(study.statistic(statistic), point)[0] for point in points]
             estimates = [_scale_estimate(e.complement if failures else e, factor) for e in found]
-            look = line_style(before + whole.index(key), before + len(whole))
+            look = line_style(before + all_keys.index(key), before + len(all_keys))
             label = key_text(key) if self.owns_axes else full_label(results, chosen, statistic, x, keys, key)
-            self.drawn.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
+            self.measured_lines.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
         self.by = self.by or tuple(keys)
         described = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
         self.default_labels = {**described, **self.default_labels}
@@ -199,11 +213,11 @@ class Panel:
         for i, (label, name) in enumerate(statistics.items()):
             added = Panel(self.axes, owns_axes=self.owns_axes)
             added.lines(results, name, x, None, at, factor)
-            for line in added.drawn:
+            for line in added.measured_lines:
                 line.label = ", ".join(filter(None, (label, line.label)))
-                place = i if len(added.drawn) == 1 else len(self.drawn)
+                place = i if len(added.measured_lines) == 1 else len(self.measured_lines)
                 line.look = line_style(before + place, before + len(statistics))
-                self.drawn.append(line)
+                self.measured_lines.append(line)
             self.default_labels |= {"x": added.default_labels["x"]}
             self.default_labels.setdefault("y", added.default_labels["y"])
         self.by = self.by or ("statistic",)
@@ -219,7 +233,7 @@ class Panel:
             label = key_text({name: point[name] for name in keys})
             values: list[float] = list(range(len(estimates)))
             look = line_style(i, len(points)) | {"drawstyle": "steps-mid"}
-            self.drawn.append(Line(label, values, estimates, [point] * len(values), look))
+            self.measured_lines.append(Line(label, values, estimates, [point] * len(values), look))
         self.scale = "linear" if self.scale == "auto" else self.scale
         self.by = self.by or ("shares", *keys)
         self.default_labels = {
@@ -243,12 +257,12 @@ class Panel:
         ``table_label`` is its name in tables if ``label`` is None.  ``points`` are the points of the study behind the pairs.
         """
         x, estimates = [list(column) for column in zip(*pairs, strict=True)] or ([], [])
-        place = len(self.drawn) if like is None else like
+        place = len(self.measured_lines) if like is None else like
         look = line_style(place, max(of, place + 1))
         if not self.owns_axes:
             label = ", ".join(filter(None, (self.prefix, label)))
-            look = line_style(self.lines_before + len(self.drawn), self.lines_before + of)
-        self.drawn.append(Line(label, x, estimates, [*points] or [None] * len(x), look, joined, table_label))
+            look = line_style(self.lines_before + len(self.measured_lines), self.lines_before + of)
+        self.measured_lines.append(Line(label, x, estimates, [*points] or [None] * len(x), look, joined, table_label))
 
     def add_statement(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
@@ -256,7 +270,7 @@ class Panel:
         """Add a statement of the paper: a level, or a function of the point, over the plotted points to which it applies."""
         found = {
             x: (y(point) if callable(y) else y)
-            for line in self.drawn
+            for line in self.measured_lines
             for x, point in zip(line.x, line.points, strict=True)
             if point is not None and where(point)
         }
@@ -265,29 +279,32 @@ class Panel:
             self.statements.append(Statement(at, [float(found[x]) for x in at], text, where))
 
     def reference(self, function: Callable[[Point], float], label: str) -> None:
-        """Add a closed form, a function of the point, as a dotted line in the look of each line, where it is finite."""
+        """Add a closed form, a function of the point, as a dotted line in the look of each line, where it is finite.
+
+        If the form depends on x alone, a single grey line stands for all of them, unless no two lines share an x.
+        """
         curves = []
-        for line in self.drawn:
+        for line in self.measured_lines:
             pairs = [(x, float(function(p))) for x, p in zip(line.x, line.points, strict=True) if p is not None]
             if pairs := [(x, y) for x, y in pairs if math.isfinite(y)]:
                 curves.append((pairs, {name: line.look[name] for name in ("color", "marker")}))
-        level = dict(pair for pairs, _ in curves for pair in pairs)
-        distinct = len(curves) > 1 and len(level) == sum(len(pairs) for pairs, _ in curves)  # no two lines share an x
-        if not distinct and all(level[x] == y for pairs, _ in curves for x, y in pairs):  # one value per x
-            curves = [(sorted(level.items()), {"color": GREY})] if level else []
+        by_x = dict(pair for pairs, _ in curves for pair in pairs)
+        have_disjoint_x = len(curves) > 1 and len(by_x) == sum(len(pairs) for pairs, _ in curves)
+        if not have_disjoint_x and all(by_x[x] == y for pairs, _ in curves for x, y in pairs):
+            curves = [(sorted(by_x.items()), {"color": GREY})] if by_x else []
         if curves:
             self.add_entry(label, color=GREY, linestyle=":", linewidth=1.2)
         for pairs, look in curves:
-            alone = {"marker": dashed_bar(5), "markersize": 40} if len(pairs) == 1 else {}
-            how = {"markersize": 3, "fillstyle": "none", "markevery": marker_step(len(pairs)), "gid": "reference"}
-            self.curve([x for x, _ in pairs], [y for _, y in pairs], label, **(how | look | alone))
+            single = {"marker": dashed_bar(5), "markersize": 40} if len(pairs) == 1 else {}
+            style = {"markersize": 3, "fillstyle": "none", "markevery": marker_step(len(pairs)), "gid": "reference"}
+            self.curve([x for x, _ in pairs], [y for _, y in pairs], label, **(style | look | single))
 
-    def curve(self, x: Sequence[float], y: Sequence[float], label: str, **how: Any) -> None:
-        """Add any other curve that is not measured: grey and dotted unless ``how`` (arguments of matplotlib) says otherwise."""
-        how = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1.5} | how
-        self.axes.plot(x, y, **how)
+    def curve(self, x: Sequence[float], y: Sequence[float], label: str, **style: Any) -> None:
+        """Draw any other curve that is not measured: grey and dotted unless ``style`` (for matplotlib) says otherwise."""
+        style = {"color": GREY, "linestyle": ":", "linewidth": 1.2, "zorder": 1.5} | style
+        self.axes.plot(x, y, **style)
         self.curves.append((list(x), list(y)))
-        self.add_entry(label, **how)
+        self.add_entry(label, **style)
 
     def marks(self, x: Sequence[float], y: Sequence[float], label: str) -> None:
         """Add exact or published values, which are not estimated, as open circles."""
@@ -301,16 +318,18 @@ class Panel:
         """Set limits that do not depend on the data: ``left``, ``right``, ``bottom``, ``top``.  Arrows keep their space below."""
         self.fixed_limits |= given
 
-    def add_entry(self, label: str, **how: Any) -> None:
+    def add_entry(self, label: str, **style: Any) -> None:
         """Add an entry to the legend, with a line of this look (arguments of matplotlib), unless it has one of this label."""
         from matplotlib.lines import Line2D
 
-        self.others.setdefault(label, Line2D([], [], **how))
+        self.others.setdefault(label, Line2D([], [], **style))
 
     @property
     def has_something(self) -> bool:
         """Whether the panel has anything to show: a value, a curve, or what a study drew directly on the axes."""
-        return any(not math.isnan(e.value) for line in self.drawn for e in line.estimates) or self.axes.has_data()
+        return (
+            any(not math.isnan(e.value) for line in self.measured_lines for e in line.estimates) or self.axes.has_data()
+        )
 
     @property
     def legend(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -321,13 +340,17 @@ class Panel:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
-        drawable = [line for line in self.drawn if any(is_drawable(e, self.log) or is_limit(e) for e in line.estimates)]
+        drawable = [
+            line for line in self.measured_lines if any(is_drawable(e, self.log) or is_limit(e) for e in line.estimates)
+        ]
         lines = {
             mathtext(line.entry or line.label): Line2D([], [], **line.plot_style)
             for line in drawable
             if line.label is not None
         }
-        zero = [line.label for line in self.drawn if line.label and line not in drawable and _is_known_zero(line)]
+        zero = [
+            line.label for line in self.measured_lines if line.label and line not in drawable and _is_known_zero(line)
+        ]
         lines |= {mathtext(f"{label}: 0 at every point"): Line2D([], [], linestyle="none") for label in zero}
         bar = Line2D([], [], color=GREY, linestyle="none", marker="|", markersize=9)
         interval = Patch(color=GREY, alpha=0.3, linewidth=0) if self.has_band else bar if self.has_bar else None
@@ -337,7 +360,7 @@ class Panel:
     @property
     def estimates(self) -> list[Estimate]:
         """All known estimates of the panel."""
-        return [e for line in self.drawn for e in line.estimates if not math.isnan(e.value)]
+        return [e for line in self.measured_lines for e in line.estimates if not math.isnan(e.value)]
 
     @property
     def labels(self) -> dict[str, str]:
@@ -355,7 +378,7 @@ class Panel:
         return self.labels.get("y", "")
 
     @property
-    def is_empty(self) -> bool:
+    def has_only_limits(self) -> bool:
         """Whether the panel has estimates and no trial had an event at any point."""
         return bool(self.estimates) and all(has_no_events(e) for e in self.estimates)
 

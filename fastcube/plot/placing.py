@@ -45,7 +45,7 @@ def find_limits(panel: Panel) -> tuple[float, float] | None:
         values = [v for v in values if v > min(seen) / 10] + ends
         stated = [v for v in stated if min(seen) / _MAX_STATEMENT_FACTOR < v < max(seen) * _MAX_STATEMENT_FACTOR]
         known = [v for v in known if v > min(seen) / _MAX_CURVE_FACTOR]
-    elif panel.is_empty:  # without any event, the upper limits determine the scale
+    elif panel.has_only_limits:  # without any event, the upper limits determine the scale
         stated = [v for v in stated + known if v < max(values) * _MAX_STATEMENT_FACTOR]
         known = []
     values += stated + known + [panel.fixed_limits[end] for end in ("bottom", "top") if end in panel.fixed_limits]
@@ -53,7 +53,7 @@ def find_limits(panel: Panel) -> tuple[float, float] | None:
     if not panel.log and max(seen) - min(seen) < widest and not panel.statements:
         far = 2 * min(values)  # a closer view would only show intervals
         values += [0.0] if far >= 0 else [far, 2 * max(values)]
-    space = _SCREEN_SPACE if panel.letters >= 10 else _PAPER_SPACE
+    space = _SCREEN_SPACE if panel.font_size >= 10 else _PAPER_SPACE
     return axis_limits(values, panel.log, space if ends else 0.04)
 
 
@@ -111,11 +111,11 @@ def _tick_positions(at: Sequence[float], along: Sequence[float], fraction: float
     return sorted(at[i] for i in kept)
 
 
-def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float) -> None:
+def set_x_axis(axes: Any, values: Sequence[float], integer: bool, font_size: float) -> None:
     """Set scale, limits and ticks of the horizontal axis, with ticks at the data if there is space for their labels.
 
     Otherwise the ticks are round numbers: for evenly spaced values that do not all fit, and for values with many digits.
-    ``letters`` is the size of the labels in points.
+    ``font_size`` is the size of the labels in points.
     """
     from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullFormatter
 
@@ -128,7 +128,7 @@ def set_x_axis(axes: Any, values: Sequence[float], integer: bool, letters: float
     axes.set_xlim(*(math.exp(x) if log else x for x in (low - pad, high + pad)))
     wide = axes.get_window_extent().width / axes.figure.dpi * 72
     gap, rounded = (
-        (0.6 * letters * many + 0.5 * letters) / wide for many in (max(len(f"{x:g}") for x in at), _ROUNDED)
+        (0.6 * font_size * many + 0.5 * font_size) / wide for many in (max(len(f"{x:g}") for x in at), _ROUNDED)
     )
     even = not log and len(at) > 2 and at[-1] - at[0] < 1.01 * (len(at) - 1) * _smallest_gap(at) * (at[-1] - at[0])
     short = len(at) == 1 or (len(at) <= _MANY and all(float(f"{x:.3g}") == x or float(x).is_integer() for x in at))

@@ -66,7 +66,7 @@ def selection_figure(
             raise ParameterError(f"x must be one axis for all results, got {along} and {at}: name it")
         names += [name for name in _drawn_names(results, along) if name not in names]
     varying = _varying_axes(several, along)
-    ends = [len(panel.drawn)]
+    ends = [len(panel.measured_lines)]
     for results, (chosen, _) in zip(several, selected, strict=True):
         axes = results.study.axes
         points = [point for point, tally in results if tally.trials]
@@ -74,16 +74,16 @@ def selection_figure(
         keys = sorted((name for name in keys if name != along), key=lambda name: name != by)
         panel.by += tuple(keys)
         for statistic in chosen:
-            before = len(panel.drawn)
+            before = len(panel.measured_lines)
             panel.lines(results, statistic.name, along, keys=keys)
             parts = [results.study.name] * (len(studies) > 1) + [statistic.name] * (len(chosen) > 1 or not keys)
-            for line in panel.drawn[before:] if panel.owns_axes else ():
+            for line in panel.measured_lines[before:] if panel.owns_axes else ():
                 line.label = ", ".join(filter(None, [*parts, line.label]))
-        ends.append(len(panel.drawn))
-    _distinguish_labels(several, [panel.drawn[a:b] for a, b in itertools.pairwise(ends)])
+        ends.append(len(panel.measured_lines))
+    _distinguish_labels(several, [panel.measured_lines[a:b] for a, b in itertools.pairwise(ends)])
     before = panel.lines_before
-    for i, line in enumerate(panel.drawn):
-        line.look, line.joined = line_style(before + i, before + len(panel.drawn)), not names
+    for i, line in enumerate(panel.measured_lines):
+        line.look, line.joined = line_style(before + i, before + len(panel.measured_lines)), not names
         if names and panel.owns_axes:
             line.x = [names.index(str(name)) for name in line.x]
     if log and (least := min((e.value for e in panel.estimates), default=0.0)) < 0:

@@ -167,7 +167,7 @@ class Sheet:
         self._panels: list[Panel] = []
         self._title = ""
         self._columns = 1
-        self._letters, self._dots = _STYLES[self._style]
+        self._font_size, self._dots = _STYLES[self._style]
         self.figure: Any = None
         self.fitting: list[int] = []  # indices of the panels with enough space, if others lack it
         self.left_out: list[int] = []  # indices of the panels without enough space
@@ -201,7 +201,7 @@ class Sheet:
         if max(self._numbers, default=1) > count:
             raise ParameterError(f"panels must be in [1, {count}] for this figure, got {max(self._numbers)}")
         prefix = [self._results[0].study.name, *shared_facts(self._results)[0].values()] if self._results else []
-        self._panels = [Panel(a, self._letters, self._given is None, ", ".join(prefix)) for a in axes]
+        self._panels = [Panel(a, self._font_size, self._given is None, ", ".join(prefix)) for a in axes]
         return self._panels
 
     def _lay_out(self, axes: list[Any]) -> None:
@@ -275,7 +275,7 @@ class Sheet:
         """Give the lines the requested labels.  Raises ParameterError if their number is another one."""
         if not self._labels:
             return
-        lines = [line for panel in self._panels for line in panel.drawn if line.label is not None]
+        lines = [line for panel in self._panels for line in panel.measured_lines if line.label is not None]
         own = dict.fromkeys(line.label for line in lines)
         if len(own) != len(self._labels):
             raise ParameterError(
@@ -322,7 +322,7 @@ class Sheet:
             for letter, panel in zip(string.ascii_lowercase, self._panels, strict=False):
                 panel.set_labels(title=f"({letter}) {panel.title}".strip())
         if self._title:
-            size = 1.1 * self._letters
+            size = 1.1 * self._font_size
             per_line = int(1.8 * self.figure.get_size_inches()[0] * 72 / size)
             self.figure.suptitle(wrap_mathtext(self._title, per_line), fontsize=size)
 
@@ -360,7 +360,7 @@ class Sheet:
 
     def _draw_legends(self) -> None:
         """Draw one legend under the panels if their lines differ by the same axes, else one under each, and then the caption."""
-        small = max(SMALLEST, 0.85 * self._letters)
+        small = max(SMALLEST, 0.85 * self._font_size)
         how: dict[str, Any] = {"fontsize": small, "frameon": False}
         entries = _legend_entries(self._panels) if self._has_one_legend else {}
         said = caption_text(self._results, self._panels) if self._results else ""
@@ -387,15 +387,15 @@ class Sheet:
             return 0
         rows, look = self._legend_layout(entries, columns, small)
         lines = 3.4 + 1.2 * panel.axes.get_xlabel().count("\n")  # height of the axis' numbers and label, in letters
-        under = ScaledTranslation(0, -lines * self._letters / 72, self.figure.dpi_scale_trans)
+        under = ScaledTranslation(0, -lines * self._font_size / 72, self.figure.dpi_scale_trans)
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
         place |= {"bbox_transform": panel.axes.transAxes + under}
         panel.axes.legend(entries.values(), entries.keys(), **how, **look, **place)
         return rows
 
-    def _legend_layout(self, entries: dict[str, Any], columns: int, letters: float) -> tuple[int, dict[str, Any]]:
+    def _legend_layout(self, entries: dict[str, Any], columns: int, font_size: float) -> tuple[int, dict[str, Any]]:
         """Return the rows of a legend below one of ``columns`` columns of panels, and its settings, as wide as fits."""
-        wide = self.figure.get_size_inches()[0] * 72 / columns / letters
+        wide = self.figure.get_size_inches()[0] * 72 / columns / font_size
         if not self._has_one_legend:
             wide *= _MAX_LEGEND_FRACTION
         widths = [0.58 * max(map(visible_length, label.splitlines())) + 4.4 for label in entries]
@@ -404,7 +404,7 @@ class Sheet:
         lines = sum(1 + label.count("\n") for label in entries)
         return math.ceil(lines / many), {"ncols": many, "columnspacing": 1.2, "handlelength": 2.2}
 
-    def _grow_figure(self, rows: int, letters: float) -> None:
+    def _grow_figure(self, rows: int, font_size: float) -> None:
         """Make the figure higher by the rows of a legend."""
         wide, high = self.figure.get_size_inches()
-        self.figure.set_size_inches(wide, high + rows * 1.6 * letters / 72)
+        self.figure.set_size_inches(wide, high + rows * 1.6 * font_size / 72)

@@ -84,9 +84,9 @@ def _figure(results: Results, sheet: Any) -> None:
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
         right.reference(lambda p: float(basic_fraction(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
-        below = len(right.drawn)
+        below = len(right.measured_lines)
         right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
-        for line in right.drawn[below:]:  # named in the legend with ROUTE's line of the same n
+        for line in right.measured_lines[below:]:  # named in the legend with ROUTE's line of the same n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
             line.look |= {"fillstyle": "none"}
         right.set_labels(y="fraction of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")

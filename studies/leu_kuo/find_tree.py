@@ -97,7 +97,7 @@ def _is_at_bound(point: Point) -> bool:
 
 def _mark_bound(panel: Any) -> None:
     """Mark Theorem 3's 2^(n-1) on each line."""
-    every = (row for line in panel.drawn for row in zip(line.x, line.estimates, line.points, strict=True))
+    every = (row for line in panel.measured_lines for row in zip(line.x, line.estimates, line.points, strict=True))
     if at := [(x, e.value) for x, e, point in every if _is_at_bound(point) and math.isfinite(e.value)]:
         panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
 

@@ -160,7 +160,7 @@ def _figure(results: Results, sheet: Any) -> None:
             like=i,
             of=len(sizes),
         )
-        colour = above.drawn[-1].look["color"]
+        colour = above.measured_lines[-1].look["color"]
         means = [row["min_degree"].value for row in rows]
         above.axes.plot(at, means, color=colour, linestyle=":", linewidth=1.2, zorder=1.5)
         below.series(

@@ -61,7 +61,9 @@ def test_lines_hide_one_another_on_the_scale_that_is_drawn():
             for name, events in shapes.items():
                 panel.series(name, [(x, proportion(e, 10_000)) for x, e in enumerate(events)])
         sheet.finish()
-        return [panel.axes.get_yscale() for panel in (above, below)], [line.entry is None for line in above.drawn]
+        return [panel.axes.get_yscale() for panel in (above, below)], [
+            line.entry is None for line in above.measured_lines
+        ]
 
     assert entries("") == (["linear", "log"], [False, False])
     assert entries("fraction") == (["log", "log"], [True, True])  # the scale of the other panel shows the difference
@@ -74,17 +76,17 @@ def test_few_lines_of_different_panels_keep_their_entries():
         for name in names:
             panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(SAME[0])])
     sheet.finish()
-    assert not any(line.entry for panel in (left, right) for line in panel.drawn)
+    assert not any(line.entry for panel in (left, right) for line in panel.measured_lines)
 
 
 def test_the_group_of_networks_names_its_degree():
     from fastcube.plot.grouping import group_lines
 
     panel = eight_lines(**OTHERS, hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
-    for line in panel.drawn:
+    for line in panel.measured_lines:
         line.points = [{"network": line.label, "n": 8}] * 3
     group_lines([panel])
-    assert {line.entry for line in panel.drawn[5:]} == {
+    assert {line.entry for line in panel.measured_lines[5:]} == {
         "three of degree 8 that coincide:\nhypercube, moebius0, crossed"
     }
 
@@ -95,7 +97,7 @@ def test_lines_that_differ_in_one_panel_are_not_grouped():
         for name, events in {**OTHERS, "f": SAME[0], "g": (0, 0, 9), "h": last}.items():
             panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(events)])
     sheet.finish()
-    assert not any(line.entry for panel in sheet._panels for line in panel.drawn)
+    assert not any(line.entry for panel in sheet._panels for line in panel.measured_lines)
 
 
 def test_the_hypercube_is_on_top_then_the_first():
@@ -140,7 +142,7 @@ def test_points_whose_neighbours_are_limits_stand_side_by_side():
     for name, events in (("a", 5), ("b", 6)):
         panel.series(name, [(1, proportion(0, 10**6)), (2, proportion(events, 1000))])
     sheet.finish()
-    assert [line.shift for line in panel.drawn] == [-2.5, 2.5]
+    assert [line.shift for line in panel.measured_lines] == [-2.5, 2.5]
 
 
 def test_a_limit_does_not_coincide_with_a_point_on_a_logarithmic_scale():

@@ -110,7 +110,7 @@ def test_a_closed_form_joins_lines_only_where_it_is_one_of_x(places, forms):
     panel = sheet.panel()
     for at in places:
         panel.series("what", [(x, MANY) for x in at])
-        panel.drawn[-1].points = [{"n": x} for x in at]
+        panel.measured_lines[-1].points = [{"n": x} for x in at]
     panel.reference(lambda point: 0.5, "one half")
     sheet.finish()
     assert [line.get_xdata().tolist() for line in artists(panel.axes, "reference")] == forms
@@ -122,7 +122,7 @@ def drawn_with(level, pairs):
     panel = sheet.panel()
     panel.scale = "log"
     panel.series("what", pairs)
-    panel.drawn[0].points = [{"n": x} for x, _ in pairs]
+    panel.measured_lines[0].points = [{"n": x} for x, _ in pairs]
     panel.add_statement(level, "said")
     sheet.finish()
     return panel.axes
@@ -149,7 +149,7 @@ def test_points_that_a_statement_does_not_speak_of_are_hollow():
     panel = sheet.panel()
     for f in (1, 2):
         panel.series(f"f = {f}", [(n, MANY) for n in (3, 4, 5)])
-        panel.drawn[-1].points = [{"n": n, "f": f} for n in (3, 4, 5)]
+        panel.measured_lines[-1].points = [{"n": n, "f": f} for n in (3, 4, 5)]
     panel.add_statement(0.95, "said", where=lambda point: 2 * point["f"] <= point["n"] and point["n"] < 5)
     sheet.finish()
     assert [line.get_xdata().tolist() for line in artists(panel.axes, STATEMENT)] == [[3, 4]]
@@ -184,7 +184,7 @@ def test_closed_forms_of_several_lines_have_their_markers():
     panel = sheet.panel()
     for f in (1, 2):
         panel.series(f"f = {f}", [(n, proportion(300 * f, 1000)) for n in (3, 4)])
-        panel.drawn[-1].points = [{"n": n, "f": f} for n in (3, 4)]
+        panel.measured_lines[-1].points = [{"n": n, "f": f} for n in (3, 4)]
     panel.reference(lambda point: point["f"] / 4, "a form")
     sheet.finish()
     forms = artists(panel.axes, "reference")
@@ -196,7 +196,7 @@ def test_levels_at_a_single_x_differ_by_their_dashes():
     sheet = Sheet()
     panel = sheet.panel()
     panel.series("what", [(1, MANY)])
-    panel.drawn[0].points = [{"n": 1}]
+    panel.measured_lines[0].points = [{"n": 1}]
     for level in (0.2, 0.4, 0.6):
         panel.add_statement(level, f"said {level}")
     sheet.finish()

@@ -62,7 +62,7 @@ def test_failures_are_one_minus_the_values():
     failures.lines(results, "some", x="a", by="b", failures=True)
     pairs = [
         (one, other)
-        for line, complement in zip(plain.drawn, failures.drawn, strict=True)
+        for line, complement in zip(plain.measured_lines, failures.measured_lines, strict=True)
         for one, other in zip(line.estimates, complement.estimates, strict=True)
     ]
     assert pairs and all(other == one.complement for one, other in pairs)

@@ -58,7 +58,7 @@ def test_figure_of_one_point_and_of_large_cubes():
 def test_an_axis_that_goes_with_x_makes_no_lines_of_its_own(fractions):
     panel = Panel(None)
     panel.lines(fractions, "rounds", x="n", at=lambda point: point["f"] == point["n"] - 4)  # one f for each n
-    assert len(panel.drawn) == 1 and len(panel.drawn[0].x) == 7
+    assert len(panel.measured_lines) == 1 and len(panel.measured_lines[0].x) == 7
 
 
 @pytest.mark.kernels
@@ -165,8 +165,8 @@ def test_a_distribution_says_which_values_are_held():
 def test_all_axes_that_vary_tell_lines_apart(fractions):
     panel = Panel(None)
     panel.lines(fractions, "rounds", x="n", at=lambda point: point["n"] < 7)
-    assert [line.label for line in panel.drawn] == [f"f = {f}" for f in range(1, 8)]
+    assert [line.label for line in panel.measured_lines] == [f"f = {f}" for f in range(1, 8)]
     panel = Panel(None)
     panel.compare(fractions, {"mean": "unsafe_fraction", "whole": "all_unsafe"}, x="n", at={"f": 3})
-    assert [line.label for line in panel.drawn] == ["mean", "whole"]
-    assert all(len(line.x) == 8 for line in panel.drawn)
+    assert [line.label for line in panel.measured_lines] == ["mean", "whole"]
+    assert all(len(line.x) == 8 for line in panel.measured_lines)

@@ -24,7 +24,7 @@ def _number(x: float) -> str:
 def _table(panel: Panel) -> dict[str, Any]:
     """Return the content of a panel: one row per x, one column per line.  ``drawn`` says whether any point is visible."""
     labels = panel.labels
-    lines: list[Line] = [line for line in panel.drawn if line.x]
+    lines: list[Line] = [line for line in panel.measured_lines if line.x]
     at = sorted({x for line in lines for x in line.x})
     log = panel.axes is not None and panel.axes.get_yscale() == "log"
     columns: list[dict[str, Any]] = []
@@ -77,7 +77,7 @@ def lines_text(tables: list[dict[str, Any]]) -> str:
 
 def _value_range_text(panel: Panel) -> str:
     """Return the range of a panel's values as text: ``values from 0.0012 to 0.93``."""
-    values = [e.value for line in panel.drawn for e in line.estimates if not math.isnan(e.value)]
+    values = [e.value for line in panel.measured_lines for e in line.estimates if not math.isnan(e.value)]
     return f", values from {min(values):.2g} to {max(values):.2g}" if values else ""
 
 
