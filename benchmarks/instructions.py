@@ -38,7 +38,7 @@ BLOCKS = (
     ("sample faults by a rate", "unsafe-critical", "rate.unsafe_digits", "compare_digits"),
     ("a round of whole cubes", "unsafe-fraction", "small.SMALL_8", "run_cubes_round"),
     ("count close faults", "survival", "few.SURVIVAL_FEW_16", "_close_fault_lanes"),
-    ("walk past faults", "routing-rate", "rate.routing_rate", "walk_batch"),
+    ("move past faults", "routing-rate", "rate.routing_rate", "move_messages"),
     ("walk in a dual-cube", "dualcube-routing", "scalar.ROUTES", "_advance_walks"),
     ("order the dimensions of a tree", "find-tree", "lanes.find_tree_lanes", "find_orders"),
     ("costs of all orders", "optimal-tree", "lattice_lanes.optimal_tree_lanes", "_find_tails"),

@@ -13,6 +13,7 @@ from ..errors import ParameterError, check_range, is_many, join_alternatives, sh
 from ..kernels.machine.captured_values import unwrap_function
 from ..kernels.routing.layout import MAX_SEARCHED_DIMENSION
 from ..kernels.routing_rules.layout import (
+    MOST_RULES,
     NAMES,
     PROMISING_RULES,
     REFERENCE,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
 #: Largest number of faulty nodes, and of faulty links.
 MAX_FAULTS = 65536
-
-#: Largest number of rules in one table.
-_MAX_RULES = 64
 
 #: The axes of studies of rules.
 AXES = (
@@ -404,8 +402,8 @@ def routing_rules_study(rules: Sequence[Any], *, compared_with: Any = None) -> S
         raise ParameterError(f"rules must be a list of rules, got {short_repr(rules)}")
     chosen = tuple(rules)
     names = tuple(rule_name(rule) for rule in chosen)
-    if not 1 <= len(names) <= _MAX_RULES or len(set(names)) < len(names):
-        raise ParameterError(f"rules must be 1 to {_MAX_RULES} of different names, got {', '.join(names) or 'none'}")
+    if not 1 <= len(names) <= MOST_RULES or len(set(names)) < len(names):
+        raise ParameterError(f"rules must be 1 to {MOST_RULES} of different names, got {', '.join(names) or 'none'}")
     reference = _find_reference(compared_with, names)
     layout = make_layout(names, reference)
     kernel, alternatives = _make_kernel_choosers(chosen, names, reference)

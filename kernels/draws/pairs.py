@@ -31,6 +31,7 @@ BATCH = 512
 #: Up to this number of label bits, a trial without a pair is tested for having two nonfaulty nodes at all.
 SEARCHED_BITS = 19
 
+#: Number of candidates after which a waiting trial is searched by itself, and after which it is discarded.
 _FEW_PAIRS = 2**10
 _MOST_PAIRS = 2**20
 # With this number of trials, a vector of trials wastes as many lanes as a vector of candidates of one trial.
@@ -65,19 +66,19 @@ def pair_arrays():
 
 
 @block(always=True)
-def _label_mask(lazy):
-    return simd.splat((ONE << np.uint64(lazy.bits)) - ONE)
+def _label_mask(source):
+    return simd.splat((ONE << np.uint64(source.bits)) - ONE)
 
 
 @block
-def _too_few_nonfaulty(status, lazy):
+def _too_few_nonfaulty(status, source):
     """Whether fewer than two of all nodes are nonfaulty."""
     lanes = simd.iota(simd.splat(status))
     count = 0
-    for node in range(0, np.int64(1) << lazy.bits, 8):
+    for node in range(0, np.int64(1) << source.bits, 8):
         found = status_lanes(simd.splat(status), simd.splat(np.uint64(node)) + lanes)
-        inside = (simd.splat(np.uint64(node)) + lanes) <= _label_mask(lazy)
-        count += popcount(simd.bits(inside & (simd.splat(lazy.limit) <= found)))
+        inside = (simd.splat(np.uint64(node)) + lanes) <= _label_mask(source)
+        count += popcount(simd.bits(inside & (simd.splat(source.limit) <= found)))
         if count >= 2:
             return False
     return True
@@ -93,37 +94,37 @@ def _valid_pairs(keys, limit, s, t):
 
 
 @block(always=True)
-def _draw_candidates(lazy, trials, i):
+def _draw_candidates(source, trials, i):
     """Return candidate pair number ``i`` of trial ``trials``, lane by lane: of eight trials, or eight pairs of one trial."""
-    s, t = philox.mixed_lanes(lazy.key, trials, i, simd.splat(philox.PAIRS))
-    return s & _label_mask(lazy), t & _label_mask(lazy)
+    s, t = philox.mixed_lanes(source.key, trials, i, simd.splat(philox.PAIRS))
+    return s & _label_mask(source), t & _label_mask(source)
 
 
 @block(always=True)
-def _status_keys(lazy, trials, i, status):
+def _status_keys(source, trials, i, status):
     """Return the status keys of these candidates: ``status``, or word i of each trial's block."""
-    if not lazy.whole:
+    if not source.whole:
         return status
     one = simd.splat(ONE)
-    even, odd = philox.mixed_lanes(lazy.key, trials, i >> one, simd.splat(philox.STATUS_KEYS))
+    even, odd = philox.mixed_lanes(source.key, trials, i >> one, simd.splat(philox.STATUS_KEYS))
     return simd.select((i & one) == one, odd, even)
 
 
 @block
-def _find_valid_pair(first, at, n, lazy, pairs):
+def _find_valid_pair(first, at, n, source, pairs):
     """Append the first valid candidate, from number ``first`` on, of the waiting trial ``at``; return False if there is none."""
-    unchecked = lazy.bits <= SEARCHED_BITS and not lazy.whole
+    unchecked = source.bits <= SEARCHED_BITS and not source.whole
     trial = simd.splat(pairs.waiting_trials[at])
     status = simd.splat(pairs.waiting_keys[at])
     for i in range(first, _MOST_PAIRS, 8):
         if unchecked and i > _FEW_PAIRS:
-            if _too_few_nonfaulty(pairs.waiting_keys[at], lazy):
+            if _too_few_nonfaulty(pairs.waiting_keys[at], source):
                 return False
             unchecked = False
         numbers = simd.splat(np.uint64(i)) + simd.iota(status)
-        s, t = _draw_candidates(lazy, trial, numbers)
-        status = _status_keys(lazy, trial, numbers, status)
-        valid = _valid_pairs(status, lazy.limit, s, t)
+        s, t = _draw_candidates(source, trial, numbers)
+        status = _status_keys(source, trial, numbers, status)
+        valid = _valid_pairs(status, source.limit, s, t)
         if i + 8 > _MOST_PAIRS:
             valid &= first_lanes(np.int64(_MOST_PAIRS - i))
         if valid:
@@ -152,7 +153,7 @@ def _queue_trials(count, bad, status, trial, pairs):
 
 
 @block(always=True)
-def _draw_waiting(n, count, lazy, pairs):
+def _draw_waiting(n, count, source, pairs):
     """Sample pairs of the trials whose first candidate was not valid, and return the number of pairs.
 
     One candidate of eight trials at a time is tested while many trials wait, then eight candidates of one trial.
@@ -164,39 +165,39 @@ def _draw_waiting(n, count, lazy, pairs):
             active = first_lanes(count - v)
             status, trial = simd.load(pairs.waiting_keys, v), simd.load(pairs.waiting_trials, v)
             number = simd.splat(np.uint64(i))
-            s, t = _draw_candidates(lazy, trial, number)
-            status = _status_keys(lazy, trial, number, status)
-            valid = _valid_pairs(status, lazy.limit, s, t) & active
+            s, t = _draw_candidates(source, trial, number)
+            status = _status_keys(source, trial, number, status)
+            valid = _valid_pairs(status, source.limit, s, t) & active
             n = _append_pairs(n, valid, status, s, t, trial, pairs)
             left = _queue_trials(left, active & ~valid, status, trial, pairs)
         count = left
         i += 1
     for v in range(count):
-        n += np.int64(_find_valid_pair(i, v, n, lazy, pairs))
+        n += np.int64(_find_valid_pair(i, v, n, source, pairs))
     return n
 
 
 @block(always=True)
-def _split_trials(start, wanted, candidates, n, count, lazy, pairs):
+def _split_trials(start, wanted, candidates, n, count, source, pairs):
     """Append the wanted trials among eight: valid ones to the pairs, invalid ones to the waiting trials."""
     status, s, t = candidates
-    s = s & _label_mask(lazy)
-    t = t & _label_mask(lazy)
+    s = s & _label_mask(source)
+    t = t & _label_mask(source)
     trial = simd.splat(np.uint64(start)) + simd.iota(status)
-    valid = _valid_pairs(status, lazy.limit, s, t) & wanted
+    valid = _valid_pairs(status, source.limit, s, t) & wanted
     return _append_pairs(n, valid, status, s, t, trial, pairs), _queue_trials(
         count, wanted & ~valid, status, trial, pairs
     )
 
 
 @block(always=True)
-def draw_pairs(first, stop, lazy, pairs):
+def draw_pairs(first, stop, source, pairs):
     """Sample trials first .. stop - 1, at most BATCH of them, into ``pairs``, in no particular order.
 
     Parameters
     ----------
     first, stop : int64
-    lazy : PairSource
+    source : PairSource
         2 <= bits <= 62, not checked.
     pairs : Pairs
         From ``pair_arrays``.
@@ -211,12 +212,12 @@ def draw_pairs(first, stop, lazy, pairs):
     count = np.int64(0)
     of_status, of_pair = philox.STATUS_KEYS, philox.PAIRS
     for start in range(first - first % 16, stop, 16):
-        b, later = np.uint64(start), np.uint64(start + 8)
-        status = philox.prepare_lanes(lazy.key, b, of_status), philox.prepare_lanes(lazy.key, later, of_status)
-        ends = philox.prepare_lanes(lazy.key, b, of_pair), philox.prepare_lanes(lazy.key, later, of_pair)
-        four = philox.four_word_lanes(lazy.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
+        now, later = np.uint64(start), np.uint64(start + 8)
+        status = philox.prepare_lanes(source.key, now, of_status), philox.prepare_lanes(source.key, later, of_status)
+        ends = philox.prepare_lanes(source.key, now, of_pair), philox.prepare_lanes(source.key, later, of_pair)
+        four = philox.four_word_lanes(source.key, (status[0], status[1], ends[0], ends[1]), (ZERO, ZERO, ZERO, ZERO))
         even, odd = simd.quarters(four[0]), simd.quarters(four[1])
         wanted, wanted_later = valid_lanes(start, 1, 8, first, stop), valid_lanes(start + 8, 1, 8, first, stop)
-        n, count = _split_trials(start, wanted, (even[0], even[2], odd[2]), n, count, lazy, pairs)
-        n, count = _split_trials(start + 8, wanted_later, (even[1], even[3], odd[3]), n, count, lazy, pairs)
-    return _draw_waiting(n, count, lazy, pairs)
+        n, count = _split_trials(start, wanted, (even[0], even[2], odd[2]), n, count, source, pairs)
+        n, count = _split_trials(start + 8, wanted_later, (even[1], even[3], odd[3]), n, count, source, pairs)
+    return _draw_waiting(n, count, source, pairs)

@@ -41,14 +41,26 @@ _record1, _record1_minimal = make_recorders(ROUTING_RATE, "route1")
 _record2, _record2_minimal = make_recorders(ROUTING_RATE, "route2")
 
 
+class World(NamedTuple):
+    """The faults of one trial, decided on demand."""
+
+    key: U64  #: key of the nodes' statuses
+    limit: U64  #: ``nodes.threshold`` of the rate
+
+
+@block(always=True)
+def is_faulty_node(world, x):
+    """Whether node ``x`` is faulty."""
+    return status(world.key, x) < world.limit
+
+
 @block(always=True)
 def _is_blocked(world, x, bit):
-    """Whether the node ``x ^ bit`` is faulty; ``world`` is (status key, threshold)."""
-    return status(world[0], x ^ bit) < world[1]
+    return is_faulty_node(world, x ^ bit)
 
 
 _route1, _route2 = make_route_rules(_is_blocked)
-walk1, walk2 = make_simulator(_route1), make_simulator(_route2, searching=True)
+simulate_route1, simulate_route2 = make_simulator(_route1), make_simulator(_route2, searching=True)
 
 
 class RatePoint(NamedTuple):
@@ -59,35 +71,46 @@ class RatePoint(NamedTuple):
     k: I64
 
 
+class Messages(NamedTuple):
+    """The messages of a batch that are under way."""
+
+    keys: Words  #: status key of the trial
+    nodes: Words  #: the node that the message has reached
+    rest: Words  #: dimensions left to correct
+    untried: Words  #: of these, the dimensions not yet tried at this node
+    numbers: Words  #: index of the trial in the batch, with _BLOCKED_FLAG once the message has found a fault
+
+
 class Batch(NamedTuple):
     """Scratch memory of a batch of trials; made by ``batch_for``."""
 
     pairs: Pairs
-    way: Words  #: 5 rows: key, node, dimensions left, dimensions left to try at this node, and number of each message
-    ended: Words  #: 2 rows: dimensions left and number of messages that cannot continue
+    messages: Messages
+    ended_rest: Words  #: dimensions left of the messages that cannot continue
+    ended_numbers: Words  #: their numbers
     search: SearchScratch
 
 
 @scratch
 def batch_for(k):
-    size = BATCH + 16
-    return Batch(pair_arrays(), np.zeros((5, size), np.uint64), np.zeros((2, size), np.uint64), search_scratch_for(k))
+    rows = np.zeros((7, BATCH + 16), np.uint64)
+    messages = Messages(rows[0], rows[1], rows[2], rows[3], rows[4])
+    return Batch(pair_arrays(), messages, rows[5], rows[6], search_scratch_for(k))
 
 
 @block(always=True)
-def _append_walks(at, chosen, key, node, rest, ask, number, batch):
+def _append_messages(at, chosen, key, node, rest, untried, number, messages):
     """Write the chosen lanes to the messages under way; return their new number."""
-    way = batch.way
-    simd.store_compressed(way[0], at, chosen, key)
-    simd.store_compressed(way[1], at, chosen, node)
-    simd.store_compressed(way[2], at, chosen, rest)
-    simd.store_compressed(way[3], at, chosen, ask)
-    simd.store_compressed(way[4], at, chosen, number)
+    simd.store_compressed(messages.keys, at, chosen, key)
+    simd.store_compressed(messages.nodes, at, chosen, node)
+    simd.store_compressed(messages.rest, at, chosen, rest)
+    simd.store_compressed(messages.untried, at, chosen, untried)
+    simd.store_compressed(messages.numbers, at, chosen, number)
     return at + popcount(chosen)
 
 
 @block(always=True)
-def _start_walks(drawn, batch):
+def _start_messages(drawn, batch):
     """Start the messages that need more than one link; return their number."""
     zero = simd.splat(ZERO)
     eight = simd.iota(zero)
@@ -98,56 +121,57 @@ def _start_walks(drawn, batch):
         far = (rest & (rest - 1)) != zero
         number = simd.splat(np.uint64(v)) + eight
         key = simd.load(batch.pairs.keys, v)
-        count = _append_walks(count, simd.bits(far) & first_lanes(drawn - v), key, s, rest, rest, number, batch)
+        chosen = simd.bits(far) & first_lanes(drawn - v)
+        count = _append_messages(count, chosen, key, s, rest, rest, number, batch.messages)
     return count
 
 
 @block
-def walk_batch(drawn, limit, deep, batch):
+def move_messages(drawn, limit, ends_at_fault, batch):
     """Move messages from s towards t, by nearer neighbours alone, until each is one link away or cannot continue.
 
     Returns
     -------
     ended : int64
-        Number of messages that cannot continue: with ``deep`` those that found a fault, otherwise those that found all
-        nearer neighbours faulty.
-    reported : int64
+        Number of messages that cannot continue: with ``ends_at_fault`` those that found a fault, otherwise those that
+        found all nearer neighbours faulty.
+    blocked : int64
         Number of messages that found a fault.
     """
     one = simd.splat(ONE)
     zero = simd.splat(ZERO)
     least = simd.splat(limit)
-    reported_bit = simd.splat(_BLOCKED_FLAG)
-    count = _start_walks(drawn, batch)
+    flag = simd.splat(_BLOCKED_FLAG)
+    count = _start_messages(drawn, batch)
     ended = np.int64(0)
-    reported = np.int64(0)
-    way = batch.way
+    blocked = np.int64(0)
+    messages = batch.messages
     while count > 0:
         kept = np.int64(0)
         for v in range(0, count, 8):
             live = first_lanes(count - v)
-            key, node, rest = simd.load(way[0], v), simd.load(way[1], v), simd.load(way[2], v)
-            ask, number = simd.load(way[3], v), simd.load(way[4], v)
-            bit = simd.top_bit(ask)
+            key, node, rest = simd.load(messages.keys, v), simd.load(messages.nodes, v), simd.load(messages.rest, v)
+            untried, number = simd.load(messages.untried, v), simd.load(messages.numbers, v)
+            bit = simd.top_bit(untried)
             there = node ^ bit
             passed = least <= status_lanes(key, there)
             node = simd.select(passed, there, node)
             rest = simd.select(passed, rest ^ bit, rest)
-            ask = simd.select(passed, rest, ask ^ bit)
+            untried = simd.select(passed, rest, untried ^ bit)
             stopped = live & ~simd.bits(passed)
             far = simd.bits((rest & (rest - one)) != zero) & live
             if stopped:
-                reported += popcount(stopped & simd.bits((number & reported_bit) == zero))
-                number = simd.select(simd.mask(number, stopped), number | reported_bit, number)
-                out = stopped if deep else stopped & simd.bits(ask == zero)
+                blocked += popcount(stopped & simd.bits((number & flag) == zero))
+                number = simd.select(simd.mask(number, stopped), number | flag, number)
+                out = stopped if ends_at_fault else stopped & simd.bits(untried == zero)
                 if out:
-                    simd.store_compressed(batch.ended[0], ended, out, rest)
-                    simd.store_compressed(batch.ended[1], ended, out, number)
+                    simd.store_compressed(batch.ended_rest, ended, out, rest)
+                    simd.store_compressed(batch.ended_numbers, ended, out, number)
                     ended += popcount(out)
                     far &= ~out
-            kept = _append_walks(kept, far, key, node, rest, ask, number, batch)
+            kept = _append_messages(kept, far, key, node, rest, untried, number, messages)
         count = kept
-    return ended, reported
+    return ended, blocked
 
 
 @block
@@ -165,28 +189,28 @@ def _sum_distances(drawn, batch):
 
 
 @block
-def _finish_batch(ended, drawn, reported, first, point, batch, tally):
+def _finish_batch(ended, drawn, blocked, first, point, batch, tally):
     """Route the messages that could not continue, and count the batch."""
-    limit, whole, k = point
+    whole, k = point.whole, point.k
     total, squares = _sum_distances(drawn, batch)
     for j in range(ended):
-        i = np.int64(batch.ended[1, j] & ~_BLOCKED_FLAG)
+        i = np.int64(batch.ended_numbers[j] & ~_BLOCKED_FLAG)
         s, t = batch.pairs.sources[i], batch.pairs.targets[i]
         h = popcount(s ^ t)
         total -= h
         squares -= h * h
-        world = (batch.pairs.keys[i], limit)
-        at = np.int64(batch.pairs.trials[i])
+        world = World(batch.pairs.keys[i], point.limit)
+        trial = np.int64(batch.pairs.trials[i])
         if k == 1:
-            rest = batch.ended[0, j]
-            links1 = walk1(world, t ^ rest, t, whole, k, batch.search)
+            rest = batch.ended_rest[j]
+            links1 = simulate_route1(world, t ^ rest, t, whole, k, batch.search)
             links1 += h - popcount(rest) if links1 >= 0 else np.int64(0)
             links2 = links1
         else:
-            links1 = walk1(world, s, t, whole, k, batch.search)
-            links2 = walk2(world, s, t, whole, k, batch.search)
-        _record1(tally, links1, h, at)
-        _record2(tally, links2, h, at)
+            links1 = simulate_route1(world, s, t, whole, k, batch.search)
+            links2 = simulate_route2(world, s, t, whole, k, batch.search)
+        _record1(tally, links1, h, trial)
+        _record2(tally, links2, h, trial)
         tally[_MINIMAL1] += links1 == h
         tally[_MINIMAL2] += links2 == h
         tally[_LIMIT] += links2 == LIMIT
@@ -198,7 +222,7 @@ def _finish_batch(ended, drawn, reported, first, point, batch, tally):
         for place in range(drawn):
             least = min(least, batch.pairs.trials[place])
     tally[_VALID] += drawn
-    tally[_ROUTE_DELIVERED] += drawn - reported
+    tally[_ROUTE_DELIVERED] += drawn - blocked
     tally[_MINIMAL1] += minimal
     tally[_MINIMAL2] += minimal
     _record1_minimal(tally, minimal, total, squares, np.int64(least))
@@ -212,10 +236,10 @@ def routing_rate(key, first, stop, params, tally):
     limit = threshold(params[RATE])
     k = np.int64(params[RATE_K])
     whole = (ONE << np.uint64(n)) - ONE
-    lazy = PairSource(key, limit, n, True)
+    source = PairSource(key, limit, n, True)
     batch = batch_for(k)
     for begin in range(first, stop, BATCH):
         end = min(begin + BATCH, stop)
-        drawn = draw_pairs(begin, end, lazy, batch.pairs)
-        ended, reported = walk_batch(drawn, limit, k > 1, batch)
-        _finish_batch(ended, drawn, reported, begin, RatePoint(limit, whole, k), batch, tally)
+        drawn = draw_pairs(begin, end, source, batch.pairs)
+        ended, blocked = move_messages(drawn, limit, k > 1, batch)
+        _finish_batch(ended, drawn, blocked, begin, RatePoint(limit, whole, k), batch, tally)

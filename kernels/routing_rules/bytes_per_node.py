@@ -28,7 +28,7 @@ from ..routing.bytes_per_node import (
     simulate_route3,
 )
 from ..routing.rules import LOST, STUCK, SearchScratch, search_scratch_for
-from .layout import NAMES, REFERENCE, F, N, make_layout
+from .layout import MOST_RULES, NAMES, REFERENCE, F, N, make_layout
 from .rules import POINT_KEY, REFUSED, TRIAL_NUMBER, make_bounded_rules
 from .safety_status import LEVELS, VECTORS
 from .scalar import make_rules_runner, make_trial_recorder
@@ -49,17 +49,17 @@ class World(NamedTuple):
 
 
 class Status(NamedTuple):
-    lacks: (
-        Cells  #: (2, 2^n) by kind and node: bit k is set if bit k of its safety vector is not, or its level is below k
-    )
-    listed: Cells  #: (2, 2^n) by kind, the nodes with a bit in ``lacks``
-    counts: Ints  #: (2) by kind, the number of listed nodes; -1 before statuses are computed
+    """Safety statuses of one trial; the first index is the kind, LEVELS or VECTORS."""
+
+    lacks: Cells  #: (2, 2^n): bit k of a node's entry is set if bit k of its vector is not, or its level is below k
+    listed: Cells  #: (2, 2^n): the nodes with a bit in ``lacks``
+    counts: Ints  #: (2): number of listed nodes; -1 before statuses are computed
 
 
 class Workspace(NamedTuple):
     world: World
     status: Status
-    links: Ints  #: result of each rule
+    results: Ints  #: result of each rule
 
 
 @scratch
@@ -78,7 +78,7 @@ def set_up(params):
         np.empty(nodes, np.uint64),
     )
     status = Status(np.zeros((2, nodes), np.uint16), np.empty((2, nodes), np.uint16), np.full(2, -1))
-    return Workspace(world, status, np.zeros(64, np.int64))
+    return Workspace(world, status, np.zeros(MOST_RULES, np.int64))
 
 
 # ---------------------------------------------------------------- safety statuses
@@ -107,12 +107,12 @@ def _compute_status(world, status, kind):
     for v in range(near.size):
         near[v] = 0
     for k in range(1, world.n):
-        one, two, known = np.uint16(1 << k), np.uint16(2 << k), count
+        this_bit, next_bit, known = np.uint16(1 << k), np.uint16(2 << k), count
         for stage in range(3):  # count the neighbours that lack bit k, then compare the counts, then clear them
             for i in range(known):
-                if lacks[listed[i]] & one:
+                if lacks[listed[i]] & this_bit:
                     if kind == LEVELS:
-                        lacks[listed[i]] |= two
+                        lacks[listed[i]] |= next_bit
                     for d in range(world.n):
                         w = np.int64(listed[i]) ^ (np.int64(1) << d)
                         if stage == 0:
@@ -123,7 +123,7 @@ def _compute_status(world, status, kind):
                             if not lacks[w]:
                                 listed[count] = w
                                 count += 1
-                            lacks[w] |= two
+                            lacks[w] |= next_bit
     status.counts[kind] = count
 
 
@@ -274,27 +274,27 @@ _RULES = dict(zip(NAMES, (_route, _route1, _route3, _levels, _vectors, _a1, _dfs
 
 def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kernel:
     """Return the kernel of a table of built-in rules at (n, f, 0) = params, n <= 12."""
-    walk = make_rules_runner([_RULES[name] for name in names])
-    enter, count = make_trial_recorder(make_layout(names, reference), names, reference), len(names)
+    run_rules = make_rules_runner([_RULES[name] for name in names])
+    record_trial, count = make_trial_recorder(make_layout(names, reference), names, reference), len(names)
 
     @block
     def run_byte_trial(key, t, params, scratch, tally):
-        world, status, links = scratch
+        world, status, results = scratch
         faults = world.faults
         mark_nodes(key, t, world.n, world.f, faults.marks, faults.nodes, faults.ends)
         world.closed[0] = mark_unsafe_nodes(faults, world.f)
         world.now[POINT_KEY], world.now[TRIAL_NUMBER] = key, np.uint64(t)
         _forget_status(status)
         s, to = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
-        walk(world, status, s, to, links)
+        run_rules(world, status, s, to, results)
         h = popcount(s ^ to)
         least = np.int64(-1)
         for i in range(count):
-            if links[i] == h:
+            if results[i] == h:
                 least = h
         if least < 0:
             least = find_distance(faults, s, to, world.n, FAULTY)
-        enter(tally, links, h, least >= 0, np.int64(least == h), t)
+        record_trial(tally, results, h, least >= 0, np.int64(least == h), t)
 
     return trials_kernel(set_up, run_byte_trial)
 

@@ -83,34 +83,34 @@ def _classify_queue_vector(work, lanes):
     s, t = simd.load(cells, 2 * lanes * f), simd.load(cells, 2 * lanes * (f + 1))
     zero = s - s
     difference = s ^ t
-    lost = simd.no_lane(s)
-    one, two, together = lost, lost, lost
+    on_path = simd.no_lane(s)
+    one_between, two_between, shared = on_path, on_path, on_path
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
-        e, r = x ^ s, x ^ t
-        lost = lost | is_on_path(e, r, zero)
-        between = (e & ~difference) == zero
-        two = two | (one & between)
-        one = one | between
-        outside = (e | r) & ~simd.load(work.masks, lanes * i)
-        together = together | (outside == zero)
-    return simd.bits(lost), simd.bits(two), simd.bits(together)
+        from_s, from_t = x ^ s, x ^ t
+        on_path = on_path | is_on_path(from_s, from_t, zero)
+        between = (from_s & ~difference) == zero
+        two_between = two_between | (one_between & between)
+        one_between = one_between | between
+        outside = (from_s | from_t) & ~simd.load(work.masks, lanes * i)
+        shared = shared | (outside == zero)
+    return simd.bits(on_path), simd.bits(two_between), simd.bits(shared)
 
 
 @block(always=True)
-def _skip_user_rules(work, easy, trials, lanes, tally):
+def _skip_user_rules(work, chosen, trials, lanes, tally):
     """Do nothing: replaces the block of ``_make_unclustered_evaluator`` if there are no users' rules."""
 
 
 def _make_unclustered_evaluator(evaluate: Any) -> Any:
-    """Return the block ``evaluate_lanes(work, easy, trials, lanes, tally)``: users' rules in trials without close faults."""
+    """Return the block ``evaluate_lanes(work, chosen, trials, lanes, tally)``: users' rules in trials without close faults."""
 
     @block
-    def evaluate_lanes(work, easy, trials, lanes, tally):
+    def evaluate_lanes(work, chosen, trials, lanes, tally):
         faults, labels, f = work.scratch.world.faults, work.samples.labels, work.f
-        while easy:
-            i = lowest(easy)
-            easy &= easy - ONE
+        while chosen:
+            i = lowest(chosen)
+            chosen &= chosen - ONE
             at = trials.at + i
             for j in range(f):
                 faults.labels[j] = labels[at + j * lanes]
@@ -143,119 +143,120 @@ def _make_queue_evaluator(evaluate: Any) -> Any:
     return evaluate_column
 
 
-def _make_queue_closer(evaluate: Any, evaluate_own: Any, wandering: bool, leaving: bool) -> Any:
+def _make_queue_closer(evaluate: Any, evaluate_user_rules: Any, wanders: bool, user_rule_wanders: bool) -> Any:
     """Return the block ``close_queue(work, least, lanes, tally)``, which decides the first vector of queued trials.
 
-    The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  Arguments as
-    of ``_make_filter``, and ``wandering``: some built-in rule may leave a free first path.
+    The block does nothing with fewer than ``least`` trials in the queue; it returns whether the queue holds trials.  The
+    arguments are as for ``_make_filter``, and ``wanders`` says whether a built-in rule is in WANDERING_RULES.
     """
-    owning = evaluate_own is not None
-    one, one_own = _make_queue_evaluator(evaluate), _make_queue_evaluator(evaluate_own or evaluate)
+    has_user_rules = evaluate_user_rules is not None
+    evaluate_column = _make_queue_evaluator(evaluate)
+    evaluate_users_in_column = _make_queue_evaluator(evaluate_user_rules or evaluate)
 
     @block
     def close_queue(work, least, lanes, tally):
         queue = work.queue
         if queue.filled[0] < least:
             return queue.filled[0] > 0
-        lost, two, together = _classify_queue_vector(work, lanes)
+        on_path, two_between, shared = _classify_queue_vector(work, lanes)
         live = first_lanes(queue.filled[0], lanes)
-        hard = together | (two if wandering else two & lost)
-        easy = live & ~hard
-        mine = (easy if leaving else easy & lost) if owning else ZERO
-        while mine:
-            one_own(work, lowest(mine), lanes, tally)
-            mine &= mine - ONE
-        for which in range(2):
-            count_decided(work, easy, sieve.decode_trial(queue, lanes, lowest(easy) & 63), which)
-            easy &= ~lost
-        hard &= live
-        while hard:
-            one(work, lowest(hard), lanes, tally)
-            hard &= hard - ONE
+        undecided = shared | (two_between if wanders else two_between & on_path)
+        decided = live & ~undecided
+        rest = (decided if user_rule_wanders else decided & on_path) if has_user_rules else ZERO
+        while rest:
+            evaluate_users_in_column(work, lowest(rest), lanes, tally)
+            rest &= rest - ONE
+        for which in range(2):  # DECIDED, FREE_PATH; & 63: the lowest of no lanes is 64, whose trial is not used
+            count_decided(work, decided, sieve.decode_trial(queue, lanes, lowest(decided) & 63), which)
+            decided &= ~on_path
+        undecided &= live
+        while undecided:
+            evaluate_column(work, lowest(undecided), lanes, tally)
+            undecided &= undecided - ONE
         sieve.drop_first_vector(queue, lanes)
         return queue.filled[0] > 0
 
     return close_queue
 
 
-def _make_filter(run_trial: Any, evaluate_own: Any, leaving: bool) -> Any:
+def _make_filter(run_trial: Any, evaluate_user_rules: Any, user_rule_wanders: bool) -> Any:
     """Return the filter block for ``make_sieve``.
 
-    ``evaluate_own`` evaluates users' rules in trials where the built-in rules are decided, or is None.  ``leaving``: some user's
-    rule may leave a free first path.
+    ``evaluate_user_rules`` evaluates users' rules in trials where the built-in rules are decided, or is None.
+    ``user_rule_wanders`` says whether a user's rule may leave a free first path.
     """
-    own = _skip_user_rules if evaluate_own is None else _make_unclustered_evaluator(evaluate_own)
+    evaluate_lanes = (
+        _skip_user_rules if evaluate_user_rules is None else _make_unclustered_evaluator(evaluate_user_rules)
+    )
 
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
         n = work.samples.n
-        hit, again, lost, _ = inspect_vector(work, trials, lanes)
+        close, repeated, on_path, _ = inspect_vector(work, trials, lanes)
         wanted = sieve.wanted_lanes(trials, lanes)
-        if n > 32:
-            hit |= lost
-        hit &= wanted
-        easy = wanted ^ hit
-        own(work, easy if leaving else easy & lost, trials, lanes, tally)
-        count_decided(work, easy, trials.start + lowest(easy), DECIDED)
-        free = easy & ~lost
+        undecided = (close | on_path if n > 32 else close) & wanted
+        decided = wanted ^ undecided
+        evaluate_lanes(work, decided if user_rule_wanders else decided & on_path, trials, lanes, tally)
+        count_decided(work, decided, trials.start + lowest(decided), DECIDED)
+        free = decided & ~on_path
         count_decided(work, free, trials.start + lowest(free), FREE_PATH)
-        if hit == ZERO:
+        if undecided == ZERO:
             return False
-        while n > 32 and hit:
-            run_trial(trials.key, sieve.trial_in_lane(trials, lowest(hit)), work.params, work.scratch, tally)
-            hit &= hit - ONE
-        sieve.queue_trials(work.queue, work.samples, trials, hit, again, lanes)
+        while n > 32 and undecided:
+            run_trial(trials.key, sieve.trial_in_lane(trials, lowest(undecided)), work.params, work.scratch, tally)
+            undecided &= undecided - ONE
+        sieve.queue_trials(work.queue, work.samples, trials, undecided, repeated, lanes)
         return n <= 32
 
     return filter_vector
 
 
-def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, owning: bool) -> Any:
+def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, has_user_rules: bool) -> Any:
     """Return the block ``record_decided(work, n, tally)``, which tallies the trials that lanes have decided.
 
     ROUTE delivers only if the first path is free.  In these trials, and in no others, users' rules are decided as well.
-    If there are users' rules (``owning``), they are evaluated in all other trials, and rules compared there.
+    If there are users' rules, they are evaluated in all other trials, and rules compared there.
     """
-    compared = () if owning else compared_rules(names, reference)
+    compared = () if has_user_rules else compared_rules(names, reference)
     pairs = tuple(
         (int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")), 1 if reference == "route" else -1)
         for name in compared
         if "route" in (name, reference)
     )
-    comparing = len(pairs) > 0
-    partly = tuple(name == "route" or name not in NAMES for name in names)
-    route = "route" in names
+    has_pairs = len(pairs) > 0
+    kinds = tuple(FREE_PATH if name == "route" or name not in NAMES else DECIDED for name in names)
+    has_route = "route" in names
     delivered = tuple(int(layout.counter(f"{name}_delivered")) for name in names)
-    minimal = tuple(int(layout.counter(f"{name}_at_hamming")) for name in names)
-    loss = int(layout.counter("route_loss")) if route else 0
+    at_hamming = tuple(int(layout.counter(f"{name}_at_hamming")) for name in names)
+    route_loss = int(layout.counter("route_loss")) if has_route else 0
     most = tuple(int(layout.maximum(f"{name}_most")) for name in names)
     wrong = tuple(int(layout.maximum(f"{name}_wrong")) for name in promising_rules(names))
     possible = tuple(int(layout.counter(name)) for name in ("hamming_path_exists", "hamming_path_known"))
     reachable = int(layout.counter("reachable"))
-    count, kept = len(names), len(wrong)
+    count, promising_count = len(names), len(wrong)
 
     @block
     def record_decided(work, n, tally):
-        every, free = work.counted[DECIDED], work.counted[FREE_PATH]
+        decided, lost_by_route = work.counted[DECIDED], work.counted[DECIDED] - work.counted[FREE_PATH]
         for i in range(count):
-            decided = free if partly[i] else every
-            tally[delivered[i]] += decided
-            tally[minimal[i]] += decided
-            if decided:
-                offer(tally, most[i], np.int64(0), work.first[FREE_PATH if partly[i] else DECIDED])
-        if every and kept:
-            for i in range(kept):
+            trials = work.counted[kinds[i]]
+            tally[delivered[i]] += trials
+            tally[at_hamming[i]] += trials
+            if trials:
+                offer(tally, most[i], np.int64(0), work.first[kinds[i]])
+        if decided and promising_count:
+            for i in range(promising_count):
                 offer(tally, wrong[i], np.int64(0), work.first[DECIDED])
-        if comparing:
-            for gain, difference, sign in pairs:
-                tally[gain] += sign * (every - free)
-                tally[difference] += every - free
+        if has_pairs:
+            for diff_slot, differs_slot, sign in pairs:
+                tally[diff_slot] += sign * lost_by_route
+                tally[differs_slot] += lost_by_route
         for slot in possible:
-            tally[slot] += every
+            tally[slot] += decided
         if n <= MAX_SEARCHED_DIMENSION:
-            tally[reachable] += every
-            if route:
-                tally[loss] += every - free
+            tally[reachable] += decided
+            if has_route:
+                tally[route_loss] += lost_by_route
 
     return record_decided
 
@@ -263,33 +264,32 @@ def make_decided_recorder(layout: Layout, names: Sequence[str], reference: str, 
 def make_lanes_kernel(
     width: int,
     names: Sequence[str],
-    own: Mapping[str, Any] | None = None,
+    user_rules: Mapping[str, Any] | None = None,
     code: Any = None,
     reference: str = REFERENCE,
 ) -> Kernel:
     """Return the kernel of a table of rules in lanes of ``width`` bits, at (n, f, 0) = params, 1 < f <= 2^(n-1) - 2.
 
-    ``own`` maps names to users' rules.  If one of them may leave a free first path, n <= 32 and at least one built-in rule are
-    required.  ``code`` is the function of the first user's rule.
+    ``user_rules`` maps names to users' rules.  If one of them may leave a free first path, n <= 32 and at least one built-in rule
+    are required.  ``code`` is the function of the first user's rule.
     """
     word = {16: np.uint16, 32: np.uint32}[width]
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
-    own = own or {}
-    layout, rules = (
-        make_layout(names, reference),
-        tuple(own[name] if name in own else RULES[name.upper()] for name in names),
+    users = user_rules or {}
+    layout = make_layout(names, reference)
+    rules = tuple(users[name] if name in users else RULES[name.upper()] for name in names)
+    variant, cache = name_variant(*users.values()) if users else ("", True)
+    wanders = not set(WANDERING_RULES).isdisjoint(names)
+    user_rule_wanders = not all(map(fallback_of, users.values()))
+    evaluate_user_rules = make_user_rule_evaluator(users, names, layout, reference) if users else None
+    sift_trials = sieve.make_sieve(
+        _make_filter(make_trial(rules, names, layout, reference), evaluate_user_rules, user_rule_wanders),
+        _make_queue_closer(
+            make_evaluator(rules, names, layout, reference), evaluate_user_rules, wanders, user_rule_wanders
+        ),
     )
-    known, cache = name_variant(*own.values()) if own else ("", True)
-    wandering = not set(WANDERING_RULES).isdisjoint(names)
-    leaving = not all(map(fallback_of, own.values()))
-    evaluate_own = make_user_rule_evaluator(own, names, layout, reference) if own else None
-    evaluate = make_evaluator(rules, names, layout, reference)
-    sift = sieve.make_sieve(
-        _make_filter(make_trial(rules, names, layout, reference), evaluate_own, leaving),
-        _make_queue_closer(evaluate, evaluate_own, wandering, leaving),
-    )
-    decided = [name for name in names if not (leaving and name in own)]
-    decide = make_decided_recorder(layout, decided, reference, bool(own))
+    decided = [name for name in names if not (user_rule_wanders and name in users)]
+    record_decided = make_decided_recorder(layout, decided, reference, bool(users))
 
     @scratch
     def workspace_for(params, first, stop):
@@ -305,14 +305,14 @@ def make_lanes_kernel(
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{known}", cache=cache, code=code)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{variant}", cache=cache, code=code)
     def routing_rules_lanes(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
             work.scratch.world.now[POINT_KEY] = key
-            sift(key, first, stop, work, lanes, tally)
-            decide(work, work.samples.n, tally)
+            sift_trials(key, first, stop, work, lanes, tally)
+            record_decided(work, work.samples.n, tally)
 
     return routing_rules_lanes
 

@@ -24,13 +24,15 @@ from ..draws.nodes import node_label
 from ..machine import neighbours, simd
 from ..machine.bits import ALL_BITS, ONE, ZERO
 from ..machine.jit import block
+from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
 from .safety_status import LEVELS
 
 _63 = np.uint64(63)
 _6 = np.uint64(6)
 _3 = np.uint64(3)
 
-#: Indices of planes: preferred and spare neighbours of the sources, two planes of nodes without a safety status, faults.
+#: Indices of planes: preferred and spare neighbours of the sources, two planes of nodes without a safety status, and from FAULTY
+#: on one plane of faults for each group.
 _PREFERRED, _SPARE, _NO_STATUS, FAULTY = np.int64(0), np.int64(1), np.int64(2), np.int64(4)
 
 
@@ -38,6 +40,12 @@ _PREFERRED, _SPARE, _NO_STATUS, FAULTY = np.int64(0), np.int64(1), np.int64(2), 
 def plane_words(n):
     """Return the number of words of a plane: rows of eight trials, and at the end a row of zeros."""
     return 8 * ((np.int64(1) << (n - 6)) + 1)
+
+
+@block(always=True)
+def group_offset(column, n):
+    """Return the index of the first word of the faults of the group of eight trials that contains ``column``."""
+    return (FAULTY + (column >> 3)) * plane_words(n)
 
 
 # ---------------------------------------------------------------- marking faults
@@ -50,9 +58,21 @@ def _sequence_label(work, key, t, k, n, column, lanes):
 
 
 @block(always=True)
+def _word_of_node(at, x):
+    """Return the index of the word with node x in one trial's lane of a plane: a row of eight words per 64 nodes."""
+    return np.uint64(at) + (x >> _6 << _3)
+
+
+@block(always=True)
 def _is_marked(planes, at, x):
     """Return 1 if node x is in one trial's lane of a plane, else 0."""
-    return planes[np.uint64(at) + (x >> _6 << _3)] >> (x & _63) & ONE
+    return planes[_word_of_node(at, x)] >> (x & _63) & ONE
+
+
+@block(always=True)
+def _mark(planes, at, x):
+    """Mark node x in one trial's lane of a plane."""
+    planes[_word_of_node(at, x)] |= ONE << (x & _63)
 
 
 @block(always=True, stored=True)
@@ -63,26 +83,26 @@ def place_trial(work, key, t, n, column, lanes, at):
     from them and from each other.  A number of labels above ``work.ready`` is written as ``work.ready + 1``.
     """
     f, planes = work.f, work.planes
-    got, k = np.int64(0), np.int64(f)
+    distinct, k = np.int64(0), np.int64(f)
     for i in range(f):  # as if all labels were distinct
         x = np.uint64(work.labels[lanes * i + column])
-        got += np.int64(ONE ^ _is_marked(planes, at, x))
-        planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
-    while got < f:
+        distinct += np.int64(ONE ^ _is_marked(planes, at, x))
+        _mark(planes, at, x)
+    while distinct < f:
         x = _sequence_label(work, key, t, k, n, column, lanes)
-        got += np.int64(ONE ^ _is_marked(planes, at, x))
-        planes[np.uint64(at) + (x >> _6 << _3)] |= ONE << (x & _63)
+        distinct += np.int64(ONE ^ _is_marked(planes, at, x))
+        _mark(planes, at, x)
         k += 1
-    work.ends[2 * lanes + column] = min(k, work.ready + 1)  # more than all rows: a lane might not hold k
-    s = ALL_BITS
-    for i in range(2):
+    work.ends[NEEDED * lanes + column] = min(k, work.ready + 1)  # more than all rows: a lane might not hold k
+    s = ALL_BITS  # no node, for the first end
+    for end in range(2):  # SOURCES, DESTINATIONS
         x = _sequence_label(work, key, t, k, n, column, lanes)
         k += 1
         while x == s or _is_marked(planes, at, x):
             x = _sequence_label(work, key, t, k, n, column, lanes)
             k += 1
         s = x
-        work.ends[lanes * i + column] = x
+        work.ends[end * lanes + column] = x
 
 
 @block(always=True)
@@ -95,15 +115,16 @@ def _node_bit(x, v):
 def place_eight(work, column, lanes, at):
     """Do ``place_trial`` for eight trials with n <= 8, four words each; return the lanes that need more labels than sampled.
 
-    Words a .. d hold all labels so far, words fa .. fd the faults.  ``got`` is the number of distinct labels, of which the next
-    after the f faults are s and t.  ``many`` is the number of labels that contain the faults.  For n < 8 the four stores go past
-    the plane and clear the beginning of the next group's, so groups are placed in ascending order.
+    Words a .. d hold all labels so far, words fa .. fd the faults, and words ha .. hd label k.  ``distinct`` is the number of
+    distinct labels, of which the next after the f faults are s and t.  ``needed`` is the number of labels that contain the
+    faults.  For n < 8 the four stores go past the plane and clear the beginning of the next group's, so groups are placed in
+    ascending order.
     """
     f, labels, planes = work.f, work.labels, work.planes
     zero, one = simd.splat(ZERO), simd.splat(ONE)
     a, b, c, d = zero, zero, zero, zero
-    got, many, s, t = zero, simd.splat(np.uint64(f)), zero, zero
-    wanted, all_ = simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2))
+    distinct, needed, s, t = zero, simd.splat(np.uint64(f)), zero, zero
+    faults, faults_and_ends = simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2))
     fa, fb, fc, fd = zero, zero, zero, zero
     k = np.int64(0)
     while k < work.ready:
@@ -113,27 +134,26 @@ def place_eight(work, column, lanes, at):
         new = met == zero
         a, b, c, d = a | ha, b | hb, c | hc, d | hd
         if k >= f:
-            here = new & (got == wanted)
-            s = simd.select(here, x, s)
-            t = simd.select(new & (got == (wanted + one)), x, t)
-            more = new & ~(wanted <= got)
-            fa, fb = fa | simd.select(more, ha, zero), fb | simd.select(more, hb, zero)
-            fc, fd = fc | simd.select(more, hc, zero), fd | simd.select(more, hd, zero)
-            many = many + simd.select(wanted <= got, zero, one)
-        got = simd.select(new, got + one, got)
+            s = simd.select(new & (distinct == faults), x, s)
+            t = simd.select(new & (distinct == (faults + one)), x, t)
+            is_fault = new & ~(faults <= distinct)
+            fa, fb = fa | simd.select(is_fault, ha, zero), fb | simd.select(is_fault, hb, zero)
+            fc, fd = fc | simd.select(is_fault, hc, zero), fd | simd.select(is_fault, hd, zero)
+            needed = needed + simd.select(faults <= distinct, zero, one)
+        distinct = simd.select(new, distinct + one, distinct)
         k += 1
         if k == f:
             fa, fb, fc, fd = a, b, c, d
-        elif k > f and simd.bits(all_ <= got) == np.uint64(255):
+        elif k > f and simd.bits(faults_and_ends <= distinct) == np.uint64(255):
             break
     simd.store(planes, at, fa)
     simd.store(planes, at + 8, fb)
     simd.store(planes, at + 16, fc)
     simd.store(planes, at + 24, fd)
-    simd.store_narrow(work.ends, column, s)
-    simd.store_narrow(work.ends, lanes + column, t)
-    simd.store_narrow(work.ends, 2 * lanes + column, many)
-    return ~simd.bits(all_ <= got) & np.uint64(255)
+    simd.store_narrow(work.ends, SOURCES * lanes + column, s)
+    simd.store_narrow(work.ends, DESTINATIONS * lanes + column, t)
+    simd.store_narrow(work.ends, NEEDED * lanes + column, needed)
+    return ~simd.bits(faults_and_ends <= distinct) & np.uint64(255)
 
 
 # ---------------------------------------------------------------- safety statuses
@@ -146,7 +166,7 @@ def mark_neighbours(work, n, column, slots):
     s, t = simd.load_wide(work.queued, column), simd.load_wide(work.queued, slots + column)
     zero, one = s - s, simd.splat(ONE)
     difference = s ^ t
-    place = s & simd.splat(_63)
+    place = s & simd.splat(_63)  # in the row of the source
     preferred, spare = zero, zero
     for i in range(6):
         bit = simd.splat(ONE << np.uint64(i))
@@ -154,14 +174,14 @@ def mark_neighbours(work, n, column, slots):
         wanted = (difference & bit) != zero
         preferred = preferred | simd.select(wanted, hot, zero)
         spare = spare | simd.select(wanted, zero, hot)
-    own = s >> simd.splat(_6)
+    own_row = s >> simd.splat(_6)
     high = difference >> simd.splat(_6)
     hot = one << place
     for v in range(size // 8 - 1):
-        d = own ^ simd.splat(np.uint64(v))
-        beside = simd.select((d & (d - one)) == zero, hot, zero)
-        wanted = (d & high) != zero
-        here = d == zero
+        across = own_row ^ simd.splat(np.uint64(v))
+        beside = simd.select((across & (across - one)) == zero, hot, zero)  # the neighbour in row v, if there is one
+        wanted = (across & high) != zero
+        here = across == zero
         simd.store(planes, _PREFERRED * size + 8 * v, simd.select(here, preferred, simd.select(wanted, beside, zero)))
         simd.store(planes, _SPARE * size + 8 * v, simd.select(here, spare, simd.select(wanted, zero, beside)))
     return simd.popcount(difference)
@@ -169,14 +189,14 @@ def mark_neighbours(work, n, column, slots):
 
 @block(always=True)
 def _count_four(c, a, b, x, y):
-    """Add four more bits per node to the counts in bit planes c, up to fifteen."""
+    """Add four more bits per node, a, b, x and y, to the counts in bit planes c, up to fifteen, by full adders."""
     c0, c1, c2, c3 = c
-    p = simd.majority(c0, a, b)
+    carry1 = simd.majority(c0, a, b)
     c0 = c0 ^ a ^ b
-    q = simd.majority(c0, x, y)
+    carry2 = simd.majority(c0, x, y)
     c0 = c0 ^ x ^ y
-    r = simd.majority(c1, p, q)
-    return c0, c1 ^ p ^ q, c2 ^ r, c3 ^ (c2 & r)
+    carry3 = simd.majority(c1, carry1, carry2)
+    return c0, c1 ^ carry1 ^ carry2, c2 ^ carry3, c3 ^ (c2 & carry3)
 
 
 @block(always=True)

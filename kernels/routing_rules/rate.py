@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..cube.labels import LabelSet, label_set
-from ..draws.nodes import status, threshold
+from ..draws.nodes import threshold
 from ..draws.pairs import BATCH, Pairs, PairSource, draw_pairs, pair_arrays
 from ..machine.array_types import Ints, Words
 from ..machine.bits import ONE, ZERO, highest_bit, popcount
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
-from ..routing.rate import walk1
+from ..routing.rate import World, is_faulty_node, simulate_route1
 from ..routing.rules import LOST, SearchScratch, search_scratch_for
 from .layout import BLIND_RULES, RATE, ROUTING_RULES_RATE, N
 from .rules import make_bounded_rules
@@ -31,7 +31,7 @@ def _blocked_bits(world, x, whole):
     while rest:
         bit = rest & (ZERO - rest)
         rest ^= bit
-        if status(world[0], x ^ bit) < world[1]:
+        if is_faulty_node(world, x ^ bit):
             out |= bit
     return out
 
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
     search: SearchScratch
     seen: LabelSet
     came: Words
-    links: Ints  #: result of each rule
+    results: Ints  #: result of each of BLIND_RULES
 
 
 @scratch
@@ -55,7 +55,7 @@ def set_up(n):
         search_scratch_for(np.int64(1)),
         label_set(deep),
         np.zeros(deep, np.uint64),
-        np.zeros(8, np.int64),
+        np.zeros(len(BLIND_RULES), np.int64),
     )
 
 
@@ -65,31 +65,34 @@ def _first_path(world, s, t):
     u = s
     while u != t:
         u ^= highest_bit(u ^ t)
-        if status(world[0], u) < world[1]:
+        if is_faulty_node(world, u):
             return LOST
     return popcount(s ^ t)
 
+
+#: Indices of BLIND_RULES.
+_ROUTE, _ROUTE1, _A1, _DFS, _SIDETRACK = range(len(BLIND_RULES))
 
 _VALID = int(ROUTING_RULES_RATE.counter("valid"))
 _record_route = make_route_recorder(ROUTING_RULES_RATE, BLIND_RULES)
 
 
 @block
-def _evaluate_trial(key, world, s, t, n, at, scratch, tally):
+def _evaluate_trial(key, world, s, t, n, trial, scratch, tally):
     """Route by all rules and tally; if ROUTE delivers, ROUTE1, A1 and DFS take the same path."""
     whole = (ONE << np.uint64(n)) - ONE
     h = popcount(s ^ t)
-    links = scratch.links
-    links[0] = _first_path(world, s, t)
-    if links[0] == h:
-        links[1], links[2], links[3] = h, h, h
+    results = scratch.results
+    results[_ROUTE] = _first_path(world, s, t)
+    if results[_ROUTE] == h:
+        results[_ROUTE1], results[_A1], results[_DFS] = h, h, h
     else:
-        links[1] = walk1(world, s, t, whole, np.int64(1), scratch.search)
-        links[2] = _a1(world, s, t, whole, scratch.came)
-        links[3] = h if links[2] == h else _dfs(world, s, t, whole, scratch.came, scratch.seen)
-    links[4] = _sidetrack(world, s, t, whole, n, key, np.uint64(at))
+        results[_ROUTE1] = simulate_route1(world, s, t, whole, np.int64(1), scratch.search)
+        results[_A1] = _a1(world, s, t, whole, scratch.came)
+        results[_DFS] = h if results[_A1] == h else _dfs(world, s, t, whole, scratch.came, scratch.seen)
+    results[_SIDETRACK] = _sidetrack(world, s, t, whole, n, key, np.uint64(trial))
     for i in range(len(BLIND_RULES)):
-        _record_route(tally, i, links[i], h, at)
+        _record_route(tally, i, results[i], h, trial)
 
 
 @kernel(TRIALS_SIGNATURE)
@@ -97,14 +100,14 @@ def ROUTING_RULES_RATE_SINGLE(key, first, stop, params, tally):  # noqa: N802  (
     """Run trials at (n, rate) = params, 2 <= n <= 62, 0 <= rate < 1; see ``layout.ROUTING_RULES_RATE``."""
     n = np.int64(params[N])
     limit = threshold(params[RATE])
-    lazy = PairSource(key, limit, n, True)
+    source = PairSource(key, limit, n, True)
     scratch = set_up(n)
     pairs = scratch.pairs
     for begin in range(first, stop, BATCH):
-        count = draw_pairs(begin, min(begin + BATCH, stop), lazy, pairs)
+        count = draw_pairs(begin, min(begin + BATCH, stop), source, pairs)
         tally[_VALID] += count
         for i in range(count):
-            world = (pairs.keys[i], limit)
+            world = World(pairs.keys[i], limit)
             _evaluate_trial(
                 key, world, pairs.sources[i], pairs.targets[i], n, np.int64(pairs.trials[i]), scratch, tally
             )

@@ -248,30 +248,35 @@ def make_evaluator(rules: Sequence[Any], names: Sequence[str], layout: Layout, r
         h = popcount(s ^ t)
         find_facts(world, s, t)
         run_rules(world, status, s, t, results)
-        is_delivered, is_minimal = False, False
+        some_delivers, some_at_hamming = False, False
         for i in range(count):
-            is_delivered |= results[i] >= 0
-            is_minimal |= results[i] == h
+            some_delivers |= results[i] >= 0
+            some_at_hamming |= results[i] == h
         minimal = (
             np.int64(1)
-            if is_minimal or world.facts[FAULTS_BETWEEN] < h
+            if some_at_hamming or world.facts[FAULTS_BETWEEN] < h
             else has_minimal_path(world.faults, s, t, world.between)
         )
         reach = False
         if world.n <= MAX_SEARCHED_DIMENSION:
-            reach = is_delivered or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
+            reach = some_delivers or minimal == 1 or find_shortest_length(world.faults, s, t, world.n, world.cube) >= 0
         record_trial(tally, results, h, reach, minimal, trial)
 
     return evaluate
 
 
-def make_user_rule_evaluator(user_rules: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str) -> Any:
+def make_user_rule_evaluator(
+    user_rules: Mapping[str, Any], names: Sequence[str], layout: Layout, reference: str
+) -> Any:
     """Return the block ``evaluate(scratch, s, t, trial, tally)`` for users' rules.
 
     It is for trials whose built-in rules lanes have counted.  In these trials a nonfaulty path exists, else lanes would not have
     decided the built-in rules.  All of these deliver, but ROUTE only if its path is free.
     """
-    run_rules, record_rules = make_rules_runner(tuple(user_rules.values())), make_rules_recorder(layout, tuple(user_rules))
+    run_rules, record_rules = (
+        make_rules_runner(tuple(user_rules.values())),
+        make_rules_recorder(layout, tuple(user_rules)),
+    )
     places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(user_rules)}
     record_compared = make_comparison_recorder(layout, names, reference, places)
 

@@ -34,6 +34,9 @@ from .safety_status import (
     stride,
 )
 
+#: Indices of STATUS_NAMES.
+_LEE_HAYES, _WU_FERNANDEZ, _BY_LEVELS, _BY_VECTORS = range(len(STATUS_NAMES))
+
 
 class Scratch(NamedTuple):
     n: I64
@@ -41,7 +44,7 @@ class Scratch(NamedTuple):
     status: SafetyStatus
     marked: Words  #: (3, words): marked nodes, those of the next round, and nodes marked in the first round
     marks: Words  #: see ``rounds.run_marked_rounds``
-    safe: Ints  #: (4): nodes of the subcubes that each definition calls safe
+    safe: Ints  #: (4): nodes of the subcubes that each definition of STATUS_NAMES calls safe
     rounds: Ints  #: (4): rounds of each definition
 
 
@@ -49,12 +52,12 @@ class Scratch(NamedTuple):
 def set_up(params):
     """Return scratch memory for trials at (n, f, links) = params."""
     n, f, links = np.int64(params[N]), np.int64(params[F]), np.int64(params[LINKS])
-    status = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
+    words = stride(min(n, np.int64(MOST_PLANE_DIMENSIONS)))
     return Scratch(
         n,
         faults_for(n, f, links, np.int64(2)),
         safety_status_for(n, f, links),
-        np.zeros((3, status), np.uint64),
+        np.zeros((3, words), np.uint64),
         np.empty(count_marks_words(min(n, np.int64(MOST_PLANE_DIMENSIONS))), np.uint64),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
@@ -80,7 +83,10 @@ def _is_missing_nodes(status, at, size):
 
 @block
 def _mark_safe_nodes(scratch, d, size):
-    """Mark the subcube computed last by Wu and Fernandez's rule; return the number of safe nodes and of rounds."""
+    """Mark the subcube computed last by Wu and Fernandez's rule; return the number of safe nodes and of rounds.
+
+    A nonfaulty node is marked if two neighbours are faulty, or three are faulty or marked.
+    """
     nonfaulty = scratch.status.nonfaulty
     old, new = scratch.marked[0], scratch.marked[1]
     for w in range(size):
@@ -89,16 +95,17 @@ def _mark_safe_nodes(scratch, d, size):
     while True:
         more = ZERO
         for w in range(size):
-            f1, f2, c1, c2, c3 = ZERO, ZERO, ZERO, ZERO, ZERO
+            faulty1, faulty2 = ZERO, ZERO  # nodes with that many faulty neighbours
+            closed1, closed2, closed3 = ZERO, ZERO, ZERO  # nodes with that many faulty or marked neighbours
             for i in range(d):
                 x = ~neighbour_word(nonfaulty, w, i)
-                f2 |= f1 & x
-                f1 |= x
+                faulty2 |= faulty1 & x
+                faulty1 |= x
                 x |= neighbour_word(old, w, i)
-                c3 |= c2 & x
-                c2 |= c1 & x
-                c1 |= x
-            new[w] = nonfaulty[w] & (f2 | c3)
+                closed3 |= closed2 & x
+                closed2 |= closed1 & x
+                closed1 |= x
+            new[w] = nonfaulty[w] & (faulty2 | closed3)
             more |= new[w] & ~old[w]
         if more == ZERO:
             break
@@ -121,25 +128,25 @@ def _add_subcube(scratch, i):
         return False
     at = status.start[LEVELS, i]
     last = _count_plane_nodes(status, at, size)
-    least = np.int64(0)
+    last_round = np.int64(0)
     for k in range(1, status.depth[LEVELS, i]):
         here = _count_plane_nodes(status, at + k * size, size)
         if here < last:  # some node has level k
-            least = np.int64(k)
+            last_round = np.int64(k)
         last = here
-    safe[2] += last + _count_own_full(status, at, d, size, status.depth[LEVELS, i])
-    rounds[2] = max(rounds[2], least)
+    safe[_BY_LEVELS] += last + _count_own_full(status, at, d, size, status.depth[LEVELS, i])
+    rounds[_BY_LEVELS] = max(rounds[_BY_LEVELS], last_round)
     if faults.size[1] == 0:
         count, steps = _mark_safe_nodes(scratch, d, size)
-        safe[1] += count
-        rounds[1] = max(rounds[1], steps)
+        safe[_WU_FERNANDEZ] += count
+        rounds[_WU_FERNANDEZ] = max(rounds[_WU_FERNANDEZ], steps)
     status.used[0] = 0
     compute_planes(status, faults, i, VECTORS)
     at, depth = status.start[VECTORS, i], status.depth[VECTORS, i]
-    safe[3] += _sum_planes(status, at, depth, size)
+    safe[_BY_VECTORS] += _count_nodes_in_all_planes(status, at, depth, size)
     for k in range(2, depth + 1):
         if _is_missing_nodes(status, at + (k - 1) * size, size):
-            rounds[3] = max(rounds[3], k - 1)
+            rounds[_BY_VECTORS] = max(rounds[_BY_VECTORS], k - 1)
     status.used[0] = 0
     return True
 
@@ -159,7 +166,7 @@ def _count_own_full(status, at, d, size, depth):
 
 
 @block
-def _sum_planes(status, at, depth, size):
+def _count_nodes_in_all_planes(status, at, depth, size):
     count = np.int64(0)
     for w in range(size):
         x = ALL_BITS
@@ -187,7 +194,6 @@ _KNOWN = SAFETY_STATUS.counter("known")
 _NODES = tuple(SAFETY_STATUS.moments(f"{word}_nodes") for word in STATUS_NAMES)
 _STEPS = tuple(SAFETY_STATUS.moments(f"{word}_steps") for word in STATUS_NAMES)
 _MOST = tuple(int(SAFETY_STATUS.maximum(f"{word}_most_rounds")) for word in STATUS_NAMES)
-_MARKING = STATUS_NAMES.index("wu_fernandez")
 
 
 @block
@@ -207,12 +213,12 @@ def count_trial(key, t, params, scratch, tally):
             if not _add_subcube(scratch, i):
                 known = False
                 break
-            scratch.rounds[0] = max(scratch.rounds[0], _unsafe_rounds(scratch, i))
+            scratch.rounds[_LEE_HAYES] = max(scratch.rounds[_LEE_HAYES], _unsafe_rounds(scratch, i))
     if not known:
         return
     tally[_KNOWN] += 1
     for j in range(4):
-        if j == _MARKING and faults.size[1]:
+        if j == _WU_FERNANDEZ and faults.size[1]:  # not defined under faulty links
             continue
         add_quantity(tally, _NODES[j], np.int64(outside) + scratch.safe[j])
         add_quantity(tally, _STEPS[j], scratch.rounds[j])

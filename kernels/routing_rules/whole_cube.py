@@ -35,7 +35,15 @@ from . import levels_from_labels
 from .lanes import DECIDED, FREE_PATH, count_decided, make_decided_recorder
 from .layout import NAMES, REFERENCE, WANDERING_RULES, F, N, make_layout
 from .levels_from_labels import DESTINATIONS, NEEDED, SOURCES
-from .planes import FAULTY, active_lanes, find_delivered_lanes, mark_neighbours, place_eight, place_trial, plane_words
+from .planes import (
+    active_lanes,
+    find_delivered_lanes,
+    group_offset,
+    mark_neighbours,
+    place_eight,
+    place_trial,
+    plane_words,
+)
 from .rules import NOT_KNOWN, POINT_KEY, REFUSED, RULES, set_known_results
 from .safety_status import LEVELS, VECTORS
 from .scalar import Scratch, begin_trial, make_evaluator, make_user_rule_evaluator, set_up
@@ -55,16 +63,16 @@ class WholeCubeWorkspace(NamedTuple):
     queued: Cells
     trials: Ints  #: indices of the placed trials
     planes: Words  #: the planes of ``planes.py``
-    counted: Ints  #: number of trials decided in lanes, and of those whose first path is free
+    counted: Ints  #: number of trials DECIDED in lanes, and of those with a FREE_PATH
     first: Ints  #: the smallest trial index of each kind
 
 
 @block(always=True)
-def _links_in_lane(h, minimal, detour, i):
+def _result_in_lane(h, at_hamming, above_hamming, i):
     """Return the result of a rule in lane i from the masks of ``find_delivered_lanes``."""
-    if minimal >> np.uint64(i) & ONE:
+    if at_hamming >> np.uint64(i) & ONE:
         return h
-    return h + 2 if detour >> np.uint64(i) & ONE else REFUSED
+    return h + 2 if above_hamming >> np.uint64(i) & ONE else REFUSED
 
 
 def _make_lane_evaluator(evaluate: Any, closes: bool) -> Any:
@@ -96,8 +104,9 @@ def _make_lane_evaluator(evaluate: Any, closes: bool) -> Any:
 def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[str]) -> Any:
     """Return the block ``route_group(work, n, column, live, minimal, free, tally)``: decide eight trials by their statuses.
 
-    ``live`` are the lanes of the group at ``column`` that hold trials, ``minimal`` and ``free`` the results of
-    ``levels_from_labels``.  ``evaluate_user_rules`` is None in a table without users' rules.
+    ``live`` are the lanes of the group at ``column`` that hold trials.  By ``levels_from_labels``, in the lanes ``minimal`` all
+    rules that prefer a nearer neighbour deliver over H, and in the lanes ``free`` no fault is on the first path.
+    ``evaluate_user_rules`` is None in a table without users' rules.
     """
     has_levels, has_vectors, has_route3 = "levels" in names, "vectors" in names, "route3" in names
     has_user_rules = evaluate_user_rules is not None
@@ -107,7 +116,7 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
     @block(always=True)  # a call would pass a hundred arguments
     def route_group(work, n, column, live, minimal, free, tally):
         world, slots = work.scratch.world, work.trials.size
-        at = (FAULTY + (column >> 3)) * plane_words(n)
+        at = group_offset(column, n)
         h = mark_neighbours(work, n, column, slots)
         # lanes in which LEVELS and VECTORS deliver over H; a rule that is not in the table counts as delivering
         levels_at_hamming, vectors_at_hamming, levels_above_hamming, vectors_above_hamming = live, live, ZERO, ZERO
@@ -137,9 +146,9 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
             i = lowest(rest)
             rest &= rest - ONE
             s, t = np.uint64(work.queued[column + i]), np.uint64(work.queued[slots + column + i])
-            far = popcount(s ^ t)
-            by_levels = _links_in_lane(far, levels_at_hamming, levels_above_hamming, i)
-            by_vectors = _links_in_lane(far, vectors_at_hamming, vectors_above_hamming, i)
+            distance = popcount(s ^ t)
+            by_levels = _result_in_lane(distance, levels_at_hamming, levels_above_hamming, i)
+            by_vectors = _result_in_lane(distance, vectors_at_hamming, vectors_above_hamming, i)
             set_known_results(world, by_levels, by_vectors)
             evaluate_lane(work, work.trials[column + i], at, i, s, t, tally)
 
@@ -154,11 +163,11 @@ def _place_vector(work, key, start, n, lanes):
     """Mark the faults of a vector of trials with n <= 8 in their cubes."""
     size = plane_words(n)
     for column in range(0, lanes, 8):
-        at = (FAULTY + (column >> 3)) * size
-        odd = place_eight(work, column, lanes, at)
-        while odd:
-            i = lowest(odd)
-            odd &= odd - ONE
+        at = group_offset(column, n)
+        unplaced = place_eight(work, column, lanes, at)
+        while unplaced:
+            i = lowest(unplaced)
+            unplaced &= unplaced - ONE
             for v in range(0, size, 8):
                 work.planes[at + v + i] = ZERO
             place_trial(work, key, start + column + i, n, column + i, lanes, at + i)
@@ -178,12 +187,13 @@ def _make_small_cube_filter(route_group: Any, wanders: bool, uses_first_path: bo
         for start in range(first - first % lanes, stop, lanes):
             draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
             _place_vector(work, key, start, n, lanes)
-            rows, held = levels_from_labels.pad_labels(work, lanes)
-            minimal = held & (
+            rows, complete = levels_from_labels.pad_labels(work, lanes)
+            minimal = complete & (
                 levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
                 if wanders
                 else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             )
+            # no rule depends on ``free`` otherwise; FREE_PATH then counts all DECIDED trials
             free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
             live = valid_lanes(start, 1, lanes, first, stop)
             for i in range(lanes):
@@ -202,12 +212,12 @@ def _make_small_cube_filter(route_group: Any, wanders: bool, uses_first_path: bo
 def _move_waiting_trials(work, n, done, waiting):
     """Clear the groups before trial ``done`` (a multiple of 8), and move the fewer than eight remaining trials to the front."""
     size, slots = plane_words(n), work.trials.size
-    for v in range(FAULTY * size, (FAULTY + (done >> 3)) * size, 8):
+    front, at = group_offset(0, n), group_offset(done, n)
+    for v in range(front, at, 8):
         simd.store(work.planes, v, simd.splat(ZERO))
     if done and done < waiting:
-        at = (FAULTY + (done >> 3)) * size
         for v in range(0, size, 8):
-            simd.store(work.planes, FAULTY * size + v, simd.load(work.planes, at + v))
+            simd.store(work.planes, front + v, simd.load(work.planes, at + v))
             simd.store(work.planes, at + v, simd.splat(ZERO))
         for i in range(waiting - done):
             work.trials[i] = work.trials[done + i]
@@ -218,17 +228,18 @@ def _move_waiting_trials(work, n, done, waiting):
 @block(always=True)
 def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
     """Place the trials of a vector that are ``chosen`` after those that wait."""
-    size, slots = plane_words(n), work.trials.size
+    slots = work.trials.size
     # place_trial writes NEEDED of the trials that it places; others get f, the least, so that pad_labels does not wait for them
     simd.store(work.ends, NEEDED * lanes, simd.splat_like(simd.load(work.ends, 0), np.uint64(work.f)))
-    q = waiting
+    place = waiting
     while chosen:
         i = lowest(chosen)
         chosen &= chosen - ONE
-        place_trial(work, key, start + i, n, i, lanes, (FAULTY + (q >> 3)) * size + (q & 7))
-        work.queued[q], work.queued[slots + q] = work.ends[SOURCES * lanes + i], work.ends[DESTINATIONS * lanes + i]
-        work.trials[q] = start + i
-        q += 1
+        place_trial(work, key, start + i, n, i, lanes, group_offset(place, n) + (place & 7))
+        work.queued[place] = work.ends[SOURCES * lanes + i]
+        work.queued[slots + place] = work.ends[DESTINATIONS * lanes + i]
+        work.trials[place] = start + i
+        place += 1
 
 
 def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, has_user_rules: bool) -> Any:
@@ -247,6 +258,7 @@ def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, h
         decided = live & minimal & levels_from_labels.level_known_lanes(work, lanes)
         if has_user_rules:
             decided &= free
+        # the lowest of no lanes is 64, whose trial is not used
         count_decided(work, decided, start + lowest(decided), DECIDED)
         count_decided(work, decided & free, start + lowest(decided & free), FREE_PATH)
         return decided
@@ -254,18 +266,20 @@ def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, h
     @block(always=True)
     def find_label_decided(work, chosen, tests_labels, lanes):
         """Return the lanes whose first path is free, and the lanes in which labels show that all built-in rules are minimal."""
-        rows, held = levels_from_labels.pad_labels(work, lanes)
+        rows, complete = levels_from_labels.pad_labels(work, lanes)
         if tests_labels:
             free, minimal = levels_from_labels.find_simple_lanes(work, rows, lanes)
             if chosen & ~minimal:
                 minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
-            return free, minimal & held
+            return free, minimal & complete
         minimal = (
             levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
             if wanders
             else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
         )
-        return levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal, minimal & held
+        # no rule depends on ``free`` otherwise; FREE_PATH then counts all DECIDED trials
+        free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
+        return free, minimal & complete
 
     @block
     def filter_trials(key, first, stop, work, lanes, tally):
@@ -320,7 +334,7 @@ def make_whole_cube_kernel(
     users = user_rules or {}
     layout = make_layout(names, reference)
     rules = tuple(users[name] if name in users else RULES[name.upper()] for name in names)
-    known, cache = name_variant(*users.values()) if users else ("", True)
+    variant, cache = name_variant(*users.values()) if users else ("", True)
     route_group = _make_group_router(
         make_evaluator(rules, names, layout, reference),
         make_user_rule_evaluator(users, names, layout, reference) if users else None,
@@ -334,7 +348,7 @@ def make_whole_cube_kernel(
         else _make_queue_filter(route_group, wanders, uses_first_path, bool(users))
     )
     slots = lanes if is_small else lanes + 8  # one group more, because trials of an incomplete group wait for others
-    decide = make_decided_recorder(layout, names, reference, bool(users))
+    record_decided = make_decided_recorder(layout, names, reference, bool(users))
 
     @scratch
     def workspace_for(params, stop):
@@ -351,19 +365,19 @@ def make_whole_cube_kernel(
             ends if is_small else np.zeros(2 * slots, word),
             np.zeros(slots, np.int64),
             # for n < 8 place_eight stores past the last plane
-            np.zeros((FAULTY + slots // 8) * plane_words(n) + 32, np.uint64),
+            np.zeros(group_offset(slots, n) + 32, np.uint64),
             np.zeros(2, np.int64),
             np.full(2, stop, np.int64),
         )
 
-    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{known}", cache=cache, code=code)
+    @kernel(TRIALS_SIGNATURE, variant=f"{width}_{'_'.join(names)}_{reference}{variant}", cache=cache, code=code)
     def routing_rules_whole(key, first, stop, params, tally):
         """Run trials at (n, f, 0) = params, n in 6..8 or 9..12 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, stop)
             work.scratch.world.now[POINT_KEY] = key
             filter_trials(key, first, stop, work, lanes, tally)
-            decide(work, work.scratch.world.n, tally)
+            record_decided(work, work.scratch.world.n, tally)
 
     return routing_rules_whole
 

@@ -142,8 +142,8 @@ EQUIVALENT = {
     " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
         "after a label of the third word the mutant finds no new one, so that the trial is evaluated alone"
     ),
-    "routing_rules.planes.place_eight: wanted, all_ = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2)))"
-    " -> wanted, all_ = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 3)))": (
+    "routing_rules.planes.place_eight: faults, faults_and_ends = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2)))"
+    " -> faults, faults_and_ends = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 3)))": (
         "the mutant reads one label more, and evaluates trials without it alone"
     ),
     "routing_rules.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17))"
