@@ -123,9 +123,9 @@ def clear_dead_links(count, dead):
 @block
 def first_sink(dead):
     """Return the smallest label with FAULT = 0, or -1 (R3)."""
-    none = simd.splat_like(simd.load(dead.fault_words, 0), np.uint64(0))
+    zero = simd.splat_like(simd.load(dead.fault_words, 0), np.uint64(0))
     for at in range(0, dead.fault_words.size, LANE_COUNT):
-        clean = simd.bits(simd.load(dead.fault_words, at) == none)
+        clean = simd.bits(simd.load(dead.fault_words, at) == zero)
         if clean:
             return at + bits.lowest(clean)
     return np.int64(-1)
@@ -144,15 +144,15 @@ def count_isolated(n, dead):
     return found
 
 
-def make_kernels(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
+def make_kernels(set_up: Any, evaluate: Any) -> tuple[Kernel, Kernel]:
     """Return two kernels of a study at points (n, links, f), n <= 16: for random trials, and for all fault sets.
 
     Parameters
     ----------
     set_up : scratch
         As of ``trials_kernel``; its result has a field ``dead``, from ``dead_links_for``.
-    judge : block
-        ``judge(n, t, count, scratch, tally)`` counts trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``.
+    evaluate : block
+        ``evaluate(n, t, count, scratch, tally)`` counts trial ``t``, whose ``count`` dead links are listed in ``scratch.dead``.
 
     Returns
     -------
@@ -165,14 +165,14 @@ def make_kernels(set_up: Any, judge: Any) -> tuple[Kernel, Kernel]:
     def trial(key, t, params, scratch, tally):
         n, links, f = read_point(params)
         count = draw_dead_links(key, t, n, links, f, scratch.dead)
-        judge(n, t, count, scratch, tally)
+        evaluate(n, t, count, scratch, tally)
         clear_dead_links(count, scratch.dead)
 
     @block
     def trial_of_set(key, t, params, scratch, tally):
         n, links, f = read_point(params)
         count = next_dead_links(n, links, f, params[AXES:], scratch.dead)
-        judge(n, t, count, scratch, tally)
+        evaluate(n, t, count, scratch, tally)
         clear_dead_links(count, scratch.dead)
 
     return trials_kernel(set_up, trial), trials_kernel(set_up, trial_of_set)

@@ -4,8 +4,7 @@ Entry point: ``find_tree_lanes``.  It samples with the study's key the positions
 DIMENSIONS).
 
 1. *Links*: row i holds a link of each trial; rows are sampled until every trial has its number of distinct links.  A skipped,
-   repeated or surplus position is a dead entry of its lane: lower end 0xFFFF and no dimension, which never counts.  (Elsewhere
-   a dead link is a faulty link.)
+   repeated or surplus position is an empty entry of its lane: lower end 0xFFFF and no dimension, which never counts.
 2. *Sink*: the first of the 16 lowest labels that is not an end of a link.
 3. *Order*: as ``orders.py``, one row at a time.  Each iteration uses the dimension j with the least COST(j), the number of faulty
    links that ``_target_of_row`` assigns to j.  COST is stored as bit planes: bit j of plane b is bit b of COST(j).  The planes
@@ -30,12 +29,10 @@ from ..draws.lanes import valid_lanes
 from ..draws.links import decode_link_lanes
 from ..machine import bits, simd
 from ..machine.array_types import Words, Words16
+from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel, scratch
 from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
 from .scalar import CLEAN_COUNTERS, count_dense, count_tree, set_up
-
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 #: Words of a bit plane of a group's cells, and of its planes of 1, 2, 4, 8 and of 16 or more.
 _PLANE = 8
@@ -95,17 +92,17 @@ def _write_link_row(nodes, fields, n, links, rows, row, taken):
     A skipped position is stored as 0xFFFF, which is no link's number, so that its link is not taken for a repeated one later.
     """
     low, bit, skipped = decode_link_lanes(simd.as16(nodes), simd.as16(fields), np.uint64(n))
-    one = simd.splat_like(low, _ONE)
+    zero = low - low
+    one = simd.splat_like(low, ONE)
+    no_link = zero - one
     dimension = simd.popcount(bit - one)
     ident = low ^ (dimension << 12)
-    none = low - low
-    nobody = none - one
-    simd.store(rows.ident, row * LANE_COUNT, simd.select(skipped, nobody, ident))
+    simd.store(rows.ident, row * LANE_COUNT, simd.select(skipped, no_link, ident))
     full = taken == simd.splat_like(low, np.uint64(links))
-    dead = _is_repeated(ident, rows, row) | skipped | full
-    simd.store(rows.low, row * LANE_COUNT, simd.select(dead, nobody, low))
-    simd.store(rows.bit, row * LANE_COUNT, simd.select(dead, none, bit))
-    return taken + simd.select(dead, none, one)
+    empty = _is_repeated(ident, rows, row) | skipped | full
+    simd.store(rows.low, row * LANE_COUNT, simd.select(empty, no_link, low))
+    simd.store(rows.bit, row * LANE_COUNT, simd.select(empty, zero, bit))
+    return taken + simd.select(empty, zero, one)
 
 
 @block
@@ -116,10 +113,10 @@ def draw_links(key, block_, n, links, rows):
     """
     nodes = philox.prepare_lanes(key, block_, philox.LINKS)
     dimensions = philox.prepare_lanes(key, block_, philox.DIMENSIONS)
-    taken = simd.splat_like(simd.load(rows.low, 0), _ZERO)
+    taken = simd.splat_like(simd.load(rows.low, 0), ZERO)
     every = simd.splat_like(taken, np.uint64(links))
     row = np.int64(0)
-    short = _ZERO
+    short = ZERO
     while row + 1 < max_rows(links):
         even, odd = philox.word_lanes(key, nodes, np.uint64(row >> 1))
         field_even, field_odd = philox.word_lanes(key, dimensions, np.uint64(row >> 1))
@@ -128,7 +125,7 @@ def draw_links(key, block_, n, links, rows):
         row += 2
         if row >= links:
             short = simd.bits(taken != every)
-            if short == _ZERO:
+            if short == ZERO:
                 break
     return row, short
 
@@ -138,17 +135,19 @@ def draw_links(key, block_, n, links, rows):
 
 @block
 def find_sinks(n, count, rows):
-    """Return the sinks in lanes, and the lanes without one among the 16 lowest labels."""
-    zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
-    one = simd.splat_like(zero, _ONE)
+    """Return the sinks in lanes, and the lanes without one among the 16 lowest labels.
+
+    Bit i of a lane of ``touched`` says whether label i is an end of a link.
+    """
+    zero = simd.splat_like(simd.load(rows.low, 0), ZERO)
+    one = simd.splat_like(zero, ONE)
     touched = zero
     for row in range(count):
         low = simd.load(rows.low, row * LANE_COUNT)
         bit = simd.load(rows.bit, row * LANE_COUNT)
         touched = touched | (simd.one_hot(low) | simd.one_hot(low | bit))
-    free = (touched + one) & ~touched
-    none = simd.bits(free == zero)
-    return simd.popcount(free - one), none
+    first_free = (touched + one) & ~touched
+    return simd.popcount(first_free - one), simd.bits(first_free == zero)
 
 
 @block
@@ -168,39 +167,39 @@ def _full_cells(n, a, b, c, d, more):
     """Return the cells with n ends or more, 4 <= n <= 12, from the planes of 1, 2, 4, 8 and of 16 or more."""
     above = more ^ more  # cells whose digits so far are larger than those of n - 1
     for j, plane in enumerate((a, b, c, d)):
-        above = simd.majority(plane, above, simd.splat(_ZERO if (n - 1) >> j & 1 else bits.ALL_BITS))
+        above = simd.majority(plane, above, simd.splat(ZERO if (n - 1) >> j & 1 else bits.ALL_BITS))
     return more | above
 
 
 @block
 def _crowded_lanes(n, count, rows):
     """Return the lanes in which some cell has n ends, so that a node may be isolated."""
-    word = simd.splat_like(simd.load(rows.cells, 0), _ZERO)
+    zero = simd.splat_like(simd.load(rows.cells, 0), ZERO)
     for at in range(0, 4 * _GROUP, _PLANE):
-        simd.store(rows.cells, at, word)
-    six = simd.splat_like(word, np.uint64(63))
-    mask = simd.splat_like(word, np.uint64(0xFFFF))
-    far = simd.splat_like(word, np.uint64(64))
+        simd.store(rows.cells, at, zero)
+    low_six_bits = simd.splat_like(zero, np.uint64(63))
+    mask = simd.splat_like(zero, np.uint64(0xFFFF))
+    no_cell = simd.splat_like(zero, np.uint64(64))
     for row in range(count):
         low = simd.as64(simd.load(rows.low, row * LANE_COUNT))
         bit = simd.as64(simd.load(rows.bit, row * LANE_COUNT))
         for group in range(4):
-            by = simd.splat_like(word, np.uint64(16 * group))
+            by = simd.splat_like(zero, np.uint64(16 * group))
             u = (low >> by) & mask
             v = u | ((bit >> by) & mask)
-            dead = u == mask
-            _count_link_end(rows, group, simd.select(dead, far, u & six))
-            _count_link_end(rows, group, simd.select(dead, far, v & six))
-    out = _ZERO
+            empty = u == mask
+            _count_link_end(rows, group, simd.select(empty, no_cell, u & low_six_bits))
+            _count_link_end(rows, group, simd.select(empty, no_cell, v & low_six_bits))
+    out = ZERO
     for group in range(4):
         at = group * _GROUP
         a = simd.load(rows.cells, at)
         b = simd.load(rows.cells, at + _PLANE)
         c = simd.load(rows.cells, at + 2 * _PLANE)
         d = simd.load(rows.cells, at + 3 * _PLANE)
-        here = simd.bits(_full_cells(n, a, b, c, d, simd.load(rows.cells, at + 4 * _PLANE)) != word)
+        here = simd.bits(_full_cells(n, a, b, c, d, simd.load(rows.cells, at + 4 * _PLANE)) != zero)
         for i in range(8):
-            out |= ((here >> np.uint64(i)) & _ONE) << np.uint64(4 * i + group)
+            out |= ((here >> np.uint64(i)) & ONE) << np.uint64(4 * i + group)
     return out
 
 
@@ -213,7 +212,7 @@ def _target_of_row(rows, at, used, zero, one, faults):
 
     The dimension ``used`` by the iteration before is cleared in the lower end.  A link of that dimension is dropped, and is in
     the tree if its lower end is 0.  Another link counts for its own dimension if its lower end is 0, and for dimension j if its
-    lower end is 2^j (``orders.py``).  A dead entry and a dropped link have bits 12 to 15 set and so never count, as n <= 12.
+    lower end is 2^j (``orders.py``).  An empty entry and a dropped link have bits 12 to 15 set and so never count, as n <= 12.
     """
     low = simd.load(rows.low, at) & ~used
     bit = simd.load(rows.bit, at)
@@ -248,7 +247,10 @@ def _prefer_zero_bits(least, plane, zero):
 
 @block(always=True)
 def _add_ripple(high, w):
-    """Return the planes 2 .. 7 of COST after adding ``w`` to plane 2."""
+    """Return the planes 2 .. 7 of COST after adding ``w`` to plane 2.
+
+    Eight planes suffice, because COST is at most the number of links, ``dispatch.MOST_IN_LANES`` = 128.
+    """
     c2, c3, c4, c5, c6, c7 = high
     c2, w = _half_adder(c2, w)
     c3, w = _half_adder(c3, w)
@@ -279,9 +281,9 @@ def find_orders(n, count, rows):
 
     In each iteration COST is the sum of the rows' targets, with planes c0, c1 and ``high``.  Four rows are added at a time.
     """
-    zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
-    one = simd.splat_like(zero, _ONE)
-    rest = simd.splat_like(zero, (_ONE << np.uint64(n)) - _ONE)
+    zero = simd.splat_like(simd.load(rows.low, 0), ZERO)
+    one = simd.splat_like(zero, ONE)
+    rest = simd.splat_like(zero, (ONE << np.uint64(n)) - ONE)
     used = zero
     faults = zero
     for _ in range(n):
@@ -317,13 +319,13 @@ def find_orders(n, count, rows):
 
 @block
 def translate_links(sinks, count, rows):
-    """Translate lower ends to labels relative to the sinks, as the search for orders requires; dead entries stay."""
+    """Translate lower ends to labels relative to the sinks, as the search for orders requires; empty entries stay."""
     for row in range(count):
         low = simd.load(rows.low, row * LANE_COUNT)
         bit = simd.load(rows.bit, row * LANE_COUNT)
-        dead = bit == (bit - bit)
+        empty = bit == (bit - bit)
         moved = (low ^ sinks) & ~bit
-        simd.store(rows.low, row * LANE_COUNT, simd.select(dead, low, moved))
+        simd.store(rows.low, row * LANE_COUNT, simd.select(empty, low, moved))
 
 
 @block
@@ -340,15 +342,15 @@ def _count_lanes(start, live, faulty, rows, tally):
         lane = bits.lowest(rest)
         faults = np.int64(rows.faults[lane])
         count_tree(tally, start + lane, faults, faults)
-        rest &= rest - _ONE
+        rest &= rest - ONE
 
 
 @kernel(TRIALS_SIGNATURE)
 def find_tree_lanes(key, first, stop, params, tally):
-    """Run FIND_TREE's trials, 4 <= n <= 12, up to MOST_IN_LANES links, no faulty nodes; params are (n, links, f).
+    """Run FIND_TREE's trials, 4 <= n <= 12, up to ``dispatch.MOST_IN_LANES`` links, no faulty nodes.
 
-    For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated links, 45 L for the cells if n
-    links may isolate a node, and 14 n L for the order.
+    ``params`` are (n, links, f).  For 32 trials and L links it takes 50 L vector operations to sample, L^2 to find repeated
+    links, 45 L for the cells if n links may isolate a node, and 14 n L for the order.
     """
     n, links, _ = read_point(params)
     rows = link_rows_for(links)
@@ -356,9 +358,9 @@ def find_tree_lanes(key, first, stop, params, tally):
     origin = first - first % LANE_COUNT
     for start in range(origin, stop, LANE_COUNT):
         count, unfit = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
-        sinks, none = find_sinks(n, count, rows)
-        unfit |= none
-        crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO
+        sinks, without_sink = find_sinks(n, count, rows)
+        unfit |= without_sink
+        crowded = _crowded_lanes(n, count, rows) if links >= n else ZERO
         translate_links(sinks, count, rows)
         find_orders(n, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
@@ -371,7 +373,7 @@ def find_tree_lanes(key, first, stop, params, tally):
             dead_links = draw_dead_links(key, t, n, links, np.int64(0), alone.dead)
             count_dense(n, t, dead_links, alone, tally)
             clear_dead_links(dead_links, alone.dead)
-            unfit &= unfit - _ONE
+            unfit &= unfit - ONE
 
 
 #: Points (n, links, f) on both sides of each threshold inside these kernels, or at the limits of their points, by the reason.

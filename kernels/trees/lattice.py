@@ -25,6 +25,7 @@ import numpy as np
 
 from ..machine import simd
 from ..machine.array_types import Cells, Ints
+from ..machine.bits import ALL_BITS
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_quantity, offer
 from .dead_links import (
@@ -127,13 +128,12 @@ def lattice_for(n, lanes, zero):
 @block
 def insert_dead_link(lattice, lane, lanes, low, bit):
     """Insert a dead link, given by its lower end and its dimension as a single bit, into a lane."""
-    every = np.uint64(0) - np.uint64(1)
     low = np.int64(low)
     high = low | np.int64(bit)
     step = lattice.places[high] - lattice.places[low]
     lattice.inside[(lattice.places[low] + 2 * step) * lanes + lane] = 1
-    lattice.ends[low * lanes + lane] = every
-    lattice.ends[high * lanes + lane] = every
+    lattice.ends[low * lanes + lane] = ALL_BITS
+    lattice.ends[high * lanes + lane] = ALL_BITS
 
 
 @block
@@ -148,16 +148,17 @@ def _add_halves(inside, start, stop, step, lanes):
 
 @block
 def _count_inside(inside, size, lanes):
-    near = np.int64(1)
+    """Fill ``inside`` from its entries for links, digit by digit; the lower digits in parts that stay in the L1 cache."""
+    part = np.int64(1)
     for _ in range(_CACHED_LEVELS):
-        near *= 3
-    near = min(near, size)
-    for start in range(0, size, near):
+        part *= 3
+    part = min(part, size)
+    for start in range(0, size, part):
         step = np.int64(1)
-        while step < near:
-            _add_halves(inside, start, start + near, step, lanes)
+        while step < part:
+            _add_halves(inside, start, start + part, step, lanes)
             step *= 3
-    step = near
+    step = part
     while step < size:
         _add_halves(inside, np.int64(0), size, step, lanes)
         step *= 3
@@ -165,15 +166,18 @@ def _count_inside(inside, size, lanes):
 
 @block
 def _find_tails(n, lattice, size, lanes):
-    """Fill ``tail``, from the whole cube down."""
+    """Fill ``tail``, from the whole cube down.
+
+    ``h`` holds the high digits of 27 subcubes, whose ``fixed`` fixed digits have their two steps in ``high_steps``.
+    """
     group = np.int64(1)
     for _ in range(min(n, _LOW_DIGITS)):
         group *= 3
     inside, tail, steps = lattice.inside, lattice.tail, lattice.high_steps
-    nothing = simd.load(inside, 0)
-    nothing = nothing - nothing
-    every = nothing - 1
-    simd.store(tail, (size - 1) * lanes, nothing)
+    zero = simd.load(inside, 0)
+    zero = zero - zero
+    largest = zero - 1
+    simd.store(tail, (size - 1) * lanes, zero)
     for h in range(size // group - 1, -1, -1):
         fixed = np.int64(0)
         rest = h
@@ -189,16 +193,16 @@ def _find_tails(n, lattice, size, lanes):
             at = (h * group + low) * lanes
             if at == (size - 1) * lanes:
                 continue
-            best = every
+            fewest = largest
             for e in range(fixed):
                 up = at + steps[2 * e]
                 other = simd.load(inside, at + steps[2 * e + 1])
-                best = simd.minimum(best, (simd.load(inside, up) - other) + simd.load(tail, up))
+                fewest = simd.minimum(fewest, (simd.load(inside, up) - other) + simd.load(tail, up))
             for e in range(lattice.low_count[low]):
                 up = at + lattice.low_steps[(low * 3 + e) * 2] * lanes
                 other = simd.load(inside, at + lattice.low_steps[(low * 3 + e) * 2 + 1] * lanes)
-                best = simd.minimum(best, (simd.load(inside, up) - other) + simd.load(tail, up))
-            simd.store(tail, at, best - simd.load(inside, at))
+                fewest = simd.minimum(fewest, (simd.load(inside, up) - other) + simd.load(tail, up))
+            simd.store(tail, at, fewest - simd.load(inside, at))
 
 
 @block
@@ -207,20 +211,18 @@ def _solve_lanes(n, lattice, lanes):
     size = lattice.inside.size // lanes
     _count_inside(lattice.inside, size, lanes)
     _find_tails(n, lattice, size, lanes)
-    nothing = simd.load(lattice.inside, 0)
-    nothing = nothing - nothing
-    every = nothing - 1
-    clean = every
-    least = every
+    zero = simd.load(lattice.inside, 0)
+    zero = zero - zero
+    clean = least = zero - 1  # the largest number
     for v in range(1 << n):
         tail = simd.load(lattice.tail, lattice.places[v] * lanes)
         least = simd.minimum(least, tail)
         clean = simd.minimum(clean, tail | simd.load(lattice.ends, v * lanes))
-        simd.store(lattice.ends, v * lanes, nothing)
+        simd.store(lattice.ends, v * lanes, zero)
     simd.store(lattice.clean, 0, clean)
     simd.store(lattice.least, 0, least)
     for q in range(size):
-        simd.store(lattice.inside, q * lanes, nothing)
+        simd.store(lattice.inside, q * lanes, zero)
 
 
 @block
@@ -245,22 +247,22 @@ def count_filled_lanes(n, filled, lattice, lanes, tally):
         return
     _solve_lanes(n, lattice, lanes)
     for lane in range(filled):
-        same = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
+        same_sink = np.int64(lattice.tail[lattice.places[lattice.sinks[lane]] * lanes + lane])
         count_optima(
             tally,
             lattice.trials[lane],
             lattice.faults[lane],
             np.int64(lattice.clean[lane]),
-            same,
+            same_sink,
             np.int64(lattice.least[lane]),
         )
 
 
 @block
-def count_greedy(t, crossed, faults, tally):
+def count_greedy(t, top_down_faults, faults, tally):
     """Tally a trial with a sink by the faulty links of TOP_DOWN's and FIND_TREE's trees; 0 in the latter is optimal."""
     tally[_SINK] += 1
-    add_quantity(tally, _TOP_DOWN, crossed)
+    add_quantity(tally, _TOP_DOWN, top_down_faults)
     if faults == 0:
         tally[_FAULT_FREE] += 1
         tally[_FAULT_FREE_EXISTS] += 1
@@ -281,21 +283,21 @@ def queue_trial(n, t, sink, faults, lattice, lanes, filled, tally):
 
 
 @block
-def count_optimal(n, t, count, s, lanes, filled, tally):
+def count_optimal(n, t, count, scratch, lanes, filled, tally):
     """Tally a trial whose dead links are listed, or insert it into a lane; return the number of filled lanes."""
-    dead = s.dead
-    _, crossed = find_top_down_order(n, dead.low, dead.bit, count, s.workspace)
-    tally[FAULT_FREE_TOP_DOWN] += crossed == 0
+    dead, workspace, lattice = scratch.dead, scratch.workspace, scratch.lattice
+    _, top_down_faults = find_top_down_order(n, dead.low, dead.bit, count, workspace)
+    tally[FAULT_FREE_TOP_DOWN] += top_down_faults == 0
     sink = first_sink(dead)
     if sink < 0:
         return filled
-    faults = find_order(n, sink, dead.low, dead.bit, count, s.workspace)
-    count_greedy(t, crossed, faults, tally)
+    faults = find_order(n, sink, dead.low, dead.bit, count, workspace)
+    count_greedy(t, top_down_faults, faults, tally)
     if faults == 0:
         return filled
     for i in range(count):
-        insert_dead_link(s.lattice, filled, lanes, dead.low[i], dead.bit[i])
-    return queue_trial(n, t, sink, faults, s.lattice, lanes, filled, tally)
+        insert_dead_link(lattice, filled, lanes, dead.low[i], dead.bit[i])
+    return queue_trial(n, t, sink, faults, lattice, lanes, filled, tally)
 
 
 @scratch
@@ -317,17 +319,17 @@ def _make_kernel(width: int, word: Any, all_sets: bool = False) -> Kernel:
         6.6 n bytes, or twice as many with 16-bit lanes.
         """
         n, links, f = read_point(params)
-        s = optimal_tree_scratch_for(n, links, f, lanes, zero)
+        scratch = optimal_tree_scratch_for(n, links, f, lanes, zero)
         filled = np.int64(0)
         for t in range(first, stop):
             count = (
-                next_dead_links(n, links, f, params[AXES:], s.dead)
+                next_dead_links(n, links, f, params[AXES:], scratch.dead)
                 if all_sets
-                else draw_dead_links(key, t, n, links, f, s.dead)
+                else draw_dead_links(key, t, n, links, f, scratch.dead)
             )
-            filled = count_optimal(n, t, count, s, lanes, filled, tally)
-            clear_dead_links(count, s.dead)
-        count_filled_lanes(n, filled, s.lattice, lanes, tally)
+            filled = count_optimal(n, t, count, scratch, lanes, filled, tally)
+            clear_dead_links(count, scratch.dead)
+        count_filled_lanes(n, filled, scratch.lattice, lanes, tally)
 
     return optimal_trees
 

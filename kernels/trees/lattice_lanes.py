@@ -14,6 +14,7 @@ import numpy as np
 
 from ..draws.lanes import valid_lanes
 from ..machine import bits, simd
+from ..machine.bits import ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, block, kernel
 from .dead_links import LANE_COUNT, clear_dead_links, draw_dead_links, read_point
 from .lanes import draw_links, find_orders, find_sinks, link_rows_for, max_rows, translate_links
@@ -27,9 +28,6 @@ from .lattice import (
     queue_trial,
 )
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
-
 #: Number of trials that a lattice solves together, one byte each: a trial has up to MOST_IN_LANES dead links.
 _LATTICE_LANES = 64
 
@@ -38,7 +36,7 @@ _LATTICE_LANES = 64
 def _copy_subcube_links(count, fixed, side, rows, kept):
     """Copy the links of each lane's subcube to the rows of ``kept``, lower end and dimension in turn; return their numbers."""
     zero = fixed - fixed
-    one = simd.splat_like(zero, _ONE)
+    one = simd.splat_like(zero, ONE)
     number = zero
     for row in range(count):
         low = simd.load(rows.low, row * LANE_COUNT)
@@ -58,14 +56,14 @@ def _find_top_down_trees(n, count, rows, kept):
     It must run before the links are translated.  The rank of a dimension combines its number of crossing links with the links of
     its half with fewer; neither is above 127.
     """
-    zero = simd.splat_like(simd.load(rows.low, 0), _ZERO)
-    one = simd.splat_like(zero, _ONE)
+    zero = simd.splat_like(simd.load(rows.low, 0), ZERO)
+    one = simd.splat_like(zero, ONE)
     eight = simd.splat_like(zero, np.uint64(8))
-    nobody = zero - one
+    no_rank = zero - one
     fixed = side = faults = zero
     for _ in range(n):
         number = _copy_subcube_links(count, fixed, side, rows, kept)
-        least = nobody
+        least = no_rank
         best = half = zero
         for j in range(n):
             by = simd.splat_like(zero, np.uint64(j))
@@ -77,8 +75,8 @@ def _find_top_down_trees(n, count, rows, kept):
                 crossing = crossing + ((bit >> by) & one)
             lower = (number - crossing) - upper
             rank = (crossing << eight) | simd.minimum(upper, lower)
-            dimension = simd.splat_like(zero, _ONE << np.uint64(j))
-            rank = simd.select((fixed & dimension) != zero, nobody, rank)
+            dimension = simd.splat_like(zero, ONE << np.uint64(j))
+            rank = simd.select((fixed & dimension) != zero, no_rank, rank)
             worse = least <= rank  # ties: the lowest dimension
             best = simd.select(worse, best, dimension)
             half = simd.select(worse, half, simd.select(lower <= upper, zero, dimension))
@@ -99,27 +97,27 @@ def optimal_tree_lanes(key, first, stop, params, tally):
     n, links, _ = read_point(params)
     rows = link_rows_for(links)
     kept = np.zeros(2 * max_rows(links) * LANE_COUNT, np.uint16)
-    crossed = np.zeros(LANE_COUNT, np.uint16)
+    top_down_faults = np.zeros(LANE_COUNT, np.uint16)
     sinks = np.zeros(LANE_COUNT, np.uint16)
-    s = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))
-    lattice = s.lattice
+    scratch = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))
+    lattice = scratch.lattice
     filled = np.int64(0)
     for start in range(first - first % LANE_COUNT, stop, LANE_COUNT):
-        count, left = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
-        found, none = find_sinks(n, count, rows)
+        count, unfit = draw_links(key, np.uint64(8 * (start // LANE_COUNT)), n, links, rows)
+        found, without_sink = find_sinks(n, count, rows)
         simd.store(sinks, 0, found)
-        simd.store(crossed, 0, _find_top_down_trees(n, count, rows, kept))
+        simd.store(top_down_faults, 0, _find_top_down_trees(n, count, rows, kept))
         translate_links(found, count, rows)
         find_orders(n, count, rows)
         live = valid_lanes(start, 1, LANE_COUNT, first, stop)
-        left = (left | none) & live
-        live &= ~left
+        unfit = (unfit | without_sink) & live
+        live &= ~unfit
         while live:
             lane = bits.lowest(live)
-            live &= live - _ONE
+            live &= live - ONE
             faults = np.int64(rows.faults[lane])
-            tally[FAULT_FREE_TOP_DOWN] += crossed[lane] == 0
-            count_greedy(start + lane, np.int64(crossed[lane]), faults, tally)
+            tally[FAULT_FREE_TOP_DOWN] += top_down_faults[lane] == 0
+            count_greedy(start + lane, np.int64(top_down_faults[lane]), faults, tally)
             if faults == 0:
                 continue
             for at in range(lane, count * LANE_COUNT, LANE_COUNT):
@@ -128,12 +126,12 @@ def optimal_tree_lanes(key, first, stop, params, tally):
                     insert_dead_link(lattice, filled, _LATTICE_LANES, low, rows.bit[at])
             sink = np.int64(sinks[lane])
             filled = queue_trial(n, start + lane, sink, faults, lattice, _LATTICE_LANES, filled, tally)
-        while left:
-            t = start + bits.lowest(left)
-            left &= left - _ONE
-            dead = draw_dead_links(key, t, n, links, np.int64(0), s.dead)
-            filled = count_optimal(n, t, dead, s, _LATTICE_LANES, filled, tally)
-            clear_dead_links(dead, s.dead)
+        while unfit:
+            t = start + bits.lowest(unfit)
+            unfit &= unfit - ONE
+            dead_links = draw_dead_links(key, t, n, links, np.int64(0), scratch.dead)
+            filled = count_optimal(n, t, dead_links, scratch, _LATTICE_LANES, filled, tally)
+            clear_dead_links(dead_links, scratch.dead)
     count_filled_lanes(n, filled, lattice, _LATTICE_LANES, tally)
 
 

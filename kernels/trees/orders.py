@@ -13,10 +13,10 @@ import numpy as np
 
 from ..machine import bits, simd
 from ..machine.array_types import Ints, Words16
+from ..machine.bits import ZERO
 from ..machine.jit import block, scratch
 from .dead_links import LANE_COUNT
 
-_ZERO = np.uint64(0)
 _NONE = np.uint16(0xFFFF)
 
 
@@ -55,7 +55,7 @@ def _count_hits(workspace, count, used):
 
     The bit is cleared in all remaining links.  Returns the number of links left and of contributions.
     """
-    zero = simd.splat_like(simd.load(workspace.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(workspace.low, 0), ZERO)
     one = simd.splat_like(zero, np.uint64(1))
     inside = simd.splat_like(zero, np.uint64(16))
     mask = simd.splat_like(zero, used)
@@ -98,7 +98,7 @@ def find_order(n, sink, low, bit, count, workspace):
         workspace.low[i] = (low[i] ^ np.uint16(sink)) & ~bit[i]
         workspace.bit[i] = bit[i]
     rest = (np.int64(1) << n) - 1
-    used = _ZERO
+    used = ZERO
     faults = np.int64(0)
     for i in range(n - 1, 0, -1):
         _pad_links(workspace, count)
@@ -131,7 +131,7 @@ def find_top_down_order(n, low, bit, count, workspace):
         workspace.low[i] = low[i]
         workspace.bit[i] = bit[i]
     rest = (np.int64(1) << n) - 1
-    zero = simd.splat_like(simd.load(workspace.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(workspace.low, 0), ZERO)
     sink = np.int64(0)
     faults = np.int64(0)
     for i in range(n):
@@ -168,7 +168,7 @@ def find_top_down_order(n, low, bit, count, workspace):
 @block
 def _drop_other_half(workspace, count, dimension, upper):
     """Drop the links that cross a dimension (a bit) or are in its other half; return the number left."""
-    zero = simd.splat_like(simd.load(workspace.low, 0), _ZERO)
+    zero = simd.splat_like(simd.load(workspace.low, 0), ZERO)
     mask = simd.splat_like(zero, dimension)
     whole = simd.splat_like(zero, np.uint64(0xFFFF))
     side = mask if upper else zero

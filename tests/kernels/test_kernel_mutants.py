@@ -35,8 +35,8 @@ FURTHER = {
     "trees": (
         "trees.lanes",
         (
-            "find_tree_lanes: crowded = _crowded_lanes(n, count, rows) if links >= n else _ZERO"
-            " -> crowded = _crowded_lanes(n, count, rows) if links > n else _ZERO"
+            "find_tree_lanes: crowded = _crowded_lanes(n, count, rows) if links >= n else ZERO"
+            " -> crowded = _crowded_lanes(n, count, rows) if links > n else ZERO"
         ),
     )
 }
@@ -133,7 +133,7 @@ EQUIVALENT = {
     "unsafe.closure.rounds_inside: word_count = np.int64(1) << max(d - 6, 3) -> word_count = np.int64(1) << max(d - 6, 4)": (
         "the mutant clears sixteen words of scratch memory where eight are read"
     ),
-    "unsafe.small._small_scratch_for: workspace = 2 * count + 16 -> workspace = 3 * count + 16": (
+    "unsafe.small._small_scratch_for: stored = 2 * count + 16 -> stored = 3 * count + 16": (
         "the mutant stores more random words, which are computed again otherwise"
     ),
     "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
