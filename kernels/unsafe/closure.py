@@ -96,7 +96,7 @@ def evaluate_fault_set(labels, f, base, free, spare):
     rounds : int64
         Last round of FIND_UNSAFE that marks a node, 0 if none does; -1 if a subcube of more than 30 dimensions
         is too large to run.
-    merging : bool
+    close_pair : bool
         Whether two faults are within distance 2.
     largest : int64
         Dimension of the largest subcube; n if no node is active.

@@ -1,4 +1,4 @@
-"""Record one trial in the tally of the unsafe-node kernels under f faults, ``params`` = (n, f)."""
+"""Record trials in the tally of the unsafe-node kernels under f faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNSAFE = UNSAFE_FRACTION.moments("unsafe_nodes")
 WITH_UNSAFE = UNSAFE_FRACTION.counter("with_unsafe")
 ALL_UNSAFE = UNSAFE_FRACTION.counter("all_unsafe")
 ROUNDS = UNSAFE_FRACTION.moments("rounds")
-MERGING = UNSAFE_FRACTION.counter("close_pair")
+CLOSE_PAIRS = UNSAFE_FRACTION.counter("close_pair")
 ROUNDS_KNOWN = UNSAFE_FRACTION.counter("rounds_known")
 ROUNDS_BINS = UNSAFE_FRACTION.counter("rounds_bins")
 MOST_ROUNDS = UNSAFE_FRACTION.maximum("rounds")
@@ -38,7 +38,7 @@ def count_rounds(tally, reached):
     for r in range(LAST_BIN + 1):
         tally[ROUNDS_BINS + r] += reached[r] - reached[r + 1]
         tally[ROUNDS.total] += reached[r + 1]
-        tally[ROUNDS.squares] += (2 * r + 1) * reached[r + 1]
+        tally[ROUNDS.squares] += (2 * r + 1) * reached[r + 1]  # r^2 is the sum of 2 i + 1 over i < r
 
 
 @block
@@ -54,10 +54,10 @@ def _record_class(tally, unsafe):
 
 
 @block
-def record_trial(tally, n, trial, unsafe, rounds, merging, everything):
+def record_trial(tally, n, trial, unsafe, rounds, close_pair, all_unsafe):
     """Record one trial of Q_n: unsafe nodes (uint64), rounds (int64, -1 if unknown), close pair present, all nodes unsafe."""
-    tally[MERGING] += np.int64(merging)
-    tally[ALL_UNSAFE] += np.int64(everything)
+    tally[CLOSE_PAIRS] += np.int64(close_pair)
+    tally[ALL_UNSAFE] += np.int64(all_unsafe)
     if unsafe != np.uint64(0):
         tally[WITH_UNSAFE] += 1
         add_quantity(tally, UNSAFE, np.int64(unsafe))

@@ -44,8 +44,8 @@ from .closure import MAX_SPARE_DIMENSION, CubeScratch, make_cube_scratch, set_fa
 from .entry import (
     ALL_UNSAFE,
     CLASS_BOUNDS,
+    CLOSE_PAIRS,
     LAST_BIN,
-    MERGING,
     MOST_ROUNDS,
     NARROW_CLASSES,
     REACHED,
@@ -58,6 +58,9 @@ from .layout import SPLIT_ABOVE, F, N
 from .queues import append_hard_columns, close_and_measure, close_and_measure_unrolled, run_cubes
 from .rounds import run_marked_rounds
 from .scalar import MergingScratch, merging_scratch_for, run_merging_trial
+
+#: Words of the three vectors of ``add_moments``.
+_SUM_WORDS = 24
 
 
 class UnsafeWorkspace(NamedTuple):
@@ -90,7 +93,7 @@ def _run_alone(work, trial, tally):
 
 @block(always=True)
 def _filter_vector(work, trials, lanes, tally):
-    """Queue the trials of a vector with faults within distance 2, and count them in MERGING.
+    """Queue the trials of a vector with faults within distance 2, and count them in CLOSE_PAIRS.
 
     A trial with repeated labels samples further labels first, and is queued only if two of its final labels are close.
     Returns whether a trial may have been queued, as ``make_sieve`` requires.  For each vector, sampling takes 26 f vector
@@ -113,7 +116,7 @@ def _filter_vector(work, trials, lanes, tally):
         if not sieve.redraw_lane(samples, trials, i, lanes):
             hit ^= here
     sieve.append_trials(work.queue, samples, trials, hit, lanes)
-    tally[MERGING] += bits.popcount(hit)
+    tally[CLOSE_PAIRS] += bits.popcount(hit)
     return True
 
 
@@ -136,7 +139,7 @@ def _record_classes(work, nodes, unsafe, lanes, tally):
         if c + 1 < last:
             more = simd.bits(simd.splat_like(nodes, CLASS_BOUNDS[c + 1]) <= nodes) & here
         if more != here:
-            _add_chosen(nodes, here ^ more, lanes, work.classes[24 * c :])
+            _add_chosen(nodes, here ^ more, lanes, work.classes[_SUM_WORDS * c :])
         here = more
         c += 1
 
@@ -196,12 +199,12 @@ def _run_by_subcube(work, alone, lanes, tally):
 def _run_one_by_one(work, alone, largest, lanes, tally):
     """Run the trials ``alone`` of the queue's first vector; return the trials that the scalar kernel counts completely.
 
-    These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or too many rounds.  They leave MERGING here,
-    because the scalar kernel counts them there again.
+    These have a subcube of more than MAX_SPARE_DIMENSION dimensions (``largest``), or too many rounds.  They leave CLOSE_PAIRS
+    here, because the scalar kernel counts them there again.
     """
     deep = alone & ~simd.bits(largest <= simd.splat_like(largest, np.uint64(MAX_SPARE_DIMENSION)))
     deep |= _run_by_subcube(work, alone ^ deep, lanes, tally)
-    tally[MERGING] -= bits.popcount(deep)
+    tally[CLOSE_PAIRS] -= bits.popcount(deep)
     rest = deep
     while rest:
         _run_alone(work, sieve.decode_trial(work.queue, lanes, bits.lowest(rest)), tally)
@@ -227,9 +230,9 @@ def _close_queue(work, lanes, tally):
     """
     f, queue = work.samples.count, work.queue
     if lanes == 32:
-        nodes, largest, free, label, several = close_and_measure_unrolled(queue.cells, lanes, work.masks, f)
+        nodes, largest, free, label, several = close_and_measure_unrolled(queue.cells, work.masks, f)
     else:
-        nodes, largest, free, label, several = close_and_measure(queue.cells, lanes, work.masks, f)
+        nodes, largest, free, label, several = close_and_measure(queue.cells, work.masks, f)
     live = first_lanes(queue.filled[0], lanes)
     unsafe = simd.bits(nodes != 0) & live
     easy = simd.bits(largest <= 2) & unsafe
@@ -290,8 +293,8 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             np.empty((f + 1) * lanes, word),
             np.empty(64, np.uint64),
             make_cube_scratch(),
-            np.zeros(24, np.uint64),
-            np.zeros(24 * CLASS_BOUNDS.size, np.uint64),
+            np.zeros(_SUM_WORDS, np.uint64),
+            np.zeros(_SUM_WORDS * CLASS_BOUNDS.size, np.uint64),
             np.zeros(LAST_BIN + 2, np.int64),
             merging_scratch_for(params),
         )
@@ -308,7 +311,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
         count_rounds(tally, work.reached)
         count_moments(tally, UNSAFE.total, UNSAFE.squares, work.sums)
         for c in range(CLASS_BOUNDS.size):
-            count_moments(tally, UNSAFE_IN[c], UNSAFE_SQUARED_IN[c], work.classes[24 * c :])
+            count_moments(tally, UNSAFE_IN[c], UNSAFE_SQUARED_IN[c], work.classes[_SUM_WORDS * c :])
 
     return unsafe_lanes
 

@@ -22,31 +22,38 @@ from ..tally.sums import offer
 from .entry import MOST_ROUNDS
 from .small import run_rounds
 
+
+@block(always=True)
+def _load_row(cells, lanes, k):
+    """Return the first vector of row k of a queue."""
+    return simd.load(cells, 2 * lanes * k)
+
+
 # ---------------------------------------------------------------- closure
 
 
 @block
-def close_and_measure(cells, lanes, masks, f):
+def close_and_measure(cells, masks, f):
     """Close the subcubes of a queue's first vector and measure them."""
     close_subcubes(cells, 2, masks, f)
     return measure_subcubes(cells, 2, masks, f)
 
 
 @block
-def close_and_measure_unrolled(cells, lanes, masks, f):
-    """Do ``close_and_measure`` with its loops unrolled for f = 4 .. 7, the numbers of faults in Figure 8.
+def close_and_measure_unrolled(cells, masks, f):
+    """Do ``close_and_measure`` with its loops unrolled for f = 4 .. 7, as in Figure 8 of Lee & Hayes (1988).
 
     This saves a seventh of all time at n = 10 and 12, and costs 0.4 s of compilation for each f.
     """
     if f == 4:
-        return close_and_measure(cells, lanes, masks, 4)
+        return close_and_measure(cells, masks, 4)
     if f == 5:
-        return close_and_measure(cells, lanes, masks, 5)
+        return close_and_measure(cells, masks, 5)
     if f == 6:
-        return close_and_measure(cells, lanes, masks, 6)
+        return close_and_measure(cells, masks, 6)
     if f == 7:
-        return close_and_measure(cells, lanes, masks, 7)
-    return close_and_measure(cells, lanes, masks, f)
+        return close_and_measure(cells, masks, 7)
+    return close_and_measure(cells, masks, f)
 
 
 # ---------------------------------------------------------------- rounds
@@ -59,8 +66,8 @@ def _locate_faults(cells, lanes, f, dims, index):
     Row f of the queue is the subcube's mask and row f + 1 a label inside it.  A fault of another subcube gets the index of that
     label.
     """
-    free = simd.load(cells, 2 * lanes * f)
-    label = simd.load(cells, 2 * lanes * (f + 1))
+    free = _load_row(cells, lanes, f)
+    label = _load_row(cells, lanes, f + 1)
     zero = free ^ free
     for k in range(f):
         simd.store(index, lanes * k, zero)
@@ -70,7 +77,7 @@ def _locate_faults(cells, lanes, f, dims, index):
         rest = rest ^ low
         bit = simd.splat_like(zero, ONE << np.uint64(b))
         for k in range(f):
-            x = simd.load(cells, 2 * lanes * k)
+            x = _load_row(cells, lanes, k)
             inside = ((x ^ label) & ~free) == zero
             x = simd.select(inside, x, label)
             at = simd.load(index, lanes * k)
@@ -81,15 +88,16 @@ def _locate_faults(cells, lanes, f, dims, index):
 def _build_cubes(index, lanes, f, dims, q0, cubes):
     """Write 32 words of ``cubes``, the faults of the next 32 >> ``dims`` columns as bitmasks of 2^(6 + ``dims``) nodes.
 
-    Eight cubes are interleaved, a word of each in every vector.  Cube l of the g-th eight is column ``per l + q0 + g``.
+    Eight cubes are interleaved, a word of each in every vector.  Each word of ``index`` holds ``per_word`` columns, so cube l of
+    the g-th eight is column ``per_word l + q0 + g``.
     """
-    per = lanes >> 3
+    per_word = lanes >> 3
     mask = simd.splat(np.uint64((64 << dims) - 1))
     for v in range(4):
         q = q0 + (v >> dims)
         x = simd.splat(ZERO)
-        if q < per:
-            shift = simd.splat(np.uint64(q * (64 // per)))
+        if q < per_word:
+            shift = simd.splat(np.uint64(q * (64 // per_word)))
             base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
             for k in range(f):
                 at = (simd.as64(simd.load(index, lanes * k)) >> shift) & mask
@@ -100,20 +108,22 @@ def _build_cubes(index, lanes, f, dims, q0, cubes):
 @block
 def run_cubes(work, queue, dims, lanes, tally):
     """Run the rounds of the first vector of a second or third queue, and drop it; each trial has at least one round."""
-    per = lanes >> 3
-    _locate_faults(queue.cells, lanes, work.samples.count, dims, work.masks)
-    for q0 in range(0, per, 4 >> dims):
-        _build_cubes(work.masks, lanes, work.samples.count, dims, q0, work.cubes)
+    f, per_word = work.samples.count, lanes >> 3
+    index = work.masks  # labels inside subcubes here
+    _locate_faults(queue.cells, lanes, f, dims, index)
+    for q0 in range(0, per_word, 4 >> dims):
+        _build_cubes(index, lanes, f, dims, q0, work.cubes)
         valid = ZERO
         for i in range(32 >> dims):
             q = q0 + (i >> 3)
-            valid |= np.uint64(per * (i & 7) + q < queue.filled[0] and q < per) << np.uint64(i)
+            valid |= np.uint64(per_word * (i & 7) + q < queue.filled[0] and q < per_word) << np.uint64(i)
         rounds, last, _, _ = run_rounds(dims, work.cubes, valid, valid, work.reached)
-        if rounds >= tally[MOST_ROUNDS]:
+        if rounds >= tally[MOST_ROUNDS]:  # equal numbers too: the smallest trial wins
             while last:
                 i = bits.lowest(last)
                 last &= last - ONE
-                offer(tally, MOST_ROUNDS, rounds, sieve.decode_trial(queue, lanes, per * (i & 7) + q0 + (i >> 3)))
+                column = per_word * (i & 7) + q0 + (i >> 3)
+                offer(tally, MOST_ROUNDS, rounds, sieve.decode_trial(queue, lanes, column))
     sieve.drop_first_vector(queue, lanes)
 
 
@@ -123,6 +133,6 @@ def append_hard_columns(second, lanes, f, hard, queue, free, label):
     sieve.append_lanes(second, lanes, f, hard, queue.cells, 0, 2 * lanes)
     sieve.append_compressed(second, lanes, f, hard, free)
     sieve.append_compressed(second, lanes, f + 1, hard, label)
-    for k in range(f, f + 3):
-        sieve.append_compressed(second, lanes, k + 2, hard, simd.load(queue.cells, 2 * lanes * k))
+    for k in range(f, f + 3):  # the trial's index, behind the two added rows
+        sieve.append_compressed(second, lanes, k + 2, hard, _load_row(queue.cells, lanes, k))
     second.filled[0] += bits.popcount(hard)

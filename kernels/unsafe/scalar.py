@@ -57,8 +57,10 @@ def run_merging_trial(key, t, params, scratch, tally):
     """Count a trial by merging subcubes, in O(f^2 / 8) besides rounds; params (n, f), 1 <= n <= 62, 0 <= f <= 2^n."""
     n, f = np.int64(params[N]), np.int64(params[F])
     draw_faults(key, t, n, f, scratch.labels, scratch.draws)
-    unsafe, rounds, merging, largest = evaluate_fault_set(scratch.labels, f, scratch.base, scratch.free, scratch.spare)
-    record_trial(tally, n, t, unsafe, rounds, merging, largest == n)
+    unsafe, rounds, close_pair, largest = evaluate_fault_set(
+        scratch.labels, f, scratch.base, scratch.free, scratch.spare
+    )
+    record_trial(tally, n, t, unsafe, rounds, close_pair, largest == n)
 
 
 class WholeCubeScratch(NamedTuple):
@@ -110,8 +112,8 @@ def run_whole_cube_trial(key, t, params, scratch, tally):
     closed = np.int64(0)
     for v in range(used):
         closed += bits.popcount(state[v])
-    merging = closed > f or _has_adjacent_nodes(state, used, n)
-    record_trial(tally, n, t, np.uint64(closed - f), rounds, merging, closed == np.int64(1) << n)
+    close_pair = closed > f or _has_adjacent_nodes(state, used, n)
+    record_trial(tally, n, t, np.uint64(closed - f), rounds, close_pair, closed == np.int64(1) << n)
 
 
 MERGED = trials_kernel(merging_scratch_for, run_merging_trial)

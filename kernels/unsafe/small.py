@@ -23,7 +23,7 @@ from ..machine.array_types import I64, Ints, Words
 from ..machine.bits import ONE, ZERO, first_lanes
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..tally.sums import add_lanes, offer
-from .entry import ALL_UNSAFE, LAST_BIN, MERGING, MOST_ROUNDS, UNSAFE, count_rounds
+from .entry import ALL_UNSAFE, CLOSE_PAIRS, LAST_BIN, MOST_ROUNDS, UNSAFE, count_rounds
 from .layout import F, N
 
 
@@ -82,9 +82,9 @@ def _count_set_nodes(dims, cubes, at, g):
 
 
 @block(always=True)
-def _mark_nodes(dims, draws, begin, end, field, labels, cubes, at):
+def _mark_nodes(dims, draws, begin, end, field, label_mask, cubes, at):
     """Write vectors ``at .. at + 3`` of ``cubes``: the nodes in fields from ``field`` on of words ``begin .. end - 1``."""
-    low = simd.splat(labels)
+    low = simd.splat(label_mask)
     for v in range(4):
         shift = simd.splat(np.uint64(8 * (field + (v >> dims))))
         base = simd.splat(np.uint64(64 * (v & ((1 << dims) - 1))))
@@ -102,13 +102,8 @@ def _redraw_repeats(dims, key, prepared, small, drawn, field):
     Further words also serve the blocks' other fields and are stored while ``draws`` is not full; two more vectors hold the words
     after that.  Returns the number of words stored.
     """
-    draws, workspace, cubes, count, labels = (
-        small.draws,
-        small.workspace,
-        small.cubes,
-        small.count,
-        np.uint64(small.size - 1),
-    )
+    draws, stored, cubes, count = small.draws, small.stored, small.cubes, small.count
+    label_mask = np.uint64(small.size - 1)
     wanted = simd.splat(np.uint64(count))
     at = np.int64(0)
     j = count
@@ -118,13 +113,13 @@ def _redraw_repeats(dims, key, prepared, small, drawn, field):
             lack |= simd.bits(_count_set_nodes(dims, cubes, at, g) != wanted) << np.uint64(8 * g)
         if lack == ZERO:
             return drawn
-        place = j if j < workspace else workspace + (j & 1)
+        place = j if j < stored else stored + (j & 1)
         if j >= drawn and j & 1 == 0:
             even, odd = philox.word_lanes(key, prepared, np.uint64(j >> 1))
             simd.store(draws, 8 * place, even)
             simd.store(draws, 8 * place + 8, odd)
-            drawn = min(j + 2, workspace)
-        _mark_nodes(dims, draws, place, place + 1, field, labels, cubes, at + 4)
+            drawn = min(j + 2, stored)
+        _mark_nodes(dims, draws, place, place + 1, field, label_mask, cubes, at + 4)
         for v in range(4):
             x = simd.load(cubes, 8 * v)
             lanes = simd.mask(x, lack >> np.uint64(8 * (v >> dims)))
@@ -195,8 +190,8 @@ class _SmallScratch(NamedTuple):
     f: I64
     size: I64  #: number of nodes of the cube
     count: Any  #: int64: number of labels to sample, of faulty nodes or, if fewer, of nonfaulty nodes
-    workspace: I64  #: number of words of each lane that are stored
-    draws: Words  #: room + 2 vectors
+    stored: I64  #: number of words of each lane that are stored
+    draws: Words  #: ``stored`` + 2 vectors
     cubes: Words  #: eight vectors
     reached: Ints  #: number of trials that took r rounds or more, as in ``entry.count_rounds``
 
@@ -205,9 +200,9 @@ class _SmallScratch(NamedTuple):
 def _small_scratch_for(n, f):
     size = np.int64(1) << n
     count = min(f, size - f)
-    workspace = 2 * count + 16
-    draws = np.empty(8 * (workspace + 2), np.uint64)
-    return _SmallScratch(f, size, count, workspace, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
+    stored = 2 * count + 16  # hardly a trial needs more
+    draws = np.empty(8 * (stored + 2), np.uint64)
+    return _SmallScratch(f, size, count, stored, draws, np.empty(64, np.uint64), np.zeros(LAST_BIN + 2, np.int64))
 
 
 @block(always=True)
@@ -244,7 +239,7 @@ def _make_kernel(dims: int) -> Kernel:
         """Count unsafe nodes and rounds over trials; see ``layout.UNSAFE_FRACTION`` for the tally."""
         small = _small_scratch_for(np.int64(params[N]), np.int64(params[F]))
         total = squares = simd.splat(ZERO)
-        all_unsafe = merging = np.int64(0)
+        all_unsafe = close_pairs = np.int64(0)
         for start in range(first & ~63, stop, 64):
             prepared = philox.prepare_lanes(key, np.uint64(start >> 3), philox.LABELS)
             drawn = _draw_words(key, prepared, small.count, small.draws)
@@ -254,7 +249,7 @@ def _make_kernel(dims: int) -> Kernel:
                 if start < first or start + 64 > stop:
                     valid = _valid_trials(dims, start + field, first, stop)
                 rounds, last, at, near = run_rounds(dims, small.cubes, valid, ZERO, small.reached)
-                merging += bits.popcount(near)
+                close_pairs += bits.popcount(near)
                 if last != ZERO and rounds >= tally[MOST_ROUNDS]:
                     offer(tally, MOST_ROUNDS, rounds, _smallest_trial(last, start + field))
                 if rounds > 0:
@@ -265,7 +260,7 @@ def _make_kernel(dims: int) -> Kernel:
         tally[UNSAFE.total] += np.int64(simd.total(total))
         tally[UNSAFE.squares] += np.int64(simd.total(squares))
         tally[ALL_UNSAFE] += stop - first if small.f == small.size else all_unsafe
-        tally[MERGING] += merging
+        tally[CLOSE_PAIRS] += close_pairs
 
     return unsafe_small
 

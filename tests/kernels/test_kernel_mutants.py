@@ -106,8 +106,8 @@ EQUIVALENT = {
     " -> if excess < 1 or trial1 > first or trial2 > first": (
         "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
     ),
-    "routing.scalar.finish_trial: record_active(tally, 1, passes, links1 >= 0, links2 >= 0)"
-    " -> record_active(tally, 1, passes, links1 >= 0, links2 >= 1)": (
+    "routing.scalar.finish_trial: record_active(tally, 1, path_clear, links1 >= 0, links2 >= 0)"
+    " -> record_active(tally, 1, path_clear, links1 >= 0, links2 >= 1)": (
         "source and destination differ, so that a delivered message takes a link at least"
     ),
     "survival.domains._store_numbers: kept = simd.splat((LOW32 + ONE) % np.uint64(many)) <= product & simd.splat(LOW32)"

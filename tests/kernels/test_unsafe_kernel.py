@@ -194,18 +194,18 @@ def test_most_faults():
 @kernel("UniTuple(int64, 4)(uint64[::1])")
 def solved(labels):
     f = labels.size
-    unsafe, rounds, merging, largest = evaluate_fault_set(
+    unsafe, rounds, close_pair, largest = evaluate_fault_set(
         labels, f, np.empty(f + 16, np.uint64), np.empty(f + 16, np.uint64), make_cube_scratch()
     )
-    return np.int64(unsafe), rounds, np.int64(merging), largest
+    return np.int64(unsafe), rounds, np.int64(close_pair), largest
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 4, 6, 12, 16, 31])
 def test_subcubes_of_more_than_thirty_dimensions_have_unknown_rounds(pairs):
     """Node 0 and the nodes with two neighbouring bits set: each merges with the span of the earlier nodes."""
     labels = np.array([0, *(3 << 2 * i for i in range(pairs))], np.uint64)
-    unsafe, rounds, merging, largest = solved(labels)
-    assert (unsafe, merging, largest) == (4**pairs - pairs - 1, 1, 2 * pairs)
+    unsafe, rounds, close_pair, largest = solved(labels)
+    assert (unsafe, close_pair, largest) == (4**pairs - pairs - 1, 1, 2 * pairs)
     assert (rounds == -1) == (2 * pairs > 30)
     if pairs <= 4:
         assert rounds == plain.rounds(2 * pairs, labels.tolist())
