@@ -16,13 +16,13 @@ from ..machine.jit import block
 
 
 @block(always=True)
-def _store_reversed(cells, masks, turned, f, lanes):
+def _store_reversed(cells, masks, mirrored, f, lanes):
     """Write the faults relative to t and their free dimensions with reversed bits; return the messages at their sources."""
     s = simd.load(cells, 2 * lanes * f)
     t = simd.load(cells, 2 * lanes * (f + 1))
     for i in range(f):
-        simd.store(turned, 2 * i * lanes, simd.reverse(simd.load(cells, 2 * lanes * i) ^ t))
-        simd.store(turned, (2 * i + 1) * lanes, simd.reverse(simd.load(masks, i * lanes)))
+        simd.store(mirrored, 2 * i * lanes, simd.reverse(simd.load(cells, 2 * lanes * i) ^ t))
+        simd.store(mirrored, (2 * i + 1) * lanes, simd.reverse(simd.load(masks, i * lanes)))
     return simd.reverse(s ^ t)
 
 
@@ -33,23 +33,23 @@ def _single_bits(x, zero):
 
 
 @block(always=True)
-def _open_dims1(turned, difference, zero, f, lanes):
+def _open_dims1(mirrored, difference, zero, f, lanes):
     """Return the dimensions of which ROUTE1(1) takes the lowest."""
     faulty = zero
     for i in range(f):
-        x = simd.load(turned, 2 * i * lanes) ^ difference
+        x = simd.load(mirrored, 2 * i * lanes) ^ difference
         faulty = faulty | _single_bits(x, zero)
     return difference & ~faulty
 
 
 @block(always=True)
-def _open_dims3(turned, difference, zero, f, lanes):
+def _open_dims3(mirrored, difference, zero, f, lanes):
     """Return the dimensions of which ROUTE3(1) takes the lowest: to active nodes, or if none, to nonfaulty nodes."""
     faulty = zero
     closed = zero
     for i in range(f):
-        x = simd.load(turned, 2 * i * lanes) ^ difference
-        free = simd.load(turned, (2 * i + 1) * lanes)
+        x = simd.load(mirrored, 2 * i * lanes) ^ difference
+        free = simd.load(mirrored, (2 * i + 1) * lanes)
         faulty = faulty | _single_bits(x, zero)
         x = x & ~free
         beside = simd.select(x == zero, free, _single_bits(x, zero))
@@ -58,23 +58,23 @@ def _open_dims3(turned, difference, zero, f, lanes):
     return simd.select(active != zero, active, difference & ~faulty)
 
 
-def _make_walk(open_: Any) -> Any:
-    """Return the block ``walk_nearer(turned, difference, f, lanes)``: a bit for each message that needs a detour to reach t."""
+def _make_nearer_mover(open_: Any) -> Any:
+    """Return the block ``move_nearer(mirrored, difference, f, lanes)``: a bit for each message that needs a detour to reach t."""
 
     @block
-    def walk_nearer(turned, difference, f, lanes):
+    def move_nearer(mirrored, difference, f, lanes):
         zero = difference - difference
         while True:
-            dims = open_(turned, difference, zero, f, lanes)
+            dims = open_(mirrored, difference, zero, f, lanes)
             bit = dims & (zero - dims)
             if simd.bits(bit != zero) == 0:
                 return simd.bits(difference != zero)
             difference = difference ^ bit
 
-    return walk_nearer
+    return move_nearer
 
 
-_walk1, _walk3 = _make_walk(_open_dims1), _make_walk(_open_dims3)
+_move_by_route1, _move_by_route3 = _make_nearer_mover(_open_dims1), _make_nearer_mover(_open_dims3)
 
 
 @block(always=True)
@@ -92,21 +92,21 @@ def _same_subcube_lanes(cells, masks, f, lanes):
 
 
 @block
-def walk_lanes(work, lost, met, lanes):
-    """Route trials of the queue's first vector, which is closed: by ROUTE1 the trials ``lost``, by ROUTE3 the trials ``met``.
+def route_lanes(work, by_route1, by_route3, lanes):
+    """Route trials of the queue's first vector, which is closed: some by ROUTE1, some by ROUTE3.
 
     For k > 1 ROUTE1 is left to scalar code.
     Returns the trials of each kind that are left to scalar code, and the trials whose ends are in one subcube.
     """
-    cells, masks, turned, f = work.queue.cells, work.masks, work.turned, work.f
-    difference = _store_reversed(cells, masks, turned, f, lanes)
+    cells, masks, mirrored, f = work.queue.cells, work.masks, work.mirrored, work.f
+    difference = _store_reversed(cells, masks, mirrored, f, lanes)
     if work.trial.k == 1:
-        lost &= _walk1(turned, difference, f, lanes)
-    met &= _walk3(turned, difference, f, lanes)
-    return lost, met, _same_subcube_lanes(cells, masks, f, lanes)
+        by_route1 &= _move_by_route1(mirrored, difference, f, lanes)
+    by_route3 &= _move_by_route3(mirrored, difference, f, lanes)
+    return by_route1, by_route3, _same_subcube_lanes(cells, masks, f, lanes)
 
 
 @block(always=True)
-def skip_walks(work, lost, met, lanes):
-    """Do nothing: replaces ``walk_lanes`` in kernels with few messages to route."""
-    return lost, met, lost & ~lost
+def skip_routes(work, by_route1, by_route3, lanes):
+    """Do nothing: replaces ``route_lanes`` in kernels with few messages to route."""
+    return by_route1, by_route3, by_route1 & ~by_route1

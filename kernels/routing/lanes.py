@@ -46,7 +46,7 @@ from .entry import (
     record3_minimal,
     record_active,
 )
-from .greedy import skip_walks, walk_lanes
+from .greedy import route_lanes, skip_routes
 from .layout import MAX_SEARCHED_DIMENSION, F, K, N
 from .scalar import RoutingScratch, finish_trial, run_trial, set_up
 from .sums import add_chosen_lanes
@@ -82,25 +82,25 @@ class RoutingWorkspace(NamedTuple):
     trial: RoutingScratch
     params: Floats  #: parameters of the point
     f: I64
-    decided: np.bool_  #: whether k <= MAX_DECIDED_K
+    decides_lost: np.bool_  #: whether the filter decides trials that ROUTE loses: k <= MAX_DECIDED_K
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials with close faults: labels and ends
     masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
-    turned: Cells  #: 2 f rows of one vector, for messages routed in lanes
-    sums: Words  #: six vectors: sums of Hamming distances and their squares of trials _QUEUED, _SAFE, _FILTERED
+    mirrored: Cells  #: 2 f rows of one vector, for messages routed in lanes (``greedy.py``)
+    sums: Words  #: six vectors: sums of Hamming distances and their squares of trials _QUEUED, _ACTIVE, _FILTERED
     counted: Ints  #: numbers of trials, with the indices below
     first: Ints  #: smallest trials with minimal routes by ROUTE1 and ROUTE2 (_BY_ROUTE1), and by ROUTE3 (_BY_ROUTE3)
 
 
 #: Indices of ``counted``: trials decided by the filter, and by the queue; trials that ROUTE delivers; queued trials with an
 #: active node, and those of them with both ends in one subcube; queued trials without an active node that ROUTE delivers.
-_BY_FILTER, _BY_QUEUE, _DELIVERED, _NOT_DEAD, _TOGETHER, _DELIVERED_DEAD = range(6)
+_BY_FILTER, _BY_QUEUE, _DELIVERED, _WITH_ACTIVE, _IN_ONE_SUBCUBE, _DELIVERED_ALL_UNSAFE = range(6)
 
 #: Indices of ``first``.
 _BY_ROUTE1, _BY_ROUTE3 = range(2)
 
 #: Indices in ``sums``: trials decided by the queue, queued trials with an active node, and trials decided by the filter.
-_QUEUED, _SAFE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
+_QUEUED, _ACTIVE, _FILTERED = np.int64(0), np.int64(16), np.int64(32)
 
 
 # ---------------------------------------------------------------- 1. filter
@@ -115,36 +115,35 @@ def inspect_vector(work, trials, lanes):
     f, labels, at = work.f, work.samples.labels, trials.at
     s = simd.load(labels, at + f * lanes)
     t = simd.load(labels, at + (f + 1) * lanes)
-    near = smallest_distance(labels, at, lanes, f)
+    nearest = smallest_distance(labels, at, lanes, f)
     difference = s ^ t
     zero = s - s
-    same = simd.minimum(near, difference)
-    on = simd.no_lane(zero)
+    least = simd.minimum(nearest, difference)  # 0 if two labels are equal
+    on_path = simd.no_lane(zero)
     for i in range(f):
         x = simd.load(labels, at + i * lanes)
-        e = x ^ s
-        r = x ^ t
-        on = on | is_on_path(e, r, zero)
-        same = simd.minimum(same, simd.minimum(e, r))
-    again = simd.bits(same == zero)
-    return simd.bits(near <= 2) | again, again, simd.bits(on), difference
+        from_s, from_t = x ^ s, x ^ t
+        on_path = on_path | is_on_path(from_s, from_t, zero)
+        least = simd.minimum(least, simd.minimum(from_s, from_t))
+    repeated = simd.bits(least == zero)
+    return simd.bits(nearest <= 2) | repeated, repeated, simd.bits(on_path), difference
 
 
 @block(always=True)
-def _record_easy(work, h, easy, lost, trials, lanes):
-    """Record the trials ``easy`` of a vector, of Hamming distances h, which are decided completely."""
-    work.counted[_BY_FILTER] += bits.popcount(easy)
-    work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
-    add_chosen_lanes(h, easy, 512 // lanes, work.sums, _FILTERED)
+def _record_decided(work, h, decided, on_path, trials, lanes):
+    """Record the trials ``decided`` of a vector, of Hamming distances h, completely."""
+    work.counted[_BY_FILTER] += bits.popcount(decided)
+    work.counted[_DELIVERED] += bits.popcount(decided & ~on_path)
+    add_chosen_lanes(h, decided, 512 // lanes, work.sums, _FILTERED)
     if trials.start < max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]):
-        _update_first(work, sieve.trial_in_lane(trials, bits.lowest(easy)), True)
+        _update_first(work, sieve.trial_in_lane(trials, bits.lowest(decided)), True)
 
 
 @block(always=True)
-def _update_first(work, trial, safe):
-    """Update the smallest trials with minimal routes by a trial; ``safe`` means that ROUTE3 has one, too."""
+def _update_first(work, trial, by_route3):
+    """Update the smallest trials with minimal routes by a trial, which ROUTE1 and ROUTE2 have, and ``by_route3`` ROUTE3 too."""
     work.first[_BY_ROUTE1] = min(work.first[_BY_ROUTE1], trial)
-    if safe:
+    if by_route3:
         work.first[_BY_ROUTE3] = min(work.first[_BY_ROUTE3], trial)
 
 
@@ -154,23 +153,21 @@ def _make_filter(add_high: Any) -> Any:
     @block(always=True)
     def filter_vector(work, trials, lanes, tally):
         n = work.trial.n
-        hit, again, lost, difference = inspect_vector(work, trials, lanes)
+        close, repeated, on_path, difference = inspect_vector(work, trials, lanes)
         wanted = sieve.wanted_lanes(trials, lanes)
-        if not work.decided or n > 32:
-            hit |= lost
-        hit &= wanted
-        easy = wanted ^ hit
-        if easy:
+        undecided = (close if work.decides_lost and n <= 32 else close | on_path) & wanted
+        decided = wanted ^ undecided
+        if decided:
             h = simd.popcount(difference)
             if n > 32:
                 h = add_high(h, trials, work.f, n)
-            _record_easy(work, h, easy, lost, trials, lanes)
-        while n > 32 and hit:
-            run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(hit)), work.params, work.trial, tally)
-            hit &= hit - ONE
-        if hit == ZERO:
+            _record_decided(work, h, decided, on_path, trials, lanes)
+        while n > 32 and undecided:
+            run_trial(trials.key, sieve.trial_in_lane(trials, bits.lowest(undecided)), work.params, work.trial, tally)
+            undecided &= undecided - ONE
+        if undecided == ZERO:
             return False
-        sieve.queue_trials(work.queue, work.samples, trials, hit, again, lanes)
+        sieve.queue_trials(work.queue, work.samples, trials, undecided, repeated, lanes)
         return True
 
     return filter_vector
@@ -209,34 +206,32 @@ def _inspect_queue(work, lanes):
     whole = simd.splat_like(s, (ONE << np.uint64(work.trial.n)) - ONE)
     difference = s ^ t
     second = s ^ simd.top_bit(difference)
-    previous = t ^ (difference & (zero - difference))
-    lost = simd.no_lane(s)
-    met = lost
-    dead = lost
+    last_but_one = t ^ (difference & (zero - difference))
+    on_path = simd.no_lane(s)
+    unsafe_between = on_path
+    all_unsafe = on_path
     for i in range(f):
         x = simd.load(cells, 2 * lanes * i)
-        m = simd.load(work.masks, lanes * i)
-        lost = lost | is_on_path(x ^ s, x ^ t, zero)
-        e = (x ^ second) & ~m
-        r = (x ^ previous) & ~m
-        met = met | is_on_path(e, r, zero)
-        dead = dead | (m == whole)
-    return simd.popcount(difference), simd.bits(lost), simd.bits(met), simd.bits(dead)
+        mask = simd.load(work.masks, lanes * i)
+        on_path = on_path | is_on_path(x ^ s, x ^ t, zero)
+        unsafe_between = unsafe_between | is_on_path((x ^ second) & ~mask, (x ^ last_but_one) & ~mask, zero)
+        all_unsafe = all_unsafe | (mask == whole)
+    return simd.popcount(difference), simd.bits(on_path), simd.bits(unsafe_between), simd.bits(all_unsafe)
 
 
 @block(always=True)
-def _update_first_queued(work, easy, safe, lanes):
-    """Do ``_update_first`` for the trials ``easy`` of the queue's first vector, unless all of them are too large to matter."""
+def _update_first_queued(work, decided, active, lanes):
+    """Do ``_update_first`` for the trials ``decided`` of the queue's first vector, unless all of them are too large to matter."""
     if sieve.decode_trial(work.queue, lanes, 0) >= max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]) + lanes:
         return
-    while easy:
-        i = bits.lowest(easy)
-        _update_first(work, sieve.decode_trial(work.queue, lanes, i), safe >> np.uint64(i) & ONE != ZERO)
-        easy &= easy - ONE
+    while decided:
+        i = bits.lowest(decided)
+        _update_first(work, sieve.decode_trial(work.queue, lanes, i), active >> np.uint64(i) & ONE != ZERO)
+        decided &= decided - ONE
 
 
 @block(always=True)
-def _route_column(work, column, lost, met, dead, lanes, tally):
+def _route_column(work, column, on_path, unsafe_between, all_unsafe, lanes, tally):
     """Route the trial in a column of the queue in scalar code."""
     f, cells, faults = work.f, work.queue.cells, work.trial.faults
     for j in range(f):
@@ -248,35 +243,41 @@ def _route_column(work, column, lost, met, dead, lanes, tally):
     index_faults(faults)
     s, t = np.uint64(cells[2 * lanes * f + column]), np.uint64(cells[2 * lanes * (f + 1) + column])
     here = ONE << np.uint64(column)
-    at = sieve.decode_trial(work.queue, lanes, column)
-    finish_trial(work.trial, lost & here == ZERO, met & here != ZERO, dead & here == ZERO, s, t, at, tally)
+    trial = sieve.decode_trial(work.queue, lanes, column)
+    path_clear, path_unsafe = on_path & here == ZERO, unsafe_between & here != ZERO
+    finish_trial(work.trial, path_clear, path_unsafe, all_unsafe & here == ZERO, s, t, trial, tally)
 
 
-def _make_close_queue(walking: Any) -> Any:
-    """Return the block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue."""
+def _make_close_queue(route_nearer: Any) -> Any:
+    """Return the block ``close_queue(work, least, lanes, tally)``: close and count the first vector of the queue.
+
+    ``route_nearer`` is ``greedy.route_lanes`` or ``greedy.skip_routes``.
+    """
 
     @block
     def close_queue(work, least, lanes, tally):
         queue = work.queue
         if queue.filled[0] < least:
             return queue.filled[0] > 0
-        h, lost, met, dead = _inspect_queue(work, lanes)
+        h, on_path, unsafe_between, all_unsafe = _inspect_queue(work, lanes)
         live = bits.first_lanes(queue.filled[0], lanes)
-        lost1, met3, together = walking(work, lost & live, met & ~dead & live, lanes)
-        hard = lost1 | met3
-        easy = live & ~hard
-        safe = easy & ~dead
-        add_chosen_lanes(h, easy, 512 // lanes, work.sums, _QUEUED)
-        add_chosen_lanes(h, safe, 512 // lanes, work.sums, _SAFE)
-        work.counted[_BY_QUEUE] += bits.popcount(easy)
-        work.counted[_DELIVERED] += bits.popcount(easy & ~lost)
-        work.counted[_NOT_DEAD] += bits.popcount(safe)
-        work.counted[_TOGETHER] += bits.popcount(safe & together)
-        work.counted[_DELIVERED_DEAD] += bits.popcount(easy & dead & ~lost)
-        _update_first_queued(work, easy, safe, lanes)
-        while hard:
-            _route_column(work, bits.lowest(hard), lost, met, dead, lanes, tally)
-            hard &= hard - ONE
+        undecided1, undecided3, in_one_subcube = route_nearer(
+            work, on_path & live, unsafe_between & ~all_unsafe & live, lanes
+        )
+        undecided = undecided1 | undecided3
+        decided = live & ~undecided
+        active = decided & ~all_unsafe
+        add_chosen_lanes(h, decided, 512 // lanes, work.sums, _QUEUED)
+        add_chosen_lanes(h, active, 512 // lanes, work.sums, _ACTIVE)
+        work.counted[_BY_QUEUE] += bits.popcount(decided)
+        work.counted[_DELIVERED] += bits.popcount(decided & ~on_path)
+        work.counted[_WITH_ACTIVE] += bits.popcount(active)
+        work.counted[_IN_ONE_SUBCUBE] += bits.popcount(active & in_one_subcube)
+        work.counted[_DELIVERED_ALL_UNSAFE] += bits.popcount(decided & all_unsafe & ~on_path)
+        _update_first_queued(work, decided, active, lanes)
+        while undecided:
+            _route_column(work, bits.lowest(undecided), on_path, unsafe_between, all_unsafe, lanes, tally)
+            undecided &= undecided - ONE
         sieve.drop_first_vector(queue, lanes)
         return queue.filled[0] > 0
 
@@ -288,17 +289,19 @@ def _make_close_queue(walking: Any) -> Any:
 
 @block
 def _record_counts(work, tally):
-    sums, decided, queued, safe = work.sums, work.counted[_BY_FILTER], work.counted[_BY_QUEUE], work.counted[_NOT_DEAD]
+    """Tally the trials that lanes have decided: all of them, and those with an active node, which the filter's trials have."""
+    decided = work.counted[_BY_FILTER] + work.counted[_BY_QUEUE]
+    active = work.counted[_BY_FILTER] + work.counted[_WITH_ACTIVE]
     tally[ROUTE_DELIVERED] += work.counted[_DELIVERED]
-    tally[SAME_SUBCUBE] += work.counted[_TOGETHER]
-    tally[REACHABLE] += decided + queued if work.trial.n <= MAX_SEARCHED_DIMENSION else 0
-    delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_DEAD]
-    record_active(tally, decided + safe, delivered, decided + safe, decided + safe)
-    total, squares = _read_sums(sums, _QUEUED)
-    record1_minimal(tally, decided + queued, total, squares, work.first[_BY_ROUTE1])
-    record2_minimal(tally, decided + queued, total, squares, work.first[_BY_ROUTE1])
-    total, squares = _read_sums(sums, _SAFE)
-    record3_minimal(tally, decided + safe, total, squares, work.first[_BY_ROUTE3])
+    tally[SAME_SUBCUBE] += work.counted[_IN_ONE_SUBCUBE]
+    tally[REACHABLE] += decided if work.trial.n <= MAX_SEARCHED_DIMENSION else 0
+    delivered = work.counted[_DELIVERED] - work.counted[_DELIVERED_ALL_UNSAFE]
+    record_active(tally, active, delivered, active, active)
+    total, squares = _read_sums(work.sums, _QUEUED)
+    record1_minimal(tally, decided, total, squares, work.first[_BY_ROUTE1])
+    record2_minimal(tally, decided, total, squares, work.first[_BY_ROUTE1])
+    total, squares = _read_sums(work.sums, _ACTIVE)
+    record3_minimal(tally, active, total, squares, work.first[_BY_ROUTE3])
 
 
 @block
@@ -311,9 +314,9 @@ def _read_sums(sums, at):
 
 def _make_kernel(width: int, word: Any) -> Kernel:
     lanes = 512 // width  # a constant of the closure, for which all callees are specialised
-    sift = sieve.make_sieve(
+    sift_trials = sieve.make_sieve(
         _make_filter(_add_high_distances if width == 32 else _leave_distances),
-        _make_close_queue(walk_lanes if width == 8 else skip_walks),
+        _make_close_queue(route_lanes if width == 8 else skip_routes),
     )
 
     @scratch
@@ -328,8 +331,8 @@ def _make_kernel(width: int, word: Any) -> Kernel:
             sieve.make_queue(n, f + 2, first, lanes, word),
             np.zeros((f + 1) * lanes, word),
             np.zeros(2 * f * lanes, word),
-            np.zeros(48, np.uint64),
-            np.zeros(6, np.int64),
+            np.zeros(_FILTERED + 16, np.uint64),
+            np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),
             np.array([stop, stop]),
         )
 
@@ -338,7 +341,7 @@ def _make_kernel(width: int, word: Any) -> Kernel:
         """Run trials at (n, f, 0, k) = params; 1 < f <= 2^(n-1) - 2, and n in 3..8, 9..16 or 17..62 by the lanes' width."""
         if first < stop:
             work = workspace_for(params, first, stop)
-            sift(key, first, stop, work, lanes, tally)
+            sift_trials(key, first, stop, work, lanes, tally)
             _record_counts(work, tally)
 
     return routing_lanes

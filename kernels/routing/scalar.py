@@ -76,18 +76,18 @@ def is_closed_on_route(faults, s, t):
     return False
 
 
-def make_trial_finisher(go1: Any, go2: Any, go3: Any, find_shortest: Any, is_same: Any) -> Any:
-    """Return the block ``finish_trial(trial, passes, meets, safe, s, t, at, tally)``, which routes and counts one trial.
+def make_trial_finisher(route1: Any, route2: Any, route3: Any, find_shortest: Any, is_same: Any) -> Any:
+    """Return the block ``finish_trial(world, path_clear, path_unsafe, has_active, s, t, trial, tally)``.
 
-    ``passes``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because they try it first at each of its
-    nodes.  ``meets``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the path, because the first nearer neighbour
-    is active at each node.  ROUTE2(1) equals ROUTE1(1): both send to the first nonfaulty nearer neighbour, and without one both
-    take the same detour.
+    It routes and counts one trial.  ``path_clear``: no fault is on ROUTE's path.  ROUTE1 and ROUTE2 then take that path, because
+    they try it first at each of its nodes.  ``path_unsafe``: a faulty or unsafe node is on that path.  If not, ROUTE3 takes the
+    path, because the first nearer neighbour is active at each node.  ``has_active``: some node is active.  ROUTE2(1) equals
+    ROUTE1(1): both send to the first nonfaulty nearer neighbour, and without one both take the same detour.
 
     Parameters
     ----------
-    go1, go2, go3 : block
-        Simulators of ROUTE1, ROUTE2 and ROUTE3 (``rules.make_simulator``) on ``trial.faults``, which are closed.
+    route1, route2, route3 : block
+        Simulators of ROUTE1, ROUTE2 and ROUTE3 (``rules.make_simulator``) on ``world.faults``, which are closed.
     find_shortest : block
         ``find_shortest(faults, s, t, n, cube)``: links of a shortest path, or -1.
     is_same : block
@@ -95,31 +95,31 @@ def make_trial_finisher(go1: Any, go2: Any, go3: Any, find_shortest: Any, is_sam
     """
 
     @block
-    def finish_trial(trial, passes, meets, safe, s, t, at, tally):
-        faults, search = trial.faults, trial.search
-        whole = (ONE << np.uint64(trial.n)) - ONE
+    def finish_trial(world, path_clear, path_unsafe, has_active, s, t, trial, tally):
+        faults, search, k = world.faults, world.search, world.k
+        whole = (ONE << np.uint64(world.n)) - ONE
         h = popcount(s ^ t)
         links1 = h
         links2 = h
         links3 = LOST
-        if not passes:
-            links1 = go1(faults, s, t, whole, trial.k, search)
-            links2 = links1 if trial.k == 1 else go2(faults, s, t, whole, trial.k, search)
-        tally[ROUTE_DELIVERED] += passes
-        record1(tally, links1, h, at)
-        record2(tally, links2, h, at)
+        if not path_clear:
+            links1 = route1(faults, s, t, whole, k, search)
+            links2 = links1 if k == 1 else route2(faults, s, t, whole, k, search)
+        tally[ROUTE_DELIVERED] += path_clear
+        record1(tally, links1, h, trial)
+        record2(tally, links2, h, trial)
         record_limit(tally, links2)
-        if safe:
-            links3 = go3(faults, s, t, whole, trial.k, search) if meets else h
-            record_active(tally, 1, passes, links1 >= 0, links2 >= 0)
-            record3(tally, links3, h, at)
+        if has_active:
+            links3 = route3(faults, s, t, whole, k, search) if path_unsafe else h
+            record_active(tally, 1, path_clear, links1 >= 0, links2 >= 0)
+            record3(tally, links3, h, trial)
             record_comparison(tally, links1, links3)
             tally[SAME_SUBCUBE] += is_same(faults, s, t)
-        if trial.n <= MAX_SEARCHED_DIMENSION:
-            least = h  # no path is shorter
+        if world.n <= MAX_SEARCHED_DIMENSION:
+            shortest = h  # no path is shorter
             if h not in (links1, links2, links3):
-                least = find_shortest(faults, s, t, trial.n, trial.cube)
-            record_shortest(tally, links1, links2, links3, least)
+                shortest = find_shortest(faults, s, t, world.n, world.cube)
+            record_shortest(tally, links1, links2, links3, shortest)
 
     return finish_trial
 
@@ -131,13 +131,14 @@ finish_trial = make_trial_finisher(
 
 @block
 def run_trial(key, t, params, scratch, tally):
+    """Sample, route and tally trial ``t``."""
     faults = scratch.faults
     draw(key, t, scratch.n, faults)
     unsafe_subcubes(faults)
     source, target = faults.ends[0], faults.ends[1]
-    passes = route_passes(faults, source, target)
-    meets = is_closed_on_route(faults, source, target)
-    finish_trial(scratch, passes, meets, is_safe(faults, scratch.n), source, target, t, tally)
+    path_clear = route_passes(faults, source, target)
+    path_unsafe = is_closed_on_route(faults, source, target)
+    finish_trial(scratch, path_clear, path_unsafe, is_safe(faults, scratch.n), source, target, t, tally)
 
 
 #: Kernel at (n, f, links, k) = params; see ``layout.ROUTING``.
@@ -167,12 +168,12 @@ def run_set(key, t, params, scratch, tally):
     if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
         return
     unsafe_subcubes(faults)
-    safe = is_safe(faults, n)
+    has_active = is_safe(faults, n)
     for x in range(1, 1 << n):
         end = np.uint64(x)
         if popcount(end) >= least and not is_faulty(faults, end):
-            passes, meets = route_passes(faults, ZERO, end), is_closed_on_route(faults, ZERO, end)
-            finish_trial(scratch, passes, meets, safe, ZERO, end, t, tally)
+            path_clear, path_unsafe = route_passes(faults, ZERO, end), is_closed_on_route(faults, ZERO, end)
+            finish_trial(scratch, path_clear, path_unsafe, has_active, ZERO, end, t, tally)
 
 
 #: Kernel of all C(2^n - 1, f) fault sets without node 0, with messages from node 0 to every other node.  Translations of all
