@@ -20,10 +20,19 @@ def has_no_faulty_links(network: str, n: int, faults: float, links: float) -> bo
     return links == 0
 
 
+def _most_bounded_faults(n: int) -> int:
+    """Return the largest number of faults of Q_n for which ``few`` serves.
+
+    A component of n + 1 nodes, the most in Harper's bound (``few.py``), has one faulty neighbour more.  So with this number of
+    faults every component other than the largest has at most n nodes.
+    """
+    return (n + 1) * (n - 2) // 2
+
+
 def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]:
     """Return the condition "few faulty nodes in the hypercube" for n in a range."""
     return lambda network, n, f, links: (
-        network == "hypercube" and not links and n_least <= n <= n_most and f <= (n + 1) * (n - 2) // 2
+        network == "hypercube" and not links and n_least <= n <= n_most and f <= _most_bounded_faults(n)
     )
 
 
@@ -38,14 +47,20 @@ _has_few_faults = _make_few_faults_condition(6, MOST_DIMENSIONS)
 
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:
-    """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare."""
+    """Select a kernel.  Comparing pairs of faults is fastest if faults are few and searches rare.
+
+    Fewer than n faults cannot disconnect Q_n, so that lanes count such trials without a search.
+    """
     if _has_few_faults(network, n, f, links) and n <= f <= _MOST_FEW[has_avx512()].get(n, f):
         return "few.SURVIVAL_FEW_8" if n <= 8 else "few.SURVIVAL_FEW_16"
     return "lanes.SURVIVAL_LINKS" if links else "lanes.SURVIVAL_NODES"
 
 
 def _estimate_survival_times(network: str, n: int, f: int, links: int) -> dict[str, float]:
-    """Return approximate nanoseconds of a trial by kernel."""
+    """Return approximate nanoseconds of a trial by kernel: simple formulas for times on one core of an AMD EPYC (Zen 4).
+
+    They only decide with which kernel a run begins, and when it changes over to the fastest one.
+    """
     times = {_choose_survival_kernel(network, n, f, links): 5.0 * n + 2**n / 32}
     if links:
         return {**times, "scalar.SURVIVAL_SINGLE": 20.0 * n * 2**n}
@@ -97,7 +112,8 @@ HITTING = KernelTable(
         "hitting.HITTING_LINKS": lambda network, failing, n: failing == "links",
     },
 )
-#: The kinds of failure domains; kernels get a kind as its place.
+
+#: The kinds of failure domains; kernels get the index of a kind in this tuple.
 DOMAINS = ("board-2", "board-4", "board-8", "switch")
 SURVIVAL_DOMAINS = KernelTable(
     __package__,
@@ -116,11 +132,11 @@ def user_survival_kernel(step: Any, slots: Callable[[int], int], links: bool) ->
     from ..machine.trials import name_variant
     from .lanes import survival_kernel
 
-    many = wrap_user_slots(slots, MOST_DIMENSIONS)
-    name, cache = name_variant(step, many)
+    own_slots = wrap_user_slots(slots, MOST_DIMENSIONS)
+    name, cache = name_variant(step, own_slots)
     return survival_kernel(
         wrap_user_step(step),
-        many,
+        own_slots,
         by_rate=False,
         links=links,
         variant=f"own_{links}_{name}",
@@ -136,12 +152,12 @@ def user_curve_kernel(step: Any, slots: Callable[[int], int], failing: str) -> K
     from ..machine.trials import name_variant
     from .curve import LINKS_TRIAL, NODES_TRIAL, make_curve_kernel, make_curve_scratch
 
-    many = wrap_user_slots(slots, MOST_DIMENSIONS)
-    name, cache = name_variant(step, many)
+    own_slots = wrap_user_slots(slots, MOST_DIMENSIONS)
+    name, cache = name_variant(step, own_slots)
     return make_curve_kernel(  # type: ignore[no-any-return]
         LINKS_TRIAL if failing == "links" else NODES_TRIAL,
         f"own_{failing}_{name}",
-        make_curve_scratch(wrap_user_step(step), many),
+        make_curve_scratch(wrap_user_step(step), own_slots),
         cache=cache,
         code=getattr(step, "py_func", step),
     )
@@ -162,8 +178,8 @@ def user_domains_kernel(step: Any, slots: Callable[[int], int] | None, domain: A
         own_step,
         own_slots,
         wrap_user_domain(domain) if domain else board_of,
-        False,
-        f"own_{bool(step)}_{bool(domain)}_{name}",
+        switches=False,
+        variant=f"own_{bool(step)}_{bool(domain)}_{name}",
         cache=cache,
         code=getattr(given[0], "py_func", given[0]),
     )

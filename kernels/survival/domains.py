@@ -32,10 +32,10 @@ _3, _32 = np.uint64(3), np.uint64(32)
 class DomainsPoint(NamedTuple):
     """The axes of the study, in their order."""
 
-    network: I64  #: place in ``SLOTS``
+    network: I64  #: index of the network (``cube/tables.py``)
     n: I64
     faults: I64  #: number of nodes that fail one by one
-    domain: I64  #: place of the kind of domain in the study's names
+    domain: I64  #: index of the kind of domain in ``dispatch.DOMAINS``
     domains: I64  #: number of failed domains
 
 
@@ -232,7 +232,7 @@ def _decide_pairs(key, group, n, places, sample, links, net):
         record_pair_verdict(s, t, lane, sample, links, net)
 
 
-def domains_kernel(step: Any, slots: Any, domain_of: Any, switches: bool, variant: str, **cached: Any) -> Kernel:
+def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, variant: str, **cached: Any) -> Kernel:
     """Return the kernel for the networks of a block ``step(index, v, d, n)`` and the domains of ``domain_of(kind, v, n)``.
 
     ``params`` is a :class:`DomainsPoint`.  With ``switches`` the domains are the switches of a HyperX network.
@@ -286,5 +286,5 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, switches: bool, varian
     return survival_domains
 
 
-SURVIVAL_BOARDS = domains_kernel(named_step, named_slots, board_of, False, "boards")
-SURVIVAL_SWITCHES = domains_kernel(named_step, named_slots, board_of, True, "switches")
+SURVIVAL_BOARDS = domains_kernel(named_step, named_slots, board_of, switches=False, variant="boards")
+SURVIVAL_SWITCHES = domains_kernel(named_step, named_slots, board_of, switches=True, variant="switches")
