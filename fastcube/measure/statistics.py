@@ -46,7 +46,7 @@ def _return_one(_: Point) -> float:
     return 1.0
 
 
-def _return_none(_: Point) -> float:
+def _return_zero(_: Point) -> float:
     return 0.0
 
 
@@ -88,7 +88,11 @@ class Statistic(ABC):
             object.__setattr__(self, item.name, self._check_field(item.name, str(item.type), getattr(self, item.name)))
 
     def _check_field(self, name: str, kind: str, given: Any) -> Any:
-        """Return a field's value.  Raises ParameterError unless it has the declared type."""
+        """Return a field's value.
+
+        Raises ParameterError for a field of the type bool, int, str, tuple of str or function that has another type.  Other types
+        are not checked.
+        """
         if kind == "bool":
             return check_flag(name, given)
         if kind == "int":
@@ -137,7 +141,8 @@ class Statistic(ABC):
 class Number(Statistic):
     """A statistic with a single number at a point; only such a statistic can be the target of a run.
 
-    ``possible`` says whether events can occur at a point.  If it is proved that they cannot, no run waits for them.
+    ``possible`` says whether events can occur at a point.  If it is proved that they cannot, no run waits for them.  Subclasses
+    add conditions of their own in ``can_occur``, which is what runs ask.
     """
 
     possible: Callable[[Point], bool] = _return_true
@@ -313,7 +318,7 @@ class PairedDifference(Difference):
     interval: ClassVar[str] = "exact"
 
     def __post_init__(self) -> None:
-        if isinstance(self.squares, str):
+        if isinstance(self.squares, str):  # other types are reported by the check of all fields below
             object.__setattr__(self, "squares", self.squares or self.nonzero)
         super().__post_init__()
 
@@ -475,16 +480,16 @@ class NormalMean(AsymptoticStatistic):
     squares: str
     nonzero: str | None = None
     unit: Callable[[Point], float] = _return_one
-    bound: Callable[[Point], float] = _return_none
-    least_sum: Callable[[Point], float] = _return_none
+    bound: Callable[[Point], float] = _return_zero
+    least_sum: Callable[[Point], float] = _return_zero
+
+    #: Whether the quantity may be negative whatever its base is.
+    signed: ClassVar[bool] = False
 
     def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         total, squares = self.deviation_sums(counts, self.trials(counts, trials), point)
         enough = squares == 0 or total >= self.least_sum(point) * self.unit(point)
         return enough and super().is_settled(counts, trials, point)
-
-    #: Whether the quantity may be negative whatever its base is.
-    signed: ClassVar[bool] = False
 
     def counters(self) -> tuple[str, ...]:
         return (self.total, self.squares) if self.nonzero is None else (self.total, self.squares, self.nonzero)
@@ -545,7 +550,7 @@ class Ratio(AsymptoticStatistic):
     denominator: str
     squares: tuple[str, str, str]
     nonzero: str
-    bound: Callable[[Point], float] = _return_none
+    bound: Callable[[Point], float] = _return_zero
 
     def counters(self) -> tuple[str, ...]:
         return self.numerator, self.denominator, *self.squares, self.nonzero
@@ -640,7 +645,7 @@ class Quantile(BinnedStatistic, Number):
 
     percent: int = 50
     unit: Callable[[Point], float] = _return_one
-    bound: Callable[[Point], float] = _return_none
+    bound: Callable[[Point], float] = _return_zero
     ranges: ClassVar[Mapping[str, tuple[int, int]]] = {"percent": (1, 99)}
 
     def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:

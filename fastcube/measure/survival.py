@@ -164,7 +164,7 @@ def make_points(names: Iterable[str], n: int, **axes: Sequence[Value]) -> list[d
     return [{"network": name, "n": n, first: x, second: y} for x in values for y in others for name in names]  # type: ignore[dict-item]
 
 
-def networks_of_size(n: int, matched: bool = False) -> list[str]:
+def networks_of_size(n: int, *, matched: bool = False) -> list[str]:
     """Return the names of the networks of dimension n."""
     return [
         name for name, family in network_families().items() if family.sizes(n) and (family.is_matched(n) or not matched)

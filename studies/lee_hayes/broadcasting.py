@@ -57,23 +57,23 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.broadcasting import broadcast
     from fastcube.errors import ParameterError
 
-    drawn = _sample_trial(point, key, trial)
-    cube, s = drawn.network, drawn.others["s"]
-    data, lines, unsafe = explain_faults_and_ends(drawn)
+    sample = _sample_trial(point, key, trial)
+    cube, s = sample.network, sample.others["s"]
+    data, lines, unsafe = explain_faults_and_ends(sample)
     source = "unsafe" if any(s in part for part in unsafe.subcubes) else "active"
     nonfaulty = 2**cube.bits - len(data["faulty_nodes"])
     lines.append(f"  from {cube.label(s)}, which is {source}, to {nonfaulty} nonfaulty nodes")
     for algorithm in ("BROADCAST", "BROADCAST1", "BROADCAST2"):
         try:
-            found = broadcast(cube, s, algorithm)
+            outcome = broadcast(cube, s, algorithm)
         except ParameterError as error:  # an unsafe subcube is too large to simulate
             data[algorithm] = None
             lines.append(f"  {algorithm}: {error}")
             continue
-        data[algorithm] = {"reached": found.reached, "steps": found.steps, "copies": found.copies}
-        all_of = "all" if found.reached == nonfaulty else f"{found.reached}"
-        lost = f", {found.lost} of them lost" if found.lost else ""
-        lines.append(f"  {algorithm}: {all_of} reached in {found.steps} time units by {found.copies} copies{lost}")
+        data[algorithm] = {"reached": outcome.reached, "steps": outcome.steps, "copies": outcome.copies}
+        reached = "all" if outcome.reached == nonfaulty else f"{outcome.reached}"
+        lost = f", {outcome.lost} of them lost" if outcome.lost else ""
+        lines.append(f"  {algorithm}: {reached} reached in {outcome.steps} time units by {outcome.copies} copies{lost}")
     return Explanation("\n".join(lines), data)
 
 
@@ -89,13 +89,15 @@ def _figure(results: Results, sheet: Any) -> None:
     x = "n"
     if len({point[by] for point, _ in results}) > _MOST_LINES:  # f grows with n, so the axes are exchanged
         x, by = by, "n"
-    some = {point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS}
+    frequent = {
+        point_text(point) for point, tally in results if tally.counts["broadcast1_unsafe_trials"] >= _LEAST_EVENTS
+    }
     plain, unsafe, steps = sheet.panels(3)
     missed = "fraction of the nonfaulty nodes"
     plain.lines(results, "broadcast_coverage", x=x, by=by, failures=True)
     plain.set_labels(y=missed, title="BROADCAST: not reached")
     unsafe.lines(
-        results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in some, failures=True
+        results, "broadcast1_unsafe_coverage", x=x, by=by, at=lambda point: point_text(point) in frequent, failures=True
     )
     unsafe.set_labels(y=missed, title="BROADCAST1 from unsafe sources: not reached")
     steps.lines(results, "broadcast2_steps", x=x, by=by)
@@ -109,19 +111,21 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _theorem_notes(results: Results) -> list[str]:
+    """Return notes on the trials for which Theorems 5 and 6 hold, and on trials that are left out."""
+
     def total_count(name: str) -> int:
         return sum(int(tally.counts[name]) for _, tally in results)
 
     late = sum(tally.maxima["broadcast2_steps"][0] > int(point["n"]) + 1 for point, tally in results)
     where = "every point" if not late else f"all but {late} points"
-    all_of, others, unsafe = (
-        (total_count(f"{name}_complete"), total_count(f"{name}_trials"))
+    broadcast2, from_active, from_unsafe = (
+        f"{total_count(f'{name}_complete'):,} of {total_count(f'{name}_trials'):,} trials"
         for name in ("broadcast2", "broadcast1", "broadcast1_unsafe")
     )
     lines = [
-        f"Theorem 6: BROADCAST2 reaches all nodes in {all_of[0]:,} of {all_of[1]:,} trials, within n + 1 units at {where}",
-        f"Theorem 5: BROADCAST1 from active sources reaches all nodes in {others[0]:,} of {others[1]:,} trials",
-        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all in {unsafe[0]:,} of {unsafe[1]:,} trials",
+        f"Theorem 6: BROADCAST2 reaches all nodes in {broadcast2}, within n + 1 units at {where}",
+        f"Theorem 5: BROADCAST1 from active sources reaches all nodes in {from_active}",
+        f"BROADCAST1 from unsafe sources, where it is not meant to run, reaches all in {from_unsafe}",
     ]
     if limit := total_count("limit"):
         lines.append(f"trials left out, because their descents would enter more than 2^22 regions: {limit}")
@@ -141,7 +145,7 @@ def _closed_form_notes(results: Results) -> list[str]:
     loses 2^j nodes, and one of f faults is there with probability about f / 2^j, so each j contributes about equally to the mean.
     T trials contain such faults up to j = log2(f T).
     """
-    agree, far, unseen = 0, [], []
+    agreeing, differing, unseen = 0, [], []
     for point, tally in results:
         if not tally.counts["broadcast_trials"]:
             continue
@@ -149,15 +153,16 @@ def _closed_form_notes(results: Results) -> list[str]:
         e = results.estimates(point)["broadcast_coverage"]
         nonfaulty = 2**n - int(point["f"])
         lost = float(nonfaulty - Fraction(tally.counts["broadcast_reached"], trials))
-        met = math.log2(max(1, point["f"] + point["links"]) * trials)
+        seen_depth = math.log2(max(1, point["f"] + point["links"]) * trials)
         reported = f"  {point_text(point)}: {lost:.4g} lost per trial, closed form {exact:.4g}"
-        if met < n - 1:
-            unseen.append(f"{reported}; losses of more than 2^{met:.0f} nodes are too rare to occur")
+        if seen_depth < n - 1:
+            unseen.append(f"{reported}; losses of more than 2^{seen_depth:.0f} nodes are too rare to occur")
         elif e.low <= 1 - exact / nonfaulty <= e.high:
-            agree += 1
+            agreeing += 1
         else:
-            far.append(reported)
-    lines = [f"BROADCAST's lost nodes, closed form: the estimate agrees at {agree} of {agree + len(far)} points", *far]
+            differing.append(reported)
+    heading = "BROADCAST's lost nodes, closed form: the estimate agrees at"
+    lines = [f"{heading} {agreeing} of {agreeing + len(differing)} points", *differing]
     if unseen:
         lines.append(
             "Part of the mean comes from losses too rare for this number of trials; the standard error leaves them out:"

@@ -23,7 +23,17 @@ from fastcube.resources import read_json
 from fastcube.results.results import Results
 
 from . import critical_grid
-from .threshold import LAMBDA, Count, Curve, bracket_threshold, corrections, counts_of, fit_curve, leading_order
+from .threshold import (
+    LAMBDA,
+    Count,
+    Curve,
+    Interval,
+    bracket_threshold,
+    corrections,
+    counts_of,
+    fit_curve,
+    leading_order,
+)
 
 #: p_1/2 to two or three digits, the centre of the default grid: exact for n = 2..6, from 40,000 trials or more for larger n.
 CENTRES: dict[int, float] = {int(n): p for n, p in read_json("critical")["centres"].items()}
@@ -91,8 +101,8 @@ def _notes(results: Results) -> list[str]:
     ]
     for n, counts in counts_of(results).items():
         curve = fit_curve(counts)
-        p, low, high = curve.quantile() if curve else (math.nan,) * 3
-        window = curve.quantile(0.8)[0] / curve.quantile(0.2)[0] if curve else math.nan
+        p, low, high = curve.quantile() if curve else Interval(math.nan, math.nan, math.nan)
+        window = curve.quantile(0.8).value / curve.quantile(0.2).value if curve else math.nan
         exact, leading = critical_rate(n) if n <= 6 else math.nan, leading_order(n)
         cells = [
             f"{n:>2}",
@@ -111,39 +121,40 @@ def _notes(results: Results) -> list[str]:
 def _figure(results: Results, sheet: Any) -> None:
     """Plot P(Q_n unsafe) against p / p_1/2 (left), and p_1/2 in units in which its limit is lambda against 1 / sqrt n (right)."""
     curves = {n: (counts, fit_curve(counts)) for n, counts in counts_of(results).items()}
-    drawn = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
-    if not drawn:  # p cannot be scaled by p_1/2
+    fitted = {n: (counts, curve) for n, (counts, curve) in curves.items() if curve is not None}
+    if not fitted:  # p cannot be scaled by p_1/2
         panel = sheet.panel()
         panel.lines(results, "all_unsafe", x="p", by="n")
         panel.scale = "linear"
         panel.set_labels(title=results.study.title)
         return
     left, right = sheet.panels(2)
-    _draw_probability(left, drawn)
-    _draw_threshold(right, {n: curve.quantile() for n, (_, curve) in drawn.items()})
+    _plot_probability(left, fitted)
+    _plot_threshold(right, {n: curve.quantile() for n, (_, curve) in fitted.items()})
 
 
 def _fine_figure(results: Results, sheet: Any) -> None:
     """Plot p_1/2 in units in which its limit is lambda against 1 / sqrt n (left), and p_.8 / p_.2 (right)."""
     known = {n: values for n, values in critical_grid.sharp_values(results).items() if values is not None}
     left, right = sheet.panels(2)
-    _draw_threshold(left, {n: values.half for n, values in known.items()})
-    right.series("fitted", [(n, _estimate(values.ratio)) for n, values in known.items()], like=1, joined=False)
+    _plot_threshold(left, {n: values.half for n, values in known.items()})
+    right.series("fitted", [(n, _scale_interval(values.ratio)) for n, values in known.items()], like=1, joined=False)
     right.scale = "linear"
     right.set_labels(x="n", y="p_.8 / p_.2", title="How sharp the threshold is")
 
 
 #: Largest number of dimensions whose curve is drawn.
-_CURVES = 6
+_MOST_CURVES = 6
 
 
-def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -> None:
-    several = list(drawn)
-    last = min(len(several), _CURVES) - 1
-    chosen = dict.fromkeys(several[round(i * (len(several) - 1) / max(last, 1))] for i in range(last + 1))
+def _plot_probability(panel: Any, fitted: dict[int, tuple[list[Count], Curve]]) -> None:
+    """Plot the probability against p / p_1/2 for some n, evenly spaced among all."""
+    sizes = list(fitted)
+    last = min(len(sizes), _MOST_CURVES) - 1
+    chosen = dict.fromkeys(sizes[round(i * (len(sizes) - 1) / max(last, 1))] for i in range(last + 1))
     for i, n in enumerate(chosen):
-        counts, curve = drawn[n]
-        half = curve.quantile()[0]
+        counts, curve = fitted[n]
+        half = curve.quantile().value
         pairs = [(p / half, proportion(events, trials)) for p, events, trials in counts]
         panel.series(f"n = {n}", pairs, like=i, of=len(chosen))
     panel.by = ("n",)
@@ -157,13 +168,13 @@ def _draw_probability(panel: Any, drawn: dict[int, tuple[list[Count], Curve]]) -
     )
 
 
-def _estimate(limits: tuple[float, float, float], by: float = 1.0) -> Estimate:
-    value, low, high = limits
-    return Estimate(by * value, math.nan, by * low, by * high)
+def _scale_interval(interval: Interval, factor: float = 1.0) -> Estimate:
+    return Estimate(factor * interval.value, math.nan, factor * interval.low, factor * interval.high)
 
 
-def _draw_threshold(panel: Any, halves: dict[int, tuple[float, float, float]]) -> None:
-    fitted = [(n**-0.5, _estimate(limits, LAMBDA / leading_order(n))) for n, limits in halves.items()]
+def _plot_threshold(panel: Any, halves: dict[int, Interval]) -> None:
+    """Plot p_1/2 against 1 / sqrt n: fitted, exact, the lower bound and the limit."""
+    fitted = [(n**-0.5, _scale_interval(half, LAMBDA / leading_order(n))) for n, half in halves.items()]
     panel.series("fitted", fitted, like=1, joined=False)
     exact = range(2, 7)
     panel.marks(

@@ -70,25 +70,27 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     data, lines, _ = explain_faults_and_ends(drawing, k=k)
     lines.append(f"  from {cube.label(s)} to {cube.label(t)}, Hamming distance {cube.intact_distance(s, t)}")
     for algorithm in ("ROUTE", "ROUTE1", "ROUTE2", "ROUTE3"):
-        found = route(cube, s, t, algorithm, **({"k": k} if algorithm in ("ROUTE1", "ROUTE2") else {}))
-        data[algorithm] = {"outcome": found.outcome, "path": found.path}
-        name = f"{algorithm}({k})" if algorithm in ("ROUTE1", "ROUTE2") else algorithm
-        lines += describe_route(cube, name, found)
+        has_k = algorithm in ("ROUTE1", "ROUTE2")
+        routed = route(cube, s, t, algorithm, **({"k": k} if has_k else {}))
+        data[algorithm] = {"outcome": routed.outcome, "path": routed.path}
+        lines += describe_route(cube, f"{algorithm}({k})" if has_k else algorithm, routed)
     return Explanation("\n".join(lines), data)
 
 
 # ---------------------------------------------------------------- figures and notes
 
 
-def same_delay(results: Results, panel: Any, by: str) -> None:
+def plot_delays(results: Results, panel: Any, by: str) -> None:
     """Plot the fractions of messages with a detour, and with both ends in one unsafe subcube; nothing if no detour was seen."""
     if not any(results.estimates(point)["route3_above_hamming"].value > 0 for point, tally in results if tally.trials):
         return
     links = {point["links"] for point, _ in results}
     first = {"k": min(point["k"] for point, _ in results)}
     at = first if len(links) > 1 or by == "links" else first | {"links": min(links)}
-    many = len({point[by] for point, _ in results}) > _MOST_LINES  # f grows with n, so the axes are exchanged
-    panel.lines(results, "route3_above_hamming", x=by if many else "n", by="n" if many else by, at=at)
+    x = "n"
+    if len({point[by] for point, _ in results}) > _MOST_LINES:  # f grows with n, so the axes are exchanged
+        x, by = by, "n"
+    panel.lines(results, "route3_above_hamming", x=x, by=by, at=at)
     panel.reference(
         lambda point: results.estimates(point)["ends_in_one_unsafe_subcube"].value or math.nan,
         "both ends in one unsafe subcube",
@@ -103,15 +105,16 @@ def same_delay(results: Results, panel: Any, by: str) -> None:
 
 
 def _figure(results: Results, sheet: Any) -> None:
+    """Plot the messages with a detour against n, and the messages not delivered at the n with most losses against the faults."""
     by = longest_axis((point for point, _ in results), "f", "links")
     left, right = sheet.panels(2)
-    same_delay(results, left, by)
+    plot_delays(results, left, by)
     n = most_lossy_dimension(results)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     at = {"n": n, "k": min(point["k"] for point in done)}
     other = "links" if by == "f" else "f"
     at[other] = min(point[other] for point in done)
-    there = sorted((p for p in done if at.items() <= p.items()), key=lambda point: point[by])
+    points = sorted((p for p in done if at.items() <= p.items()), key=lambda point: point[by])
     for i, (label, statistic) in enumerate(
         (
             ("ROUTE", "route_delivered"),
@@ -120,8 +123,8 @@ def _figure(results: Results, sheet: Any) -> None:
             ("ROUTE3, which loses all where Q_n is unsafe", "route3_delivered_all"),
         )
     ):
-        pairs = [(point[by], results.estimates(point)[statistic].complement) for point in there]
-        right.series(label, pairs, i, 4, points=there)
+        pairs = [(point[by], results.estimates(point)[statistic].complement) for point in points]
+        right.series(label, pairs, i, 4, points=points)
     right.scale = "log"
     right.set_labels(
         x="f, number of faulty nodes" if by == "f" else "number of faulty links",
@@ -158,16 +161,28 @@ def _printed_delay_fraction() -> float:
 
 
 def _notes(results: Results) -> list[str]:
+    """Return notes on the printed bound on delays, on rare losses of ROUTE, and on routes that were cut off."""
+    lines = _delay_notes(results) + _loss_notes(results)
+    limits = sum(tally.counts["route2_limit"] for _, tally in results)
+    if limits:
+        lines.append(f"ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
+    return lines
+
+
+def _delay_notes(results: Results) -> list[str]:
     rows = [(p, results.estimates(p)["route3_above_hamming"]) for p, tally in results if tally.trials]
     stated = [(p, e) for p, e in rows if has_value(e) and p["n"] >= 5 and 1 <= p["f"] <= p["n"] // 2 and not p["links"]]
-    lines = []
-    if stated:
-        below = sum(e.high < _printed_delay_fraction() for _, e in stated)
-        most = max(stated, key=lambda row: row[1].value)
-        lines.append(
-            f"paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5): true at {below} of "
-            f"{len(stated)} points, at most {100 * most[1].value:.3g}% at {point_text(most[0])}"
-        )
+    if not stated:
+        return []
+    below = sum(e.high < _printed_delay_fraction() for _, e in stated)
+    point, largest = max(stated, key=lambda row: row[1].value)
+    stated_text = "paper: the extra delay of two for less than 15% of the messages (f <= floor(n/2), n >= 5)"
+    largest_text = f"at most {100 * largest.value:.3g}% at {point_text(point)}"
+    return [f"{stated_text}: true at {below} of {len(stated)} points, {largest_text}"]
+
+
+def _loss_notes(results: Results) -> list[str]:
+    """Return for points at which few messages were lost the closed form, which is more precise there."""
     rare = []
     for point, tally in results:
         if tally.trials and not _is_searched(point) and not point["links"] and point["f"]:
@@ -175,18 +190,13 @@ def _notes(results: Results) -> list[str]:
             if lost < _RARE:
                 mean = float(faults_on_route(int(point["n"]), int(point["f"])))
                 rare.append(f"  {point_text(point)}: ROUTE lost {lost} of {tally.trials:,}; closed form {mean:.3g}")
-    if rare:
-        lines.append(
-            "Messages seldom meet a fault.  After the number that ROUTE lost, the mean number of faults on its path:"
-        )
-        lines.append(
-            "f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the fraction lost and equals it to first order in f."
-        )
-        lines += rare
-    limits = sum(tally.counts["route2_limit"] for _, tally in results)
-    if limits:
-        lines.append(f"ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
-    return lines
+    if not rare:
+        return []
+    return [
+        "Messages seldom meet a fault.  After the number that ROUTE lost, the mean number of faults on its path:",
+        "f (n 2^(n-1)/(2^n - 1) - 1)/(2^n - 2), which bounds the fraction lost and equals it to first order in f.",
+        *rare,
+    ]
 
 
 # ---------------------------------------------------------------- the study

@@ -13,6 +13,7 @@ logarithms).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,14 @@ _NORMAL = 1.959963984540054
 Count = tuple[float, int, int]
 
 Array = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """A value with its lower and upper limit."""
+
+    value: float
+    low: float
+    high: float
 
 
 def _series(x: float) -> float:
@@ -106,30 +115,32 @@ class Curve:
     freedom: int
     reach: tuple[float, float]
 
-    def quantile(self, q: float = 0.5) -> tuple[float, float, float]:
+    def quantile(self, q: float = 0.5) -> Interval:
         """Return p_q with its 95% limits by the delta method on log p (asymptotic); NaN outside the range of fitted points."""
-        x, gradient = self._place(q)
+        x, gradient = self._solve(q)
         return self._limits(math.log(self.scale) + x, gradient)
 
-    def ratio(self, high: float, low: float) -> tuple[float, float, float]:
+    def ratio(self, high: float, low: float) -> Interval:
         """Return p_high / p_low with its 95% limits by the delta method."""
-        (x, of_x), (y, of_y) = self._place(high), self._place(low)
-        return self._limits(x - y, of_x - of_y)
+        (x_high, gradient_high), (x_low, gradient_low) = self._solve(high), self._solve(low)
+        return self._limits(x_high - x_low, gradient_high - gradient_low)
 
-    def _place(self, q: float) -> tuple[float, Array]:
+    def _solve(self, q: float) -> tuple[float, Array]:
         """Return x at which the probability is q, and its gradient with respect to the coefficients."""
-        aim = math.log(q / (1 - q))
+        logit = math.log(q / (1 - q))
         low, high = self.reach
-        if not self._evaluate(low) <= aim <= self._evaluate(high):
+        if not self._evaluate(low) <= logit <= self._evaluate(high):
             return math.nan, self._powers(math.nan)
         while (middle := (low + high) / 2) not in (low, high):
-            low, high = (middle, high) if self._evaluate(middle) < aim else (low, middle)
+            low, high = (middle, high) if self._evaluate(middle) < logit else (low, middle)
         powers = self._powers(low)
-        return low, -powers / float(self.coefficients[1:] @ (np.arange(1, powers.size) * powers[:-1]))
+        slope = float(self.coefficients[1:] @ (np.arange(1, powers.size) * powers[:-1]))
+        return low, -powers / slope  # the polynomial at x stays equal to the logit, whatever coefficient changes
 
-    def _limits(self, log: float, gradient: Array) -> tuple[float, float, float]:
+    def _limits(self, log: float, gradient: Array) -> Interval:
+        """Return the exponential of ``log``, which has this gradient, with its 95% limits."""
         width = _NORMAL * math.sqrt(float(gradient @ self.covariance @ gradient))
-        return math.exp(log), math.exp(log - width), math.exp(log + width)
+        return Interval(math.exp(log), math.exp(log - width), math.exp(log + width))
 
     def _powers(self, x: float) -> Array:
         return np.power(x, np.arange(self.coefficients.size, dtype=np.float64))
@@ -142,14 +153,17 @@ class Curve:
 #: 5 misses it by at most 0.02% (n = 2, 3), and 0.001% from n = 5 on, where 10^5 trials per point leave 0.07%.
 DEGREE = 5
 
+#: Least fraction of events, and of trials without one, at a point that is fitted, and least number of such points.
+_LEAST_USED, _LEAST_POINTS = 0.04, 4
+
 
 def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = True) -> Curve | None:
     """Fit a ``Curve`` to the points with 4% to 96% of events; ``dispersed`` multiplies the covariance by the dispersion.
 
     Returns None unless at least four such points are on both sides of 1/2.  The degree is at most the number of points less 2.
     """
-    used = [(p, k, t) for p, k, t in counts if t and 0.04 * t <= k <= 0.96 * t]
-    if len(used) < 4 or not min(k / t for _, k, t in used) < 0.5 < max(k / t for _, k, t in used):
+    used = [(p, k, t) for p, k, t in counts if t and _LEAST_USED * t <= k <= (1 - _LEAST_USED) * t]
+    if len(used) < _LEAST_POINTS or not min(k / t for _, k, t in used) < 0.5 < max(k / t for _, k, t in used):
         return None
     p, events, trials = (np.array(column, np.float64) for column in zip(*used, strict=True))
     terms = min(degree, len(used) - 2) + 1
@@ -171,10 +185,10 @@ def fit_curve(counts: Sequence[Count], degree: int = DEGREE, dispersed: bool = T
 
 @dataclass(frozen=True)
 class Sharpness:
-    """p_1/2 and p_.8 / p_.2, each as (value, lower limit, upper limit), and the probability of a worse fit by chance."""
+    """p_1/2 and p_.8 / p_.2, and the probability of a worse fit by chance."""
 
-    half: tuple[float, float, float]
-    ratio: tuple[float, float, float]
+    half: Interval
+    ratio: Interval
     chance: float
 
 
@@ -195,10 +209,10 @@ def estimate_sharpness(counts: Sequence[Count]) -> Sharpness | None:
     return Sharpness(_widen_limits(curve.quantile(), lower.quantile()), ratio, chance)
 
 
-def _widen_limits(known: tuple[float, float, float], other: tuple[float, float, float]) -> tuple[float, float, float]:
-    value, low, high = known
-    off = math.exp(abs(math.log(other[0] / value)))
-    return value, low / off, high * off
+def _widen_limits(known: Interval, other: Interval) -> Interval:
+    """Widen the limits by the factor between the two values."""
+    factor = math.exp(abs(math.log(other.value / known.value)))
+    return Interval(known.value, known.low / factor, known.high * factor)
 
 
 def _maximise_likelihood(design: Array, events: Array, trials: Array) -> tuple[Array, Array, float]:

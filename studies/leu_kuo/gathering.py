@@ -38,6 +38,9 @@ ALGORITHMS = {
 }
 
 
+#: Largest number of failing nodes that the text of a trial describes per algorithm.
+_MOST_PLANS = 20
+
 # ---------------------------------------------------------------- replay
 
 
@@ -48,56 +51,62 @@ def _explain(runs: tuple[str, ...]) -> Callable[[Point, int, int], Explanation]:
         tree, lines, data = explain_tree(cube)
         data["runs"] = None
         if tree is not None:
-            found = {run: gather(cube, tree, *ALGORITHMS[run]) for run in runs}
-            lines += _failing_text(tree, found)
-            for run, g in found.items():
-                lines += _run_text(run, g)
-            data["runs"] = {run: _run_data(g) for run, g in found.items()}
+            outcomes = {run: gather(cube, tree, *ALGORITHMS[run]) for run in runs}
+            lines += _failing_text(tree, next(iter(outcomes.values())))
+            for run, outcome in outcomes.items():
+                lines += _run_text(run, outcome)
+            data["runs"] = {run: _run_data(outcome) for run, outcome in outcomes.items()}
         return Explanation("\n".join(lines), data)
 
     return explain_trial
 
 
-def _failing_text(tree: CommunicationTree, found: dict[str, Gathering]) -> list[str]:
-    g = next(iter(found.values()))
-    lines = [f"  {g.expected} nodes hold data, {g.unreachable_data} of them cut off from the sink"]
-    name = tree.cube.label
-    failing = join_limited(f"{name(v)} at stage {i}" for i, v in g.failing)
-    return [*lines, f"  {len(g.failing)} failing nodes: {failing}"]
+def _failing_text(tree: CommunicationTree, outcome: Gathering) -> list[str]:
+    """Return lines on the data and the failing nodes, which are the same for all algorithms."""
+    label = tree.cube.label
+    failing = join_limited(f"{label(v)} at stage {i}" for i, v in outcome.failing)
+    return [
+        f"  {outcome.expected} nodes hold data, {outcome.unreachable_data} of them cut off from the sink",
+        f"  {len(outcome.failing)} failing nodes: {failing}",
+    ]
 
 
-def _run_text(run: str, g: Gathering) -> list[str]:
-    name = g.cube.label
-    outcome = "all data arrives" if g.lost == 0 else f"{g.arrived} of {g.expected} units arrive, {g.lost} are lost"
-    lines = [f"  {RUNS[run]}: {outcome}; {g.steps_sync} steps ({g.steps_paper} as the paper counts)"]
-    for plan in g.plans[:20]:
-        way = f"detours to {name(plan.target)} over {plan.hops} links" if plan.target >= 0 else "has no way out"
-        does = f"gives partitions to {join_limited(map(name, plan.partners))}" if plan.partners else way
-        lines.append(f"    stage {plan.stage}: {name(plan.node)} {does}")
-    if len(g.plans) > 20:
+def _run_text(run: str, outcome: Gathering) -> list[str]:
+    label = outcome.cube.label
+    result = (
+        "all data arrives"
+        if outcome.lost == 0
+        else f"{outcome.arrived} of {outcome.expected} units arrive, {outcome.lost} are lost"
+    )
+    lines = [f"  {RUNS[run]}: {result}; {outcome.steps_sync} steps ({outcome.steps_paper} as the paper counts)"]
+    for plan in outcome.plans[:_MOST_PLANS]:
+        detour = f"detours to {label(plan.target)} over {plan.hops} links" if plan.target >= 0 else "has no way out"
+        action = f"gives partitions to {join_limited(map(label, plan.partners))}" if plan.partners else detour
+        lines.append(f"    stage {plan.stage}: {label(plan.node)} {action}")
+    if len(outcome.plans) > _MOST_PLANS:
         lines.append("    and so on")
-    causes = [f"{cause} {amount}" for cause, amount in g.lost_by.items() if amount]
+    causes = [f"{cause} {amount}" for cause, amount in outcome.lost_by.items() if amount]
     if causes:
         lines.append(f"    lost by cause: {', '.join(causes)}")
-    if g.blocked:
-        lines.append(f"    {len(g.blocked)} nodes wait for ever: {join_limited(map(name, g.blocked))}")
+    if outcome.blocked:
+        lines.append(f"    {len(outcome.blocked)} nodes wait for ever: {join_limited(map(label, outcome.blocked))}")
     return lines
 
 
-def _run_data(g: Gathering) -> dict[str, Any]:
+def _run_data(outcome: Gathering) -> dict[str, Any]:
     return {
-        "expected": g.expected,
-        "arrived": str(g.arrived),
-        "lost": str(g.lost),
-        "unreachable_data": str(g.unreachable_data),
-        "lost_by": {cause: str(amount) for cause, amount in g.lost_by.items()},
-        "deadlocked": g.deadlocked,
-        "blocked": list(g.blocked),
-        "failing": [list(pair) for pair in g.failing],
-        "partners": [[plan.stage, plan.node, list(plan.partners)] for plan in g.plans if plan.partners],
-        "detours": [list(detour) for detour in g.detours],
-        "steps_paper": g.steps_paper,
-        "steps_sync": g.steps_sync,
+        "expected": outcome.expected,
+        "arrived": str(outcome.arrived),
+        "lost": str(outcome.lost),
+        "unreachable_data": str(outcome.unreachable_data),
+        "lost_by": {cause: str(amount) for cause, amount in outcome.lost_by.items()},
+        "deadlocked": outcome.deadlocked,
+        "blocked": list(outcome.blocked),
+        "failing": [list(pair) for pair in outcome.failing],
+        "partners": [[plan.stage, plan.node, list(plan.partners)] for plan in outcome.plans if plan.partners],
+        "detours": [list(detour) for detour in outcome.detours],
+        "steps_paper": outcome.steps_paper,
+        "steps_sync": outcome.steps_sync,
     }
 
 
@@ -230,6 +239,7 @@ _COMPLETE = {
 
 
 def _rerouting_figure(results: Results, sheet: Any) -> None:
+    """Plot the slowdowns at the largest n, one panel per kind of faults, and how often all data arrives."""
     n = max((int(point["n"]) for point, tally in results if tally.trials), default=1)
     done = [point for point, tally in results if tally.trials and point["n"] == n]
     kinds = {

@@ -24,10 +24,10 @@ _PANELS = {
 def _figure(results: Results, sheet: Any) -> None:
     """Plot four statistics against the number of failures while a node survives, one line per network, or per n if n varies."""
     by = "n" if len({point["n"] for point, _ in results}) > 1 else "network"
-    what = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
+    failing = " or ".join(sorted({str(point["failing"]) for point, tally in results if tally.trials}))
     for panel, (name, label) in zip(sheet.panels(2, 2), _PANELS.items(), strict=True):
         panel.lines(results, name, x="failed", by=by, at=_has_survivors)
-        panel.set_labels(x=f"failed {what}", y=label)
+        panel.set_labels(x=f"failed {failing}", y=label)
         panel.scale = "linear"
     sheet.title(results.study.title)
 
@@ -44,16 +44,19 @@ def degree_left(point: Point) -> float:
 def giant_fraction(c: float) -> float:
     """Return the limit of the largest component's fraction of the nodes at the rate c/n: the largest y = 1 - exp(-c y)."""
     y = float(c > 1)
-    for _ in range(1000):
+    for _ in range(1000):  # converges slowly near c = 1
         y = -math.expm1(-c * y)
     return y
 
 
 def _percolation_points() -> list[dict[str, Value]]:
     """Return points of the hypercube that leave a node c links, c = 0 .. 4 by eighths, and by 32nds from 1 to 3/2."""
-    kept = sorted({*range(0, 129, 4), *range(32, 49)})
+    numerators = sorted({*range(0, 129, 4), *range(32, 49)})
     return [
-        p for n in range(8, 15) for p in make_curve(["hypercube"], "links", n, [(32 * n - k) << (n - 6) for k in kept])
+        p
+        for n in range(8, 15)
+        # c = n - failed 2^(1 - n) is k / 32 for this number of failures
+        for p in make_curve(["hypercube"], "links", n, [(32 * n - k) << (n - 6) for k in numerators])
     ]
 
 
@@ -63,8 +66,8 @@ def _percolation_figure(results: Results, sheet: Any) -> None:
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
     for panel, name in ((above, "largest_component"), (below, "susceptibility")):
         for i, n in enumerate(sizes):
-            own = [point for point, tally in results if tally.trials and point["n"] == n]
-            pairs = [(degree_left(point), results.estimates(point)[name]) for point in own]
+            points = [point for point, tally in results if tally.trials and point["n"] == n]
+            pairs = [(degree_left(point), results.estimates(point)[name]) for point in points]
             panel.series(f"n = {n}", sorted(pairs, key=lambda pair: pair[0]), i, len(sizes))
         panel.scale = "linear"
         panel.set_labels(x="c: average number of links left per node", y=_PANELS[name])

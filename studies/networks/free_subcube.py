@@ -27,9 +27,8 @@ MOST = 65536
 #: Most fault sets that are enumerated.
 MOST_SETS = 1_000_000
 
-# Most larger subcubes, each with a fault, in the text of a replay and in its data.
-_LINES = 20
-_MOST_BLOCKED = 1000
+#: Most larger subcubes, each with a fault, in the text of a replay and in its data.
+_MOST_LINES, _MOST_BLOCKED = 20, 1000
 
 
 def _check_point(point: Point) -> None:
@@ -67,15 +66,15 @@ def _enumerate(point: Point) -> Tally:
 
     def list_sets(first: int, count: int, size: int) -> Any:
         chosen = itertools.combinations(range(first, first + count), size)
-        return np.array([sum(1 << i for i in one) for one in chosen], np.uint64)
+        return np.array([sum(1 << i for i in numbers) for numbers in chosen], np.uint64)
 
     faults = (list_sets(0, 2**n, f)[:, None] | list_sets(2**n, len(pairs), links)).ravel()
 
     def has_free(subcubes: Iterator[Subcube]) -> Any:
         found = np.zeros(sets, bool)
-        for one in subcubes:
-            inside = [v for v in range(2**n) if v in one]
-            inside += [2**n + i for i, (u, v) in enumerate(pairs) if u in one and v in one]
+        for subcube in subcubes:
+            inside = [v for v in range(2**n) if v in subcube]
+            inside += [2**n + i for i, (u, v) in enumerate(pairs) if u in subcube and v in subcube]
             found |= faults & np.uint64(sum(1 << i for i in inside)) == 0
         return found
 
@@ -133,14 +132,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         found = find_largest(cube, aligned, 3)
         fixed = min(n, 3) if found is None else n - found.dimension - 1
         larger = iter_subcubes(n, fixed, n - fixed if aligned else 0) if fixed >= 0 else iter(())
-        blocked = [(str(one), _find_fault(nodes, links, one)) for one in itertools.islice(larger, _MOST_BLOCKED)]
+        listed = itertools.islice(larger, _MOST_BLOCKED)
+        blocked = [(str(subcube), _find_fault(nodes, links, subcube)) for subcube in listed]
         data |= {kind: None if found is None else str(found), f"{kind}_blocked": blocked}
         size = (
             f"none of dimension {max(n - 3, 0)} or more" if found is None else f"{found}, dimension {found.dimension}"
         )
         lines.append(f"  largest {title}: {size}")
-        lines += [f"    {one} has {describe(fault)}" for one, fault in blocked[:_LINES]]
-        more = (1 if aligned else math.comb(n, max(fixed, 0))) * 2 ** max(fixed, 0) - _LINES
+        lines += [f"    {text} has {describe(fault)}" for text, fault in blocked[:_MOST_LINES]]
+        more = (1 if aligned else math.comb(n, max(fixed, 0))) * 2 ** max(fixed, 0) - _MOST_LINES
         lines += [f"    and {more:,} more of dimension {n - fixed}, each with a fault"] * (more > 0)
     return Explanation("\n".join(lines), data)
 

@@ -203,7 +203,11 @@ HITTING = Study(
             [p for n in range(2, 15) for p in _points(["hypercube"], "links", n)],
             lambda point: 100_000 if int(point["n"]) < 11 else 10_000,
         ),
-        Grid("ranking", [p for n in range(4, 9) for p in _points(networks_of_size(n, True), "links", n)], 1_000_000),
+        Grid(
+            "ranking",
+            [p for n in range(4, 9) for p in _points(networks_of_size(n, matched=True), "links", n)],
+            1_000_000,
+        ),
         Grid("nodes", [p for n in range(4, 9) for p in _points(networks_of_size(n), "nodes", n)], 100_000),
     ),
 )

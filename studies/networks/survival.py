@@ -32,8 +32,8 @@ from fastcube.results.rounding import estimate_texts
 
 Points = list[dict[str, Value]]
 
-#: Largest number of points whose brackets are printed.
-_BRACKETS = 100
+#: Largest numbers of lines of notes: of ranks, and of proved limits.
+_MOST_RANK_LINES, _MOST_LIMITS = 200, 100
 
 NODES = make_points(networks_of_size(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
 
@@ -67,7 +67,7 @@ def _half_rate_points() -> Points:
     """Return points with nodes of matched, folded and augmented networks failing at 1/2, and with links of all failing at 1/2."""
     out: Points = []
     for n in range(3, 13):
-        matched = networks_of_size(n, True)
+        matched = networks_of_size(n, matched=True)
         out += make_points([*matched, "folded", "augmented"], n, rate=(0.5,), link_rate=(0.0,))
         out += make_points(networks_of_size(n), n, rate=(0.0,), link_rate=(0.5,))
     return out
@@ -104,15 +104,14 @@ def _plot_with_differences(results: Results, sheet: Any, done: Points, x: str, w
     above.scale = "linear"
     above.set_labels(y="P(connected)", title=f"The nonfaulty nodes are connected, {where}")
     known = network_families()
-    like = [
-        p for p in done if str(p["network"]) != "hypercube" and known[str(p["network"])].degree(int(p["n"])) == p["n"]
-    ]
-    others = like or [p for p in done if str(p["network"]) != "hypercube"]
-    below.lines(results, "connected_diff", x=x, by="network", at=lambda point: point in others)
-    below.set_labels(
-        y="difference of P(connected)",
-        title=f"Difference from the hypercube on the same faults{', networks of its degree' * bool(like)}",
-    )
+    others = [point for point in done if str(point["network"]) != "hypercube"]
+    same_degree = [point for point in others if known[str(point["network"])].degree(int(point["n"])) == point["n"]]
+    compared = same_degree or others
+    below.lines(results, "connected_diff", x=x, by="network", at=lambda point: point in compared)
+    title = "Difference from the hypercube on the same faults"
+    if same_degree:
+        title += ", networks of its degree"
+    below.set_labels(y="difference of P(connected)", title=title)
     sheet.title(results.study.title)
 
 
@@ -131,8 +130,10 @@ def figure_half(results: Results, sheet: Any) -> None:
 
 def asymptotic_survival(point: Point, axis: str) -> float:
     """Return the proved limit of P(connected) for n to infinity at rate 1/2 (N8) for the hypercube, NaN for other networks."""
-    exponent = 1.0 if axis == "link_rate" else 0.5
-    return math.exp(-exponent) if str(point["network"]) == "hypercube" else math.nan
+    isolated = (
+        1.0 if axis == "link_rate" else 0.5
+    )  # the mean of the number of isolated nodes, which is Poisson in the limit
+    return math.exp(-isolated) if str(point["network"]) == "hypercube" else math.nan
 
 
 def figure_sparse(results: Results, sheet: Any) -> None:
@@ -171,36 +172,37 @@ def rank_notes(results: Results) -> list[str]:
     """Return notes that rank the networks of each degree by paired differences of P(connected) to the hypercube, per point."""
     done = sorted((point for point, tally in results if tally.trials), key=_point_without_network)
     lines: list[str] = []
-    left = 0
+    omitted = 0
     for _, group in groupby(done, key=_point_without_network):
         points = [point for point in group if str(point["network"]) != "hypercube"]
-        if len(lines) >= 2 * _BRACKETS:
-            left += len(points)
+        if len(lines) >= _MOST_RANK_LINES:
+            omitted += len(points)
         elif points:
             where = point_text({name: value for name, value in points[0].items() if name != "network"})
             lines += [f"{where}: {line}" for line in _compare_networks(results, [p for p in points if is_compared(p)])]
             lines += [f"{where}: {line}" for line in _list_unpaired(results, [p for p in points if not is_compared(p)])]
-    if left:
-        lines.append(f"and {left:,} more points")
+    if omitted:
+        lines.append(f"and {omitted:,} more points")
     heading = "P(connected) minus the hypercube's on the same faults, by degree, each with its own 95% interval:"
     return [heading, *lines] if lines else []
 
 
-def _compare_networks(results: Results, points: list[dict[str, Value]]) -> list[str]:
+def _compare_networks(results: Results, points: Points) -> list[str]:
+    """Return lines that group the networks of each degree by the outcome of their comparison with the hypercube."""
     known = network_families()
     by_degree: dict[int, dict[str, list[str]]] = {}
     differences = [results.estimates(point)["connected_diff"] for point in points]
     for point, difference, text in zip(points, differences, estimate_texts(differences), strict=True):
         family = known[str(point["network"])]
-        standing = by_degree.setdefault(family.degree(int(point["n"])), {_AHEAD: [], _EVEN: [], _BEHIND: []})
-        standing[compare_with_hypercube(difference)].append(f"{family.name} {text}")
+        by_outcome = by_degree.setdefault(family.degree(int(point["n"])), {_AHEAD: [], _EVEN: [], _BEHIND: []})
+        by_outcome[compare_with_hypercube(difference)].append(f"{family.name} {text}")
     return [
-        f"degree {degree}: " + "; ".join(f"{what}: {', '.join(some)}" for what, some in standing.items() if some)
-        for degree, standing in sorted(by_degree.items())
+        f"degree {degree}: " + "; ".join(f"{what}: {', '.join(some)}" for what, some in by_outcome.items() if some)
+        for degree, by_outcome in sorted(by_degree.items())
     ]
 
 
-def _list_unpaired(results: Results, points: list[dict[str, Value]]) -> list[str]:
+def _list_unpaired(results: Results, points: Points) -> list[str]:
     """Return lines with P(connected) of networks whose faulty links are not the hypercube's, by degree, the best first."""
     known = network_families()
     estimates = [(results.estimates(point)["connected"], known[str(point["network"])]) for point in points]
@@ -231,18 +233,18 @@ def pairing_notes(results: Results) -> list[str]:
     return [f"{heading} {reported}"] if reported else []
 
 
-def bracket_notes(results: Results) -> list[str]:
-    """Return notes with N11's brackets of P(some node is isolated), if informative, and whether trials can improve them."""
+def limit_notes(results: Results) -> list[str]:
+    """Return notes with N11's limits of P(some node is isolated), if informative, and whether trials can improve them."""
     lines: list[str] = []
-    left = 0
+    omitted = 0
     for point, tally in results:
         if not tally.trials or not (faults := _fault_arguments(point)):
             continue
-        if len(lines) == _BRACKETS:
-            left += 1
+        if len(lines) == _MOST_LIMITS:
+            omitted += 1
             continue
-        found = isolated_node_bounds(str(point["network"]), int(point["n"]), **faults)
-        low, high = found.low, found.high
+        limits = isolated_node_bounds(str(point["network"]), int(point["n"]), **faults)
+        low, high = limits.low, limits.high
         if (low, high) == (0.0, 1.0):
             continue
         sampled = results.estimates(point)["no_isolated_node"]
@@ -250,7 +252,7 @@ def bracket_notes(results: Results) -> list[str]:
             f", narrower than an interval from {tally.trials:,} trials" if high - low < 2 * sampled.half_width else ""
         )
         lines.append(
-            f"  {point_text(point)}: [{low:.6g}, {high:.6g}], {found.mean:.4g} isolated nodes on average{narrower}"
+            f"  {point_text(point)}: [{low:.6g}, {high:.6g}], {limits.mean:.4g} isolated nodes on average{narrower}"
         )
     if not lines:
         return []
@@ -258,11 +260,11 @@ def bracket_notes(results: Results) -> list[str]:
         "proved limits of P(some node is isolated); where two nodes or more are nonfaulty, P(disconnected) is the sum of this"
         " probability and extra_1:"
     )
-    return [
-        heading,
-        *lines,
-        *[f"  fc.isolated_node_bounds gives the limits of {left:,} more point{'s' * (left > 1)}"] * (left > 0),
-    ]
+    if omitted:
+        lines.append(
+            f"  fc.isolated_node_bounds gives the limits of {omitted:,} more point{'s' if omitted > 1 else ''}"
+        )
+    return [heading, *lines]
 
 
 def _fault_arguments(point: Point) -> dict[str, Any]:
@@ -286,7 +288,7 @@ _study = functools.partial(
     notes=Notes(
         (rank_notes, ("connected", "disconnected", "connected_diff")),
         (pairing_notes, ("connected_diff",)),
-        (bracket_notes, ("no_isolated_node", "disconnected", "extra_1")),
+        (limit_notes, ("no_isolated_node", "disconnected", "extra_1")),
     ),
     together=512,
 )

@@ -52,32 +52,32 @@ def _has_no_link_faults(point: Point) -> bool:
 def _statistics() -> tuple[Statistic, ...]:
     safe: list[Statistic] = []
     rounds: list[Statistic] = []
-    for word in STATUS_NAMES:
-        where: dict[str, Any] = {"defined": _has_no_link_faults} if word == "wu_fernandez" else {}
-        title = _TITLES[word]
+    for name in STATUS_NAMES:
+        defined: dict[str, Any] = {"defined": _has_no_link_faults} if name == "wu_fernandez" else {}
+        title = _TITLES[name]
         safe.append(
             Mean(
-                name=f"{word}_safe",
-                description=f"mean fraction of the 2^n nodes that are {_SAFE_TEXTS[word]}, {_COMPUTED}",
-                total=f"{word}_nodes",
-                squares=f"{word}_squares",
-                nonzero=f"{word}_some",
+                name=f"{name}_safe",
+                description=f"mean fraction of the 2^n nodes that are {_SAFE_TEXTS[name]}, {_COMPUTED}",
+                total=f"{name}_nodes",
+                squares=f"{name}_squares",
+                nonzero=f"{name}_some",
                 unit=_node_count,
                 condition="known",
-                **where,
+                **defined,
             )
         )
-        kind = NormalMean if word in ("lee_hayes", "wu_fernandez") else partial(Mean, bound=_most_rounds)
+        kind = NormalMean if name in ("lee_hayes", "wu_fernandez") else partial(Mean, bound=_most_rounds)
         rounds.append(
             kind(
-                name=f"{word}_rounds",
+                name=f"{name}_rounds",
                 description=f"mean number of synchronous rounds that change a node's status, for {title}, {_COMPUTED}",
-                total=f"{word}_steps",
-                squares=f"{word}_steps_squares",
-                nonzero=f"{word}_steps_some",
+                total=f"{name}_steps",
+                squares=f"{name}_steps_squares",
+                nonzero=f"{name}_steps_some",
                 condition="known",
                 shown=False,
-                **where,
+                **defined,
             )
         )
     return (*safe, *rounds)
@@ -93,18 +93,19 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     unsafe = find_unsafe(cube)
     safe = {"lee_hayes": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
     rounds = {"lee_hayes": unsafe.rounds}
-    for word, make in (("wu_fernandez", wu_fernandez_safe), ("levels", safety_levels), ("vectors", safety_vectors)):
-        if word == "wu_fernandez" and cube.faulty_links:
+    for name, make in (("wu_fernandez", wu_fernandez_safe), ("levels", safety_levels), ("vectors", safety_vectors)):
+        if name == "wu_fernandez" and cube.faulty_links:
             continue
         status: Any = make(cube)
-        rounds[word], safe[word] = status.rounds, status.safe
-    for word, count in safe.items():
-        data[f"{word}_safe"], data[f"{word}_rounds"] = count, rounds[word]
-        lines.append(f"  {_TITLES[word]}: {count} nodes safe, {rounds[word]} round{'s' * (rounds[word] != 1)}")
+        rounds[name], safe[name] = status.rounds, status.safe
+    for name, count in safe.items():
+        data[f"{name}_safe"], data[f"{name}_rounds"] = count, rounds[name]
+        lines.append(f"  {_TITLES[name]}: {count} nodes safe, {rounds[name]} round{'s' * (rounds[name] != 1)}")
     return Explanation("\n".join(lines), data)
 
 
 def _figure(results: Results, sheet: Any) -> None:
+    """Plot the safe nodes and the rounds of each definition against the faults, at one n."""
     from fastcube.measure.rules_figure import axis_of_faults
 
     by, at = axis_of_faults(results)
@@ -120,14 +121,15 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _notes(results: Results) -> list[str]:
-    ns = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    """Return notes on the sizes of messages, the most rounds of each definition, and trials that are not counted."""
+    sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
     lines = ["bits that a node sends to a neighbour: 1 if unsafe or marked; n for a vector, one per round; for a level"]
-    lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in ns))
-    for word in STATUS_NAMES:
-        known = [(tally.maxima[f"{word}_most_rounds"], point) for point, tally in results if tally.trials]
-        (most, trial), point = max(known, key=lambda item: item[0][0])
+    lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in sizes))
+    for name in STATUS_NAMES:
+        maxima = [(*tally.maxima[f"{name}_most_rounds"], point) for point, tally in results if tally.trials]
+        most, trial, point = max(maxima, key=lambda item: item[0])
         if most > 0:
-            lines.append(f"most rounds of {_TITLES[word]}: {most} (trial {trial} at {point_text(point)})")
+            lines.append(f"most rounds of {_TITLES[name]}: {most} (trial {trial} at {point_text(point)})")
     unknown = sum(tally.trials - tally.counts["known"] for _, tally in results)
     if unknown:
         lines.append(f"trials whose safety statuses are not computed (subcubes of more than 20 dimensions): {unknown}")

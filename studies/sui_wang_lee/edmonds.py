@@ -19,7 +19,7 @@ from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
-#: Fractions of faulty nodes or links in the grids, in parts of 32.
+#: Fractions of faulty nodes or links in the grids, in parts of 32, and values of n.
 _PARTS = range(17)
 _SIZES = range(3, 9)
 
@@ -59,7 +59,7 @@ def joint_counts() -> dict[tuple[int, str], list[Joint]]:
         for name, sizes in resources.read_json("spanning-trees").items():
             if name[:2] == "n=":
                 n, kind = name[2:].split()
-                out[int(n), kind] = [{_pair(pair): int(many) for pair, many in joint.items()} for joint in sizes]
+                out[int(n), kind] = [{_pair(pair): int(sets) for pair, sets in joint.items()} for joint in sizes]
     return out
 
 
@@ -71,21 +71,21 @@ def _pair(text: str) -> tuple[int, int]:
 def _enumeration(point: Point) -> Tally:
     n, f, links = (int(point[name]) for name in ("n", "f", "links"))
     kind, name, faults = ("links", "links", links) if links else ("nodes", "f", f)
-    check_integer("n", n, 2, max(n for n, held in joint_counts() if held == kind), "for exact values")
+    check_integer("n", n, 2, max(n for n, known in joint_counts() if known == kind), "for exact values")
     check_integer("f", f, 0, 0 if links else f, f"for exact values at links={links}")
     sizes = joint_counts()[n, kind]
     joint = sizes[check_integer(name, faults, 0, len(sizes) - 1, f"for exact values at n={n}")]
 
-    def count_many(met: Callable[[int, int], int]) -> int:
-        return sum(sets * met(trees, degree) for (trees, degree), sets in joint.items())
+    def sum_over_sets(value: Callable[[int, int], int]) -> int:
+        return sum(sets * value(trees, degree) for (trees, degree), sets in joint.items())
 
     counts = {
-        "trees": count_many(lambda trees, degree: trees),
-        "degree": count_many(lambda trees, degree: degree),
-        "connected": count_many(lambda trees, degree: trees > 0),
-        "isolated_node": count_many(lambda trees, degree: degree == 0),
-        "packing_equals_min_degree": count_many(lambda trees, degree: trees == degree),
-        "packing_equals_min_degree_connected": count_many(lambda trees, degree: trees == degree > 0),
+        "trees": sum_over_sets(lambda trees, degree: trees),
+        "degree": sum_over_sets(lambda trees, degree: degree),
+        "connected": sum_over_sets(lambda trees, degree: trees > 0),
+        "isolated_node": sum_over_sets(lambda trees, degree: degree == 0),
+        "packing_equals_min_degree": sum_over_sets(lambda trees, degree: trees == degree),
+        "packing_equals_min_degree_connected": sum_over_sets(lambda trees, degree: trees == degree > 0),
     }
     gaps = {"largest_gap": (max(degree - trees for trees, degree in joint), 0)}
     return Tally(((0, sum(joint.values())),), counts, gaps)
@@ -169,7 +169,7 @@ def _figure(results: Results, sheet: Any) -> None:
             i,
             len(sizes),
         )
-    what = "links" if kind == "links" else "nodes"
+    faulty = "links" if kind == "links" else "nodes"
     if sizes:
         above.curve([], [], "mean of the smallest\ndegree δ")
     above.scale = "linear"
@@ -177,16 +177,16 @@ def _figure(results: Results, sheet: Any) -> None:
         panel.by = ("n",)
     below.scale = "log"
     above.set_labels(
-        x=f"fraction of faulty {what}",
+        x=f"fraction of faulty {faulty}",
         y="mean number",
         title="Edge-disjoint spanning trees λ, and the smallest degree δ",
     )
     below.set_labels(
-        x=f"fraction of faulty {what}",
+        x=f"fraction of faulty {faulty}",
         y="P(λ < δ)",
         title="How often there are fewer trees than the smallest degree",
     )
-    sheet.title(f"Edge-disjoint spanning trees of Q_n with random faulty {what}")
+    sheet.title(f"Edge-disjoint spanning trees of Q_n with random faulty {faulty}")
 
 
 def _notes(results: Results) -> list[str]:

@@ -49,18 +49,19 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     from fastcube.algorithms.spanning import depths, light_trees, position_dimensions
 
     n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
-    drawn = _sample_ends(point, key, trial)
-    cube, s, f = drawn.network, drawn.others["s"], next(iter(faulty_nodes(drawn)), -1)
+    sample = _sample_ends(point, key, trial)
+    cube, s, f = sample.network, sample.others["s"], next(iter(faulty_nodes(sample)), -1)
     levels = [depths(tree) for tree in light_trees(cube, s)]
     heights = [int(level.max()) for level in levels]
     tree_packets = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
-    done = np.max(
-        [level + own_packets - 1 for level, own_packets in zip(levels, tree_packets, strict=True) if own_packets],
+    # the step in which each node has all packets: a tree's last packet leaves its source in step count - 1
+    complete = np.max(
+        [level + count - 1 for level, count in zip(levels, tree_packets, strict=True) if count],
         axis=0,
     )
-    done[[s, f] if d else [s]] = 0
-    steps = int(done.max())
-    last = np.flatnonzero(done == steps).tolist()
+    complete[[s, f] if d else [s]] = 0
+    steps = int(complete.max())
+    last = np.flatnonzero(complete == steps).tolist()
     dims = position_dimensions(n, s, f)[::-1] if d else None
     lines = [f"  source s = {cube.label(s)}"]
     if d:
@@ -96,8 +97,8 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 def _figure(results: Results, sheet: Any) -> None:
     """Plot steps against M: on one tree, on n rooted trees without fault, and on n - 1 light trees around a faulty node."""
     done = [point for point, tally in results if tally.trials]
-    there = sorted({int(point["n"]) for point in done})
-    chosen = [n for n in _PLOTTED_DIMENSIONS if n in there] or there[:2]
+    sizes = sorted({int(point["n"]) for point in done})
+    chosen = [n for n in _PLOTTED_DIMENSIONS if n in sizes] or sizes[:2]
     panels = sheet.panels(max(len(chosen), 1))
     for n, panel in zip(chosen, panels, strict=False):
         _plot_steps(results, panel, n, [point for point in done if point["n"] == n])
@@ -105,6 +106,7 @@ def _figure(results: Results, sheet: Any) -> None:
 
 
 def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> None:
+    """Plot the measured steps at one n, the printed formulas, and the lower bound; of faults only the nearest to the source."""
     nearest = min((int(point["d"]) for point in points if point["d"]), default=None)
     with_fault = [point for point in points if point["d"] == nearest]
     without = [point for point in points if point["d"] == 0]
@@ -113,21 +115,21 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
         ("n - 1 light trees around a fault", with_fault, "steps"),
         ("n rooted trees, no fault", without, "steps"),
     )
-    for i, (label, some, statistic) in enumerate(rows):
-        pairs = sorted(((int(p["packets"]), results.estimates(p)[statistic]) for p in some), key=lambda pair: pair[0])
+    for i, (label, chosen, statistic) in enumerate(rows):
+        pairs = sorted(((int(p["packets"]), results.estimates(p)[statistic]) for p in chosen), key=lambda pair: pair[0])
         if pairs:
             panel.series(label, pairs, like=i, of=len(rows))
-    for some, label, dashes in (
+    for chosen, label, dashes in (
         (with_fault, "printed: ⌈M / (n - 1)⌉ + n", ":"),
         (without, "printed: ⌈M / n⌉ + n", "-"),
     ):
-        at = sorted({int(p["packets"]) for p in some})
+        at = sorted({int(p["packets"]) for p in chosen})
         if at:
-            steps = [printed_steps(n, int(some[0]["d"]), m) for m in at]
+            steps = [printed_steps(n, int(chosen[0]["d"]), m) for m in at]
             panel.curve(at, steps, label, linestyle=dashes, linewidth=4, alpha=0.4)  # visible under an equal line
     bounded = with_fault or without
-    least = sorted((int(p["packets"]), results.estimates(p)["lower_bound"].value) for p in bounded)
-    panel.curve([m for m, _ in least], [y for _, y in least], "lower bound for every schedule", linestyle="--")
+    bounds = sorted((int(p["packets"]), results.estimates(p)["lower_bound"].value) for p in bounded)
+    panel.curve([m for m, _ in bounds], [y for _, y in bounds], "lower bound for every schedule", linestyle="--")
     panel.axes.set_xscale("log")
     panel.scale = "log"
     panel.by = ("trees",)
@@ -136,6 +138,7 @@ def _plot_steps(results: Results, panel: Any, n: int, points: list[Point]) -> No
 
 
 def _notes(results: Results) -> list[str]:
+    """Return notes on the printed formulas, the largest ratio to the lower bound, and trials without trees."""
     done: list[Point] = [point for point, tally in results if tally.trials]
     if not done:
         return []
@@ -147,34 +150,36 @@ def _notes(results: Results) -> list[str]:
         points = [point for point in done if bool(point["d"]) == d]
         if points:
             lines += _compare_formula(results, points, formula)
-    loose = max(done, key=lambda p: _ratio(results, p))
-    lines.append(f"largest steps / bound: {_ratio(results, loose):.3f} at {point_text(loose)}")
+    loosest = max(done, key=lambda p: _steps_over_bound(results, p))
+    lines.append(f"largest steps / bound: {_steps_over_bound(results, loosest):.3f} at {point_text(loosest)}")
     if broken := sum(tally.counts["broken"] for _, tally in results):
         lines.append(f"{broken} trials had no edge-disjoint spanning trees")
     return lines
 
 
-def _ratio(results: Results, point: Point) -> float:
+def _steps_over_bound(results: Results, point: Point) -> float:
     estimates = results.estimates(point)
     return float(estimates["steps"].value / estimates["lower_bound"].value)
 
 
 def _compare_formula(results: Results, points: list[Point], formula: str) -> list[str]:
     """Return notes: at how many points a printed formula holds in every trial, and the differences elsewhere."""
-    off: dict[float, list[Point]] = {}
+    by_difference: dict[float, list[Point]] = {}
     for point in points:
-        n, d, packets = (int(point[name]) for name in ("n", "d", "packets"))
+        n, d, m = (int(point[name]) for name in ("n", "d", "packets"))
         estimates = results.estimates(point)
         if estimates["matches_theorem_2"].value < 1:
-            off.setdefault(estimates["steps"].value - printed_steps(n, d, packets), []).append(point)
-    held = len(points) - sum(map(len, off.values()))
-    lines = [f"printed {formula}: right in every trial at {held} of {len(points)} points"]
-    for by, where in sorted(off.items()):
-        lines.append(f"  {abs(by):g} step{'s' * (abs(by) != 1)} {'fewer' if by < 0 else 'more'} at {len(where)}:")
+            by_difference.setdefault(estimates["steps"].value - printed_steps(n, d, m), []).append(point)
+    right = len(points) - sum(map(len, by_difference.values()))
+    lines = [f"printed {formula}: right in every trial at {right} of {len(points)} points"]
+    for difference, others in sorted(by_difference.items()):
+        plural = "s" if abs(difference) != 1 else ""
+        side = "fewer" if difference < 0 else "more"
+        lines.append(f"  {abs(difference):g} step{plural} {side} at {len(others)}:")
         by_fault: dict[tuple[int, int], list[str]] = {}
-        for point in where:
+        for point in others:
             by_fault.setdefault((int(point["n"]), int(point["d"])), []).append(str(point["packets"]))
-        lines += [f"    n={n},d={d}: packets = {', '.join(some)}" for (n, d), some in by_fault.items()]
+        lines += [f"    n={n},d={d}: packets = {', '.join(packets)}" for (n, d), packets in by_fault.items()]
     return lines
 
 

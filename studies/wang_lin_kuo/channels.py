@@ -22,6 +22,12 @@ from fastcube.results.results import Results
 
 from .partition import pair_text
 
+#: Dimension of the hypercube of Table 3.
+_TABLE_DIMENSION = 10
+
+#: Largest number of channels in the text of a trial.
+_MOST_LINES = 200
+
 
 @functools.cache
 def table_3() -> tuple[dict[str, Any], ...]:
@@ -56,55 +62,41 @@ def supernode_text(net: Supercube, v: int) -> str:
 def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     from fastcube.kernels.multicasting import replay
 
-    n, f, many = (int(point[name]) for name in ("n", "f", "destinations"))
-    faults, (s,), (destinations,) = replay.sample_multicasts(key, trial, n, f, 1, many)
+    n, f, count = (int(point[name]) for name in ("n", "f", "destinations"))
+    faults, (s,), (destinations,) = replay.sample_multicasts(key, trial, n, f, 1, count)
     return Sample(Hypercube(n, faults), {"source": s, "destinations": destinations})
 
 
 def _use_lines(cube: Hypercube, net: Supercube, m: Multicast) -> list[str]:
-    """Return a line for each of the first 200 channels of a multicast."""
+    """Return a heading, a line for each of the first channels of a multicast, and how many channels follow."""
     lines = [
         "  channels in order, with the destinations that each message carries; labels of supernodes in parentheses:"
     ]
-    for use in m.uses[:200]:
+    for use in m.uses[:_MOST_LINES]:
         detour = "  detour: p is faulty" if use.detour else ""
         carried = " ".join(map(cube.label, use.header[:6])) + (" ..." if len(use.header) > 6 else "")
         way = f"{cube.label(use.u)} ({net.label(use.u)}) -> {cube.label(use.v)} ({net.label(use.v)})"
         lines.append(f"    D_{use.kind} {way}: {carried}{detour}")
-    return lines + [f"    ... and {m.N - 200} more"] * (m.N > 200)
+    if m.N > _MOST_LINES:
+        lines.append(f"    ... and {m.N - _MOST_LINES} more")
+    return lines
 
 
-def _explain(point: Point, key: int, trial: int) -> Explanation:
-    n = int(point["n"])
-    drawn = _sample_trial(point, key, trial)
-    faults, s, destinations = faulty_nodes(drawn), drawn.others["source"], drawn.others["destinations"]
-    cube = drawn.network
-    lines = [faulty_text(cube)]
-    data: dict[str, Any] = {"faulty_nodes": faults, "source": s, "destinations": destinations}
-    pair = two_partition(cube, exhaustive=True)
-    if pair is None:
-        data["partition"] = None
-        return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
-    net = Supercube(n, frozenset(faults), pair)
-    m = multicast(cube, s, destinations, pair)
+def _split_destinations(net: Supercube, s: int, destinations: list[int]) -> dict[str, list[int]]:
+    """Return the destinations of each message: inside the source's supernode, and with larger and smaller labels."""
     here = net.label(s)
-    headers = {
+    return {
         "D_E": [d for d in destinations if net.label(d) == here],
         "D_H": sorted((d for d in destinations if net.label(d) > here), key=lambda d: (net.label(d), d)),
         "D_L": sorted((d for d in destinations if net.label(d) < here), key=lambda d: (-net.label(d), d)),
     }
-    lines.append(f"  {pair_text(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
-    for name, header in headers.items():
-        lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
-    lines += _use_lines(cube, net, m)
-    lines.append(f"  N = {m.N}, depth {m.depth}, {m.detours} detours")
-    if n <= MOST_HAMILTON_DIMENSIONS:
-        lines.append(f"  along the Hamilton path N = {multicast(cube, s, destinations, pair, 'hamilton').N}")
-    data |= {
-        "partition": list(pair),
-        "labels": {
-            cube.label(v): net.label(v) for v in sorted({end for channel in m.channels for end in channel} | {s})
-        },
+
+
+def _multicast_data(cube: Hypercube, net: Supercube, s: int, m: Multicast, headers: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a trial with a partition: labels, destinations of each message, channels and costs."""
+    nodes = sorted({end for channel in m.channels for end in channel} | {s})
+    return {
+        "labels": {cube.label(v): net.label(v) for v in nodes},
         **headers,
         "uses": [
             {"class": use.kind, "u": use.u, "v": use.v, "carries": list(use.header), "detour": use.detour}
@@ -114,6 +106,30 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
         "depth": m.depth,
         "detours": m.detours,
     }
+
+
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    n = int(point["n"])
+    sample = _sample_trial(point, key, trial)
+    faults, s, destinations = faulty_nodes(sample), sample.others["source"], sample.others["destinations"]
+    cube = sample.network
+    lines = [faulty_text(cube)]
+    data: dict[str, Any] = {"faulty_nodes": faults, "source": s, "destinations": destinations}
+    pair = two_partition(cube, exhaustive=True)
+    if pair is None:
+        data["partition"] = None
+        return Explanation("\n".join([*lines, "  no fault-tolerant 2-partition"]), data)
+    net = Supercube(n, frozenset(faults), pair)
+    m = multicast(cube, s, destinations, pair)
+    headers = _split_destinations(net, s, destinations)
+    lines.append(f"  {pair_text(pair)}; source {cube.label(s)} in supernode {supernode_text(net, s)}")
+    for name, header in headers.items():
+        lines.append(f"  {name}: {', '.join(f'{cube.label(d)} ({net.label(d)})' for d in header) or 'empty'}")
+    lines += _use_lines(cube, net, m)
+    lines.append(f"  N = {m.N}, depth {m.depth}, {m.detours} detours")
+    if n <= MOST_HAMILTON_DIMENSIONS:
+        lines.append(f"  along the Hamilton path N = {multicast(cube, s, destinations, pair, 'hamilton').N}")
+    data |= {"partition": list(pair), **_multicast_data(cube, net, s, m, headers)}
     return Explanation("\n".join(lines), data)
 
 
@@ -121,14 +137,15 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def _figure(results: Results, sheet: Any) -> None:
+    """Plot N against the number of destinations, by shortcuts and along the Hamilton path, with the rows of Table 3."""
     panel = sheet.panel()
     done = [point for point, tally in results if tally.trials]
     groups = sorted({(int(p["n"]), int(p["f"])) for p in done})
     for i, (n, f) in enumerate(groups):
-        own = sorted((p for p in done if (p["n"], p["f"]) == (n, f)), key=lambda p: p["destinations"])
+        in_group = sorted((p for p in done if (p["n"], p["f"]) == (n, f)), key=lambda p: p["destinations"])
         for j, (statistic, what) in enumerate((("channels", "shortcuts"), ("channels_hamilton", "Hamilton path"))):
             if n <= MOST_HAMILTON_DIMENSIONS or not j:
-                rows = [(float(p["destinations"]), results.estimates(p)[statistic]) for p in own]
+                rows = [(float(p["destinations"]), results.estimates(p)[statistic]) for p in in_group]
                 panel.series(f"{what}, n = {n}, f = {f}", rows, like=i + j * len(groups), of=2 * len(groups))
     printed = [row for row in table_3() if any(_row_point(row) == p for p in done)]
     if printed:
@@ -137,12 +154,17 @@ def _figure(results: Results, sheet: Any) -> None:
     panel.curve(at, at, "no fewer than the destinations")
     panel.axes.set_xscale("log", base=2)
     panel.scale = "log"
-    panel.by = ("reading",)
+    panel.by = ("path",)
     panel.set_labels(x="number of destinations", y="mean number of channels N", title="Channels that a multicast takes")
 
 
 def _row_point(row: dict[str, Any]) -> Point:
-    return {"n": 10, "f": row["f"], "destinations": row["destinations"]}
+    """Return the point of a row of Table 3."""
+    return {"n": _TABLE_DIMENSION, "f": row["f"], "destinations": row["destinations"]}
+
+
+def _point_key(point: Point) -> tuple[Any, ...]:
+    return point["n"], point["f"], point["destinations"]
 
 
 def trial_deviation(tally: Tally, name: str) -> float:
@@ -153,26 +175,28 @@ def trial_deviation(tally: Tally, name: str) -> float:
 
 
 def _notes(results: Results) -> list[str]:
-    rows = {tuple(_row_point(row).values()): row for row in table_3()}
+    """Return for each row of Table 3 the estimates, and how far the printed N is from them."""
+    rows = {_point_key(_row_point(row)): row for row in table_3()}
     lines = []
     for point, tally in results:
-        row = rows.get((point["n"], point["f"], point["destinations"]))
+        row = rows.get(_point_key(point))
         if row is None or tally.counts["partition_exists"] < 2:
             continue
         lines.append(
             f"row {row['row']} (f={row['f']}, {row['destinations']} destinations): paper N = {row['N']}, {row['percent']}%"
         )
+        all_channels = int(point["n"]) * 2 ** int(point["n"])
         for statistic, counter, what in (
             ("channels", "channels", "shortcuts"),
             ("channels_hamilton", "hamilton", "Hamilton path"),
         ):
             e = results.estimates(point)[statistic]
-            one = trial_deviation(tally, counter)
-            ten = one / math.sqrt(10)
+            deviation = trial_deviation(tally, counter)
+            deviation_of_ten = deviation / math.sqrt(10)  # of the paper's means of ten trials
             lines.append(
-                f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / 10240:.2f}% of the channels; standard "
-                f"deviation {one:.1f} of a trial, {ten:.1f} of a mean of 10; the paper's N is off by "
-                f"{(row['N'] - e.value) / ten:+.1f} of the latter"
+                f"  {what}: {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], {100 * e.value / all_channels:.2f}% of the channels; "
+                f"standard deviation {deviation:.1f} of a trial, {deviation_of_ten:.1f} of a mean of 10; the paper's N is off by "
+                f"{(row['N'] - e.value) / deviation_of_ten:+.1f} of the latter"
             )
     return lines
 

@@ -26,6 +26,9 @@ from .channels import supernode_text
 from .deadlock_search import CANDIDATES, SearchResult, deadlocking_messages
 from .partition import pair_text, sample_trial
 
+#: Largest number of stuck messages in the text of a trial.
+_MOST_STUCK = 20
+
 
 def _check_faults(point: Point) -> None:
     n = int(point["n"])
@@ -35,10 +38,10 @@ def _check_faults(point: Point) -> None:
 def channel_text(net: Supercube, channel: Channel) -> str:
     """Return a channel with its network, such as ``0010 -> 0110 (high)``."""
     u, v = channel[:2]
-    here, there = net.label(u), net.label(v)
-    where = f"inside {supernode_text(net, u)}" if here == there else "high" if here < there else "low"
+    label_u, label_v = net.label(u), net.label(v)
+    network = f"inside {supernode_text(net, u)}" if label_u == label_v else "high" if label_u < label_v else "low"
     copy = f", copy {channel[2]}" if len(channel) > 2 else ""
-    return f"{u:0{net.n}b} -> {v:0{net.n}b} ({where}{copy})"
+    return f"{u:0{net.n}b} -> {v:0{net.n}b} ({network}{copy})"
 
 
 # ---------------------------------------------------------------- multicast-deadlock
@@ -46,8 +49,8 @@ def channel_text(net: Supercube, channel: Channel) -> str:
 
 def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = sample_trial(point, key, trial)
-    cube, faults = drawn.network, faulty_nodes(drawn)
+    sample = sample_trial(point, key, trial)
+    cube, faults = sample.network, faulty_nodes(sample)
     lines = [faulty_text(cube)]
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "partition": None if pair is None else list(pair)}
@@ -67,26 +70,27 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
             continue
         lines.append(f"  {what}: a shortest cycle has {len(cycle)} channels, each waiting for the next:")
         lines += [f"    {channel_text(net, channel)}" for channel in cycle]
-        hunt = deadlocking_messages(cube, pair, cycle, copies, unicast)
-        data[f"{name}_messages"] = hunt.messages
-        data[f"{name}_tried"] = {"sets": hunt.tried, "cut": hunt.cut}
-        lines += _search_text(cube, hunt)
+        search = deadlocking_messages(cube, pair, cycle, copies, unicast)
+        data[f"{name}_messages"] = search.messages
+        data[f"{name}_tried"] = {"sets": search.tried, "cut": search.cut}
+        lines += _search_text(cube, search)
     return Explanation("\n".join(lines), data)
 
 
-def _search_text(cube: Hypercube, hunt: SearchResult) -> list[str]:
+def _search_text(cube: Hypercube, search: SearchResult) -> list[str]:
     """Return lines with the smallest set of messages found that deadlocks, or a line that none was found, and the sets tried."""
     kind = f"messages that begin with stretches of this cycle, {CANDIDATES} a stretch at most"
-    if hunt.messages is None:
-        end = "the limit of the search was reached" if hunt.cut else "all cuts into stretches were tried"
-        return [f"    no deadlock found in {hunt.tried:,} sets of {kind}: {end}"]
+    if search.messages is None:
+        end = "the limit of the search was reached" if search.cut else "all cuts into stretches were tried"
+        return [f"    no deadlock found in {search.tried:,} sets of {kind}: {end}"]
     return [
-        f"    {len(hunt.messages)} messages that deadlock on it, the fewest tried: set {hunt.tried:,}, by size, of {kind}:",
-        *(f"      {cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in hunt.messages),
+        f"    {len(search.messages)} messages that deadlock on it, the fewest tried: set {search.tried:,}, by size, of {kind}:",
+        *(f"      {cube.label(s)} to {', '.join(map(cube.label, d))}" for s, d in search.messages),
     ]
 
 
-def _sample_cycles_trial(results: Results, sheet: Any) -> None:
+def _plot_cycles(results: Results, sheet: Any) -> None:
+    """Plot the fractions of fault sets with a cycle against f, one panel per n."""
     proportions = {
         "multicasts": "cyclic",
         "one destination each": "cyclic_unicast",
@@ -102,7 +106,7 @@ def _sample_cycles_trial(results: Results, sheet: Any) -> None:
 
 
 @functools.cache
-def _counts(n: int, f: int) -> Tally:
+def _count_fault_sets(n: int, f: int) -> Tally:
     from fastcube.kernels.wormhole.scalar import MULTICAST_DEADLOCK_SETS
 
     slots, sets = layout.MULTICAST_DEADLOCK.new_tally(), math.comb(2**n, f)
@@ -113,7 +117,7 @@ def _counts(n: int, f: int) -> Tally:
 def _enumeration(point: Point) -> Tally:
     """Count over all fault sets: Q_5 has up to 10.5 million, which take a minute."""
     n, f = int(point["n"]), int(point["f"])
-    return _counts(check_integer("n", n, 3, 5, "for exact values"), f)
+    return _count_fault_sets(check_integer("n", n, 3, 5, "for exact values"), f)
 
 
 MULTICAST_DEADLOCK = Study(
@@ -159,7 +163,7 @@ MULTICAST_DEADLOCK = Study(
     enumeration=_enumeration,
     explain=_explain_cycles,
     sample=sample_trial,
-    figure=_sample_cycles_trial,
+    figure=_plot_cycles,
 )
 
 
@@ -188,17 +192,17 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Sample faulty nodes and sources, and the destinations of each source, one source after another."""
     from fastcube.kernels.multicasting import replay
 
-    n, f, senders, many = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
-    faults, sources, destinations = replay.sample_multicasts(key, trial, n, f, senders, many)
+    n, f, senders, count = (int(point[name]) for name in ("n", "f", "senders", "destinations"))
+    faults, sources, destinations = replay.sample_multicasts(key, trial, n, f, senders, count)
     others = {"sources": sources, "destinations": list(itertools.chain.from_iterable(destinations))}
     return Sample(Hypercube(n, faults), others)
 
 
 def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
-    n, many = int(point["n"]), int(point["destinations"])
-    drawn = _sample_trial(point, key, trial)
-    cube, faults, rest = drawn.network, faulty_nodes(drawn), drawn.others["destinations"]
-    messages = [(s, rest[i * many : (i + 1) * many]) for i, s in enumerate(drawn.others["sources"])]
+    n, count = int(point["n"]), int(point["destinations"])
+    sample = _sample_trial(point, key, trial)
+    cube, faults, destinations = sample.network, faulty_nodes(sample), sample.others["destinations"]
+    messages = [(s, destinations[i * count : (i + 1) * count]) for i, s in enumerate(sample.others["sources"])]
     lines = [faulty_text(cube)]
     pair = two_partition(cube, exhaustive=True)
     data: dict[str, Any] = {"faulty_nodes": faults, "messages": [[s, d] for s, d in messages]}
@@ -208,61 +212,67 @@ def _explain_messages(point: Point, key: int, trial: int) -> Explanation:
     net = Supercube(n, frozenset(faults), pair)
     lines.append(f"  {pair_text(pair)}; multicasts, all at once:")
     lines += [f"    {i}: {cube.label(s)} to {', '.join(map(cube.label, d))}" for i, (s, d) in enumerate(messages)]
-    alone = [(s, [d]) for s, nodes in messages for d in nodes]
+    separate = [(s, [d]) for s, nodes in messages for d in nodes]
     for name, what, sent, copies in (
         ("deadlock", "one virtual channel", messages, 1),
         ("deadlock_two_channels", "two virtual channels", messages, 2),
-        ("deadlock_separate", "two, and a message for each destination", alone, 2),
+        ("deadlock_separate", "two, and a message for each destination", separate, 2),
     ):
-        w = simulate_wormhole(cube, sent, pair, copies)
-        data[name] = {"deadlocked": w.deadlocked, "steps": w.steps, "stuck": [list(key) for key in w.held]}
-        lines.append(f"  {what}: {'stops' if w.deadlocked else 'all delivered'} after step {w.steps}")
-        lines += _stuck_text(net, w)
+        outcome = simulate_wormhole(cube, sent, pair, copies)
+        data[name] = {
+            "deadlocked": outcome.deadlocked,
+            "steps": outcome.steps,
+            "stuck": [list(message) for message in outcome.held],
+        }
+        lines.append(f"  {what}: {'stops' if outcome.deadlocked else 'all delivered'} after step {outcome.steps}")
+        lines += _stuck_text(net, outcome)
     return Explanation("\n".join(lines), data)
 
 
-def _stuck_text(net: Supercube, w: Wormhole) -> list[str]:
+def _stuck_text(net: Supercube, outcome: Wormhole) -> list[str]:
+    """Return a line for each of the first stuck messages: the channels that it holds, and those that it waits for."""
     lines = []
-    for key in list(w.held)[:20]:
-        held = "; ".join(channel_text(net, c) for c in sorted(w.held[key])) or "nothing"
-        asked = "; ".join(
-            f"{channel_text(net, c)}, {'free' if other is None else f'held by {other[0]} {other[1]}'}"
-            for c, other in w.waiting[key]
+    for message in list(outcome.held)[:_MOST_STUCK]:
+        held = "; ".join(channel_text(net, c) for c in sorted(outcome.held[message])) or "nothing"
+        requested = "; ".join(
+            f"{channel_text(net, c)}, {'free' if holder is None else f'held by {holder[0]} {holder[1]}'}"
+            for c, holder in outcome.waiting[message]
         )
-        lines.append(f"    {key[0]} {key[1]} holds {held}; asks for {asked}")
+        lines.append(f"    {message[0]} {message[1]} holds {held}; asks for {requested}")
     return lines
 
 
-def _draw_messages(results: Results, sheet: Any) -> None:
+def _plot_messages(results: Results, sheet: Any) -> None:
     """Plot at most three numbers of destinations, one per row with the smallest first; a column for 1 and for 2 channels."""
-    many = sorted({int(point["destinations"]) for point, tally in results if tally.trials}) or [1]
-    rows = sorted({many[round(i * (len(many) - 1) / 2)] for i in range(3)})
+    numbers = sorted({int(point["destinations"]) for point, tally in results if tally.trials}) or [1]
+    rows = sorted({numbers[round(i * (len(numbers) - 1) / 2)] for i in range(3)})
     panels = iter(sheet.panels(2, len(rows)))
     for destinations in rows:
-        each = f"{destinations} destinations each: messages split"
+        row_title = f"{destinations} destinations each: messages split"
         if destinations == 1:
-            each = "one destination each: nothing splits"
+            row_title = "one destination each: nothing splits"
         for statistic, channels in (
             ("deadlock", "one virtual channel"),
             ("deadlock_two_channels", "two virtual channels"),
         ):
             panel = next(panels)
             panel.lines(results, statistic, x="senders", by="n", at={"destinations": destinations})
-            panel.set_labels(y="fraction of trials that deadlock", title=f"{each}; {channels}")
+            panel.set_labels(y="fraction of trials that deadlock", title=f"{row_title}; {channels}")
     sheet.title(results.study.title)
 
 
 def _message_notes(results: Results) -> list[str]:
+    """Return the numbers of deadlocks of messages that never split and of messages that split."""
     done = [(point, tally) for point, tally in results if tally.counts["partition_exists"]]
     lines = []
     for what, splits in (("never split (1 destination)", False), ("split (more)", True)):
-        some = [(p, t) for p, t in done if (p["destinations"] > 1) == splits]
-        if some:
+        tallies = [tally for point, tally in done if (point["destinations"] > 1) == splits]
+        if tallies:
             counts = {
-                name: sum(t.counts[name] for _, t in some)
+                name: sum(tally.counts[name] for tally in tallies)
                 for name in ("deadlock", "deadlock_two_channels", "deadlock_separate")
             }
-            trials = sum(t.counts["partition_exists"] for _, t in some)
+            trials = sum(tally.counts["partition_exists"] for tally in tallies)
             lines.append(
                 f"messages that {what}: of {trials:,} trials {counts['deadlock']:,} deadlock with one virtual channel, "
                 f"{counts['deadlock_two_channels']:,} with two, {counts['deadlock_separate']:,} with two and single destinations"
@@ -315,6 +325,6 @@ MULTICAST_WORMHOLE = Study(
     check=_check_messages,
     explain=_explain_messages,
     sample=_sample_trial,
-    figure=_draw_messages,
+    figure=_plot_messages,
     notes=Notes((_message_notes, ("deadlock", "deadlock_two_channels", "deadlock_separate"))),
 )

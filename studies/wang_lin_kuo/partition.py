@@ -24,16 +24,16 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 #: The values of f / 2^(n/2) in the default grid, which also has f = n - 1 and f = n.
-_TIMES = [0.25 * i for i in range(1, 13)]
+_SCALED_FAULTS = [0.25 * i for i in range(1, 13)]
 
 #: Largest number of lines of one kind that a description prints; its data has all.
-_LINES = 45
+_MOST_LINES = 45
 
 #: Largest n for which a description covers all pairs; for larger n it covers the pairs up to the result.
-_ALL_PAIRS = 16
+_MOST_DIMENSIONS_FOR_ALL_PAIRS = 16
 
-#: For larger n, so many faults are many, and a description then covers this number of pairs.
-_MANY_FAULTS, _SOME_PAIRS = 1000, 100
+#: For larger n and at least this number of faults, a description covers at most this number of pairs.
+_MANY_FAULTS, _MOST_PAIRS = 1000, 100
 
 
 def _check_point(point: Point) -> None:
@@ -72,8 +72,8 @@ def _enumeration(point: Point) -> Tally:
 def _grid() -> list[Point]:
     points: list[Point] = []
     for n in range(4, 15):
-        wanted = {n - 1, n, *(round(x * 2 ** (n / 2)) for x in _TIMES)}
-        points += [{"n": n, "f": f} for f in sorted(wanted) if f <= 2 ** (n - 2)]
+        numbers = {n - 1, n, *(round(x * 2 ** (n / 2)) for x in _SCALED_FAULTS)}
+        points += [{"n": n, "f": f} for f in sorted(numbers) if f <= 2 ** (n - 2)]
     return points
 
 
@@ -87,7 +87,9 @@ def _conflict_data(faults: list[int], n: int, dims: tuple[int, ...]) -> dict[str
 
 
 def _truncate_lines(lines: list[str]) -> list[str]:
-    return lines if len(lines) <= _LINES else [*lines[:_LINES], f"    ... and {len(lines) - _LINES} more"]
+    if len(lines) <= _MOST_LINES:
+        return lines
+    return [*lines[:_MOST_LINES], f"    ... and {len(lines) - _MOST_LINES} more"]
 
 
 def pair_text(pair: Pair | None) -> str:
@@ -106,39 +108,41 @@ def sample_trial(point: Point, key: int, trial: int) -> Sample:
 def _described_pairs(n: int, pair: Pair | None, faults: Sequence[int]) -> list[Pair]:
     """Return the pairs of dimensions that a description covers, given the pair that the exhaustive search finds."""
     pairs = list(itertools.combinations(range(n), 2))
-    if n <= _ALL_PAIRS:
+    if n <= _MOST_DIMENSIONS_FOR_ALL_PAIRS:
         return pairs
     if pair is not None:
         pairs = pairs[: pairs.index(pair) + 1]
-    return pairs if len(faults) < _MANY_FAULTS else pairs[:_SOME_PAIRS]
+    return pairs if len(faults) < _MANY_FAULTS else pairs[:_MOST_PAIRS]
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
     n = int(point["n"])
-    drawn = sample_trial(point, key, trial)
-    faults = faulty_nodes(drawn)
+    sample = sample_trial(point, key, trial)
+    faults = faulty_nodes(sample)
     greedy, pair = find_pair(n, faults, exhaustive=False), find_pair(n, faults, exhaustive=True)
-    alone = [_conflict_data(faults, n, (i,)) for i in range(n)]
-    together = [_conflict_data(faults, n, dims) for dims in _described_pairs(n, pair, faults)]
+    dimensions = [_conflict_data(faults, n, (i,)) for i in range(n)]
+    pairs = [_conflict_data(faults, n, dims) for dims in _described_pairs(n, pair, faults)]
 
     def step_line(row: dict[str, Any]) -> str:
-        dims, found = ", ".join(map(str, row["dimensions"])), row["conflict"]
-        text = "no conflict" if found is None else f"{found[0]:0{n}b} and {found[1]:0{n}b} differ in nothing else"
+        dims, conflict = ", ".join(map(str, row["dimensions"])), row["conflict"]
+        text = "no conflict"
+        if conflict is not None:
+            text = f"{conflict[0]:0{n}b} and {conflict[1]:0{n}b} differ in nothing else"
         return f"    {dims}: {text}"
 
     lines = [
-        faulty_text(drawn.network),
+        faulty_text(sample.network),
         "  dimensions by themselves:",
-        *_truncate_lines([step_line(row) for row in alone]),
+        *_truncate_lines([step_line(row) for row in dimensions]),
         "  pairs of dimensions, in lexicographic order:",
-        *_truncate_lines([step_line(row) for row in together]),
+        *_truncate_lines([step_line(row) for row in pairs]),
         f"  Figure 2: {pair_text(greedy)}",
         f"  exhaustive search: {pair_text(pair)}",
     ]
     data = {
         "faulty_nodes": faults,
-        "dimensions": alone,
-        "pairs": together,
+        "dimensions": dimensions,
+        "pairs": pairs,
         "greedy_finds": None if greedy is None else list(greedy),
         "exhaustive": None if pair is None else list(pair),
     }
@@ -153,6 +157,7 @@ def _scaled_faults(point: Point) -> float:
 
 
 def _figure(results: Results, sheet: Any) -> None:
+    """Plot both probabilities against f / 2^(n/2), one line per n, with the points of Lemma 1."""
     done = sorted((point for point, tally in results if tally.trials), key=_scaled_faults)
     sizes = sorted({int(point["n"]) for point in done})
     panels = sheet.panels(2)
@@ -181,18 +186,21 @@ def half_crossing(results: Results, n: int, statistic: str) -> float | None:
         for p, tally in results
         if tally.trials and p["n"] == n
     )
-    for (x, y), (later, below) in itertools.pairwise(rows):
-        if y >= 0.5 > below:
-            return x + (later - x) * (y - 0.5) / (y - below)
+    for (x1, y1), (x2, y2) in itertools.pairwise(rows):
+        if y1 >= 0.5 > y2:
+            return x1 + (x2 - x1) * (y1 - 0.5) / (y1 - y2)
     return None
 
 
 def _notes(results: Results) -> list[str]:
+    """Return notes on where the probabilities cross 1/2, and on the points without any partition."""
     lines = []
     for n in sorted({int(point["n"]) for point, _ in results}):
-        found = [(name, half_crossing(results, n, name)) for name in ("partition_exists", "greedy_finds")]
+        crossings = [(name, half_crossing(results, n, name)) for name in ("partition_exists", "greedy_finds")]
         texts = [
-            f"{name} crosses 1/2 at f = {x * 2 ** (n / 2):.1f} = {x:.3f} 2^(n/2)" for name, x in found if x is not None
+            f"{name} crosses 1/2 at f = {x * 2 ** (n / 2):.1f} = {x:.3f} 2^(n/2)"
+            for name, x in crossings
+            if x is not None
         ]
         if texts:
             lines.append(f"n={n}: {', '.join(texts)}")
