@@ -47,22 +47,22 @@ class Walks(NamedTuple):
     keys        k0 k1 k2 ...    status key of the trial
     nodes       a0 a1 a2 ...    current node
     rests       r0 r1 r2 ...    dimensions still to cross
-    extras      c0 c1 c2 ...    under way: dimensions of ``rests`` not yet refused at this node
-                                stuck: dimensions that the walk has not crossed
+    choices     c0 c1 c2 ...    dimensions to try next at this node: under way, those of ``rests`` that are not yet refused;
+                                stuck, for a detour, all that the walk has not crossed
     numbers     w0 w1 w2 ...    2 i + 0 or 1: first or second walk of trial i of the batch
     """
 
     keys: Words
     nodes: Words
     rests: Words
-    extras: Words
+    choices: Words
     numbers: Words
 
 
 class RouteBatch(NamedTuple):
     """The state of a batch of trials, made by ``route_batch_for``."""
 
-    way: Walks  #: walks under way
+    under_way: Walks
     stuck: Walks  #: walks whose wanted neighbours are all faulty
     firsts: Words  #: (2, trials): value of ``rests`` with which the two walks of each trial started
     links: Words  #: links of each trial's path so far, or _REROUTE_NEEDED
@@ -72,41 +72,41 @@ class RouteBatch(NamedTuple):
 def route_batch_for(trials):
     """Return a ``RouteBatch`` for ``trials`` trials, two walks each."""
     rows = np.zeros((13, 2 * trials + 16), np.uint64)
-    way = Walks(rows[0], rows[1], rows[2], rows[3], rows[4])
+    under_way = Walks(rows[0], rows[1], rows[2], rows[3], rows[4])
     stuck = Walks(rows[5], rows[6], rows[7], rows[12], rows[8])
-    return RouteBatch(way, stuck, rows[9:11], rows[11])
+    return RouteBatch(under_way, stuck, rows[9:11], rows[11])
 
 
 @block(always=True)
-def _queue_walk(count, key, node, rest, number, way):
+def _queue_walk(count, key, node, rest, number, under_way):
     """Queue a walk unless it has one link, whose end is known to be nonfaulty; return the number of queued walks."""
     if rest & (rest - ONE):
-        way.keys[count] = key
-        way.nodes[count] = node
-        way.rests[count] = rest
-        way.extras[count] = rest
-        way.numbers[count] = number
+        under_way.keys[count] = key
+        under_way.nodes[count] = node
+        under_way.rests[count] = rest
+        under_way.choices[count] = rest
+        under_way.numbers[count] = number
         return count + 1
     return count
 
 
 @block(always=True)
 def _write_walks(at, chosen, columns, walks):
-    """Write the lanes ``chosen`` of ``columns``, one vector per field of ``Walks``, from index ``at`` on; return their number."""
-    simd.store_compressed(walks.keys, at, chosen, columns[0])
-    simd.store_compressed(walks.nodes, at, chosen, columns[1])
-    simd.store_compressed(walks.rests, at, chosen, columns[2])
-    simd.store_compressed(walks.extras, at, chosen, columns[3])
-    simd.store_compressed(walks.numbers, at, chosen, columns[4])
+    """Write the lanes ``chosen`` of ``columns``, a ``Walks`` of vectors, from index ``at`` on; return their number."""
+    simd.store_compressed(walks.keys, at, chosen, columns.keys)
+    simd.store_compressed(walks.nodes, at, chosen, columns.nodes)
+    simd.store_compressed(walks.rests, at, chosen, columns.rests)
+    simd.store_compressed(walks.choices, at, chosen, columns.choices)
+    simd.store_compressed(walks.numbers, at, chosen, columns.numbers)
     return popcount(chosen)
 
 
 @block(always=True)
-def _queue_lanes(count, wanted, key, node, rest, numbers, way):
+def _queue_lanes(count, wanted, key, node, rest, numbers, under_way):
     """Queue the walks of the lanes ``wanted`` that have at least two links."""
     zero = simd.splat(ZERO)
     long = (rest & (rest - 1)) != zero
-    return count + _write_walks(count, simd.bits(long) & wanted, (key, node, rest, rest, numbers), way)
+    return count + _write_walks(count, simd.bits(long) & wanted, Walks(key, node, rest, rest, numbers), under_way)
 
 
 @block(always=True)
@@ -133,7 +133,7 @@ def _set_up_first_attempt(count, i, cube, pairs, batch, workspace):
             batch.firsts[0, i] = ZERO
             batch.firsts[1, i] = a ^ t
             batch.links[i] = np.uint64(links + popcount(a ^ t))
-            return _queue_walk(count, key, a, a ^ t, number + ONE, batch.way)
+            return _queue_walk(count, key, a, a ^ t, number + ONE, batch.under_way)
     difference = (a ^ t) & other
     start_tree(CLUSTER_TREE, dims, workspace.trees)
     j, _ = next_exit(ExitTree(CLUSTER_TREE, a, dims, difference), BEFORE_ROOT, SINGLE, world, workspace.trees)
@@ -147,8 +147,8 @@ def _set_up_first_attempt(count, i, cube, pairs, batch, workspace):
     batch.firsts[0, i] = difference
     batch.firsts[1, i] = rest
     batch.links[i] = np.uint64(links + popcount(np.uint64(j)) + 2 + popcount(difference) + popcount(rest))
-    count = _queue_walk(count, key, u ^ cross, difference, number, batch.way)
-    return _queue_walk(count, key, u ^ difference, rest, number + ONE, batch.way)
+    count = _queue_walk(count, key, u ^ cross, difference, number, batch.under_way)
+    return _queue_walk(count, key, u ^ difference, rest, number + ONE, batch.under_way)
 
 
 @block(always=True)
@@ -157,7 +157,7 @@ def _set_up_first_attempts(n, cube, pairs, batch, workspace):
     cross = ONE << (cube.m + cube.m)
     low = simd.splat((ONE << cube.m) - ONE)
     high = low << simd.splat(cube.m)
-    x = simd.splat(cross)
+    cross_bit = simd.splat(cross)
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)
     least = simd.splat(cube.limit)
@@ -165,15 +165,15 @@ def _set_up_first_attempts(n, cube, pairs, batch, workspace):
     for v in range(0, n, 8):
         active = first_lanes(n - v)
         key, s, t = simd.load(pairs.keys, v), simd.load(pairs.sources, v), simd.load(pairs.targets, v)
-        same = ((s ^ t) & x) == zero
+        same = ((s ^ t) & cross_bit) == zero
         # From here on, a is in the class of t.  Vector code leaves the cluster of a only at a itself.
-        a = simd.select(same, s, s ^ x)
-        names = simd.select((t & x) == zero, high, low)
-        difference = (a ^ t) & names
+        a = simd.select(same, s, s ^ cross_bit)
+        cluster_dims = simd.select((t & cross_bit) == zero, high, low)
+        difference = (a ^ t) & cluster_dims
         entry = a ^ difference
-        nonfaulty = least <= status_lanes(key, s ^ x)
+        nonfaulty = least <= status_lanes(key, s ^ cross_bit)
         nonfaulty = nonfaulty & (least <= status_lanes(key, entry))
-        nonfaulty = nonfaulty & (least <= status_lanes(key, entry ^ x))
+        nonfaulty = nonfaulty & (least <= status_lanes(key, entry ^ cross_bit))
         inside = same & (difference == zero)
         chosen = simd.bits(nonfaulty | inside) & active
         rest = entry ^ t
@@ -184,12 +184,12 @@ def _set_up_first_attempts(n, cube, pairs, batch, workspace):
         simd.store(batch.firsts[1], v, rest)
         simd.store(batch.links, v, links)
         numbers = simd.splat(np.uint64(2 * v)) + (simd.iota(zero) << one)
-        count = _queue_lanes(count, chosen, key, a ^ x, difference, numbers, batch.way)
-        count = _queue_lanes(count, chosen, key, entry, rest, numbers + one, batch.way)
-        left = active & ~chosen
-        while left:
-            i = v + lowest(left)
-            left &= left - ONE
+        count = _queue_lanes(count, chosen, key, a ^ cross_bit, difference, numbers, batch.under_way)
+        count = _queue_lanes(count, chosen, key, entry, rest, numbers + one, batch.under_way)
+        unset = active & ~chosen
+        while unset:
+            i = v + lowest(unset)
+            unset &= unset - ONE
             count = _set_up_first_attempt(count, i, cube, pairs, batch, workspace)
     return count
 
@@ -200,25 +200,25 @@ def _advance_walks(count, stuck, limit, batch):
     zero = simd.splat(ZERO)
     one = simd.splat(ONE)
     least = simd.splat(limit)
-    way = batch.way
+    under_way = batch.under_way
     while count > 0:
         kept = 0
         for v in range(0, count, 8):
             active = first_lanes(count - v)
-            key, node, rest = simd.load(way.keys, v), simd.load(way.nodes, v), simd.load(way.rests, v)
-            candidates, numbers = simd.load(way.extras, v), simd.load(way.numbers, v)
-            d = simd.top_bit(candidates)
+            key, node, rest = simd.load(under_way.keys, v), simd.load(under_way.nodes, v), simd.load(under_way.rests, v)
+            choices, numbers = simd.load(under_way.choices, v), simd.load(under_way.numbers, v)
+            d = simd.top_bit(choices)
             there = node ^ d
             nonfaulty = least <= status_lanes(key, there)
             node = simd.select(nonfaulty, there, node)
             rest = simd.select(nonfaulty, rest ^ d, rest)
-            candidates = simd.select(nonfaulty, rest, candidates ^ d)
+            choices = simd.select(nonfaulty, rest, choices ^ d)
             going = simd.bits((rest & (rest - one)) != zero) & active
-            blocked = simd.bits(candidates == zero) & going
+            blocked = simd.bits(choices == zero) & going
             if blocked:
-                stuck += _write_walks(stuck, blocked, (key, node, rest, candidates, numbers), batch.stuck)
+                stuck += _write_walks(stuck, blocked, Walks(key, node, rest, choices, numbers), batch.stuck)
                 going &= ~blocked
-            kept += _write_walks(kept, going, (key, node, rest, candidates, numbers), way)
+            kept += _write_walks(kept, going, Walks(key, node, rest, choices, numbers), under_way)
         count = kept
     return stuck
 
@@ -232,16 +232,16 @@ def _first_nonfaulty(key, node, dims, pending, limit):
     zero = simd.splat(ZERO)
     least = simd.splat(limit)
     found = zero
-    has = ZERO
+    found_lanes = ZERO
     pending &= simd.bits(dims != zero)
     while pending:
         d = simd.top_bit(dims)
         nonfaulty = simd.bits(least <= status_lanes(key, node ^ d)) & pending
         found = simd.select(simd.mask(d, nonfaulty), d, found)
-        has |= nonfaulty
+        found_lanes |= nonfaulty
         dims = dims ^ d
         pending &= ~nonfaulty & simd.bits(dims != zero)
-    return found, has
+    return found, found_lanes
 
 
 @block(always=True)
@@ -252,14 +252,14 @@ def _first_rest_position(number):
 
 @block(always=True)
 def _find_uncrossed_dims(first, count, m, batch):
-    """Set ``extras`` of the stuck walks from ``first`` on to the dimensions that they have not crossed.
+    """Set ``choices`` of the stuck walks from ``first`` on to the dimensions that they have not crossed.
 
     A dimension is not crossed if it is in both or neither of the walk's first and current ``rests``.
     """
     stuck = batch.stuck
     for j in range(first, count):
         crossed = batch.firsts[_first_rest_position(stuck.numbers[j])] ^ stuck.rests[j]
-        stuck.extras[j] = position_dims(stuck.nodes[j], m) & ~crossed
+        stuck.choices[j] = position_dims(stuck.nodes[j], m) & ~crossed
 
 
 @block(always=True)
@@ -273,21 +273,20 @@ def _detour_walks(first, end, limit, batch):
     stuck = batch.stuck
     for v in range(first, end, 8):
         key, node, rest = simd.load(stuck.keys, v), simd.load(stuck.nodes, v), simd.load(stuck.rests, v)
-        numbers, free = simd.load(stuck.numbers, v), simd.load(stuck.extras, v)
+        numbers, uncrossed = simd.load(stuck.numbers, v), simd.load(stuck.choices, v)
         active = first_lanes(end - v)
-        child, has = _first_nonfaulty(key, node, free & ~rest, active, limit)
+        child, has_child = _first_nonfaulty(key, node, uncrossed & ~rest, active, limit)
         there = node ^ child
-        d, has = _first_nonfaulty(key, there, rest, has, limit)
-        simd.store(stuck.extras, end, child)
+        d, goes_on = _first_nonfaulty(key, there, rest, has_child, limit)
+        simd.store(stuck.choices, end, child)
         for lane in range(8):
-            if has >> np.uint64(lane) & ONE:
+            if goes_on >> np.uint64(lane) & ONE:
                 at = _first_rest_position(stuck.numbers[v + lane])
-                batch.firsts[at] ^= stuck.extras[end + lane]
+                batch.firsts[at] ^= stuck.choices[end + lane]
                 batch.links[at[1]] += _TWO
-        lost = active & ~has
-        kept += _write_walks(kept, lost, (key, node, rest, free, numbers), stuck)
+        kept += _write_walks(kept, active & ~goes_on, Walks(key, node, rest, uncrossed, numbers), stuck)
         rest = (rest | child) ^ d
-        count += _write_walks(count, has, (key, there ^ d, rest, rest, numbers), batch.way)
+        count += _write_walks(count, goes_on, Walks(key, there ^ d, rest, rest, numbers), batch.under_way)
     return count, kept
 
 
@@ -326,12 +325,12 @@ def route_lengths(in_lanes, n, cube, pairs, lengths, batch, workspace):
         if links[i] != _REROUTE_NEEDED:
             node, rest = stuck.nodes[j], stuck.rests[j]
             world = DualCubeStatus(stuck.keys[j], cube.limit, cube.m)
-            at = append_hyp_path(world, node, node ^ rest, stuck.extras[j], ROOT, place)
+            at = append_hyp_path(world, node, node ^ rest, stuck.choices[j], ROOT, place)
             links[i] = links[i] + np.uint64(at - popcount(rest)) if at >= 0 else _REROUTE_NEEDED
     for trial in range(n):
         if links[trial] == _REROUTE_NEEDED:
-            own = DualCubeStatus(pairs.keys[trial], cube.limit, cube.m)
-            nodes = route(own, pairs.sources[trial], pairs.targets[trial], place)
+            world = DualCubeStatus(pairs.keys[trial], cube.limit, cube.m)
+            nodes = route(world, pairs.sources[trial], pairs.targets[trial], place)
             lengths[trial] = nodes - 1 if nodes > 0 else nodes
         else:
             lengths[trial] = np.int64(links[trial])

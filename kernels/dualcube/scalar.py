@@ -201,7 +201,7 @@ def _make_kernel(searches: bool) -> Kernel:
         m, rate = read_point(params)
         limit = threshold(rate)
         cube = DualCube(np.uint64(m), limit)
-        lazy = dualcube_pairs(key, m, limit)
+        source = dualcube_pairs(key, m, limit)
         in_lanes = is_faster_in_lanes(m, rate)
         searching = searches and m <= SEARCH_M
         mask = np.uint64(0 if searching else LOOKUPS_EVERY - 1)
@@ -214,7 +214,7 @@ def _make_kernel(searches: bool) -> Kernel:
         cubes = np.zeros((3, 2, bitmask_words(m) if searching else 0), np.uint64)
         for begin in range(first, stop, BATCH):
             end = min(begin + BATCH, stop)
-            n = draw_pairs(begin, end, lazy, pairs)
+            n = draw_pairs(begin, end, source, pairs)
             tally[_DISCARDED] += end - begin - n
             route_lengths(in_lanes, n, cube, pairs, lengths, batch, workspace)
             _count_routes(n, cube.m, pairs, lengths.view(np.uint64), tally)

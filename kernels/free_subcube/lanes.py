@@ -160,8 +160,8 @@ def _transpose_labels(work, rows, at, half, dims, lanes):
     union = first ^ first
     for g in range(groups):
         to = (half * groups + g) * side * lanes
-        many = min(f - g * width, side)
-        union = union | _transpose_group(rows, at + g * width * lanes, many, first, squares, to, side, lanes)
+        count = min(f - g * width, side)
+        union = union | _transpose_group(rows, at + g * width * lanes, count, first, squares, to, side, lanes)
     whole = simd.splat_like(first, ALL_BITS >> np.uint64(64 - dims))
     return simd.bits((union & whole) != whole)
 
@@ -189,10 +189,10 @@ def _find_packed_quarters(columns, halves, wanted, lanes):
     A lane with a field of 0 is found by subtracting 1 from each field.
     """
     n, side, width = columns.n, columns.side, 512 // lanes
-    like = simd.load(columns.squares, 0)
-    zero = like ^ like
-    every = ALL_BITS >> np.uint64(64 - width)
-    ones = simd.splat_like(like, every // (ALL_BITS >> np.uint64(64 - side)))
+    row = simd.load(columns.squares, 0)
+    zero = row ^ row
+    lane_mask = ALL_BITS >> np.uint64(64 - width)
+    ones = simd.splat_like(row, lane_mask // (ALL_BITS >> np.uint64(64 - side)))  # 1 in each field
     found = halves
     for i in range(min(side, _MOST_PACKED)):
         if wanted & ~found == ZERO:
@@ -202,17 +202,20 @@ def _find_packed_quarters(columns, halves, wanted, lanes):
         for half in range(0, n, width):
             for k in range(0 if half else i + 1, side):
                 b = simd.load(columns.squares, (half // width * side + k) * lanes)
-                many = max((min(n - half, width) - k + side - 1) // side, 0)
-                pad = simd.splat_like(like, ALL_BITS << np.uint64(many * side))
+                fields = max((min(n - half, width) - k + side - 1) // side, 0)
+                pad = simd.splat_like(row, ALL_BITS << np.uint64(fields * side))  # fields of no column
                 both, upper, lower = (a & b) | pad, (a & ~b) | pad, (b & ~a) | pad
                 empty = empty | ((both - ones) & ~both) | ((upper - ones) & ~upper) | ((lower - ones) & ~lower)
-        found |= simd.bits((empty & (ones << simd.splat_like(like, np.uint64(side - 1)))) != zero)
+        found |= simd.bits((empty & (ones << simd.splat_like(row, np.uint64(side - 1)))) != zero)
     return found
 
 
 @block(alone=True)
 def _find_free_quarters(columns, halves, wanted, lanes):
-    """Return the lanes with a fault-free quarter as bits, given those with a fault-free half; only wanted lanes are searched."""
+    """Return the lanes with a fault-free quarter as bits, given those with a fault-free half; only wanted lanes are searched.
+
+    ``both``, ``upper`` and ``lower`` are the faults of three quarters; the fourth has the first fault.
+    """
     n, groups, cells = columns.n, columns.groups, columns.cells
     step = n * lanes
     found = halves
@@ -229,10 +232,10 @@ def _find_free_quarters(columns, halves, wanted, lanes):
         for j in range(i):
             b = simd.load(cells, j * lanes)
             both, upper, lower = a & b, a & ~b, b & ~a
-            here = simd.minimum(simd.minimum(both, upper), lower)
+            least_of_group = simd.minimum(simd.minimum(both, upper), lower)
             if groups == 1:
-                least = simd.minimum(least, here)
-            elif lanes > 16 or simd.bits(here == 0):
+                least = simd.minimum(least, least_of_group)
+            elif lanes > 16 or simd.bits(least_of_group == 0):
                 for g in range(1, groups):
                     x, y = simd.load(cells, i * lanes + g * step), simd.load(cells, j * lanes + g * step)
                     both, upper, lower = both | (x & y), upper | (x & ~y), lower | (y & ~x)
@@ -262,11 +265,11 @@ def _has_free_eighth(columns, f, rows, lane, lanes):
     """Whether the trial in a lane, which has no fault-free quarter, has a fault-free eighth; all columns are known."""
     n, known = columns.n, ALL_BITS >> np.uint64(64 - f)
     for i in range(n):
-        x, at = ZERO, np.uint64(i * lanes + lane)  # unsigned: Numba tests signed indices for being negative
+        column, at = ZERO, np.uint64(i * lanes + lane)  # unsigned: Numba tests signed indices for being negative
         for g in range(columns.groups):
-            x |= np.uint64(columns.cells[at]) << np.uint64(512 // lanes * g)
+            column |= np.uint64(columns.cells[at]) << np.uint64(512 // lanes * g)
             at += np.uint64(n * lanes)
-        rows[2 * i], rows[2 * i + 1] = x, x ^ known
+        rows[2 * i], rows[2 * i + 1] = column, column ^ known
     return find_free_subcube(rows, n, np.int64(3), np.int64(3)) == 3
 
 
@@ -287,11 +290,11 @@ def _decide_vector(work, trials, lanes, tally):
     quarters = _find_free_quarters(work.columns, halves, wanted, lanes)
     blocks = _find_free_blocks(work.columns, lanes)
     eighths = quarters | blocks[2]
-    left = wanted & ~eighths
-    while left:
-        if _has_free_eighth(work.columns, work.f, work.rows, bits.lowest(left), lanes):
-            eighths |= left & (~left + ONE)
-        left &= left - ONE
+    undecided = wanted & ~eighths
+    while undecided:
+        if _has_free_eighth(work.columns, work.f, work.rows, bits.lowest(undecided), lanes):
+            eighths |= undecided & (~undecided + ONE)
+        undecided &= undecided - ONE
     record_trials(tally, (halves, quarters, eighths), blocks, wanted)
     return False
 

@@ -191,9 +191,9 @@ def _unsafe_rounds(scratch, i):
 
 
 _KNOWN = SAFETY_STATUS.counter("known")
-_NODES = tuple(SAFETY_STATUS.moments(f"{word}_nodes") for word in STATUS_NAMES)
-_STEPS = tuple(SAFETY_STATUS.moments(f"{word}_steps") for word in STATUS_NAMES)
-_MOST = tuple(int(SAFETY_STATUS.maximum(f"{word}_most_rounds")) for word in STATUS_NAMES)
+_NODES = tuple(SAFETY_STATUS.moments(f"{name}_nodes") for name in STATUS_NAMES)
+_STEPS = tuple(SAFETY_STATUS.moments(f"{name}_steps") for name in STATUS_NAMES)
+_MOST = tuple(int(SAFETY_STATUS.maximum(f"{name}_most_rounds")) for name in STATUS_NAMES)
 
 
 @block

@@ -81,13 +81,13 @@ def number_boards(kind, n, domain_of):
     for v in range(nodes):
         numbers[v, 0] = domain_of(kind, np.int64(v), n)
         place[numbers[v, 0]] = 1
-    many = np.int64(0)
+    domain_count = np.int64(0)
     for value in range(nodes):
-        many += place[value]
-        place[value] = many - 1
+        domain_count += place[value]
+        place[value] = domain_count - 1
     for v in range(nodes):
         numbers[v, 0] = place[numbers[v, 0]]
-    return numbers, many
+    return numbers, domain_count
 
 
 @scratch
@@ -113,75 +113,75 @@ def number_switches(n, table):
 
 class DomainDraws(NamedTuple):
     numbers: Words  #: numbers of eight trials' domains, 8 per position
-    few: I64  #: number of distinct domains sampled: those that fail, or those that work if these are fewer
+    sampled: I64  #: number of distinct domains sampled: those that fail, or those that work if these are fewer
     ready: I64  #: number of positions that are sampled in lanes: enough for nearly all trials
 
 
 @scratch
-def domain_draws_for(many, count):
-    """Return scratch memory for ``count`` failed domains of ``many``."""
-    few = min(count, many - count)
-    ready = (few + few * few // many + 5) & ~np.int64(3)
-    return DomainDraws(np.empty(8 * ready, np.uint64), few, ready)
+def domain_draws_for(domain_count, count):
+    """Return scratch memory for ``count`` failed domains of ``domain_count``."""
+    sampled = min(count, domain_count - count)
+    ready = (sampled + sampled * sampled // domain_count + 5) & ~np.int64(3)
+    return DomainDraws(np.empty(8 * ready, np.uint64), sampled, ready)
 
 
 @block
-def _number_domain(key, t, k, many):
-    """Return the domain at position k of trial t's sequence; ``many`` if the position is skipped.
+def _number_domain(key, t, k, domain_count):
+    """Return the domain at position k of trial t's sequence of D domains; D, which is ``domain_count``, if it is skipped.
 
-    It is ``floor(half many / 2^32)`` of half k mod 2, low half first, of word k div 2 of block t for DOMAINS, and is skipped if
-    ``half many mod 2^32 < 2^32 mod many`` (Lemire 2019).
+    It is ``floor(half D / 2^32)`` of half k mod 2, low half first, of word k div 2 of block t for DOMAINS, and is skipped if
+    ``half D mod 2^32 < 2^32 mod D`` (Lemire 2019).
     """
     word = philox.random_word(key, t, np.uint64(k >> 1), philox.DOMAINS)
-    product = (word >> _32 if k & 1 else word & LOW32) * np.uint64(many)
-    return product >> _32 if product & LOW32 >= (LOW32 + ONE) % np.uint64(many) else np.uint64(many)
+    product = (word >> _32 if k & 1 else word & LOW32) * np.uint64(domain_count)
+    return product >> _32 if product & LOW32 >= (LOW32 + ONE) % np.uint64(domain_count) else np.uint64(domain_count)
 
 
 @block(always=True)
-def _store_numbers(fields, many, numbers, at):
-    """Write the domains of eight fields of 32 bits, ``many`` for skipped ones."""
-    product = simd.mul32(fields, simd.splat(np.uint64(many)))
-    kept = simd.splat((LOW32 + ONE) % np.uint64(many)) <= (product & simd.splat(LOW32))
-    simd.store(numbers, at, simd.select(kept, product >> simd.splat(_32), simd.splat(np.uint64(many))))
+def _store_numbers(fields, domain_count, numbers, at):
+    """Write the domains of eight fields of 32 bits, ``domain_count`` for skipped ones."""
+    product = simd.mul32(fields, simd.splat(np.uint64(domain_count)))
+    kept = simd.splat((LOW32 + ONE) % np.uint64(domain_count)) <= (product & simd.splat(LOW32))
+    simd.store(numbers, at, simd.select(kept, product >> simd.splat(_32), simd.splat(np.uint64(domain_count))))
 
 
 @block
-def draw_domains(key, group, many, count, rows, draws):
-    """Write the domains that work in 512 trials, of which ``count`` of ``many`` distinct ones fail, to one row per domain.
+def draw_domains(key, group, domain_count, count, rows, draws):
+    """Write the domains that work in 512 trials to one row per domain; ``count`` distinct ones of ``domain_count`` fail.
 
-    The first distinct domains of a trial's sequence fail or, if more than half of all fail, work.  Row ``many`` is as if each
-    trial had sampled it, so that skipped positions add nothing.
+    The first distinct domains of a trial's sequence fail or, if more than half of all fail, work.  Row ``domain_count`` is as if
+    each trial had sampled it, so that skipped positions add nothing.
     """
-    ground = ALL_BITS if draws.few == count else ZERO
-    for g in range(many):
+    ground = ALL_BITS if draws.sampled == count else ZERO
+    for g in range(domain_count):
         simd.store(rows, 8 * g, simd.splat(ground))
-    simd.store(rows, 8 * many, simd.splat(~ground))
+    simd.store(rows, 8 * domain_count, simd.splat(~ground))
     for first in range(0, drawing.GROUP_TRIALS, 8):
         prepared = philox.prepare_lanes(key, np.uint64(group + first), philox.DOMAINS)
         for at in range(0, draws.ready, 4):
             even, odd = philox.word_lanes(key, prepared, np.uint64(at >> 2))
             low, high = simd.splat(LOW32), simd.splat(_32)
-            _store_numbers(even & low, many, draws.numbers, 8 * at)
-            _store_numbers(even >> high, many, draws.numbers, 8 * at + 8)
-            _store_numbers(odd & low, many, draws.numbers, 8 * at + 16)
-            _store_numbers(odd >> high, many, draws.numbers, 8 * at + 24)
+            _store_numbers(even & low, domain_count, draws.numbers, 8 * at)
+            _store_numbers(even >> high, domain_count, draws.numbers, 8 * at + 8)
+            _store_numbers(odd & low, domain_count, draws.numbers, 8 * at + 16)
+            _store_numbers(odd >> high, domain_count, draws.numbers, 8 * at + 24)
         for i in range(8):
             word, bit = np.uint64((first + i) >> 6), ONE << np.uint64((first + i) & 63)
-            got, k = np.int64(0), np.int64(0)
-            while k < draws.few:  # as if all domains were distinct
-                got += drawing.flip_bit(rows, (draws.numbers[8 * k + i] << _3) + word, bit, ground)
+            distinct, k = np.int64(0), np.int64(0)
+            while k < draws.sampled:  # as if all domains were distinct
+                distinct += drawing.flip_bit(rows, (draws.numbers[8 * k + i] << _3) + word, bit, ground)
                 k += 1
-            while got < draws.few:
-                inside = k < draws.ready
-                g = draws.numbers[8 * k + i] if inside else _number_domain(key, group + first + i, k, many)
-                got += drawing.flip_bit(rows, (g << _3) + word, bit, ground)
+            while distinct < draws.sampled:
+                is_ready = k < draws.ready
+                g = draws.numbers[8 * k + i] if is_ready else _number_domain(key, group + first + i, k, domain_count)
+                distinct += drawing.flip_bit(rows, (g << _3) + word, bit, ground)
                 k += 1
 
 
 @scratch
-def find_board_size(numbers, many):
+def find_board_size(numbers, domain_count):
     """Return the number of nodes of each domain, 0 if they differ."""
-    sizes = np.zeros(many, np.int64)
+    sizes = np.zeros(domain_count, np.int64)
     for v in range(numbers.shape[0]):
         sizes[numbers[v, 0]] += 1
     return sizes[0] if sizes.min() == sizes.max() else np.int64(0)
@@ -250,13 +250,13 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, var
         table = np.empty((nodes, slots(point.network, n)), np.int32)
         tabulate(point.network, n, table)
         unnumbered = np.empty((0, 0), np.int32)
-        numbers, many = number_switches(n, table) if switches else number_boards(point.domain, n, domain_of)
-        own = prepare_numbered(table, n, numbers if switches else unnumbered, many if switches else np.int64(0))
+        numbers, domain_count = number_switches(n, table) if switches else number_boards(point.domain, n, domain_of)
+        own = prepare_numbered(table, n, numbers if switches else unnumbered, domain_count if switches else np.int64(0))
         single = prepare_numbered(table, n, unnumbered, np.int64(0))
-        size = np.int64(0) if switches else find_board_size(numbers, many)
+        size = np.int64(0) if switches else find_board_size(numbers, domain_count)
         expected, sign = (f + point.domains * size, np.int64(-1)) if size else (f, np.int64(1))
         workspace, places = drawing.drawing_workspace_for(n, nodes >> 1), np.empty(drawing.GROUP_TRIALS, np.uint64)
-        works, draws = drawing.rows_for(many + 1), domain_draws_for(many, point.domains)
+        works, draws = drawing.rows_for(domain_count + 1), domain_draws_for(domain_count, point.domains)
         alive = drawing.rows_for(none + 1)
         single_alive = alive if switches else drawing.rows_for(none + 1)
         alive[8 * none :] = 0
@@ -270,7 +270,7 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, var
             drawing.draw_nodes(key, group, n, f, alive, workspace)
             for i in range(places.size):
                 places[i] = workspace.place[i]
-            draw_domains(key, group, many, point.domains, works, draws)
+            draw_domains(key, group, domain_count, point.domains, works, draws)
             if not switches:
                 used = _fail_boards(alive, works, numbers, size, planes)
                 _count_faulty_nodes(expected, sign, planes, used, counts)

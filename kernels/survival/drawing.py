@@ -52,9 +52,9 @@ class DrawingWorkspace(NamedTuple):
 
 
 class RateSampling(NamedTuple):
-    """Sampling of ``many`` nodes or links, each faulty at a given rate; made by ``rate_sampling_for``."""
+    """Sampling of ``size`` nodes or links, each faulty at a given rate; made by ``rate_sampling_for``."""
 
-    many: I64  #: number of nodes or links
+    size: I64  #: number of nodes or links
     head: U64  #: see ``bernoulli.digit_threshold``; 0 for rates below 1/64
     tail: U64  #: digits of the rate after ``head``
     base: I64  #: see ``bernoulli.binomial_table``
@@ -66,8 +66,8 @@ class RateSampling(NamedTuple):
 @block
 def lane_places(n, f):
     """Return the number of positions of a trial's sequence that are sampled in lanes: enough for nearly all trials."""
-    few = count_sampled_labels(n, f)
-    return (few + few * few // (np.int64(1) << n) + 6) & ~np.int64(1)
+    sampled = count_sampled_labels(n, f)
+    return (sampled + sampled * sampled // (np.int64(1) << n) + 6) & ~np.int64(1)
 
 
 @scratch
@@ -126,19 +126,19 @@ def flip_bit(words, at, bit, ground):
 @block(always=True)
 def _flip_label_bits(key, first, n, f, labels, word, workspace):
     """Flip the bits of the first distinct labels of trials first .. first + 63 in slice ``word``, filled by ``ground_word``."""
-    few, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
-    inside = (np.int64(1) << n) - 1
-    own = workspace.slices[word << n :]
+    sampled, ready, ground = count_sampled_labels(n, f), lane_places(n, f), ground_word(n, f)
+    label_mask = (np.int64(1) << n) - 1
+    piece = workspace.slices[word << n :]
     for i in range(64):
         bit = ONE << np.uint64(i)
-        got = np.int64(0)
+        distinct = np.int64(0)
         k = np.int64(0)
-        while k < few:  # as if all labels were distinct
-            got += flip_bit(own, np.int64(labels[64 * k + i]) & inside, bit, ground)
+        while k < sampled:  # as if all labels were distinct
+            distinct += flip_bit(piece, np.int64(labels[64 * k + i]) & label_mask, bit, ground)
             k += 1
-        while got < few:
-            x = np.int64(labels[64 * k + i]) & inside if k < ready else np.int64(node_label(key, first + i, k, n))
-            got += flip_bit(own, x, bit, ground)
+        while distinct < sampled:
+            x = np.int64(labels[64 * k + i]) & label_mask if k < ready else np.int64(node_label(key, first + i, k, n))
+            distinct += flip_bit(piece, x, bit, ground)
             k += 1
         workspace.place[64 * word + i] = k
 
@@ -186,26 +186,26 @@ def _flip_more_labels(key, first, n, f, counts, ready, labels, word, workspace):
 
     A trial that samples its nonfaulty nodes begins anew.
     """
-    inside = (np.int64(1) << n) - 1
-    own = workspace.slices[word << n :]
+    label_mask = (np.int64(1) << n) - 1
+    piece = workspace.slices[word << n :]
     ground = ZERO
     for i in range(64):
         faulty = count_sampled_labels(n, counts[64 * word + i]) == counts[64 * word + i]
         ground |= np.uint64(faulty) << np.uint64(i)
-    for v in range(inside + 1):
-        own[v] &= ground
+    for v in range(label_mask + 1):
+        piece[v] &= ground
     for i in range(64):
         bit = ONE << np.uint64(i)
-        few, got, k = count_sampled_labels(n, counts[64 * word + i]), np.int64(0), np.int64(0)
+        sampled, distinct, k = count_sampled_labels(n, counts[64 * word + i]), np.int64(0), np.int64(0)
         if ground & bit:
-            got, k = np.int64(f), np.int64(workspace.place[64 * word + i])
-        stop = min(k + few - got, ready)
+            distinct, k = np.int64(f), np.int64(workspace.place[64 * word + i])
+        stop = min(k + sampled - distinct, ready)
         while k < stop:  # as if all labels were distinct; unsigned, so that no negative index is tested for
-            got += flip_bit(own, np.int64(labels[np.uint64(64 * k + i)]) & inside, bit, ground)
+            distinct += flip_bit(piece, np.int64(labels[np.uint64(64 * k + i)]) & label_mask, bit, ground)
             k += 1
-        while got < few:
-            x = np.int64(labels[64 * k + i]) & inside if k < ready else np.int64(node_label(key, first + i, k, n))
-            got += flip_bit(own, x, bit, ground)
+        while distinct < sampled:
+            x = np.int64(labels[64 * k + i]) & label_mask if k < ready else np.int64(node_label(key, first + i, k, n))
+            distinct += flip_bit(piece, x, bit, ground)
             k += 1
         workspace.place[64 * word + i] = k if ground & bit else 0
 
@@ -232,18 +232,18 @@ def draw_more_nodes(key, group, n, f, counts, rows, workspace):
 
 
 @block
-def propose_links(key, t, n, numbers, many, halves, draws):
+def propose_links(key, t, n, numbers, link_count, halves, draws):
     """Write sixteen positions of trial ``t``'s sequence of links, n <= 16, to ``draws.links``: link numbers, or -1 if skipped.
 
     The sampling scheme is that of ``draws/links.py``, with slots in place of dimensions.  If some node has a slot without a link,
     node and dimension are the high and low bits of one field, which gives the number itself.
     """
     slots = numbers.shape[1] - 1
-    by_number = 2 * many < numbers.shape[0] * slots
+    by_number = 2 * link_count < numbers.shape[0] * slots
     width = np.uint64(link_field_width(n))
     block, shift = field_position(t, np.int64(width))
     low = (ONE << (width + np.uint64(n) if by_number else width)) - ONE
-    count = np.uint64(many if by_number else slots)
+    count = np.uint64(link_count if by_number else slots)
     least = (low + ONE) % count
     next_labels(key, block, shift, n, halves, philox.LINKS, philox.HIGH_LINKS, draws.nodes)
     even, odd = next_fields(key, block, shift, halves, philox.DIMENSIONS)
@@ -287,16 +287,16 @@ def draw_links(key, group, n, count, numbers, rows, workspace):
 
 
 @scratch
-def rate_sampling_for(many, rate):
-    """Return the sampling of ``many`` nodes or links, each faulty at a rate in [0, 1]."""
+def rate_sampling_for(size, rate):
+    """Return the sampling of ``size`` nodes or links, each faulty at a rate in [0, 1]."""
     if rate >= bernoulli.MIN_DIGIT_RATE:
         head, tail = bernoulli.digit_threshold(rate)
         none = np.empty(0, np.uint64)
         return RateSampling(
-            many, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _PLACES, np.uint64)
+            size, head, tail, np.int64(0), none, np.empty(0, np.int64), np.empty(2 * _PLACES, np.uint64)
         )
-    first, thresholds, guide = bernoulli.binomial_table(many, rate)
-    return RateSampling(many, ZERO, ZERO, first, thresholds, guide, np.empty(0, np.uint64))
+    base, thresholds, guide = bernoulli.binomial_table(size, rate)
+    return RateSampling(size, ZERO, ZERO, base, thresholds, guide, np.empty(0, np.uint64))
 
 
 #: Number of entries of ``RateSampling.waiting`` before the indices: fewer than eight, those of eight rows, and a vector.
@@ -309,7 +309,7 @@ def _write_row(rows, v, works, equal, sampling, count):
 
     ``equal`` marks the bits whose leading digits all equal those of the rate.
     """
-    if v < sampling.many:
+    if v < sampling.size:
         simd.store(rows, 8 * v, works)
         if sampling.tail:
             places = simd.splat(np.uint64(8 * v)) + simd.iota(works)
@@ -326,33 +326,38 @@ def _draw_dense(key, group, sampling, digits, tails, rows):
     and the word waits until eight words do.
     """
     if sampling.head >= np.uint64(256):
-        _fill_rows(rows, sampling.many, ZERO)
+        _fill_rows(rows, sampling.size, ZERO)
         return
     decisive = np.int64(8) if sampling.tail else 8 - lowest(sampling.head)
     prepared = philox.prepare_lanes(key, np.uint64(group >> 6), digits)
     four = (prepared, prepared, prepared, prepared)
-    one = simd.splat(ALL_BITS)
-    full = simd.join(one, one, one, one)
+    all_bits = simd.splat(ALL_BITS)
+    full = simd.join(all_bits, all_bits, all_bits, all_bits)
     _8, _16, _24 = np.uint64(8), np.uint64(16), np.uint64(24)
     count = np.int64(0)
-    for v in range(0, sampling.many, 8):
-        works, equal, works_too, equal_too = full, full, full, full
+    for v in range(0, sampling.size, 8):
+        works_even, equal_even, works_odd, equal_odd = (
+            full,
+            full,
+            full,
+            full,
+        )  # of the rows v, v + 2, ... and v + 1, v + 3, ...
         for i in range(decisive - 1, -1, -1):
             half = np.uint64(4 * v + i)
             even, odd = philox.four_word_lanes(key, four, (half, half + _8, half + _16, half + _24))
             zero = simd.splat_like(full, (sampling.head >> np.uint64(7 - i) & ONE) - ONE)  # all ones for a digit 0
-            works, works_too = simd.majority(even, works, zero), simd.majority(odd, works_too, zero)
-            equal, equal_too = equal & (even ^ zero), equal_too & (odd ^ zero)
-        row, same = simd.quarters(works), simd.quarters(equal)
-        row_too, same_too = simd.quarters(works_too), simd.quarters(equal_too)
-        count = _write_row(rows, v, row[0], same[0], sampling, count)
-        count = _write_row(rows, v + 1, row_too[0], same_too[0], sampling, count)
-        count = _write_row(rows, v + 2, row[1], same[1], sampling, count)
-        count = _write_row(rows, v + 3, row_too[1], same_too[1], sampling, count)
-        count = _write_row(rows, v + 4, row[2], same[2], sampling, count)
-        count = _write_row(rows, v + 5, row_too[2], same_too[2], sampling, count)
-        count = _write_row(rows, v + 6, row[3], same[3], sampling, count)
-        count = _write_row(rows, v + 7, row_too[3], same_too[3], sampling, count)
+            works_even, works_odd = simd.majority(even, works_even, zero), simd.majority(odd, works_odd, zero)
+            equal_even, equal_odd = equal_even & (even ^ zero), equal_odd & (odd ^ zero)
+        row_even, same_even = simd.quarters(works_even), simd.quarters(equal_even)
+        row_odd, same_odd = simd.quarters(works_odd), simd.quarters(equal_odd)
+        count = _write_row(rows, v, row_even[0], same_even[0], sampling, count)
+        count = _write_row(rows, v + 1, row_odd[0], same_odd[0], sampling, count)
+        count = _write_row(rows, v + 2, row_even[1], same_even[1], sampling, count)
+        count = _write_row(rows, v + 3, row_odd[1], same_odd[1], sampling, count)
+        count = _write_row(rows, v + 4, row_even[2], same_even[2], sampling, count)
+        count = _write_row(rows, v + 5, row_odd[2], same_odd[2], sampling, count)
+        count = _write_row(rows, v + 6, row_even[3], same_even[3], sampling, count)
+        count = _write_row(rows, v + 7, row_odd[3], same_odd[3], sampling, count)
         while count >= 8:
             count = _decide_by_tail(key, group, sampling.tail, tails, count, sampling.waiting, rows)
     while count:
@@ -362,10 +367,10 @@ def _draw_dense(key, group, sampling, digits, tails, rows):
 @block(always=True)
 def _append_undecided(words, places, count, waiting):
     """Append the words that are not zero, with their indices in the rows, to the waiting words; return their number."""
-    some = simd.bits(words != 0)
-    simd.store_compressed(waiting, count, some, words)
-    simd.store_compressed(waiting, _PLACES + count, some, places)
-    return count + popcount(some)
+    undecided = simd.bits(words != 0)
+    simd.store_compressed(waiting, count, undecided, words)
+    simd.store_compressed(waiting, _PLACES + count, undecided, places)
+    return count + popcount(undecided)
 
 
 @block
@@ -406,10 +411,10 @@ def _draw_sparse_nodes(key, group, n, sampling, rows, workspace):
         k = bernoulli.sample_fault_count(
             key, np.uint64(t), sampling.base, sampling.thresholds, sampling.guide, philox.COUNTS
         )
-        few = count_sampled_labels(n, k)
-        distinct_nodes(key, t, n, few, workspace.labels, workspace.draws)
-        if few < k:
-            complement_labels(n, few, workspace.labels)
+        sampled = count_sampled_labels(n, k)
+        distinct_nodes(key, t, n, sampled, workspace.labels, workspace.draws)
+        if sampled < k:
+            complement_labels(n, sampled, workspace.labels)
         for j in range(k):
             rows[8 * np.int64(workspace.labels[j]) + (i >> 6)] &= ~(ONE << np.uint64(i & 63))
 
@@ -417,7 +422,7 @@ def _draw_sparse_nodes(key, group, n, sampling, rows, workspace):
 @block
 def _draw_sparse_links(key, group, n, sampling, numbers, rows, workspace):
     """Write the nonfaulty links of 512 trials for a rate below 1/64."""
-    _fill_rows(rows, sampling.many, ALL_BITS)
+    _fill_rows(rows, sampling.size, ALL_BITS)
     for i in range(_count_faulty_trials(sampling)):
         t = np.uint64(group + i)
         k = bernoulli.sample_fault_count(key, t, sampling.base, sampling.thresholds, sampling.guide, philox.LINK_COUNTS)

@@ -36,15 +36,15 @@ def _replace_repeats(labels, at, lanes, f, rows):
     rest = ZERO
     for row in range(f, rows + 1):  # the last round has no label to insert
         first, following = simd.load(labels, at), simd.load(labels, at + row * lanes)
-        done = simd.no_lane(first)
+        found = simd.no_lane(first)  # lanes with a repeated label so far; a round replaces the first one
         for i in range(1, f):
             x = simd.load(labels, at + i * lanes)
-            again = simd.no_lane(first)
+            repeated = simd.no_lane(first)
             for j in range(i):
-                again = again | (x == simd.load(labels, at + j * lanes))
-            simd.store(labels, at + i * lanes, simd.select(again & ~done, following, x))
-            done = done | again
-        rest = simd.bits(done)
+                repeated = repeated | (x == simd.load(labels, at + j * lanes))
+            simd.store(labels, at + i * lanes, simd.select(repeated & ~found, following, x))
+            found = found | repeated
+        rest = simd.bits(found)
         if rest == ZERO:
             break
     return rest
@@ -59,24 +59,24 @@ def _close_fault_lanes(labels, at, counts, lanes, f, least):
     simd.store(counts, 0, zero)
     for i in range(f & 1, f, 2):  # two rows with each earlier row, so that a load and a store serve two pairs
         x, y = simd.load(labels, at + i * lanes), simd.load(labels, at + (i + 1) * lanes)
-        a = b = simd.select(simd.popcount(x ^ y) == two, one, zero)
+        count_x = count_y = simd.select(simd.popcount(x ^ y) == two, one, zero)
         for j in range(i):
             z = simd.load(labels, at + j * lanes)
-            c = simd.load(counts, j * lanes)
-            by_x, by_y = simd.popcount(x ^ z) == two, simd.popcount(y ^ z) == two
-            a = simd.select(by_x, a + one, a)
-            b = simd.select(by_y, b + one, b)
-            c = simd.select(by_x, c + one, c)
-            simd.store(counts, j * lanes, simd.select(by_y, c + one, c))
-        simd.store(counts, i * lanes, a)
-        simd.store(counts, (i + 1) * lanes, b)
+            count_z = simd.load(counts, j * lanes)
+            close_x, close_y = simd.popcount(x ^ z) == two, simd.popcount(y ^ z) == two
+            count_x = simd.select(close_x, count_x + one, count_x)
+            count_y = simd.select(close_y, count_y + one, count_y)
+            count_z = simd.select(close_x, count_z + one, count_z)
+            simd.store(counts, j * lanes, simd.select(close_y, count_z + one, count_z))
+        simd.store(counts, i * lanes, count_x)
+        simd.store(counts, (i + 1) * lanes, count_y)
     most = zero
     for i in range(f):
         most = simd.maximum(most, simd.load(counts, i * lanes))
     return simd.bits(simd.splat_like(first, np.uint64(least)) <= most)
 
 
-def _make_kernel(lanes: int, kind: Any) -> Kernel:
+def _make_kernel(lanes: int, word: Any) -> Kernel:
     @kernel(TRIALS_SIGNATURE, variant=f"{lanes}")
     def sparse_survival(key, first, stop, params, tally):
         """Run trials at (hypercube, n, f, 0), f <= (n + 1)(n - 2) / 2."""
@@ -90,23 +90,23 @@ def _make_kernel(lanes: int, kind: Any) -> Kernel:
         world = set_up_survival(params)
         rows = f + 2 + (8 * f * f >> n)  # with this number of rows hardly a trial is left with a repeated label
         words = np.zeros(4 * 8 * (rows + 1), np.uint64)
-        labels = words.view(kind)
-        counts = np.empty(lanes * f, kind)
+        labels = words.view(word)
+        counts = np.empty(lanes * f, word)
         pattern = lane_pattern(n, lanes)
-        sure = np.int64(0)
+        surely_connected = np.int64(0)
         for start in range(first - first % (4 * lanes), stop, lanes):
             at = row_offset(start, lanes, rows)
             if at == 0:
                 draw_four_vectors(key, np.uint64(start * 8 // lanes), rows, 1, pattern, words)
             valid = valid_lanes(start, 1, lanes, first, stop)
-            hit = valid & (
+            searched = valid & (
                 _replace_repeats(labels, at, lanes, f, rows) | _close_fault_lanes(labels, at, counts, lanes, f, least)
             )
-            sure += popcount(valid & ~hit)
-            while hit:
-                survival_trial(key, start + lowest(hit), params, world, tally)
-                hit &= hit - ONE
-        count_surely_connected(sure, pairs, tally)
+            surely_connected += popcount(valid & ~searched)
+            while searched:
+                survival_trial(key, start + lowest(searched), params, world, tally)
+                searched &= searched - ONE
+        count_surely_connected(surely_connected, pairs, tally)
 
     return sparse_survival
 

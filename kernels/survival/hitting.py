@@ -18,7 +18,7 @@ from ..tally.sums import add_quantity, add_wide
 from .curve import DISCONNECTION, ISOLATED_NODE, curve_scratch_for, make_links_trial, make_nodes_trial
 from .layout import HITTING, LIFETIME_UNIT, failures_per_bin
 
-_SAME, _EXTRA_1_FIRST, _NEVER = (
+_ISOLATION_FIRST, _EXTRA_1_FIRST, _NEVER = (
     HITTING.counter(name) for name in ("isolation_first", "extra_1_first", "never_disconnected")
 )
 _DISCONNECTED, _ISOLATED = HITTING.moments("disconnected_at"), HITTING.moments("isolated_at")
@@ -57,46 +57,63 @@ def _is_matched(point):
 
 
 @block(always=True)
-def _note_first(w, at, failed, parts, isolated, largest, second, others):
+def _note_first(work, at, failed, components, isolated, largest, second, others):
     """Record ``failed`` if the survivors are disconnected, and if one is isolated; a trial's last record is the first failure."""
-    if parts > 1:
-        w.first[DISCONNECTION] = failed
+    if components > 1:
+        work.first[DISCONNECTION] = failed
         if isolated:
-            w.first[ISOLATED_NODE] = failed
-    return at + np.uint64(w.failed[at] == failed)
+            work.first[ISOLATED_NODE] = failed
+    return at + np.uint64(work.failed[at] == failed)
+
+
+@scratch
+def _expected_times(count):
+    """Return the expected time of failure number i, for i = 0 .. count, at failure rate 1 per component."""
+    times = np.zeros(count + 1, np.float64)
+    for i in range(count):
+        times[i + 1] = times[i] + 1.0 / (count - i)
+    return times
+
+
+@block(always=True)
+def _moment_or_end(moment, work):
+    """Return a moment, or the number of all components if the event never happened."""
+    return moment if moment >= 0 else np.int64(work.order.size)
+
+
+@block(always=True)
+def _round_time(time):
+    """Return a time, or a difference of times, as a multiple of 1 / LIFETIME_UNIT."""
+    return np.int64(np.floor(time * LIFETIME_UNIT + 0.5))
 
 
 def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
     @kernel(TRIALS_SIGNATURE, variant=variant)
     def hitting(key, first, stop, params, tally):
+        """Count trials of the network, ``own``, and of the hypercube, ``cube``, if their failures are ``paired``."""
         point = _read_point(params)
         own, cube = _scratch_for(point.network, point), _scratch_for(np.int64(0), point)
         paired = point.network != 0 and (point.failing == 0 or _is_matched(point))
-        many = np.int64(own.order.size)
-        width = _width_of_bins(many)
-        life = np.zeros(many + 1, np.float64)  # expected time of the failure number i, at failure rate 1 per component
-        for i in range(many):
-            life[i + 1] = life[i] + 1.0 / (many - i)
+        width = _width_of_bins(np.int64(own.order.size))
+        times = _expected_times(np.int64(own.order.size))
         for t in range(first, stop):
             own.first[:] = -1
             trial(key, t, own)
-            disconnected_at, alone = own.first[DISCONNECTION], own.first[ISOLATED_NODE]
-            tally[_SAME] += disconnected_at >= 0 and disconnected_at == alone
-            tally[_EXTRA_1_FIRST] += disconnected_at >= 0 and disconnected_at != alone
+            disconnected_at, isolated_at = own.first[DISCONNECTION], own.first[ISOLATED_NODE]
+            tally[_ISOLATION_FIRST] += disconnected_at >= 0 and disconnected_at == isolated_at
+            tally[_EXTRA_1_FIRST] += disconnected_at >= 0 and disconnected_at != isolated_at
             tally[_NEVER] += disconnected_at < 0
-            disconnected_at = disconnected_at if disconnected_at >= 0 else many
-            alone = alone if alone >= 0 else many
+            disconnected_at, isolated_at = _moment_or_end(disconnected_at, own), _moment_or_end(isolated_at, own)
             add_quantity(tally, _DISCONNECTED, disconnected_at)
-            add_quantity(tally, _ISOLATED, alone)
+            add_quantity(tally, _ISOLATED, isolated_at)
             tally[_DISCONNECTED_BINS + disconnected_at // width] += 1
-            tally[_ISOLATED_BINS + alone // width] += 1
-            add_quantity(tally, _LIFE, np.int64(life[disconnected_at] * LIFETIME_UNIT + 0.5))
+            tally[_ISOLATED_BINS + isolated_at // width] += 1
+            add_quantity(tally, _LIFE, _round_time(times[disconnected_at]))
             if paired:
                 cube.first[:] = -1
                 cube_trial(key, t, cube)
-                other = cube.first[DISCONNECTION]
-                other = other if other >= 0 else many
-                difference = np.int64(np.floor((life[disconnected_at] - life[other]) * LIFETIME_UNIT + 0.5))
+                cube_disconnected_at = _moment_or_end(cube.first[DISCONNECTION], cube)
+                difference = _round_time(times[disconnected_at] - times[cube_disconnected_at])
                 tally[_DIFFERENCE.total] += difference
                 add_wide(tally, _DIFFERENCE.squares, np.uint64(difference * difference))
                 tally[_DIFFERENCE.nonzero] += difference != 0
@@ -107,7 +124,7 @@ def _hitting_kernel(trial: Any, cube_trial: Any, variant: str) -> Any:
 _HYPERCUBE, _NODES, _LINKS = (
     make_nodes_trial(True, _note_first),
     make_nodes_trial(False, _note_first),
-    make_links_trial(_note_first, False),
+    make_links_trial(_note_first, with_sizes=False),
 )
 
 HITTING_NODES = _hitting_kernel(_NODES, _HYPERCUBE, "nodes")

@@ -110,8 +110,8 @@ EQUIVALENT = {
     " -> record_active(tally, 1, path_clear, links1 >= 0, links2 >= 1)": (
         "source and destination differ, so that a delivered message takes a link at least"
     ),
-    "survival.domains._store_numbers: kept = simd.splat((LOW32 + ONE) % np.uint64(many)) <= product & simd.splat(LOW32)"
-    " -> kept = simd.splat((LOW32 - ONE) % np.uint64(many)) <= product & simd.splat(LOW32)": (
+    "survival.domains._store_numbers: kept = simd.splat((LOW32 + ONE) % np.uint64(domain_count)) <= product & simd.splat(LOW32)"
+    " -> kept = simd.splat((LOW32 - ONE) % np.uint64(domain_count)) <= product & simd.splat(LOW32)": (
         "the mutant skips another few of 2^32 fields, of which no trial of these points has one"
     ),
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
