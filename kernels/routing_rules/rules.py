@@ -188,25 +188,42 @@ def _last_link(faults, u, t):
     return STUCK if is_faulty_link(faults, u, u ^ t) else np.int64(1)
 
 
+class StatusSubcube(NamedTuple):
+    """The unsafe subcube of both ends, whose safety statuses are computed."""
+
+    place: I64  #: its index among the subcubes of the faults
+    dimension: I64
+    size: I64  #: words of a plane of its statuses
+    free: U64  #: mask of its free dimensions
+
+
 @block(always=True)
-def _highest_level_bit(status, i, size, n, free, u, among):
+def _shared_subcube(world):
+    """Return the unsafe subcube of both ends, which exists."""
+    i = world.facts[SHARED_UNSAFE_SUBCUBE]
+    d = dimension_of(world.faults, i)
+    return StatusSubcube(i, d, stride(d), world.faults.free[i])
+
+
+@block(always=True)
+def _highest_level_bit(status, subcube, n, u, among):
     """Return the first of the bits ``among`` whose neighbour has the highest level, and that level; ZERO if all levels are 0."""
     best, most = ZERO, np.int64(0)
     while among:
         bit = highest_bit(among)
         among ^= bit
-        found = level_at(status, i, size, n, extract(u ^ bit, free))
+        found = level_at(status, subcube.place, subcube.size, n, extract(u ^ bit, subcube.free))
         if found > most:
             best, most = bit, found
     return best, most
 
 
 @block
-def _route_by_level(faults, status, i, size, n, free, u, t):
+def _route_by_level(faults, status, subcube, n, u, t):
     """Return the length of a route from u to t inside a computed subcube, each hop to the highest preferred level, or STUCK."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
-        bit, _ = _highest_level_bit(status, i, size, n, free, u, u ^ t)
+        bit, _ = _highest_level_bit(status, subcube, n, u, u ^ t)
         if bit == ZERO:
             return STUCK
         u ^= bit
@@ -215,22 +232,23 @@ def _route_by_level(faults, status, i, size, n, free, u, t):
 
 
 @block(always=True)
-def _first_vector_bit(faults, status, i, size, free, u, among, k):
+def _first_vector_bit(faults, status, subcube, u, among, k):
     """Return the first of the bits ``among`` over a good link to a node with bit k in its vector; ZERO if there is none."""
     while among:
         bit = highest_bit(among)
         among ^= bit
-        if bit_at(status, VECTORS, i, size, k, extract(u ^ bit, free)) and not is_faulty_link(faults, u, bit):
+        x = extract(u ^ bit, subcube.free)
+        if bit_at(status, VECTORS, subcube.place, subcube.size, k, x) and not is_faulty_link(faults, u, bit):
             return bit
     return ZERO
 
 
 @block
-def _route_by_vector(faults, status, i, size, free, u, t):
+def _route_by_vector(faults, status, subcube, u, t):
     """Route as ``_route_by_level``, with each hop to the first preferred neighbour that has bit h - 1, h links being left."""
     links = np.int64(0)
     while popcount(u ^ t) > 1:
-        bit = _first_vector_bit(faults, status, i, size, free, u, u ^ t, popcount(u ^ t) - 1)
+        bit = _first_vector_bit(faults, status, subcube, u, u ^ t, popcount(u ^ t) - 1)
         if bit == ZERO:
             return STUCK
         u ^= bit
@@ -269,16 +287,14 @@ def levels(world, status, s, t):
     result = _decide_before_routing(world, status, s, t, LEVELS, world.facts[LEVELS_RESULT])
     if result != NOT_KNOWN:
         return result
-    faults, n, i, h = world.faults, world.n, world.facts[SHARED_UNSAFE_SUBCUBE], popcount(s ^ t)
-    free, d = faults.free[i], dimension_of(faults, i)
-    size = stride(d)
-    bit, most = _highest_level_bit(status, i, size, n, free, s, s ^ t)
+    faults, n, h, subcube = world.faults, world.n, popcount(s ^ t), _shared_subcube(world)
+    bit, most = _highest_level_bit(status, subcube, n, s, s ^ t)
     if h > 1 and most >= h - 1:
-        return _add_first_link(_route_by_level(faults, status, i, size, n, free, s ^ bit, t))
-    if d < n:
+        return _add_first_link(_route_by_level(faults, status, subcube, n, s ^ bit, t))
+    if subcube.dimension < n:
         return h + 2
-    bit, most = _highest_level_bit(status, i, size, n, free, s, world.whole & ~(s ^ t))
-    return _add_first_link(_route_by_level(faults, status, i, size, n, free, s ^ bit, t)) if most > h else REFUSED
+    bit, most = _highest_level_bit(status, subcube, n, s, world.whole & ~(s ^ t))
+    return _add_first_link(_route_by_level(faults, status, subcube, n, s ^ bit, t)) if most > h else REFUSED
 
 
 @block(always=True, stored=True)
@@ -287,15 +303,13 @@ def vectors(world, status, s, t):
     result = _decide_before_routing(world, status, s, t, VECTORS, world.facts[VECTORS_RESULT])
     if result != NOT_KNOWN:
         return result
-    faults, n, i, h = world.faults, world.n, world.facts[SHARED_UNSAFE_SUBCUBE], popcount(s ^ t)
-    free, d = faults.free[i], dimension_of(faults, i)
-    size = stride(d)
-    bit = _first_vector_bit(faults, status, i, size, free, s, s ^ t, h - 1) if h > 1 else ZERO
+    faults, n, h, subcube = world.faults, world.n, popcount(s ^ t), _shared_subcube(world)
+    bit = _first_vector_bit(faults, status, subcube, s, s ^ t, h - 1) if h > 1 else ZERO
     if bit == ZERO:
-        if d < n:
+        if subcube.dimension < n:
             return h + 2
-        bit = _first_vector_bit(faults, status, i, size, free, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
-    return _add_first_link(_route_by_vector(faults, status, i, size, free, s ^ bit, t)) if bit else REFUSED
+        bit = _first_vector_bit(faults, status, subcube, s, world.whole & ~(s ^ t), h + 1) if h < n else ZERO
+    return _add_first_link(_route_by_vector(faults, status, subcube, s ^ bit, t)) if bit else REFUSED
 
 
 # ---------------------------------------------------------------- Chen & Shin, Gordon & Stout
@@ -342,6 +356,7 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
 
     @block
     def dfs(world, s, t, whole, came, seen):
+        """Route by DFS.  ``came`` holds the bits of the hops on the stack, ``seen`` the visited nodes."""
         clear_labels(seen)
         add_label(seen, s)
         u = s
@@ -376,6 +391,7 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
 
     @block
     def sidetrack(world, s, t, whole, n, key, trial):
+        """Route by SIDETRACK: each hop is a random good preferred one, or without one a random good one."""
         u = s
         links = np.int64(0)
         while u != t:
@@ -388,7 +404,7 @@ def make_bounded_rules(blocked_bits: Any) -> Any:
             if links == SIDETRACK_HOPS * n:
                 return LIMIT
             x = random_word(key, trial, np.uint64(links), CHOICES) >> HALF_WORD_BITS
-            for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF_WORD_BITS)):
+            for _ in range(np.int64((x * np.uint64(popcount(rest))) >> HALF_WORD_BITS)):  # skip so many bits
                 rest ^= highest_bit(rest)
             u ^= highest_bit(rest)
             links += 1

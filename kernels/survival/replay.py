@@ -27,11 +27,11 @@ def sample_survival(key: int, t: int, n: int, f: int, links: int, table: Any) ->
 
 
 @kernel("int64[::1](uint64, int64, int64, uint64)")
-def sample_order(key, t, many, purpose):
-    """Return trial ``t``'s order of ``many`` components, the first to fail first."""
-    order, words = np.empty(many, np.int32), np.empty(16, np.uint64)
+def sample_order(key, t, count, purpose):
+    """Return trial ``t``'s order of ``count`` components, the first to fail first."""
+    order, words = np.empty(count, np.int32), np.empty(16, np.uint64)
     begin_order(order)
-    for i in range(many - 1, -1, -1):
+    for i in range(count - 1, -1, -1):
         draw_place(key, t, i, order, words, purpose)
     return order.astype(np.int64)
 
@@ -52,28 +52,28 @@ def sample_network_links(key, t, n, count, table):
 
 
 @kernel("int64[::1](uint64, int64, int64, int64)")
-def sample_domains(key, t, many, count):
-    """Return ``count`` distinct failed domains of ``many`` of trial ``t``, ascending."""
+def sample_domains(key, t, domain_count, count):
+    """Return ``count`` distinct failed domains of ``domain_count`` of trial ``t``, ascending."""
     group, lane = t - t % drawing.GROUP_TRIALS, t % drawing.GROUP_TRIALS
-    works = drawing.rows_for(many + 1)
-    draw_domains(key, group, many, count, works, domain_draws_for(many, count))
+    works = drawing.rows_for(domain_count + 1)
+    draw_domains(key, group, domain_count, count, works, domain_draws_for(domain_count, count))
     bit = ONE << np.uint64(lane & 63)
-    return np.array([g for g in range(many) if works[8 * g + (lane >> 6)] & bit == ZERO], np.int64)
+    return np.array([g for g in range(domain_count) if works[8 * g + (lane >> 6)] & bit == ZERO], np.int64)
 
 
 @kernel("uint64[::1](uint64, int64, int64, int64, boolean[::1])")
 def sample_pair(key, t, n, f, alive):
     """Return s and t of a trial with f single failures: the next two ``alive`` nodes, or the first if f are most nodes."""
-    few = count_sampled_labels(n, f)
-    met = np.zeros(alive.size, np.bool_)
+    samples_faults = count_sampled_labels(n, f) == f
+    seen = np.zeros(alive.size, np.bool_)
     ends = np.empty(2, np.uint64)
-    got = taken = k = np.int64(0)
+    distinct = taken = k = np.int64(0)
     while taken < 2:
         x = node_label(key, t, k, n)
         k += 1
-        if few == f and got < f:
-            got += not met[x]
-            met[x] = True
+        if samples_faults and distinct < f:
+            distinct += not seen[x]
+            seen[x] = True
         elif alive[x] and (taken == 0 or ends[0] != x):
             ends[taken] = x
             taken += 1

@@ -99,9 +99,6 @@ EQUIVALENT = {
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),
-    "multicasting.scalar.multicast_trial: top = (np.int64(1) << n - 2) - 1 -> top = (np.int64(1) >> n - 2) - 1": (
-        "labels with all 64 bits complemented differ from those with n - 2 bits complemented by a constant, which cancels"
-    ),
     "routing.rate._finish_batch: if excess < 0 or trial1 > first or trial2 > first"
     " -> if excess < 1 or trial1 > first or trial2 > first": (
         "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
@@ -129,12 +126,6 @@ EQUIVALENT = {
     ),
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
-    ),
-    "unsafe.closure.rounds_inside: word_count = np.int64(1) << max(d - 6, 3) -> word_count = np.int64(1) << max(d - 6, 4)": (
-        "the mutant clears sixteen words of scratch memory where eight are read"
-    ),
-    "unsafe.small._small_scratch_for: stored = 2 * count + 16 -> stored = 3 * count + 16": (
-        "the mutant stores more random words, which are computed again otherwise"
     ),
     "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
     " -> outside = e & r & ~simd.load(work.masks, lanes * i)": "the mutant evaluates more trials one at a time",
