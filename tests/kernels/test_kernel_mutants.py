@@ -47,6 +47,7 @@ FURTHER_POINTS = (
     ("broadcasting", (), "descents.list_entered", 0),
     ("broadcast", (1, 1, 0), "scalar.BROADCAST_SINGLE", 3),  # the fault and the source are all nodes
     ("broadcast", (4, 2, 1), "scalar.BROADCAST_SINGLE", 40),  # one faulty link, and faults for registers
+    ("dualcube-routing", (1, 0.9), "scalar.TRIALS", 5),  # trials without two nonfaulty nodes, which are discarded
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
     ("find-tree", (4, 4, 0), "lanes.find_tree_lanes", 8000),
@@ -91,25 +92,19 @@ FURTHER_POINTS = (
 
 #: Mutants that always count alike, with the reason.
 EQUIVALENT = {
-    "dualcube.scalar.fault_free_distance: return popcount(x) + (2 if difference else 0)"
-    " -> return popcount(x) + (3 if difference else 0)": (
-        "a route without detour is as long as d(s, t), and otherwise the cube is searched: lengths of one pair have one parity,"
-        " so that the mutant only searches more often"
-    ),
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),
+    "routing.lanes.workspace_for: return RoutingWorkspace(set_up(params), params, f, np.int64(params[K]) <= MAX_DECIDED_K,"
+    " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 1) * lanes, word),"
+    " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
+    " np.array([stop, stop])) -> return RoutingWorkspace(set_up(params), params, f, np.int64(params[K]) <= MAX_DECIDED_K,"
+    " sieve.make_samples(n, f + 2, lanes, word), sieve.make_queue(n, f + 2, first, lanes, word), np.zeros((f + 2) * lanes, word),"
+    " np.zeros(2 * f * lanes, word), np.zeros(_FILTERED + 16, np.uint64), np.zeros(_DELIVERED_ALL_UNSAFE + 1, np.int64),"
+    " np.array([stop, stop]))": ("the mutant only allocates more memory"),
     "routing.rate._finish_batch: if excess < 0 or trial1 > first or trial2 > first"
     " -> if excess < 1 or trial1 > first or trial2 > first": (
         "the mutant only looks for the smallest trial in more batches; a maximum keeps the smaller one"
-    ),
-    "routing.scalar.finish_trial: record_active(tally, 1, path_clear, links1 >= 0, links2 >= 0)"
-    " -> record_active(tally, 1, path_clear, links1 >= 0, links2 >= 1)": (
-        "source and destination differ, so that a delivered message takes a link at least"
-    ),
-    "survival.domains._store_numbers: kept = simd.splat((LOW32 + ONE) % np.uint64(domain_count)) <= product & simd.splat(LOW32)"
-    " -> kept = simd.splat((LOW32 - ONE) % np.uint64(domain_count)) <= product & simd.splat(LOW32)": (
-        "the mutant skips another few of 2^32 fields, of which no trial of these points has one"
     ),
     "survival.drawing.empty_row_index: return max(np.int64(1) << n, np.int64(8)) -> return max(np.int64(2) << n, np.int64(8))": (
         "the empty row has a larger index, and no row between is read"
@@ -118,7 +113,9 @@ EQUIVALENT = {
     " -> examined = not same and (not links) and (0 < f <= most_faults_examined(n))": (
         "without faulty nodes the mutant only searches the hypercube instead"
     ),
-    "survival.lanes.survival: alive = drawing.rows_for(empty + 1) -> alive = drawing.rows_for(empty + 2)": (
+    "trees.lattice_lanes.optimal_tree_lanes:"
+    " scratch = optimal_tree_scratch_for(n, links, np.int64(0), _LATTICE_LANES, np.uint8(0))"
+    " -> scratch = optimal_tree_scratch_for(n, links, np.int64(1), _LATTICE_LANES, np.uint8(0))": (
         "the mutant only allocates more memory"
     ),
     "trees.orders.find_order: faults += workspace.cost[best + 16] -> faults += workspace.cost[best - 16]": (
@@ -127,18 +124,13 @@ EQUIVALENT = {
     "trees.scalar._first_sink: if f > 0 and (not touched) -> if f >= 0 and (not touched)": (
         "without faulty nodes the mutant looks labels up in an empty set"
     ),
-    "routing_rules.lanes._classify_queue_vector: outside = (e | r) & ~simd.load(work.masks, lanes * i)"
-    " -> outside = e & r & ~simd.load(work.masks, lanes * i)": "the mutant evaluates more trials one at a time",
+    "routing_rules.planes.find_delivered_lanes: open_ &= ~now -> open_ |= ~now": (
+        "the lanes that the mutant opens again have their results already, of which a delivery over H counts first"
+    ),
     "routing_rules.planes.place_eight: met = simd.bit_or3(a & ha, b & hb, c & hc) | d & hd"
     " -> met = simd.bit_or3(a & ha, b & hb, c | hc) | d & hd": (
         "after a label of the third word the mutant finds no new one, so that the trial is evaluated alone"
     ),
-    "routing_rules.planes.place_eight: faults, faults_and_ends = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 2)))"
-    " -> faults, faults_and_ends = (simd.splat(np.uint64(f)), simd.splat(np.uint64(f + 3)))": (
-        "the mutant reads one label more, and evaluates trials without it alone"
-    ),
-    "routing_rules.rules.rule_context_for: deep = np.int64(1) << min(n, np.int64(17))"
-    " -> deep = np.int64(1) << min(n, np.int64(18))": ("the mutant only allocates more memory for n > 17"),
     "routing_rules.whole_cube.workspace_for: ready = lane_places(n, f + 2) -> ready = lane_places(n, f - 2)": (
         "the mutant samples fewer labels, and evaluates more trials alone"
     ),
