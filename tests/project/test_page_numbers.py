@@ -480,7 +480,7 @@ def test_free_subcubes():
     assert f"in {float(missed):.1%} (95% interval {limits[0]} to {limits[1]}%)" in page
     assert f"probabilities are {100 * float(rows[32][0]):.1f} and {float(rows[32][2]):.1%}" in page
     assert (
-        f"in all of 10⁶ trials, but an aligned block, as a buddy system gives it, in {float(aligned):.0%} "
+        f"in all of 10⁶ trials, but an aligned block, as a buddy system gives it, in {float(aligned):.0%}."
         in read_page("../README")
     )
     exact = [fc.study("free-subcube").exact({"n": n, "f": 4, "links": 0})["fault_free_quarter"] for n in (3, 4)]
