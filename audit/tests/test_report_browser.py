@@ -3,6 +3,7 @@
 import io
 import shutil
 import statistics
+from pathlib import Path
 
 import pytest
 from audit_helpers import report_page
@@ -54,6 +55,10 @@ class Opened:
 
     def __exit__(self, *_):
         self.context.close()
+
+
+def test_it_is_light_enough_for_a_telephone(address):
+    assert Path(address.removeprefix("file://")).stat().st_size <= 3_000_000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -114,10 +119,11 @@ SMALLEST_LETTERS = """[
         .map(e => parseFloat(getComputedStyle(e).fontSize)),
     ...[...document.querySelectorAll('svg text')].filter(e => e.checkVisibility()).map(e => {
         const m = e.getScreenCTM(); return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(m.a, m.b); }),
-    ...[...document.querySelectorAll('.plot img')].filter(e => e.checkVisibility()).map(e =>
-        e.getBoundingClientRect().width / e.naturalWidth * 400 / 3
-        / 100 * Math.min(...[...decodeURIComponent(e.src).matchAll(/<text style='font-size: ([\\d.]+)px/g)]
-            .map(m => parseFloat(m[1])))),
+    ...[...document.querySelectorAll('.plot img')].filter(e => e.checkVisibility()).map(e => {
+        const picture = decodeURIComponent(e.src);
+        const sizes = Object.fromEntries([...picture.matchAll(/\\.(\\w+){[^}]*font-size:([\\d.]+)px/g)].map(m => [m[1], m[2]]));
+        return e.getBoundingClientRect().width / e.naturalWidth * 4 / 3
+            * Math.min(...[...picture.matchAll(/<text[^>]* class='(\\w+)'/g)].map(m => parseFloat(sizes[m[1]]))); }),
 ].reduce((a, b) => Math.min(a, b))"""
 
 
