@@ -201,7 +201,7 @@ def test_every_point_that_is_drawn_stands_in_the_table(folder):
 def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
     text = (folder / "report.html").read_text()
     drawn = json.loads((folder / "drawn" / "toy.json").read_text())
-    pictures = re.findall(r'<img src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
+    pictures = re.findall(r'<img [^>]*src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
     assert [unquote(encoded) for encoded, _ in pictures] == [s.replace('"', "'") for s in drawn["panels"]]
     # the first panel has the description of all of them
     others = [""] * (len(drawn["panels"]) - 1)

@@ -131,6 +131,7 @@ SMALLEST_LETTERS = """[
 def test_letters_have_nine_pixels(browser, address, width):
     with Opened(browser, address, width=width) as opened:
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+        opened.page.evaluate("for (const image of document.images) image.loading = 'eager'")
         opened.page.wait_for_function("[...document.images].every(image => image.complete)")
         assert opened.page.evaluate(SMALLEST_LETTERS) >= 9
 
@@ -223,6 +224,8 @@ def test_plots_stand_on_the_ground_of_the_page(browser, address, scheme, ground)
     with Opened(browser, address, scheme) as opened:
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
         plot = opened.page.locator(".plot img").first
+        plot.scroll_into_view_if_needed()
+        opened.page.wait_for_function("document.querySelector('.plot img').complete")
         assert plot.evaluate("image => image.complete && image.naturalWidth > 100")
         grey = image.open(io.BytesIO(plot.screenshot())).convert("L")
     assert grey.getpixel((1, 1)) == ground

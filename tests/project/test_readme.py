@@ -124,5 +124,7 @@ def test_limitations_are_those_of_the_axes():
     largest, faults = re.search(r"up to n = (\d+) and ([\d,]+) faults", text).groups()
     of_cubes = sorted({axes["n"] for axes in limits.values() if "n" in axes})
     *others, most = of_cubes
-    assert most == int(largest) and f"stop between n = {others[0]} and n = {others[-1]}, as `fastcube list STUDY`" in text
+    assert (
+        most == int(largest) and f"stop between n = {others[0]} and n = {others[-1]}, as `fastcube list STUDY`" in text
+    )
     assert int(faults.replace(",", "")) == limits["unsafe-fraction"]["f"]
