@@ -88,6 +88,11 @@ def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
             !e.closest('.wide, .cards, svg, code, pre, .hidden, .skip')).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
         )
         assert wide == []
+        cut = opened.page.evaluate(
+            """[...document.querySelectorAll('caption')].filter(e => { const range = document.createRange();
+            range.selectNodeContents(e); return range.getBoundingClientRect().right > innerWidth; }).map(e => e.textContent)"""
+        )
+        assert cut == []
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
@@ -132,7 +137,7 @@ def test_letters_have_nine_pixels(browser, address, width):
     with Opened(browser, address, width=width) as opened:
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
         opened.page.evaluate("for (const image of document.images) image.loading = 'eager'")
-        opened.page.wait_for_function("[...document.images].every(image => image.complete)")
+        opened.page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
         assert opened.page.evaluate(SMALLEST_LETTERS) >= 9
 
 
@@ -225,7 +230,7 @@ def test_plots_stand_on_the_ground_of_the_page(browser, address, scheme, ground)
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
         plot = opened.page.locator(".plot img").first
         plot.scroll_into_view_if_needed()
-        opened.page.wait_for_function("document.querySelector('.plot img').complete")
+        plot.evaluate("image => image.decode()")
         assert plot.evaluate("image => image.complete && image.naturalWidth > 100")
         grey = image.open(io.BytesIO(plot.screenshot())).convert("L")
     assert grey.getpixel((1, 1)) == ground
