@@ -189,6 +189,12 @@ def test_reliability_of_small_networks():
     assert f"At n = 4 with f = 9 moebius1 is {points:.1f} percentage points above the hypercube" in page
 
 
+def test_a_risk_of_disconnection():
+    below, above = (fc.isolated_node_bounds("hypercube", 10, f=f) for f in (339, 340))
+    assert below.high < 0.01 < above.low
+    assert "in Q_10 this probability passes 1% between f = 339 and f = 340" in read_page("networks")
+
+
 def test_rules(tables):
     page = read_page("rules")
     assert {tally.trials for point, tally in tables.load_results("routing-rules") if point["f"] <= 100} == {100_000}
