@@ -26,7 +26,8 @@ ALPHA = 0.05
 class Estimate:
     """A number with its standard error and a 95% interval; all four are NaN if there are no trials to estimate from.
 
-    The interval holds the number: a limit that rounding puts on the wrong side of the number is moved to it.
+    The interval holds the number: a limit that rounding puts on the wrong side of the number is moved to it.  All four are Python
+    floats, whatever they were given as.
     """
 
     value: float
@@ -35,6 +36,8 @@ class Estimate:
     high: float
 
     def __post_init__(self) -> None:
+        for name in ("value", "stderr", "low", "high"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if not self.low <= self.value <= self.high:  # min and max return their first argument if it is NaN
             object.__setattr__(self, "low", min(self.low, self.value))
             object.__setattr__(self, "high", max(self.high, self.value))

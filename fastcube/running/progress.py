@@ -117,7 +117,7 @@ class Progress:
             parts.append(compiling)
         if final:
             parts.append(f"{clock_text(now - self.begun)} elapsed")
-        elif wanted and rate > 0:
+        elif wanted and rate > 0 and not compiling:  # another kernel will count at another speed
             parts.append(f"{clock_text(max(0, wanted - done) / rate)} left")
         self._write([*parts, where], done / wanted if wanted else None, final)
 

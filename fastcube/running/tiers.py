@@ -3,7 +3,8 @@
 All kernels of a table that serve a point give identical counts, so each unit may be counted by any of them, and the results do
 not depend on the choice.  A run takes a kernel that is compiled already, or the cheapest set of kernels that together serve the
 other points.  While they count, faster kernels are compiled, one at a time, the largest saving of time first.  A compilation is
-a task for a worker like a unit, so every engine has it, and one worker fewer counts meanwhile.
+a task for a worker like a unit, so every engine has it, and one worker fewer counts meanwhile.  A kernel that would have saved
+earlier runs of this machine more than its compilation takes is compiled before the trials (``kernels/machine/lost_time.py``).
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ MEASURED_SECONDS = 0.05
 _LOOK_FACTOR = 20
 #: Seconds to start Numba's compiler, which the first compilation of a process takes in addition.
 START_SECONDS = 1.0
+#: Least seconds that a run must lose for them to be recorded.
+_LEAST_LOST = 0.02
 
 
 class Upgrade(NamedTuple):
@@ -98,13 +101,27 @@ class Tiers:
             else:
                 self._only[work] = fastest
         places = [(some, count_trials(work.todo)) for work, some in self._alternatives.items()]
-        self._usable = choose_first_kernels(places, is_ready, workers())
+        repaid = self._take_repaid()
+        self._usable = choose_first_kernels(places, lambda k: k in repaid or is_ready(k), workers())
         begins = dict.fromkeys([*self._only.values(), *self._usable])
         self.first = [kernel for kernel in begins if not is_ready(kernel)]
         self._candidates = {one.kernel for some in self._alternatives.values() for one in some.values()} - self._usable
+        self._lost: dict[Kernel, float] = {}  # seconds of this run, at the speeds of the tables
+        self._records_losses = True
         self._next_look = 0.0
         self._pace: dict[tuple[PointWork, str], float] = {}  # seconds of a trial, measured
         self._trial_scale = self._compile_scale = 1.0  # of this machine, compared with the costs of the tables
+
+    def _take_repaid(self) -> set[Kernel]:
+        """Return the kernels whose absence has cost earlier runs more time than their compilation takes.
+
+        The record is forgotten now, so that a compilation that fails does not fail every run.
+        """
+        prices = {one.kernel: one.compile_seconds for some in self._alternatives.values() for one in some.values()}
+        repaid = {kernel for kernel, price in prices.items() if kernel.lost_time.seconds > price}
+        for kernel in repaid:
+            kernel.lost_time.forget()
+        return repaid
 
     def kernel_name(self, work: PointWork) -> str:
         """Return the name of the fastest usable kernel of a work among its alternatives; empty for its only kernel."""
@@ -123,8 +140,13 @@ class Tiers:
         if one.kernel in self.first:
             self.first.remove(one.kernel)
             self._compile_scale = max(0.5, (unit.compiling - START_SECONDS) / one.compile_seconds)
+        trials = unit.item.stop - unit.item.first
+        for other in self._alternatives[work].values():
+            if other.kernel not in self._usable and other.trial_seconds < one.trial_seconds:
+                lost = trials * (one.trial_seconds - other.trial_seconds) / self._workers()
+                self._lost[other.kernel] = self._lost.get(other.kernel, 0.0) + lost
         if unit.seconds >= MEASURED_SECONDS:
-            pace = unit.seconds / (unit.item.stop - unit.item.first)
+            pace = unit.seconds / trials
             self._pace[work, name] = pace
             self._trial_scale = pace / one.trial_seconds
 
@@ -175,14 +197,24 @@ class Tiers:
         rest = max(0.0, 1.0 - cost * (workers - 1) / slow)  # fraction of the trials that the faster kernel would count
         return slow / workers - (cost + rest * fast / workers)
 
+    def record_lost_time(self) -> None:
+        """Add what this run has lost for want of each kernel that it did not compile, for runs to come."""
+        for kernel, seconds in self._lost.items():
+            if self._records_losses and seconds >= _LEAST_LOST:
+                kernel.lost_time.add(seconds)
+        self._lost.clear()
+
     def stop_compiling(self) -> None:
         """Offer no more upgrades, because where one compilation fails the others would probably fail too."""
         self._candidates.clear()
+        self._records_losses = False
 
     def change_over(self, kernel: Kernel) -> None:
         """Use a kernel that is compiled now, wherever it is the fastest of the usable ones."""
         before = {work: self.kernel_name(work) for work in self._alternatives}
         self._usable.add(kernel)
+        self._lost.pop(kernel, None)
+        kernel.lost_time.forget()
         for work, old in before.items():
             if (new := self.kernel_name(work)) != old:
                 some = self._alternatives[work]

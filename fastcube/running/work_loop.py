@@ -200,6 +200,7 @@ class WorkLoop:
             future.cancel()
             if future.done() and not future.cancelled():  # a unit that still runs is repeated on resuming
                 self._record_finished(future)
+        self.tiers.record_lost_time()
         if self.failure is not None:
             raise self.failure
         if self.checkpoints.save_at_end(code == FINISHED) and self.progress.is_due(final=True):

@@ -133,6 +133,7 @@ class CacheEntry:
         self.folder, self.writable = folder, writable
         self.index = folder / place
         self.sums = self.index.with_suffix(".sha256")
+        self.lost = self.index.with_suffix(".lost")  # see ``lost_time.py``
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[bool]:
@@ -145,13 +146,17 @@ class CacheEntry:
             stored = self.verify_checksums()
             if not stored and self.writable:
                 with contextlib.suppress(OSError):
-                    for folder in self._folders():  # before numba makes them with the permissions of the user's umask
-                        folder.mkdir(mode=0o700, exist_ok=True)
+                    self.make_folders()
                     self._lock(held)
                 stored = self.verify_checksums()
                 if not stored:  # without the lock, these could be files that another process is storing
                     self._remove()
             yield stored
+
+    def make_folders(self) -> None:
+        """Make the folders of the entry, before numba makes them with the permissions of the user's umask.  Raises OSError."""
+        for folder in self._folders():
+            folder.mkdir(mode=0o700, exist_ok=True)
 
     def _folders(self) -> list[Path]:
         inside = self.index.parent.relative_to(self.folder).parts

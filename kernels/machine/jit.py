@@ -40,6 +40,7 @@ from .cache_roots import warn_once
 from .compiling import note_compilation
 from .content import name_of
 from .forbidden_calls import reject_forbidden_calls
+from .lost_time import LostTime
 
 _COMPILE_LOCK = threading.RLock()
 
@@ -297,6 +298,11 @@ class Kernel:
     def stored(self) -> CacheEntry | None:
         """The cache entry that contains the machine code; None if there is none."""
         return next((entry for entry in self._list_entries() if entry.verify_checksums()), None)
+
+    @property
+    def lost_time(self) -> LostTime:
+        """The time that runs lost because this kernel was not compiled."""
+        return LostTime(next((entry for entry in self._list_entries() if entry.writable), None))
 
     def _list_entries(self) -> list[CacheEntry]:
         """Return the possible cache entries, the writable folder's first; an empty list if the kernel cannot be cached."""

@@ -35,6 +35,7 @@ CLEAN_ENVIRONMENT = {
     k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "OMPI_", "PMI", "PMIX_", "PRTE_", "COLUMNS"))
 }
 
+
 # the launcher of the same installation first: a virtual environment's wheel, then the system's
 MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
 
@@ -205,3 +206,10 @@ def fill_file_system(folder):
 
 def remount_read_only(folder):
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+
+
+def only_cache(folder):
+    """Make a folder, and return the variables with which a process finds compiled kernels in no other one."""
+    folder.mkdir(exist_ok=True)
+    roots = dict.fromkeys(("FASTCUBE_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TMPDIR"), str(folder))
+    return {**roots, "FASTCUBE_CACHE_PATH": ""}

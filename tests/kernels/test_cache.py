@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.compiled import mark_others_slow
 from helpers.kernel_package import CALL, HELPER, call, copied, environment, run_python
-from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, mount_tmpfs, remount_read_only, run_fastcube
+from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, mount_tmpfs, only_cache, remount_read_only, run_fastcube
 
 from fastcube.kernels.machine import cache, cache_roots
 from fastcube.kernels.machine.target import NEUTRAL_FEATURES, keep_code_features, read_target
@@ -435,7 +435,7 @@ def test_a_cache_that_others_could_write_to_is_not_read(site, harm):
 
 @pytest.mark.slow
 def test_warmup_copies_machine_code_for_others(tmp_path):
-    env = {"FASTCUBE_CACHE_DIR": str(tmp_path / "own")}
+    env = only_cache(tmp_path / "own")
     old = os.umask(0o077)
     try:
         done = run_fastcube("warmup", TOY_FILE, "--into", tmp_path / "site", env=env)
@@ -459,7 +459,7 @@ def test_warmup_copies_machine_code_for_others(tmp_path):
 
 @pytest.mark.slow
 def test_warmup_says_how_long_and_where(tmp_path):
-    env = {"FASTCUBE_CACHE_DIR": str(tmp_path)}
+    env = only_cache(tmp_path)
     done = run_fastcube("warmup", TOY_FILE, env=env)
     study, cache = done.stdout.splitlines()
     assert study.startswith("toy: 1 kernel in ")

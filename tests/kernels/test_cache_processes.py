@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.compiled import mark_others_slow
 from helpers.kernel_package import CALL, HELPER, call, copied, environment
-from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS
+from helpers.processes import CLEAN_ENVIRONMENT, STUCK_SECONDS, only_cache
 
 from fastcube.kernels.machine import cache
 from fastcube.kernels.machine.compiling import present_compilation
@@ -128,8 +128,8 @@ ONE_STUDY = 'import fastcube as fc; print(fc.run("unsafe-fraction", n=6, f=2, tr
 @pytest.mark.parametrize(
     ("file", "before", "after", "is_imported"),
     [
-        ("unsafe/small.py", "y = x | two", "y = x & two", False),
-        ("unsafe/entry.py", "tally[WITH_UNSAFE] += reached[1]", "tally[WITH_UNSAFE] += reached[2]", False),
+        ("unsafe/worklist.py", "if near[v] == 2:", "if near[v] == 3:", False),
+        ("unsafe/entry.py", "tally[WITH_UNSAFE] += 1", "tally[WITH_UNSAFE] += 2", False),
         ("draws/philox.py", "0xD2511F53", "0xD2511F55", True),
     ],
 )
@@ -268,7 +268,7 @@ def test_two_users_trials_that_two_processes_compiled(tmp_path):
             text=True,
             capture_output=True,
             timeout=STUCK_SECONDS,
-            env={**CLEAN_ENVIRONMENT, "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")},
+            env={**CLEAN_ENVIRONMENT, **only_cache(tmp_path / "cache")},
             check=True,
         )
         said.append(done.stdout.split())

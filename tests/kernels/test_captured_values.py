@@ -15,7 +15,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE
+from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE, only_cache
 
 import fastcube as fc
 from fastcube.errors import StudyMismatchError
@@ -64,7 +64,7 @@ def run(tmp_path):
         environment = {
             **CLEAN_ENVIRONMENT,
             "PYTHONPATH": str(tmp_path / "elsewhere"),
-            "FASTCUBE_CACHE_DIR": str(tmp_path / "cache"),
+            **only_cache(tmp_path / "cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         command = [*FASTCUBE, "run", "mine.py", "-o", "r.h5", "--progress", "none", *arguments]

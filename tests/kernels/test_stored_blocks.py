@@ -8,7 +8,7 @@ import sys
 import numba
 import numpy as np
 import pytest
-from helpers.processes import CLEAN_ENVIRONMENT
+from helpers.processes import CLEAN_ENVIRONMENT, only_cache
 
 from fastcube.kernels.machine import cache, llvm_link, stored_blocks
 from fastcube.kernels.machine.jit import block, kernel, scratch
@@ -141,7 +141,7 @@ def mine(world, status, s, t):
 def test_an_edited_rule_is_compiled_without_the_rules_beside_it(tmp_path):
     def run(result):
         (tmp_path / "rule.py").write_text(RULE.format(result))
-        variables = CLEAN_ENVIRONMENT | {"FASTCUBE_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = CLEAN_ENVIRONMENT | only_cache(tmp_path / "cache") | {"PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-c", COMPARE]
         done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True, cwd=tmp_path)
         return json.loads(done.stdout)

@@ -8,7 +8,7 @@ import numba
 import pytest
 from helpers.compiled import mark_others_slow
 from helpers.machine_code import has_cpu_feature
-from helpers.processes import CLEAN_ENVIRONMENT
+from helpers.processes import CLEAN_ENVIRONMENT, only_cache
 
 from fastcube.kernels.machine.target import parse_features
 
@@ -86,7 +86,7 @@ def test_every_target_computes_the_same(tmp_path, names):
 
     def start(name, variables):
         code = (NOCONA if name == "nocona" else "") + OPERATIONS
-        environment = {**CLEAN_ENVIRONMENT, **variables, "NUMBA_DISABLE_JIT": "0", "FASTCUBE_CACHE_DIR": str(tmp_path)}
+        environment = {**CLEAN_ENVIRONMENT, **variables, "NUMBA_DISABLE_JIT": "0", **only_cache(tmp_path)}
         return subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
         )

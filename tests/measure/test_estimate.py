@@ -194,6 +194,12 @@ def test_one_trial_knows_only_the_range():
     assert math.isnan(e.stderr)
 
 
+def test_the_numbers_of_an_estimate_are_python_floats():
+    """A bound or a user's statistic may be NumPy's float64, whose ``repr`` is not a number's text."""
+    e = Estimate(np.float64(0.25), np.float64(0.125), 0, np.float64(1))
+    assert {type(x) for x in (e.value, e.stderr, e.low, e.high)} == {float}
+
+
 def test_nothing_counted_is_nan():
     for e in (proportion(0, 0), bounded_mean(0, 0, 0), ratio(0, 0, 0, 0, 0, 0), ratio(0, 0, 0, 0, 0, 5)):
         assert all(math.isnan(v) for v in (e.value, e.stderr, e.low, e.high))

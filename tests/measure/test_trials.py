@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 from helpers.compiled import mark_others_slow
-from helpers.processes import run_in_process
+from helpers.processes import CLEAN_ENVIRONMENT, only_cache, run_in_process
 
 import fastcube as fc
 from fastcube.kernels.draws import philox
@@ -395,7 +395,7 @@ def test_machine_code_of_user_trials_is_cached_by_sources_and_constants(tmp_path
     """Two trials of one function's name differ in their closures; a file beside it that changes is a new source."""
     (tmp_path / "mine.py").write_text(FILE)
     (tmp_path / "helper.py").write_text("BONUS = 10\n")
-    environment = {**os.environ, "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")}
+    environment = {**CLEAN_ENVIRONMENT, **only_cache(tmp_path / "cache")}
 
     def run():
         done = subprocess.run(

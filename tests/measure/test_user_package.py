@@ -5,7 +5,7 @@ import sys
 import zipfile
 
 import pytest
-from helpers.processes import CLEAN_ENVIRONMENT
+from helpers.processes import CLEAN_ENVIRONMENT, only_cache
 
 import fastcube as fc
 
@@ -119,7 +119,7 @@ def installed(tmp_path):
         file.writestr("theirs-1.0.dist-info/RECORD", "".join(f"{name},,\n" for name in FILES))
     zipfile.ZipFile(wheel).extractall(site)  # installing a wheel of pure Python means copying its files
     empty.mkdir()
-    variables = {"PYTHONPATH": str(site), "FASTCUBE_CACHE_DIR": str(tmp_path / "cache")}
+    variables = {"PYTHONPATH": str(site), **only_cache(tmp_path / "cache")}
 
     def call(*arguments):
         done = subprocess.run(

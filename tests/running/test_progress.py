@@ -27,11 +27,11 @@ def clock(monkeypatch):
     return now
 
 
-def tick(report, clock, seconds, done, wanted=1000, where="n=5", final=False):
+def tick(report, clock, seconds, done, wanted=1000, where="n=5", final=False, compiling=""):
     """What the driver does after each item."""
     clock[0] += seconds
     if report.is_due(final):
-        report.update(done, wanted, where, final)
+        report.update(done, wanted, where, final, compiling)
 
 
 def test_a_log_gets_a_line_every_thirty_seconds_and_one_at_the_end(clock):
@@ -84,6 +84,19 @@ def test_a_run_that_only_compiled_has_no_rate(clock):
     report.note_compiling(40)  # of two workers, 20 s each
     tick(report, clock, 20, 1000, final=True)
     assert "100.0%  00:00:20 elapsed" in file.getvalue()
+
+
+def test_no_end_is_promised_while_a_kernel_is_compiled(clock):
+    """The next trials are counted at another speed."""
+    file = io.StringIO()
+    report = Progress("lines", file)
+    report.start(0)
+    tick(report, clock, 30.0, 900, compiling="compiling a faster kernel, 12 s")
+    tick(report, clock, 30.0, 930)
+    first, last = file.getvalue().splitlines()
+    assert "30 trials/s  compiling a faster kernel, 12 s" in first
+    assert "left" not in first
+    assert "left" in last
 
 
 def test_the_bar_is_one_line_rewritten(clock):

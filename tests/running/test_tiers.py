@@ -15,7 +15,9 @@ from toy import TOY
 
 import fastcube as fc
 from fastcube.kernels.machine import compiling
+from fastcube.kernels.machine.cache import CacheEntry
 from fastcube.kernels.machine.dispatch import Alternative
+from fastcube.kernels.machine.lost_time import LostTime
 from fastcube.measure import registry
 from fastcube.measure.tally import Tally
 from fastcube.running import driver, work_loop
@@ -52,6 +54,7 @@ class FakeKernel:
         self.label, self.ready, self.seconds, self.loaded = name, ready, 0.0, ready
         self.function = TOY.kernel(POINT).function
         self.calls, self.compiled_at = 0, None
+        self.lost_time = LostTime(None)
 
     @property
     def compiled(self):
@@ -277,3 +280,56 @@ def test_a_machine_that_counts_slowly_is_expected_to_compile_slowly(expected_pac
     tiers = Tiers(study, [work], lambda: 1)
     tiers.note_unit(work, Unit())
     assert (tiers.find_upgrade([work]) is not None) is pays
+
+
+def runs_until_compiled(tmp_path, pace, trials=3000):
+    """How many equal runs do without the fast kernel, whose compilation takes a second, and the sum that they have lost."""
+    lost_time = LostTime(CacheEntry(tmp_path, "fast.nbi"))
+    for before in range(100):
+        study, kernels = make_study([1e-3, 1e9, 1.0], [pace, pace, pace / 4], ready=["slow"])
+        kernels["fast"].lost_time = lost_time
+        lost = lost_time.seconds
+        assert fc.run(study, a=1, work=0, trials=trials, workers=1).trials == trials
+        if kernels["fast"].ready:
+            assert not kernels["slow"].calls  # it was compiled first
+            assert not lost_time.seconds
+            return before, lost
+    return None, lost_time.seconds
+
+
+@pytest.mark.parametrize("pace", [2.5e-5, 1e-4, 1.9e-4])
+def test_what_many_runs_lost_pays_for_the_faster_kernel(tmp_path, pace):
+    """Each run loses less than a second, and the first one that finds more than a second lost compiles it."""
+    each = 3000 * pace * 3 / 4
+    assert each < 1
+    before, lost = runs_until_compiled(tmp_path, pace)
+    assert before == int(1 / each) + 1
+    assert lost == pytest.approx(before * each, abs=0.01)
+
+
+def test_what_a_short_run_loses_is_not_recorded(tmp_path):
+    assert runs_until_compiled(tmp_path, 1e-7) == (None, 0.0)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("text", ["", "-5", "nan", "inf", "many"])
+def test_a_damaged_record_of_lost_time_is_nothing_lost(tmp_path, text):
+    entry = CacheEntry(tmp_path, "fast.nbi")
+    entry.lost.write_text(text)
+    lost_time = LostTime(entry)
+    assert lost_time.seconds == 0
+    lost_time.add(0.25)
+    assert lost_time.seconds == 0.25
+    lost_time.forget()
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_compilation_that_failed_beside_the_trials_is_not_paid_for(tmp_path, monkeypatch, undisturbed):
+    """Compiled first by a later run, it would end that run."""
+    study, kernels = make_study([1e-3, 1e9, 2e-3], [3, 2, 1])
+    kernels["fast"].lost_time = LostTime(CacheEntry(tmp_path, "fast.nbi"))
+    fails = property(lambda kernel: 1 / 0)
+    monkeypatch.setattr(kernels["fast"], "__class__", type("Broken", (FakeKernel,), {"compiled": fails}))
+    monkeypatch.setattr(driver, "open_engine", open_remote)
+    assert fc.run(study, trials=TRIALS).digest() == undisturbed
+    assert not kernels["fast"].lost_time.seconds
