@@ -88,6 +88,8 @@ def _shorten(element: Element) -> list[Element]:
     if element.tag in ("metadata", "style") or element.get("style") == "fill: none":
         return []
     element.tail = None
+    if len(element):
+        element.text = None
     element[:] = _shorten_content(element)
     for name, value in [*element.attrib.items()]:
         if name in ("d", "x", "y"):
@@ -106,17 +108,12 @@ def _shorten(element: Element) -> list[Element]:
             element.text, element.attrib = element[0].text, {**element.attrib, **element[0].attrib}
             element[:] = []
     if element.tag in ("g", "defs"):
-        element.text = None
         _move_style_to_group(element)
         if element.tag == "g" and not element.attrib:
             return [*element]
-        if (
-            element.tag == "g"
-            and len(element) == 1
-            and [*element.keys()] == ["transform"]
-            and "transform" not in element[0].attrib
-        ):
-            element[0].set("transform", element.attrib["transform"])
+        only_moves = element.tag == "g" and [*element.keys()] == ["transform"]
+        if only_moves and len(element) == 1 and "transform" not in element[0].attrib:
+            element[0].attrib |= element.attrib
             return [*element]
         return [element] if len(element) else []
     return [element]
