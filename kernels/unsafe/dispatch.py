@@ -104,7 +104,7 @@ _MOST_CLOSE = (*(-1,) * 9, *(0.3,) * 4, *(1,) * 2, *(12,) * 6, *(20,) * 2, *(40,
 
 
 def _choose_critical_kernel(n: int, p: float) -> str:
-    """Select a kernel.  Merging subcubes is fastest while few pairs of faults are expected within distance 2, more in large cubes."""
+    """Select a kernel.  Merging subcubes is fastest while few faults are expected within distance 2, more in large cubes."""
     if _is_sampled_per_node(n, p):
         return "rate.unsafe_digits"
     close = p * p * 2.0**n * n * (n + 1) / 4
