@@ -14,6 +14,9 @@ _MOST_IN_LANES_OF_LARGE = {
     False: (36, 40, 52, 65, 65, 70, 85, 105, 135, 170, 220, 280, 350, 460, 590, 770, 1000, 1250, 2900),
 }
 
+#: Faults up to which lanes of whole cubes are faster than one trial at a time, with AVX-512 or without, measured likewise.
+_MOST_IN_WHOLE_CUBES = {True: {9: 254, 10: 400, 11: 460, 12: 500}, False: {9: 160, 10: 230, 11: 225, 12: 310}}
+
 
 def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[int, int, int], str]:
     """Return the function that selects a kernel.
@@ -27,7 +30,8 @@ def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[
         if n <= 8:
             return "whole_cube.ROUTING_RULES_WHOLE_8"
         if n <= 12 and f > most_in_lanes[has_avx512()][n]:
-            return "whole_cube.ROUTING_RULES_WHOLE_16"
+            is_for_whole_cubes = f <= _MOST_IN_WHOLE_CUBES[has_avx512()][n]
+            return "whole_cube.ROUTING_RULES_WHOLE_16" if is_for_whole_cubes else "scalar.ROUTING_RULES_SINGLE"
         large = _MOST_IN_LANES_OF_LARGE[has_avx512()]
         if n > 12 and f > large[min(n - 13, len(large) - 1)]:
             return "scalar.ROUTING_RULES_SINGLE"
