@@ -53,8 +53,11 @@ MEASUREMENTS = ((0.01, 4, 3.0), (0.06, 5, 1.5))
 #: CPU seconds of the fastest kernel after which there are no more than two turns: some trials take seconds.
 ENOUGH = 0.3
 
-#: Most trials of a turn.  Where a kernel counts them in less than ``PROBE`` it decides the point without a trial.
+#: Most trials of a turn.
 MOST_TRIALS = 1 << 24
+
+#: Seconds of a trial below which a kernel decides the point without a trial.
+DECIDED = 1e-9
 
 #: Most points of one grid.
 MOST_POINTS = 12
@@ -92,7 +95,7 @@ def time_in_turns(counters: Mapping[str, Counter], chosen: Collection[str]) -> d
         seconds |= dict.fromkeys(timed, math.inf)
         for name in timed * min(turns, 2 + int(ENOUGH / (trials * fastest))):
             seconds[name] = min(seconds[name], counters[name](trials) / trials)
-        if fastest * MOST_TRIALS < PROBE or max(seconds[name] for name in chosen) < NEAR * min(seconds.values()):
+        if fastest < DECIDED or max(seconds[name] for name in chosen) < NEAR * min(seconds.values()):
             break
     return seconds
 
@@ -138,7 +141,7 @@ def report_study(name: str, every: bool) -> int:
         counters = {kernel: make_counter(study, row.table.load_kernel(kernel), point) for kernel in serving}
         chosen = choose(name, point)
         seconds = time_in_turns(counters, [chosen])
-        behind = max(seconds[chosen], PROBE / MOST_TRIALS) / max(min(seconds.values()), PROBE / MOST_TRIALS)
+        behind = max(seconds[chosen], DECIDED) / max(min(seconds.values()), DECIDED)
         slow += behind > LIMIT
         if every or behind > LIMIT:
             times = ", ".join(f"{kernel} {1e9 * s:.3g} ns" for kernel, s in seconds.items())

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -44,7 +45,7 @@ _HOMES = {
     for module, name, public in re.findall(r"^from (\S+) import (\w+) as (\w+)$", _read_stub(), re.M)
 }
 
-if not Path(__file__).with_name("kernels").is_dir():
+if importlib.util.find_spec(".kernels", __name__) is None:  # an editable install finds it without the link
     _refuse("this copy of fastcube lacks its symbolic links: use git clone, or pip install")
 
 __all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  (the keys are strings)

@@ -140,7 +140,7 @@ def test_the_readme_counts_the_verdicts():
         f"misprints in our transcription, {count['depends']} depend on the interpretation, {count['unreproduced']} numbers "
         f"are not reproduced, {count['undecided']} claims are not decided. Of those that hold in a range, {by['exhaustive']} "
         f"were checked exhaustively and {by['random']} at random, and {by['proved']} are proved; each verdict "
-        "says which ([errata]"
+        "says which."
     ) in readme
     assert f"decides {len(stated)} claims of five papers by program" in readme
 

@@ -190,6 +190,14 @@ def test_the_page_asks_for_nothing_and_allows_only_its_own_style_and_script(fold
         assert tag != "script" or inside.count("\n") < 200
 
 
+def test_no_name_of_the_script_is_declared_twice(folder):
+    """A browser would refuse the whole script."""
+    ((script),) = re.findall(r"<script>(.*?)</script>", (folder / "report.html").read_text(), re.S)
+    names = re.findall(r"^  (?:const|let) (\w+)", script, re.MULTILINE)
+    assert len(names) > 5
+    assert len(set(names)) == len(names)
+
+
 def test_every_point_that_is_drawn_stands_in_the_table(folder):
     drawn = json.loads((folder / "drawn" / "toy.json").read_text())
     cells = [cell for t in drawn["tables"] for c in t["columns"] for cell in c["cells"]]
@@ -201,7 +209,7 @@ def test_every_point_that_is_drawn_stands_in_the_table(folder):
 def test_a_figure_stands_in_the_page_as_an_image_that_is_told(folder):
     text = (folder / "report.html").read_text()
     drawn = json.loads((folder / "drawn" / "toy.json").read_text())
-    pictures = re.findall(r'<img src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
+    pictures = re.findall(r'<img [^>]*src="data:image/svg\+xml,([^"]*)" alt="([^"]*)">', text)
     assert [unquote(encoded) for encoded, _ in pictures] == [s.replace('"', "'") for s in drawn["panels"]]
     # the first panel has the description of all of them
     others = [""] * (len(drawn["panels"]) - 1)

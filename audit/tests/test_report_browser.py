@@ -3,6 +3,7 @@
 import io
 import shutil
 import statistics
+from pathlib import Path
 
 import pytest
 from audit_helpers import report_page
@@ -56,6 +57,10 @@ class Opened:
         self.context.close()
 
 
+def test_it_is_light_enough_for_a_telephone(address):
+    assert Path(address.removeprefix("file://")).stat().st_size <= 3_000_000
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("script", [True, False])
 def test_it_asks_for_one_file_and_says_nothing(browser, address, scheme, script):
@@ -83,6 +88,11 @@ def test_nothing_scrolls_sideways_on_a_telephone(browser, address, script):
             !e.closest('.wide, .cards, svg, code, pre, .hidden, .skip')).map(e => e.outerHTML.slice(0, 120)).slice(0, 5)"""
         )
         assert wide == []
+        cut = opened.page.evaluate(
+            """[...document.querySelectorAll('caption')].filter(e => { const range = document.createRange();
+            range.selectNodeContents(e); return range.getBoundingClientRect().right > innerWidth; }).map(e => e.textContent)"""
+        )
+        assert cut == []
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
@@ -114,10 +124,11 @@ SMALLEST_LETTERS = """[
         .map(e => parseFloat(getComputedStyle(e).fontSize)),
     ...[...document.querySelectorAll('svg text')].filter(e => e.checkVisibility()).map(e => {
         const m = e.getScreenCTM(); return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(m.a, m.b); }),
-    ...[...document.querySelectorAll('.plot img')].filter(e => e.checkVisibility()).map(e =>
-        e.getBoundingClientRect().width / e.naturalWidth * 400 / 3
-        / 100 * Math.min(...[...decodeURIComponent(e.src).matchAll(/<text style='font-size: ([\\d.]+)px/g)]
-            .map(m => parseFloat(m[1])))),
+    ...[...document.querySelectorAll('.plot img')].filter(e => e.checkVisibility()).map(e => {
+        const picture = decodeURIComponent(e.src);
+        const sizes = Object.fromEntries([...picture.matchAll(/\\.(\\w+){[^}]*font-size:([\\d.]+)px/g)].map(m => [m[1], m[2]]));
+        return e.getBoundingClientRect().width / e.naturalWidth * 4 / 3
+            * Math.min(...[...picture.matchAll(/<text[^>]* class='(\\w+)'/g)].map(m => parseFloat(sizes[m[1]]))); }),
 ].reduce((a, b) => Math.min(a, b))"""
 
 
@@ -125,7 +136,8 @@ SMALLEST_LETTERS = """[
 def test_letters_have_nine_pixels(browser, address, width):
     with Opened(browser, address, width=width) as opened:
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
-        opened.page.wait_for_function("[...document.images].every(image => image.complete)")
+        opened.page.evaluate("for (const image of document.images) image.loading = 'eager'")
+        opened.page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
         assert opened.page.evaluate(SMALLEST_LETTERS) >= 9
 
 
@@ -217,6 +229,8 @@ def test_plots_stand_on_the_ground_of_the_page(browser, address, scheme, ground)
     with Opened(browser, address, scheme) as opened:
         opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
         plot = opened.page.locator(".plot img").first
+        plot.scroll_into_view_if_needed()
+        plot.evaluate("image => image.decode()")
         assert plot.evaluate("image => image.complete && image.naturalWidth > 100")
         grey = image.open(io.BytesIO(plot.screenshot())).convert("L")
     assert grey.getpixel((1, 1)) == ground

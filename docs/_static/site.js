@@ -53,6 +53,10 @@ document.addEventListener("DOMContentLoaded", () => {
   // The frame's parts have names and levels for screen readers.
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Site navigation");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+  for (const icons of document.querySelectorAll(".content-icon-container")) {
+    icons.setAttribute("role", "region");
+    icons.setAttribute("aria-label", "This page");
+  }
   for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.ariaLevel = "2";
 
   // What scrolls sideways can be scrolled by keyboard.

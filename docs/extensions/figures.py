@@ -8,19 +8,14 @@ import re
 
 import drawings
 
-from fastcube.plot.svg import DARK_RULES, figure_svg, narrow_panels
-
-
-def dark_twin(svg):
-    """The same picture for a dark page."""
-    return re.sub(r"(<svg\b[^>]*>)", rf"\1<style>{DARK_RULES}</style>", svg, count=1)
+from fastcube.plot.svg import dark_svg, figure_svg, narrow_panels
 
 
 def write_twins(figure, path):
     """Write a figure for light and for dark pages: ``path`` ends in ``.svg``, its twin in ``-dark.svg``."""
-    svg = figure_svg(figure, path.stem)
+    svg = figure_svg(figure)
     path.write_text(svg)
-    path.with_name(f"{path.stem}-dark.svg").write_text(dark_twin(svg))
+    path.with_name(f"{path.stem}-dark.svg").write_text(dark_svg(svg))
 
 
 def write_card(figure, path):
@@ -36,7 +31,7 @@ def write_card(figure, path):
     for text in (*first.texts, *([first.get_legend()] if first.get_legend() else [])):
         text.set_visible(False)
     area = first.get_window_extent().transformed(figure.dpi_scale_trans.inverted()).padded(0.08)
-    path.write_text(figure_svg(figure, path.stem, area))
+    path.write_text(figure_svg(figure, area))
 
 
 def write_whole(figure, path):

@@ -233,6 +233,9 @@ def trial_study(
             raise ParameterError(f"{what} of {name} must be a list, got {short_repr(given)}")
     if any(isinstance(axis, Axis) and axis.swept for axis in axes):
         raise ParameterError(f"axes of {name} must not be swept: its trial counts one value")
+    for what, function in (("check", check), ("explain", explain), ("sample", sample)):
+        if function is not None and not callable(function):
+            raise ParameterError(f"{what} of {name} must be a function, got {short_repr(function)}")
     _check_trial(name, trial, set_up)
     check_outputs(name, outputs)
     layout = Layout(

@@ -311,7 +311,9 @@ def custom_network(
     >>> @fc.blocks.block
     ... def step(v, d, n):
     ...     return v ^ (1 << d) if d < n else v ^ ((1 << n) - 1)
-    >>> mine = fc.custom_network("mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2)
+    >>> mine = fc.custom_network(
+    ...     "mine", "Opposite nodes linked", step=step, slots=lambda n: n + 1, sizes=lambda n: n >= 2
+    ... )
     >>> fc.diameter(fc.network(mine, 4))  # half the diameter of Q_4
     2
     """

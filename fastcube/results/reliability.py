@@ -198,7 +198,7 @@ def reliability(
     >>> e = fc.reliability(results, 0.5)  # 1 + 4 + 4 + 4 of the 16 fault sets leave Q_2 connected
     >>> e.low < 13 / 16 < e.high
     True
-    >>> fc.reliability([1, 1, 4 / 6, 1, 0], 0.5).value
+    >>> round(fc.reliability([1, 1, 4 / 6, 1, 0], 0.5).value, 6)
     0.8125
     """
     given = [as_number(percentage_value(p)) for p in (rate if is_many(rate) else [rate])]

@@ -33,7 +33,7 @@ from ..results.reading import check_storable
 from ..results.results import Results
 from ..results.size import check_size
 from .checkpoints import Checkpoints
-from .engines import Engine, open_engine, task_group
+from .engines import Engine, check_engine, open_engine, task_group
 from .job_log import JobLog
 from .lost_scheduler import run_despite_losses
 from .progress import Progress
@@ -91,6 +91,7 @@ def run_study(
     and the error gives the place.
     """
     check_run(study, points, goal, seed, max_seconds, checkpoint)
+    check_engine(engine_name, workers)
     check_address_space((workers or available_cpus()) if engine_name == "threads" else 1)
     _import_libraries()
     study = registry.register_live_study(study)

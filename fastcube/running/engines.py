@@ -325,8 +325,8 @@ def check_engine(name: str = "threads", workers: int | None = None) -> str:
 
     Raises ParameterError for another name, a number of workers out of range or a scheduler file that does not exist.
     """
-    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
     check_workers(workers)
+    kind, _, where = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind in {"gpu", "cuda"}:
         raise ParameterError(f"engine must be threads, mpi or dask:..., got {kind}: fastcube has no code for GPUs")
     if kind not in {"threads", "mpi", "dask"} or bool(where) != (kind == "dask"):

@@ -10,12 +10,12 @@ _MOST_IN_LANES = {
         *(1130, 1130, 1140, 1150, 1150, 1150, 1150, 1200, 1200),
     ),
     False: (
-        *(0, 0, 16, 16, 16, 16, 15, 20, 24, 26, 28, 32, 40, 55, 82, 122, 178, 222, 320, 450, 510, 600, 700, 750),
+        *(0, 0, 16, 16, 16, 16, 13, 18, 23, 26, 28, 32, 40, 55, 82, 122, 178, 222, 320, 450, 510, 600, 700, 750),
         *(800, 800, 800, 800, 800, 800, 800, 850, 900),
     ),
 }
 #: From Q_33 on, where the filter compares a part of each label.
-_LANES_OF_LARGE_CUBES = {True: 1700, False: 1100}
+_LANES_OF_LARGE_CUBES = {True: 1700, False: 1024}
 
 #: Largest number of faults of Q_20 for which the list is faster than the bitmap; in smaller cubes the bitmap is always faster.
 _MOST_LISTED = 640

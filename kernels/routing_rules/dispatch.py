@@ -6,9 +6,16 @@ from ..machine.dispatch import KernelTable, has_avx512, serve_any_point
 from ..routing.dispatch import expect_close_pairs, is_for_lanes
 from ..routing.layout import MAX_SEARCHED_DIMENSION
 
-#: Up to this number of faulty nodes, trials without close faults are filtered out first.  With more faults nearly all trials have
-#: two faults within distance 2.
-_MOST_PREFILTERED_FAULTS = 62
+#: Faults of Q_13, Q_14, ... and of larger cubes than these up to which lanes are faster than one trial at a time, with AVX-512 or
+#: without.  With more faults nearly all trials have two faults within distance 2, or there are too many pairs to compare.
+#: Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
+_MOST_IN_LANES_OF_LARGE = {
+    True: (48, 50, 65, 80, 85, 95, 120, 150, 185, 230, 290, 350, 450, 600, 800, 1050, 1350, 1700, 3500),
+    False: (36, 40, 52, 65, 65, 70, 85, 105, 135, 170, 220, 280, 350, 460, 590, 770, 1000, 1250, 2900),
+}
+
+#: Faults up to which lanes of whole cubes are faster than one trial at a time, with AVX-512 or without, measured likewise.
+_MOST_IN_WHOLE_CUBES = {True: {9: 254, 10: 400, 11: 460, 12: 500}, False: {9: 160, 10: 230, 11: 225, 12: 310}}
 
 
 def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[int, int, int], str]:
@@ -18,12 +25,16 @@ def _make_chooser(most_in_lanes: Mapping[bool, Mapping[int, int]]) -> Callable[[
     """
 
     def choose_kernel(n: int, f: int, links: int) -> str:
-        if n < 6 or not is_for_lanes(n, f, links) or (n > 12 and f > _MOST_PREFILTERED_FAULTS):
+        if n < 6 or not is_for_lanes(n, f, links):
             return "scalar.ROUTING_RULES_SINGLE"
         if n <= 8:
             return "whole_cube.ROUTING_RULES_WHOLE_8"
         if n <= 12 and f > most_in_lanes[has_avx512()][n]:
-            return "whole_cube.ROUTING_RULES_WHOLE_16"
+            is_for_whole_cubes = f <= _MOST_IN_WHOLE_CUBES[has_avx512()][n]
+            return "whole_cube.ROUTING_RULES_WHOLE_16" if is_for_whole_cubes else "scalar.ROUTING_RULES_SINGLE"
+        large = _MOST_IN_LANES_OF_LARGE[has_avx512()]
+        if n > 12 and f > large[min(n - 13, len(large) - 1)]:
+            return "scalar.ROUTING_RULES_SINGLE"
         return f"lanes.ROUTING_RULES_LANES_{16 if n <= 16 else 32}"
 
     return choose_kernel

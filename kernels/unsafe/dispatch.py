@@ -32,7 +32,7 @@ _MOST_IN_LANES = {
 _LANES_OF_LARGE_CUBES = {True: 3400, False: 2500}
 
 #: Smallest number of faults of Q_17 .. Q_23 for which marking the whole cube is faster than merging subcubes, measured likewise.
-_LEAST_MARKED = {17: 95, 18: 145, 19: 210, 20: 350, 21: 550, 22: 600, 23: 900}
+_LEAST_MARKED = {17: 95, 18: 145, 19: 210, 20: 350, 21: 550, 22: 600, 23: 1050}
 
 
 def _choose_fraction_kernel(n: int, f: int) -> str:
@@ -98,16 +98,17 @@ def _is_sampled_per_node(n: int, p: float) -> bool:
     return p >= MIN_DIGIT_RATE
 
 
-def _choose_critical_kernel(n: int, p: float) -> str:
-    """Select a kernel.  Merging subcubes is fastest while few faults are expected within distance 2, more in large cubes.
+#: Expected pairs of faults within distance 2 of Q_0, Q_1, ... up to which merging subcubes is fastest.  Measured on an AMD EPYC
+#: (Zen 4) in November 2026; up to n = 14 compiled for AVX2, too.
+_MOST_CLOSE = (*(-1,) * 9, *(0.3,) * 4, *(1,) * 2, *(12,) * 6, 20, 20, 40, 50, 60, 85, 110, 120, 250, 250)
 
-    Measured on an AMD EPYC (Zen 4) in November 2026; up to n = 14 compiled for AVX2, too.
-    """
+
+def _choose_critical_kernel(n: int, p: float) -> str:
+    """Select a kernel.  Merging subcubes is fastest while few faults are expected within distance 2, more in large cubes."""
     if _is_sampled_per_node(n, p):
         return "rate.unsafe_digits"
     close = p * p * 2.0**n * n * (n + 1) / 4
-    merges = n >= 9 and close <= (0.3 if n < 13 else 1 if n < 15 else 12)
-    return "rate.unsafe_merge" if merges else "rate.unsafe_labels"
+    return "rate.unsafe_merge" if close <= _MOST_CLOSE[n] else "rate.unsafe_labels"
 
 
 #: Conditions on (n, p), n <= 30.

@@ -46,7 +46,7 @@ def generate_line(rng, lines, needed, often=()):
 
 #: Output that may stand before a refusal: news, the log where -v asks for it, a bar where one is asked for.
 PASSING = re.compile(
-    r"fastcube: (compiling|waiting)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d +(fastcube|\d+\.\d%)|[█░]+ +\d+\.\d%"
+    r"(fastcube: )?(compiling|waiting)|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d +(fastcube|\d+\.\d%|[\d,]+ trials)|[█░]+ +\d+\.\d%"
 )
 
 

@@ -208,6 +208,11 @@ def remount_read_only(folder):
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
 
 
+def without_compile_news(said):
+    """A text without the lines that say, on a busy machine, that a compilation takes long."""
+    return "".join(line for line in said.splitlines(True) if not line.startswith(("compiling ", "waiting for ")))
+
+
 def only_cache(folder):
     """Make a folder, and return the variables with which a process finds compiled kernels in no other one."""
     folder.mkdir(exist_ok=True)

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE, only_cache
+from helpers.processes import CLEAN_ENVIRONMENT, FASTCUBE, only_cache, without_compile_news
 
 import fastcube as fc
 from fastcube.errors import StudyMismatchError
@@ -71,7 +71,7 @@ def run(tmp_path):
         done = subprocess.run(
             command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True, check=False
         )
-        return done.returncode, done.stderr
+        return done.returncode, without_compile_news(done.stderr)
 
     return call
 

@@ -189,6 +189,12 @@ def test_reliability_of_small_networks():
     assert f"At n = 4 with f = 9 moebius1 is {points:.1f} percentage points above the hypercube" in page
 
 
+def test_a_risk_of_disconnection():
+    below, above = (fc.isolated_node_bounds("hypercube", 10, f=f) for f in (339, 340))
+    assert below.high < 0.01 < above.low
+    assert "in Q_10 this probability passes 1% between f = 339 and f = 340" in read_page("networks")
+
+
 def test_rules(tables):
     page = read_page("rules")
     assert {tally.trials for point, tally in tables.load_results("routing-rules") if point["f"] <= 100} == {100_000}
@@ -480,7 +486,7 @@ def test_free_subcubes():
     assert f"in {float(missed):.1%} (95% interval {limits[0]} to {limits[1]}%)" in page
     assert f"probabilities are {100 * float(rows[32][0]):.1f} and {float(rows[32][2]):.1%}" in page
     assert (
-        f"in all of 10⁶ trials, but an aligned block, as a buddy system gives it, in {float(aligned):.0%} "
+        f"in all of 10⁶ trials, but an aligned block, as a buddy system gives it, in {float(aligned):.0%}."
         in read_page("../README")
     )
     exact = [fc.study("free-subcube").exact({"n": n, "f": 4, "links": 0})["fault_free_quarter"] for n in (3, 4)]

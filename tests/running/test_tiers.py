@@ -201,6 +201,7 @@ SHARED = [
     ("survival", {"network": "hypercube", "n": 6, "f": 20, "links": 0}),
     ("survival", {"network": "crossed", "n": 8, "f": 30, "links": 3}),
     ("routing-rules", {"n": 9, "f": 6, "links": 0}),
+    ("routing-rules", {"n": 20, "f": 150, "links": 0}),
 ]
 
 

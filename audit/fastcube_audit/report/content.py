@@ -129,7 +129,7 @@ class Content:
         least, most = min(have.values()), max(have.values())
         own = have == piece.grid.trials_of_points()
         out["size"] = f"{len(have)} points of {least:,}{f' to {most:,}' if most > least else ''} trials"
-        out["panels"] = [_image_address(svg) for svg in drawn["panels"]]
+        out["panels"] = [_image(svg) for svg in drawn["panels"]]
         out["tables"] = [table for table in drawn["tables"] if table["columns"]]
         out["lines"] = lines_text(out["tables"]) if out["tables"] else ""
         # the commands reproduce the file exactly, unless some points have additional trials
@@ -422,9 +422,13 @@ def _show_drawing(drawing: Drawing, captioned: bool = False) -> dict[str, str]:
     }
 
 
-def _image_address(svg: str) -> str:
-    """Return a picture as the address of an image."""
-    return f"data:image/svg+xml,{quote(svg.replace(chr(34), chr(39)), safe=_PLAIN)}"
+def _image(svg: str) -> dict[str, Any]:
+    """Return a picture as the address of an image, and its size, from which the page knows its shape before it is drawn."""
+    size = re.search(r'viewBox="0 0 (\d{1,4}(?:\.\d+)?) (\d{1,4}(?:\.\d+)?)"', svg)
+    return {
+        "address": f"data:image/svg+xml,{quote(svg.replace(chr(34), chr(39)), safe=_PLAIN)}",
+        "size": [round(float(length)) for length in size.groups()] if size else None,
+    }
 
 
 def _line_text(line: dict[str, Any]) -> str:

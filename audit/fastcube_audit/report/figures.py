@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 from fastcube.errors import wrap_study_errors
 from fastcube.plot import default_style, study_figure
 from fastcube.plot.panel import has_no_events, is_drawable
-from fastcube.plot.svg import DARK_RULES, figure_svg, narrow_panels
+from fastcube.plot.svg import adaptive_svg, figure_svg, narrow_panels
 from fastcube.results.rounding import estimate_texts
 
 if TYPE_CHECKING:
@@ -105,14 +104,12 @@ def figure_of(results: Results) -> dict[str, Any]:
     """
     from fastcube.plot.sheet import Sheet
 
-    study, digest = results.study, results.digest()
-    rules = f"<style>@media (prefers-color-scheme:dark){{{DARK_RULES}}}</style>"
+    study = results.study
     with default_style(), wrap_study_errors(f"the figure of {study.name}"):
         sheet = Sheet()
         study_figure(results, sheet)
         sheet.finish()
-        panels = [figure_svg(figure, digest, outlines=False) for _, figure in narrow_panels(results)]
+        panels = [adaptive_svg(figure_svg(figure, outlines=False)) for _, figure in narrow_panels(results)]
     tables = [_table(panel) for panel in sheet._panels]
     description = _alternative_text(study.title, [t for t in tables if t["columns"]])
-    panels = [re.sub("(<svg[^>]*>)", rf"\1{rules}", svg, count=1) for svg in panels]
     return {"panels": panels, "description": description, "tables": tables}

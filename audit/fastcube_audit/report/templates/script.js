@@ -2,10 +2,10 @@
 "use strict";
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const copied = document.getElementById("copied");
 
   // ------------------------------------------------------------ copying
-  const copied = async (text, code) => {
+  const notice = document.getElementById("copied");
+  const copy = async (text, code) => {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
@@ -26,10 +26,10 @@
     button.setAttribute("aria-label", `Copy the ${code.dataset.kind} line${of ? ` of ${of}` : ""}: ${code.textContent.slice(0, 60)}`);
     code.after(button);
     button.addEventListener("click", async () => {
-      const done = await copied(code.textContent, code);
-      copied.textContent = done ? "Copied" : "Selected: copy with the keyboard";
+      const done = await copy(code.textContent, code);
+      notice.textContent = done ? "Copied" : "Selected: copy with the keyboard";
       button.textContent = done ? "Copied" : "Selected";
-      setTimeout(() => { button.textContent = "Copy"; copied.textContent = ""; }, 2000);
+      setTimeout(() => { button.textContent = "Copy"; notice.textContent = ""; }, 2000);
     });
   }
 
