@@ -195,7 +195,8 @@ class Panel:
             estimates = [_scale_estimate(e.complement if failures else e, factor) for e in found]
             look = line_style(before + all_keys.index(key), before + len(all_keys))
             label = key_text(key) if self.owns_axes else full_label(results, chosen, statistic, x, keys, key)
-            self.measured_lines.append(Line(label or None, [point[x] for point in points], estimates, [*points], look))
+            xs = [point[x] for point in points]
+            self.measured_lines.append(Line(label or None, xs, estimates, [*points], look=look))
         self.by = self.by or tuple(keys)
         described = {"x": axis_text(x, study.axis(x).description), "y": study.statistic(statistic).description}
         self.default_labels = {**described, **self.default_labels}
@@ -212,7 +213,7 @@ class Panel:
         before = self.lines_before
         for i, (label, name) in enumerate(statistics.items()):
             added = Panel(self.axes, owns_axes=self.owns_axes)
-            added.lines(results, name, x, None, at, factor)
+            added.lines(results, name, x=x, at=at, factor=factor)
             for line in added.measured_lines:
                 line.label = ", ".join(filter(None, (label, line.label)))
                 place = i if len(added.measured_lines) == 1 else len(self.measured_lines)
@@ -233,7 +234,7 @@ class Panel:
             label = key_text({name: point[name] for name in keys})
             values: list[float] = list(range(len(estimates)))
             look = line_style(i, len(points)) | {"drawstyle": "steps-mid"}
-            self.measured_lines.append(Line(label, values, estimates, [point] * len(values), look))
+            self.measured_lines.append(Line(label, values, estimates, [point] * len(values), look=look))
         self.scale = "linear" if self.scale == "auto" else self.scale
         self.by = self.by or ("shares", *keys)
         self.default_labels = {
@@ -262,7 +263,8 @@ class Panel:
         if not self.owns_axes:
             label = ", ".join(filter(None, (self.prefix, label)))
             look = line_style(self.lines_before + len(self.measured_lines), self.lines_before + of)
-        self.measured_lines.append(Line(label, x, estimates, [*points] or [None] * len(x), look, joined, table_label))
+        behind: list[Point | None] = [*points] or [None] * len(x)
+        self.measured_lines.append(Line(label, x, estimates, behind, look=look, joined=joined, table_label=table_label))
 
     def add_statement(
         self, y: float | Callable[[Point], float], text: str, where: Callable[[Point], bool] = lambda _: True
@@ -275,8 +277,8 @@ class Panel:
             if point is not None and where(point)
         }
         if found:
-            at = sorted(found)
-            self.statements.append(Statement(at, [float(found[x]) for x in at], text, where))
+            xs = sorted(found)
+            self.statements.append(Statement(xs, [float(found[x]) for x in xs], text, where))
 
     def reference(self, function: Callable[[Point], float], label: str) -> None:
         """Add a closed form, a function of the point, as a dotted line in the look of each line, where it is finite.
@@ -384,6 +386,7 @@ class Panel:
 
 
 def _scale_estimate(e: Estimate, factor: float) -> Estimate:
+    """Return the estimate of the value times ``factor``."""
     numbers = {name: getattr(e, name) * factor for name in ("value", "stderr", "low", "high")}
     return replace(e, **numbers)
 

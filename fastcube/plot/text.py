@@ -6,16 +6,21 @@ import itertools
 import re
 from collections.abc import Mapping
 
+#: What stands between parentheses.  Inner ones may group a term, but are not nested, and are no exponent and no arguments.
+_INSIDE = r"((?:[^()]|(?<![\^A-Za-z])\([^()]*\))*)"
+
+#: Pattern and replacement, in the order in which they are applied.  A rule does not see what an earlier one has put between $.
 _RULES = (
-    (r"floor\(([^()]*)\)", r"$\\lfloor{}\1\\rfloor$"),
-    (r"ceil\(([^()]*)\)", r"$\\lceil{}\1\\rceil$"),
-    (r"(?<![\w$])([A-Za-z])_(1/2|\.\d|[A-Za-z0-9]+)(?![\w$])", r"$\1_{\2}$"),
-    (r"(?<![\w$])([A-Za-z0-9])\^\(([^()]*)\)", r"$\1^{\2}$"),
-    (r"(?<![\w$])([A-Za-z0-9])\^(-?[A-Za-z0-9]+)(?![\w$])", r"$\1^{\2}$"),
-    (r"(?<![\w$])([A-Za-z] = -?\d+(?:\.\d+)?)(?![\w$.])", r"$\1$"),
-    (r"^([A-Za-z])(?=, )", r"$\1$"),
+    (rf"floor\({_INSIDE}\)", r"$\\lfloor{}\1\\rfloor$"),
+    (rf"ceil\({_INSIDE}\)", r"$\\lceil{}\1\\rceil$"),
+    (r"(?<![\w$])([A-Za-z])_(1/2|\.\d|[A-Za-z0-9]+)(?![\w$])", r"$\1_{\2}$"),  # Q_n
+    (rf"(?<![\w$])([A-Za-z0-9])\^\({_INSIDE}\)", r"$\1^{\2}$"),  # 2^(n-1)
+    (r"(?<![\w$])([A-Za-z0-9])\^(-?[A-Za-z0-9]+)(?![\w$])", r"$\1^{\2}$"),  # 2^n
+    (r"(?<![\w$])([A-Za-z] = -?\d+(?:\.\d+)?)(?![\w$.])", r"$\1$"),  # K = 3
+    (r"^([A-Za-z])(?=, )", r"$\1$"),  # the letter before the comma in the label of an axis
+    # letters that stand for numbers in any description; a study with another letter adds it here
     (r"(?<![\w$'’-])(\d*)([fHKnpmkMNPdst])(?![\w'’-])", r"\1$\2$"),
-    (r"(?<![\w$])([a-z])(?= (?:<=|>=|<|>|=) )", r"$\1$"),
+    (r"(?<![\w$])([a-z])(?= (?:<=|>=|<|>|=) )", r"$\1$"),  # any other letter before a relation
     (r"<=", "≤"),
     (r">=", "≥"),
 )
@@ -28,12 +33,14 @@ def mathtext(text: str) -> str:
     """
     plain = text
     for pattern, replacement in _RULES:
-        parts = re.split(r"(\$[^$]*\$)", text)  # parts that are already mathematics stay
-        text = "".join(p if p.startswith("$") else re.sub(pattern, replacement, p) for p in parts)
-    parts = re.split(r"(\$[^$]*\$)", text)
-    kept = (p if p.startswith("$") else re.sub(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", p) for p in parts)
-    text = "".join(kept)  # without line breaks around a relation
+        text = _replace_outside_mathematics(pattern, replacement, text)
+    text = _replace_outside_mathematics(r" ([≤≥<>=]) ", "\u00a0\\1\u00a0", text)  # no line break around a relation
     return text if _is_valid_mathtext(text) else plain.replace("\\$", "$").replace("$", "\\$")
+
+
+def _replace_outside_mathematics(pattern: str, replacement: str, text: str) -> str:
+    parts = re.split(r"(\$[^$]*\$)", text)
+    return "".join(part if part.startswith("$") else re.sub(pattern, replacement, part) for part in parts)
 
 
 def _is_valid_mathtext(text: str) -> bool:
@@ -59,10 +66,12 @@ def wrap_mathtext(text: str, width: int) -> str:
 
     Lines are broken at spaces outside mathematics.
     """
+    # spaces that an even number of $ follows
     pieces = re.split(r" (?=(?:[^$]*\$[^$]*\$)*[^$]*$)", mathtext(text))
     lines = fill_lines(pieces, width := max(20, width))
+    # the narrowest width that needs no more lines makes them similar
     tried = (fill_lines(pieces, narrower) for narrower in range(width, 0, -1))
-    *_, balanced = itertools.takewhile(lambda narrower: len(narrower) == len(lines), tried)
+    *_, balanced = itertools.takewhile(lambda broken: len(broken) == len(lines), tried)
     return "\n".join(balanced)
 
 

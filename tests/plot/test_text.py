@@ -13,6 +13,10 @@ from fastcube.plot.text import axis_text, mathtext, value_text, wrap_mathtext
     [
         ("unsafe nodes of Q_n", "unsafe nodes of $Q_{n}$"),
         ("f <= floor(n/2)", "$f$\u00a0≤\u00a0$\\lfloor{}n/2\\rfloor$"),
+        ("ceil(M/(n-1)) + n", "$\\lceil{}M/(n-1)\\rceil$ + $n$"),
+        ("floor((n+1)(n-1)/2), f(ceil(n))", "$\\lfloor{}(n+1)(n-1)/2\\rfloor$, $f$($\\lceil{}n\\rceil$)"),
+        ("2^((n-1)/2) of floor(2^(n/2))", "$2^{(n-1)/2}$ of floor($2^{n/2}$)"),
+        ("floor(ceil(n/2)/3)", "floor($\\lceil{}n/2\\rceil$/3)"),
         ("2^n nodes, 2^(2m+1)", "$2^{n}$ nodes, $2^{2m+1}$"),
         ("p_1/2", "$p_{1/2}$"),
         ("unsafe_nodes", "unsafe_nodes"),
