@@ -23,7 +23,7 @@ Nodes = int  # a set of nodes: bit v is set if node v is in it
 
 @functools.cache
 def lower_nodes(n: int, k: int) -> Nodes:
-    """Return the set of nodes of Q_n whose bit k is clear."""
+    """Return the set of nodes of Q_n in whose label bit k is 0."""
     nodes = (1 << (1 << k)) - 1
     for i in range(k + 1, n):
         nodes |= nodes << (1 << i)
@@ -38,7 +38,7 @@ def set_of(labels: Iterable[int]) -> Nodes:
     return int.from_bytes(held, "little")
 
 
-def list_members(nodes: Nodes) -> Iterator[int]:
+def iterate_members(nodes: Nodes) -> Iterator[int]:
     """Yield the nodes of a set, ascending."""
     text = bin(nodes)[:1:-1]
     at = text.find("1")
@@ -62,6 +62,7 @@ class NonfaultyGraph:
     Attributes
     ----------
     n : int
+        Dimension of the hypercube.
     nodes : Nodes
         The nonfaulty nodes.
     links : list of Nodes
@@ -111,14 +112,14 @@ class NonfaultyGraph:
 
     def node_of_degree(self, degree: int) -> int:
         """Return the smallest node with exactly ``degree`` nonfaulty links; such a node must exist."""
-        return next(v for v in list_members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
+        return next(v for v in iterate_members(self.nodes) if sum(ends >> v & 1 for ends in self.links) == degree)
 
     def cut(self, side: Nodes) -> list[Link]:
         """Return the nonfaulty links between a set of nonfaulty nodes and its complement, as sorted pairs (u, v), u < v."""
         found = []
         for k, ends in enumerate(self.links):
             crossing = side & ends & self.across(self.nodes & ~side, k)
-            found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in list_members(crossing)]
+            found += [(min(u, u ^ 1 << k), max(u, u ^ 1 << k)) for u in iterate_members(crossing)]
         return sorted(found)
 
     def minimum_edge_cut(self) -> tuple[int, Nodes]:
@@ -135,7 +136,7 @@ class NonfaultyGraph:
             rest = self.nodes & ~core
             if rest.bit_count() < 1 << self.min_degree:
                 return best, side
-            target = next(list_members(rest & self.neighbours(core)))
+            target = next(iterate_members(rest & self.neighbours(core)))
             paths, reached = max_flow(self, self.links, core, target, best)
             if paths < best:
                 best, side = paths, reached
@@ -155,15 +156,15 @@ class NonfaultyGraph:
             best = max(best, part, key=int.bit_count)
         return best
 
-    def _grow_core(self, core: Nodes, target: int) -> Nodes:
-        """Return the core after adding, repeatedly, every node with ``target`` neighbours in the core or adjacent to it.
+    def _grow_core(self, core: Nodes, least: int) -> Nodes:
+        """Return the core after adding, repeatedly, every node with ``least`` neighbours in the core or adjacent to it.
 
         Each such neighbour begins a separate path into the core.
         """
         while True:
             near = core | self.neighbours(core)
             steps = (ends & self.across(near, k) for k, ends in enumerate(self.links))
-            grown = count_memberships(self.nodes & ~core, steps, target)[-1]
+            grown = count_memberships(self.nodes & ~core, steps, least)[-1]
             if not grown:
                 return core
             core |= grown
@@ -187,7 +188,7 @@ class NonfaultyGraph:
                     if inside >> v & 1 or not arcs[k] >> u & 1:
                         continue
                     arcs[k] ^= 1 << u
-                    # a cut that does not contain the removed arc separates v from both the root and u
+                    # only a cut that has lost this arc can be too small now, and it separates v from both the root and u
                     if missing and max_flow(self, arcs, 1 << root | 1 << u, v, missing)[0] < missing:
                         arcs[k] ^= 1 << u
                         continue

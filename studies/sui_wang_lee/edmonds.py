@@ -99,7 +99,7 @@ def _sample_trial(point: Point, key: int, trial: int) -> Sample:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.spanning_flows import NonfaultyGraph, list_members
+    from fastcube.algorithms.spanning_flows import NonfaultyGraph, iterate_members
 
     cube = trial_cube(key, trial, point)
     links = sorted(cube.faulty_links)
@@ -108,7 +108,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     degree = graph.min_degree
     low = graph.node_of_degree(degree)
     cut = graph.cut(side)
-    smaller = sorted(list_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
+    smaller = sorted(iterate_members(min(side, graph.nodes & ~side, key=lambda part: (part.bit_count(), part))))
 
     lines = [faulty_text(cube)]
     if links:

@@ -1,8 +1,9 @@
-"""The study ``edst-broadcast``: how many steps M packets take on edge-disjoint trees around a faulty node.
+"""The study ``edst-broadcast``: how many steps M packets take on edge-disjoint spanning trees (EDST).
 
 Theorem 2 prints ceil(M/(n-1)) + n steps with a faulty node; for the trees of Johnsson and Ho without fault, ceil(M/n) + n is
 cited.  Every trial draws a source and a faulty node, builds the trees and counts the steps, so the trials show whether the count
-depends on the draw.  Interpretations S1 to S10 apply.
+depends on the draw.  *Light* trees are the n - 1 trees of the paper's Algorithm A around a faulty node
+(``algorithms/spanning.py``).  Interpretations S1 to S10 apply.
 """
 
 import math
@@ -53,8 +54,10 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     cube, s, f = sample.network, sample.others["s"], next(iter(faulty_nodes(sample)), -1)
     levels = [depths(tree) for tree in light_trees(cube, s)]
     heights = [int(level.max()) for level in levels]
+    # packet p goes down tree p mod k (S10)
     tree_packets = [(packets - i + len(levels) - 1) // len(levels) for i in range(len(levels))]
-    # the step in which each node has all packets: a tree's last packet leaves its source in step count - 1
+    # the step in which each node has all packets: a tree's last packet leaves s in step count, and reaches level L in step
+    # L + count - 1
     complete = np.max(
         [level + count - 1 for level, count in zip(levels, tree_packets, strict=True) if count],
         axis=0,
@@ -62,12 +65,13 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     complete[[s, f] if d else [s]] = 0
     steps = int(complete.max())
     last = np.flatnonzero(complete == steps).tolist()
-    dims = position_dimensions(n, s, f)[::-1] if d else None
     lines = [f"  source s = {cube.label(s)}"]
+    dims = None
     if d:
+        dims = position_dimensions(n, s, f)[::-1]
         lines.append(f"  faulty node f = {cube.label(f)}, at distance d = {d}")
         lines.append(
-            f"  relabelled: XOR with s, then dimensions {' '.join(map(str, dims or ()))} from the top; "
+            f"  relabelled: XOR with s, then dimensions {' '.join(map(str, dims))} from the top; "
             f"f becomes {'1' * d + '0' * (n - d)}"
         )
     else:
@@ -143,11 +147,11 @@ def _notes(results: Results) -> list[str]:
     if not done:
         return []
     lines = []
-    for d, formula in (
+    for has_fault, formula in (
         (True, "ceil(M/(n-1)) + n, with a faulty node"),
         (False, "ceil(M/n) + n, without a faulty node"),
     ):
-        points = [point for point in done if bool(point["d"]) == d]
+        points = [point for point in done if bool(point["d"]) == has_fault]
         if points:
             lines += _compare_formula(results, points, formula)
     loosest = max(done, key=lambda p: _steps_over_bound(results, p))
@@ -170,14 +174,14 @@ def _compare_formula(results: Results, points: list[Point], formula: str) -> lis
         estimates = results.estimates(point)
         if estimates["matches_theorem_2"].value < 1:
             by_difference.setdefault(estimates["steps"].value - printed_steps(n, d, m), []).append(point)
-    right = len(points) - sum(map(len, by_difference.values()))
-    lines = [f"printed {formula}: right in every trial at {right} of {len(points)} points"]
-    for difference, others in sorted(by_difference.items()):
+    matching = len(points) - sum(map(len, by_difference.values()))
+    lines = [f"printed {formula}: right in every trial at {matching} of {len(points)} points"]
+    for difference, differing in sorted(by_difference.items()):
         plural = "s" if abs(difference) != 1 else ""
         side = "fewer" if difference < 0 else "more"
-        lines.append(f"  {abs(difference):g} step{plural} {side} at {len(others)}:")
+        lines.append(f"  {abs(difference):g} step{plural} {side} at {len(differing)}:")
         by_fault: dict[tuple[int, int], list[str]] = {}
-        for point in others:
+        for point in differing:
             by_fault.setdefault((int(point["n"]), int(point["d"])), []).append(str(point["packets"]))
         lines += [f"    n={n},d={d}: packets = {', '.join(packets)}" for (n, d), packets in by_fault.items()]
     return lines

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fastcube.algorithms.spanning import broadcast_packets
-from fastcube.algorithms.spanning_flows import NonfaultyGraph, list_members
+from fastcube.algorithms.spanning_flows import NonfaultyGraph, iterate_members
 from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.sui_wang_lee.packets import printed_steps
 
@@ -113,7 +113,7 @@ def _bound(n: int, d: int, packets: int) -> int:
     graph = NonfaultyGraph(cube_at(n, d))
     out, layers = 0, list(graph.layers(1))
     for far, layer in enumerate(layers):
-        for v in list_members(layer):
+        for v in iterate_members(layer):
             alone = math.ceil(packets / sum(ends >> v & 1 for ends in graph.links))
             out = max(out, alone + len(layers) - 2 if far == 0 else far - 1 + alone)
     return out
@@ -215,7 +215,7 @@ def latency(effort: Effort) -> Verdict:
 def _spanning_trees_of_q3(d: int) -> Iterator[tuple[int, frozenset[tuple[int, int]]]]:
     """Yield the height and the directed links of every spanning tree of Q'_3 with root 0."""
     graph = NonfaultyGraph(cube_at(3, d))
-    nodes = list(list_members(graph.nodes))
+    nodes = list(iterate_members(graph.nodes))
     links = [(v, v | 1 << k) for v in nodes for k in range(3) if not v >> k & 1 and graph.links[k] >> v & 1]
     for chosen in itertools.combinations(links, len(nodes) - 1):
         depth, arcs, front = {0: 0}, [], [0]
@@ -277,7 +277,7 @@ def latifi(effort: Effort) -> Verdict:
             effort.count_if_applicable()
             cube = Hypercube(n, (0, *others))
             graph = NonfaultyGraph(cube)
-            for v in list_members(graph.nodes):
+            for v in iterate_members(graph.nodes):
                 layers = list(graph.layers(1 << v))
                 far = len(layers) - 1 if sum(map(int.bit_count, layers)) == graph.nodes.bit_count() else 2**n
                 diameter = max(diameter, far)
