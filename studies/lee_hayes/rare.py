@@ -16,8 +16,10 @@ from fastcube.exact.bounds import large_subcube_bounds, max_unsafe, min_unsafe
 from fastcube.exact.unsafe import mean_close_pairs, mean_unsafe_two_faults
 from fastcube.kernels.unsafe import dispatch, layout
 from fastcube.kernels.unsafe.layout import DIMENSIONS, MARKING
-from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion
+from fastcube.measure.estimate import Estimate
+from fastcube.measure.statistics import Bounds, CensoredMean, ClassMean, Proportion, Statistic
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text
+from fastcube.measure.tally import Tally
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
@@ -26,13 +28,19 @@ from .unsafe import can_span, explain_fault_set, most_rounds
 #: A relative half-width above this value is explained by large subcubes in the notes.
 _WIDE = 0.05
 
+#: A class with fewer trials than this is not taken as seen.
+_FEW = 100
+
+#: Most faults of a point.
+_MOST_FAULTS = 4096
+
 #: Dimensions of subcubes that the figure shows besides close pairs.
 _SHOWN_DIMENSIONS = (3, 4, 8)
 
 
 def _check_point(point: Point) -> None:
     n = int(point["n"])
-    check_range("f", point["f"], 2, min(2**n, 4096), f"for n={n}")
+    check_range("f", point["f"], 2, min(2**n, _MOST_FAULTS), f"for n={n}")
 
 
 def _scale(point: Point) -> float | Fraction:
@@ -46,10 +54,12 @@ def _scale_of_fraction(point: Point) -> float | Fraction:
 
 @functools.cache
 def _classes(n: int, f: int) -> tuple[Bounds, ...]:
+    """Return the rows of ``bounds_of_classes``."""
     scale = mean_close_pairs(n, f)
     rows: list[Bounds] = []
     for d, above, probability in zip(MARKING, (*MARKING[1:], n + 1), large_subcube_bounds(n, f, MARKING), strict=True):
         most = max_unsafe(n, f, min(above - 1, n)) if d <= n else 0
+        # most = 0: Q_n has no such subcube
         rows.append((float(min_unsafe(f, d)) if most else 0.0, float(most), float(probability * most / float(scale))))
     return tuple(rows)
 
@@ -71,7 +81,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     n, f = int(point["n"]), int(point["f"])
     drawn = _sample_trial(point, key, trial).others
     faults, (i, j) = drawn["sequence"], drawn["close_pair"]
-    before = next(
+    first = next(
         (a, b)
         for a in range(f)
         for b in range(a + 1, f)
@@ -82,10 +92,10 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
     lines = [f"  close pair at positions {i} and {j}: {x:0{n}b}, {y:0{n}b}, at distance {(x ^ y).bit_count()}"]
     lines.append(
         "  counts: it is the first pair within distance 2"
-        if before == (i, j)
-        else f"  does not count: positions {before[0]} and {before[1]} come before it and are within distance 2"
+        if first == (i, j)
+        else f"  does not count: positions {first[0]} and {first[1]} come before it and are within distance 2"
     )
-    data = {"sequence": faults, "close_pair": [i, j], "counts": before == (i, j)}
+    data = {"sequence": faults, "close_pair": [i, j], "counts": first == (i, j)}
     return Explanation("\n".join([*lines, inside.text]), data | inside.data)
 
 
@@ -97,23 +107,23 @@ def _first_order(point: Point) -> float:
     return float(math.comb(int(point["f"]), 2) * mean_unsafe_two_faults(int(point["n"])))
 
 
+def _find_unseen_class(statistic: Statistic, point: Point, tally: Tally, e: Estimate) -> int | None:
+    """Return the least dimension of a class with few trials whose proved bound makes the interval wide; None if there is none."""
+    assert isinstance(statistic, ClassMean)
+    fractions = [fraction for _, _, fraction in statistic.classes(point)]
+    seen = [counted for counted, _, _ in statistic.sums(tally.counts)]
+    for d, many, fraction in zip(MARKING, seen, fractions, strict=True):
+        if many < _FEW and fraction > _WIDE * e.value / float(_scale(point)):
+            return d
+    return None
+
+
 def _notes(results: Results) -> list[str]:
     wide = []
     for point, tally in results:
         e = results.estimates(point)["unsafe_nodes"]
         if tally.trials and e.value > 0 and e.half_width > _WIDE * e.value:
-            proved = results.study.statistic("unsafe_nodes")
-            assert isinstance(proved, ClassMean)
-            fractions = [fraction for _, _, fraction in proved.classes(point)]
-            seen = [counted for counted, _, _ in proved.sums(tally.counts)]
-            d = next(
-                (
-                    d
-                    for d, many, fraction in zip(MARKING, seen, fractions, strict=True)
-                    if many < 100 and fraction > _WIDE * e.value / float(_scale(point))
-                ),
-                None,
-            )
+            d = _find_unseen_class(results.study.statistic("unsafe_nodes"), point, tally, e)
             if d is not None:
                 wide.append(
                     f"  {point_text(point)}: +- {e.half_width / e.value:.0%}, subcubes of {d} dimensions or more"
@@ -147,7 +157,7 @@ def _figure(results: Results, sheet: Any) -> None:
 # ---------------------------------------------------------------- the study
 
 
-def _events(d: int) -> str:
+def _event_counter(d: int) -> str:
     return "acceptance" if d == 1 else f"unsafe_subcube_{d}"
 
 
@@ -155,7 +165,7 @@ def _grid() -> list[Point]:
     return [{"n": n, "f": f} for n in (16, 20, 24, 30, 40, 50, 60) for f in (n // 2, n, 2 * n, 4 * n)]
 
 
-def _mean(name: str, description: str, scale: Any, shown: bool) -> ClassMean:
+def _mean(name: str, description: str, *, scale: Any, shown: bool) -> ClassMean:
     return ClassMean(
         name=name,
         description=description,
@@ -176,15 +186,15 @@ UNSAFE_RARE = Study(
     revision=1,
     axes=(
         Axis("n", "dimension of the hypercube", int, 2, 62),
-        Axis("f", "number of faulty nodes", int, 2, 4096),
+        Axis("f", "number of faulty nodes", int, 2, _MOST_FAULTS),
     ),
     tally=layout.UNSAFE_RARE,
     statistics=(
         _mean(
             "unsafe_nodes",
             "mean number of unsafe nodes (nonfaulty) per fault set, over all sets of f faulty nodes",
-            _scale,
-            True,
+            scale=_scale,
+            shown=True,
         ),
         Proportion(
             name="close_pair",
@@ -205,8 +215,8 @@ UNSAFE_RARE = Study(
         _mean(
             "unsafe_fraction",
             "mean fraction of the 2^n nodes that are unsafe: nonfaulty with two or more faulty or unsafe neighbours",
-            _scale_of_fraction,
-            False,
+            scale=_scale_of_fraction,
+            shown=False,
         ),
         Proportion(
             name="all_unsafe",
@@ -219,7 +229,7 @@ UNSAFE_RARE = Study(
             Proportion(
                 name=f"unsafe_subcube_{d}",
                 description=f"probability that all nodes of some subcube of dimension {d} or more are faulty or unsafe",
-                events=_events(d),
+                events=_event_counter(d),
                 scale=_scale,
                 shown=d == 3,
                 defined=lambda point, d=d: d <= point["n"],  # type: ignore[misc]

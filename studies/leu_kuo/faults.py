@@ -50,7 +50,7 @@ def axis_of_faults(results: Results) -> str:
     return "links" if any(point["links"] for point, _ in results) else "f"
 
 
-def is_doubling_axis(panel: Any) -> None:
+def set_log_axis(panel: Any) -> None:
     """Make the axis of the numbers of faults logarithmic, because the grids double them."""
     panel.axes.set_xscale("log")
 

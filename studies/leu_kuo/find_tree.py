@@ -14,10 +14,10 @@ from .faults import (
     axis_of_faults,
     check_point,
     explain_tree,
-    is_doubling_axis,
     link_faults,
     node_faults,
     sample_trial,
+    set_log_axis,
 )
 
 
@@ -54,10 +54,12 @@ def explain_trial(point: Point, key: int, trial: int) -> Explanation:
 def fixed_fault_free(point: Point) -> float:
     """Return P(a FIXED tree has no faulty link) = C(E - T, L) / C(E, L), E = n 2^(n-1), T = 2^n - 1; NaN with faulty nodes."""
     n, links = int(point["n"]), int(point["links"])
-    every, tree = n * 2 ** (n - 1), 2**n - 1
-    if point["f"] or links > every - tree:
-        return math.nan if point["f"] else 0.0
-    return math.exp(math.fsum(math.log1p(-tree / (every - i)) for i in range(links)))
+    all_links, tree_links = n * 2 ** (n - 1), 2**n - 1
+    if point["f"]:
+        return math.nan
+    if links > all_links - tree_links:
+        return 0.0
+    return math.exp(math.fsum(math.log1p(-tree_links / (all_links - i)) for i in range(links)))
 
 
 def fixed_faults(point: Point) -> float:
@@ -67,7 +69,10 @@ def fixed_faults(point: Point) -> float:
 
 
 def _figure(results: Results, sheet: Any) -> None:
-    """Plot trees without a faulty link, and faulty links of trees; for faulty nodes plot blocked senders, at least one each."""
+    """Plot trees without a faulty link, and faulty links of trees.
+
+    Every faulty node has a faulty link in the tree, so for faulty nodes plot trees without a blocked sender, and blocked senders.
+    """
     left, right = sheet.panels(2)
     if axis_of_faults(results) == "links":
         for panel, statistic, fixed in ((left, "fault_free", fixed_fault_free), (right, "tree_faults", fixed_faults)):
@@ -82,9 +87,9 @@ def _figure(results: Results, sheet: Any) -> None:
         left.set_labels(
             y="probability of a tree without a blocked sender", title="FIND_TREE's tree has no blocked sender"
         )
-        right.set_labels(y="mean blocked senders of the tree", title="Failing nodes of FIND_TREE's tree")
+        right.set_labels(y="mean blocked senders of the tree", title="Blocked senders of FIND_TREE's tree")
     for panel in (left, right):
-        is_doubling_axis(panel)
+        set_log_axis(panel)
     left.scale = "linear"
     left.limits(bottom=0)
     sheet.title(results.study.title)
@@ -98,16 +103,18 @@ def _is_at_bound(point: Point) -> bool:
 def _mark_bound(panel: Any) -> None:
     """Mark Theorem 3's 2^(n-1) on each line."""
     every = (row for line in panel.measured_lines for row in zip(line.x, line.estimates, line.points, strict=True))
-    if at := [(x, e.value) for x, e, point in every if _is_at_bound(point) and math.isfinite(e.value)]:
-        panel.marks([x for x, _ in at], [y for _, y in at], "Theorem 3's 2^(n-1)")
+    if marked := [(x, e.value) for x, e, point in every if _is_at_bound(point) and math.isfinite(e.value)]:
+        panel.marks([x for x, _ in marked], [y for _, y in marked], "Theorem 3's 2^(n-1)")
 
 
 def _notes(results: Results) -> list[str]:
     lines = []
     for point, tally in results:
         if tally.trials and _is_at_bound(point):
-            none = tally.trials - tally.counts["sink_exists"]
-            lines.append(f"  n={point['n']}: {none} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink")
+            without_sink = tally.trials - tally.counts["sink_exists"]
+            lines.append(
+                f"  n={point['n']}: {without_sink} of {tally.trials:,} sets of 2^(n-1) faulty links leave no sink"
+            )
     if lines:
         lines.insert(0, "Theorem 3 promises a sink below 2^(n-1) faulty links:")
     return lines

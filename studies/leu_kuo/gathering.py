@@ -21,10 +21,10 @@ from .faults import (
     axis_of_faults,
     check_point,
     explain_tree,
-    is_doubling_axis,
     link_faults,
     node_faults,
     sample_trial,
+    set_log_axis,
 )
 from .find_tree import AMONG_SINK
 
@@ -218,7 +218,7 @@ def _gather_figure(results: Results, sheet: Any) -> None:
     deadlocked.limits(bottom=0)
     deadlocked.set_labels(y="fraction of trials", title="FTTC as printed: a node is blocked for ever")
     for panel in (*lost, deadlocked):
-        is_doubling_axis(panel)
+        set_log_axis(panel)
     sheet.title(results.study.title)
 
 
@@ -266,7 +266,7 @@ def _plot_lines(panel: Any, results: Results, statistics: dict[str, str], points
     x = "links" if any(point["links"] for point in points) else "f"
     panel.compare(results, statistics, x=x, at=lambda point: point in points)
     panel.scale = "linear"
-    is_doubling_axis(panel)
+    set_log_axis(panel)
 
 
 def _slowest_note(results: Results) -> list[str]:

@@ -10,7 +10,7 @@ from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, point
 from fastcube.results.results import Results
 
 from . import enumeration
-from .faults import axes_up_to, axis_of_faults, check_point, explain_tree, is_doubling_axis, link_faults, sample_trial
+from .faults import axes_up_to, axis_of_faults, check_point, explain_tree, link_faults, sample_trial, set_log_axis
 from .find_tree import AMONG_SINK, make_mean
 
 
@@ -48,7 +48,7 @@ def _figure(results: Results, sheet: Any) -> None:
         links, fractions = panels[i], panels[len(chosen) + i]
         for panel, statistics in ((links, faults), (fractions, free)):
             panel.compare(results, statistics, x=x, at={"n": n})
-            is_doubling_axis(panel)
+            set_log_axis(panel)
         links.set_labels(y="mean faulty links of the tree", title=f"n = {n}: faulty links")
         fractions.scale = "linear"
         fractions.limits(bottom=0)

@@ -35,6 +35,7 @@ Points = list[dict[str, Value]]
 #: Largest numbers of lines of notes: of ranks, and of proved limits.
 _MOST_RANK_LINES, _MOST_LIMITS = 200, 100
 
+#: Points with faulty nodes only, at n = 8.
 NODES = make_points(networks_of_size(8), 8, f=(8, 16, 32, 64, 96, 128), links=(0,))
 
 
@@ -85,7 +86,7 @@ def figure(results: Results, sheet: Any) -> None:
     axes = [axis.name for axis in results.study.axes if axis.name != "network"]
     x = max(axes, key=lambda name: len({point[name] for point in done}))
     largest = max((int(point["n"]) for point in done), default=0)
-    if len({point["n"] for point in done}) > 1 and x == "n":
+    if len({point["n"] for point in done}) > 1 and x == "n":  # at a single point x is "n", too
         _plot_with_differences(results, sheet, done, x, "against n")
     else:
         _plot_with_differences(results, sheet, [point for point in done if point["n"] == largest], x, f"n = {largest}")
@@ -130,9 +131,8 @@ def figure_half(results: Results, sheet: Any) -> None:
 
 def asymptotic_survival(point: Point, axis: str) -> float:
     """Return the proved limit of P(connected) for n to infinity at rate 1/2 (N8) for the hypercube, NaN for other networks."""
-    isolated = (
-        1.0 if axis == "link_rate" else 0.5
-    )  # the mean of the number of isolated nodes, which is Poisson in the limit
+    # the number of isolated nodes is Poisson in the limit, with this mean (N8)
+    isolated = 1.0 if axis == "link_rate" else 0.5
     return math.exp(-isolated) if str(point["network"]) == "hypercube" else math.nan
 
 
@@ -226,6 +226,7 @@ def pairing_notes(results: Results) -> list[str]:
         paired = results.estimates(point)["connected_diff"].stderr
         if str(point["network"]) != "hypercube" and tally.trials > 1 and paired > 0:
             fractions = (tally.counts["connected"] / tally.trials, tally.counts["cube_connected"] / tally.trials)
+            # standard error of the difference of two independent proportions
             unpaired = math.sqrt(sum(p * (1 - p) for p in fractions) / tally.trials)
             gains.setdefault(str(point["network"]), []).append(unpaired / paired)
     reported = ", ".join(f"{name} {range_text(f'{min(g):.2f}', f'{max(g):.2f}')}" for name, g in gains.items())
@@ -290,7 +291,7 @@ _study = functools.partial(
         (pairing_notes, ("connected_diff",)),
         (limit_notes, ("no_isolated_node", "disconnected", "extra_1")),
     ),
-    together=512,
+    together=512,  # lanes count 512 trials at once
 )
 
 SURVIVAL = _study(
