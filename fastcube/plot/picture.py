@@ -41,8 +41,12 @@ from .network_drawing import (
 
 Cube = Hypercube | DualCube
 
-#: The smallest width, so that a legend fits, and lengths of the text around a drawing, in its units.
-_LEAST_WIDTH, _LINE, _LETTERS, _SIGN, _GAP = 300.0, 17.0, 12.0, 30.0, 14.0
+# lengths of the text around a drawing, in the drawing's units
+_LEAST_WIDTH = 300.0  #: so that a legend fits
+_LINE = 17.0  #: from one line of text to the next
+_LETTERS = 12.0  #: size of letters
+_SIGN = 30.0  #: from a sign to its words
+_GAP = 14.0  #: between two entries of a legend
 
 #: The mean width of a sans-serif letter, as a fraction of its size; wide enough for every common font.
 _LETTER_WIDTH = 0.56
