@@ -18,7 +18,7 @@ from ..machine.trials import trials_kernel
 from ..tally.sums import add_quantity, offer
 from .broadcast1_2 import run_broadcast1_2
 from .descent import REACHED, STEPS, Descent, descent_for, run_broadcast
-from .layout import BROADCAST, FIRST_NUMBER, LINKS, F, N
+from .layout import BROADCAST, FIRST_ELEMENT, LINKS, F, N
 
 _SOME_ACTIVE, _UNSAFE_SOURCE = BROADCAST.counter("some_active"), BROADCAST.counter("unsafe_source")
 _LIMIT, _MOST = BROADCAST.counter("limit"), BROADCAST.maximum("broadcast2_steps")
@@ -109,7 +109,7 @@ BROADCAST_SINGLE = trials_kernel(set_up, run_trial)
 @block
 def run_set(key, t, params, scratch, tally):
     """Run and tally the broadcasts from node 0 under the fault set that follows n, f and K in ``params``."""
-    next_sparing_set(scratch.n, params[FIRST_NUMBER:], scratch.faults)
+    next_sparing_set(scratch.n, params[FIRST_ELEMENT:], scratch.faults)
     finish_trial(scratch, ZERO, t, np.int64(-1), tally)
 
 

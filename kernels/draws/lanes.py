@@ -20,10 +20,6 @@ from ..machine.jit import block
 from . import philox
 from .nodes import node_label
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
-
-
 # ---------------------------------------------------------------- a vector of trials
 
 
@@ -123,9 +119,9 @@ smallest_distance = make_pair_scan(np.uint64(255), _update_distance)
 def lane_pattern(n, lanes):
     """Return the bits of a word that belong to labels in Q_n, or to their low 32 bits."""
     width = 512 // lanes
-    pattern = _ZERO
+    pattern = bits.ZERO
     for shift in range(0, 64, width):
-        pattern |= ((_ONE << np.uint64(min(n, width))) - _ONE) << np.uint64(shift)
+        pattern |= ((bits.ONE << np.uint64(min(n, width))) - bits.ONE) << np.uint64(shift)
     return pattern
 
 
@@ -143,8 +139,8 @@ def redraw_repeats(key, t, n, f, labels, at, lanes):
     """Replace the repeated labels of one trial, in column ``at`` of the rows; return whether two are within distance 2."""
     # The indices are unsigned: Numba tests signed indices for being negative, an eighth of all time at n = 8, f = 7.
     column, step, wanted = np.uint64(at), np.uint64(lanes), np.uint64(f)
-    taken = _ZERO
-    j = _ZERO
+    taken = bits.ZERO
+    j = bits.ZERO
     near = False
     while taken < wanted:
         x = np.uint64(labels[column + j * step]) if j < wanted else node_label(key, t, np.int64(j), n)
@@ -156,7 +152,7 @@ def redraw_repeats(key, t, n, f, labels, at, lanes):
             close |= distance <= 2
         if new:
             labels[column + taken * step] = x
-            taken += _ONE
+            taken += bits.ONE
             near |= close
-        j += _ONE
+        j += bits.ONE
     return near

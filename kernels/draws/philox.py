@@ -83,7 +83,11 @@ def _prepare_blocks(key, block, purpose, kind):
 
     ``block`` is a multiple of the number of lanes, so the blocks differ only in the first number of the counter, and ``half``
     enters by the third.  Hence one product of round 1, and the other of round 2, are shared by all halves, and the other two are
-    equal in all lanes, so they are scalars.  The result is an opaque tuple.
+    equal in all lanes, so they are scalars.
+
+    The result is for ``_prepare_half`` and ``_finish_rounds``: the second number of the counter xor the key of round 1 (a
+    scalar), and in lanes the fourth number after round 1, the high half of round 2's product of the third, and that product xor
+    the key of round 3.
     """
     x = key & _LOW
     s = simd.splat_like(kind, _32)
@@ -91,14 +95,15 @@ def _prepare_blocks(key, block, purpose, kind):
     p = simd.mul32(a, simd.splat_like(kind, _M0))
     c = (p >> s) ^ simd.splat_like(kind, purpose ^ (key >> _32))
     q = simd.mul32(c, simd.splat_like(kind, _M1))
-    x2 = (x + _W0 + _W0) & _LOW
-    return (block >> _32) ^ x, p, q >> s, q ^ simd.splat_like(kind, x2)
+    third_key = (x + _W0 + _W0) & _LOW
+    return (block >> _32) ^ x, p, q >> s, q ^ simd.splat_like(kind, third_key)
 
 
 @block(always=True)
 def prepare_lanes(key, block, purpose):
     """Return the values for ``word_lanes`` that blocks ``block`` .. ``block + 7`` share; ``block`` is a multiple of 8."""
-    return _prepare_blocks(key, block, purpose, simd.splat(_32))
+    kind = simd.splat(_32)  # only its type matters
+    return _prepare_blocks(key, block, purpose, kind)
 
 
 @block(always=True)
@@ -108,8 +113,8 @@ def prepare_four_vectors(key, block, purpose):
     The generator is ten dependent products, and a processor looks ahead over about two calls.  Four calls together take .8 of the
     time of four separate calls.
     """
-    zero = simd.splat(_32)
-    return _prepare_blocks(key, block, purpose, simd.join(zero, zero, zero, zero))
+    kind = simd.splat(_32)  # only its type matters
+    return _prepare_blocks(key, block, purpose, simd.join(kind, kind, kind, kind))
 
 
 @block(always=True)
@@ -139,11 +144,11 @@ def _run_last_rounds(key, a, b, c, d):
 @block(always=True)
 def _prepare_half(key, base, half):
     """Return the contribution of one half to rounds 1 to 3, equal for all blocks."""
-    x = ((key & _LOW) + _W0) & _LOW
+    x = ((key & _LOW) + _W0) & _LOW  # the keys of round 2
     y = ((key >> _32) + _W1) & _LOW
     q = (half & _LOW) * _M1
     p = ((q >> _32) ^ base) * _M0
-    return (q & _LOW) ^ x, (p >> _32) ^ y, (p & _LOW) ^ ((y + _W1) & _LOW)
+    return (q & _LOW) ^ x, (p >> _32) ^ y, (p & _LOW) ^ ((y + _W1) & _LOW)  # the last has the key of round 3
 
 
 @block(always=True)

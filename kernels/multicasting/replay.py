@@ -22,4 +22,4 @@ def _sample_multicasts(key, t, n, f, sources, destinations):
     """Return trial t's faults, sources, and a row of destinations per source, as ``draw_multicasts`` samples them."""
     faults, ends = fault_list_for(n, f), multicast_ends_for(n, sources)
     draw_multicasts(key, t, n, destinations, faults, ends)
-    return faults.labels[:f].copy(), ends.sources, ends.nodes[:, :destinations].copy()
+    return faults.labels[:f].copy(), ends.sources, ends.destinations[:, :destinations].copy()

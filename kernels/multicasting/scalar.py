@@ -1,7 +1,8 @@
 """One random multicast per trial: f faults, a source, its destinations, and the number of channels along both kinds of path.
 
 The tree of a multicast is never built.  It is a chain of visited supernodes up the Hamilton path and a chain down, each with up
-to three channels inside.  So N, the depth and the detours follow from a walk along the chains (Figures 16 and 17).
+to three channels inside.  So the number of channels (the paper's N), the depth and the detours follow from a walk along the
+chains (Figures 16 and 17).
 
 ``supercube.py`` explains the notation: a node is (a, q), the label of its supernode and its place in it.  ``net.wanted[a]`` and
 ``net.fault[a]`` are masks of the places of destinations and of the faulty place.  ``flip`` is 0 for the message D_H up the path,
@@ -53,7 +54,7 @@ _MOST = MULTICAST.maximum("most_channels")
 class MulticastCosts(NamedTuple):
     """Numbers of a multicast, or of one of its messages."""
 
-    channels: I64  #: N
+    channels: I64  #: of its tree or chain
     detours: I64
     depth: I64  #: most channels in a row to a destination
 
@@ -141,7 +142,7 @@ class MulticastEnds(NamedTuple):
 
     candidates: Candidates
     sources: Words  #: source of each multicast
-    nodes: Words  #: (sources, 2^n): destinations of each source
+    destinations: Words  #: (sources, 2^n): destinations of each source
 
 
 @scratch
@@ -165,7 +166,7 @@ def draw_multicasts(key, t, n, destinations, faults, ends):
     for i in range(1, ends.sources.size):  # release all sources but the first
         toggle_node(candidates.taken, ends.sources[i])
     for i in range(ends.sources.size):  # taken: the faults and source i
-        choose_nodes(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.nodes[i])
+        choose_nodes(candidates, n, (np.int64(1) << n) - f - 1, destinations, ends.destinations[i])
         toggle_node(candidates.taken, ends.sources[i])
         if i + 1 < ends.sources.size:
             toggle_node(candidates.taken, ends.sources[i + 1])
@@ -177,7 +178,7 @@ class Scratch(NamedTuple):
     faults: FaultList
     ends: MulticastEnds
     net: Supercube  #: empty between trials
-    clean: Bytes  #: ``Supercube.fault`` without faults
+    no_faults: Bytes  #: ``Supercube.fault`` without faults
 
 
 class MulticastPoint(NamedTuple):
@@ -207,12 +208,12 @@ def set_up(params):
 
 @block
 def _fault_free_channels(scratch, s, nodes, cut, channels):
-    """Return N of the same multicast without faults, with the partition (0, 1).
+    """Return the number of channels of the same multicast without faults, with the partition (0, 1).
 
-    ``channels`` is N with the faults, which is the answer if there are none and the partition is (0, 1).  The destinations are
-    moved to that partition and back.
+    ``channels`` is the number with the faults, which is the answer if there are none and the partition is (0, 1).  The
+    destinations are moved to that partition and back.
     """
-    net = Supercube(scratch.clean, scratch.net.wanted, scratch.net.busy)  # shares the destinations with scratch.net
+    net = Supercube(scratch.no_faults, scratch.net.wanted, scratch.net.busy)  # shares the destinations with scratch.net
     if cut.lo == 0 and cut.hi == 1:
         if scratch.faults.count[0] == 0:
             return channels
@@ -236,7 +237,7 @@ def multicast_trial(key, t, params, scratch, tally):
     if lo < 0:
         return
     cut = Cut(n, lo, hi)
-    s, nodes = scratch.ends.sources[0], scratch.ends.nodes[0][:destinations]
+    s, nodes = scratch.ends.sources[0], scratch.ends.destinations[0][:destinations]
     set_faults(net, faults.labels[: faults.count[0]], cut)
     set_wanted(net, nodes, cut)
     a = supernode_label(s, cut)

@@ -7,7 +7,7 @@ N, F, LINKS, K = range(4)
 #: Indices of the rate and of k in a point's parameters of ``routing-rate``; N is as above.
 RATE, RATE_K = 1, 2
 #: Indices of further parameters of ROUTING_SETS: radius, fewest links, and the first element of the fault set.
-RADIUS, LEAST_LINKS, FIRST_NUMBER = 4, 5, 6
+RADIUS, LEAST_LINKS, FIRST_ELEMENT = 4, 5, 6
 
 #: Largest n for which a detour or a failure is compared with an exact search (``shortest.py``).
 MAX_SEARCHED_DIMENSION = 12

@@ -26,7 +26,7 @@ from .entry import (
     record_limit,
     record_shortest,
 )
-from .layout import FIRST_NUMBER, LEAST_LINKS, LINKS, MAX_SEARCHED_DIMENSION, RADIUS, F, K, N
+from .layout import FIRST_ELEMENT, LEAST_LINKS, LINKS, MAX_SEARCHED_DIMENSION, RADIUS, F, K, N
 from .rules import (
     LOST,
     SearchScratch,
@@ -164,7 +164,7 @@ def run_set(key, t, params, scratch, tally):
     """Run and tally all messages from node 0 under the fault set at the end of ``params``."""
     faults, n, f = scratch.faults, scratch.n, np.int64(params[F])
     radius, least = np.int64(params[RADIUS]), np.int64(params[LEAST_LINKS])
-    next_sparing_set(n, params[FIRST_NUMBER:], faults)
+    next_sparing_set(n, params[FIRST_ELEMENT:], faults)
     if is_crowded(faults, f, (ONE << np.uint64(n)) - ONE, scratch.k, radius):
         return
     unsafe_subcubes(faults)

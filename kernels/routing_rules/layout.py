@@ -10,7 +10,7 @@ N, F, LINKS = range(3)
 #: Index in ``params`` of the rate of ``routing-rules-rate``; N is as above.
 RATE = 1
 #: Index in ``params`` of the first element of the fault set, for kernels of all fault sets.
-FIRST_NUMBER = 3
+FIRST_ELEMENT = 3
 
 #: The rules of the study ``routing-rules`` in the order of its table, as counters name them.
 NAMES = ("route", "route1", "route3", "levels", "vectors", "a1", "dfs", "sidetrack")

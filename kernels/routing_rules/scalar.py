@@ -1,7 +1,7 @@
 """Routing rules on one trial at a time, for any n, faults, links and rules; the lane kernels give identical counts.
 
 A trial has the fault set and the ends of ``routing`` with k = 1.  All rules run on it.  Facts about the trial that decide most
-messages are computed once and passed to all rules.
+messages are computed once and passed to all rules.  In ``trial(key, t, ...)`` t is the trial, beside s it is the destination.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..routing.shortest import find_shortest_length
 from ..tally.layout import Layout
 from ..tally.sums import add_quantity, offer
 from .layout import (
-    FIRST_NUMBER,
+    FIRST_ELEMENT,
     LINKS,
     MOST_RULES,
     NAMES,
@@ -53,8 +53,8 @@ from .safety_status import SafetyStatus, forget_safety_status, safety_status_for
 
 
 class Scratch(NamedTuple):
-    world: RuleContext
-    status: SafetyStatus
+    world: RuleContext  #: the trial as rules see it
+    status: SafetyStatus  #: the nodes' safety levels and vectors
     results: Ints  #: result of each rule
 
 
@@ -68,10 +68,10 @@ def set_up(params):
 
 
 @block(always=True, stored=True)
-def begin_trial(scratch, t):
-    """Begin trial ``t``, whose faults are closed: discard the safety statuses of the trial before."""
+def begin_trial(scratch, trial):
+    """Begin a trial, whose faults are closed: discard the safety statuses of the trial before."""
     forget_safety_status(scratch.status, scratch.world.faults)
-    scratch.world.now[TRIAL_NUMBER] = np.uint64(t)
+    scratch.world.now[TRIAL_NUMBER] = np.uint64(trial)
 
 
 @block(always=True, stored=True)
@@ -168,14 +168,14 @@ def make_rules_recorder(layout: Layout, names: Sequence[str]) -> Any:
     return record_rules
 
 
-#: In place of a rule's index in ``results``: a rule that delivers in each of these trials, or if ROUTE's path is free.
-ALWAYS, IF_FREE = -1, -2
+#: In place of a rule's index in ``results``: a rule that delivers in each of these trials, or if ROUTE's path is clear.
+ALWAYS, IF_CLEAR = -1, -2
 
 
 def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: str, places: Mapping[str, int]) -> Any:
-    """Return the block ``record_compared(tally, results, free)``, which tallies each rule's delivery less the reference rule's.
+    """Return the block ``record_compared(tally, results, clear)``, which tallies each rule's delivery less the reference rule's.
 
-    ``places`` has the index of each rule's result in ``results``, or ALWAYS or IF_FREE.  ``free``: ROUTE's path has no fault.
+    ``places`` has the index of each rule's result in ``results``, or ALWAYS or IF_CLEAR.  ``clear``: ROUTE's path has no fault.
     """
     pairs = tuple(
         (places[name], int(layout.counter(f"{name}_diff")), int(layout.counter(f"{name}_differs")))
@@ -184,21 +184,21 @@ def make_comparison_recorder(layout: Layout, names: Sequence[str], reference: st
     reference_place, has_pairs = places.get(reference, ALWAYS), len(pairs) > 0
 
     @block(always=True)
-    def is_delivered(results, place, free):
-        return np.int64(results[place] >= 0 if place >= 0 else place == ALWAYS or free)
+    def is_delivered(results, place, clear):
+        return np.int64(results[place] >= 0 if place >= 0 else place == ALWAYS or clear)
 
     @block(always=True)
-    def record_pairs(tally, results, free):
-        by_reference = is_delivered(results, reference_place, free)
+    def record_pairs(tally, results, clear):
+        by_reference = is_delivered(results, reference_place, clear)
         for place, diff_slot, differs_slot in pairs:
-            diff = is_delivered(results, place, free) - by_reference
+            diff = is_delivered(results, place, clear) - by_reference
             tally[diff_slot] += diff
             tally[differs_slot] += diff != 0
 
     @block(always=True)
-    def record_compared(tally, results, free):
+    def record_compared(tally, results, clear):
         if has_pairs:
-            record_pairs(tally, results, free)
+            record_pairs(tally, results, clear)
 
     return record_compared
 
@@ -271,13 +271,13 @@ def make_user_rule_evaluator(
     """Return the block ``evaluate(scratch, s, t, trial, tally)`` for users' rules.
 
     It is for trials whose built-in rules lanes have counted.  In these trials a nonfaulty path exists, else lanes would not have
-    decided the built-in rules.  All of these deliver, but ROUTE only if its path is free.
+    decided the built-in rules.  All of these deliver, but ROUTE only if its path is clear.
     """
     run_rules, record_rules = (
         make_rules_runner(tuple(user_rules.values())),
         make_rules_recorder(layout, tuple(user_rules)),
     )
-    places = dict.fromkeys(names, ALWAYS) | {"route": IF_FREE} | {name: i for i, name in enumerate(user_rules)}
+    places = dict.fromkeys(names, ALWAYS) | {"route": IF_CLEAR} | {name: i for i, name in enumerate(user_rules)}
     record_compared = make_comparison_recorder(layout, names, reference, places)
 
     @block(always=True)
@@ -322,7 +322,7 @@ def make_sets_kernel(rules: Sequence[Any], names: Sequence[str]) -> Kernel:
     @block
     def trial_of_set(key, t, params, scratch, tally):
         world = scratch.world
-        next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
+        next_sparing_set(world.n, params[FIRST_ELEMENT:], world.faults)
         unsafe_subcubes(world.faults)
         forget_safety_status(scratch.status, world.faults)
         for x in range(1, 1 << world.n):
@@ -342,7 +342,7 @@ def make_first_loss_kernel(rule: Any) -> Kernel:
     @block
     def first_loss(key, t, params, scratch, tally):
         world, status = scratch.world, scratch.status
-        next_sparing_set(world.n, params[FIRST_NUMBER:], world.faults)
+        next_sparing_set(world.n, params[FIRST_ELEMENT:], world.faults)
         unsafe_subcubes(world.faults)
         forget_safety_status(status, world.faults)
         for x in range(1, 1 << world.n):

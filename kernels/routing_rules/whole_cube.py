@@ -54,7 +54,7 @@ _EIGHT_LANES = np.uint64(255)
 class WholeCubeWorkspace(NamedTuple):
     scratch: Scratch
     f: I64
-    ready: I64  #: number of labels of a trial's random sequence that lanes sample
+    ready: I64  #: number of labels of a trial's random sequence that lanes sample; even, as ``draw_rows`` writes two at a time
     labels: Cells  #: rows of one vector: labels of the trials
     fault_rows: Cells  #: two rows for each row of labels, in which ``levels_from_labels`` stores properties of faults
     ends: Cells  #: rows of one vector: sources, destinations, and the number of labels that contain the faults
@@ -76,13 +76,13 @@ def _result_in_lane(h, at_hamming, above_hamming, i):
 
 
 def _make_lane_evaluator(evaluate: Any, closes: bool) -> Any:
-    """Return the block ``evaluate_lane(work, t, at, i, s, end, tally)``: evaluate the trial in lane i of the group at ``at``.
+    """Return the block ``evaluate_lane(work, trial, at, i, s, t, tally)``: evaluate the trial in lane i of the group at ``at``.
 
     ``closes`` says whether the rules need the unsafe nodes.
     """
 
     @block
-    def evaluate_lane(work, t, at, i, s, end, tally):
+    def evaluate_lane(work, trial, at, i, s, t, tally):
         world = work.scratch.world
         faults = world.faults
         count = np.int64(0)
@@ -95,8 +95,8 @@ def _make_lane_evaluator(evaluate: Any, closes: bool) -> Any:
         index_faults(faults)
         if closes:
             unsafe_subcubes(faults)
-        begin_trial(work.scratch, t)
-        evaluate(work.scratch, s, end, t, tally)
+        begin_trial(work.scratch, trial)
+        evaluate(work.scratch, s, t, trial, tally)
 
     return evaluate_lane
 
@@ -155,6 +155,26 @@ def _make_group_router(evaluate: Any, evaluate_user_rules: Any, names: Sequence[
     return route_group
 
 
+def _make_lane_finder(wanders: bool, uses_first_path: bool) -> Any:
+    """Return the block ``find_free_and_minimal(work, rows, lanes)`` for the lanes ``free`` and ``minimal`` of a group router.
+
+    ``wanders`` says whether a rule is in WANDERING_RULES, ``uses_first_path`` whether a rule gains by a free first path.
+    """
+
+    @block(always=True)
+    def find_free_and_minimal(work, rows, lanes):
+        minimal = (
+            levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
+            if wanders
+            else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
+        )
+        # no rule depends on ``free`` otherwise; FREE_PATH then counts all DECIDED trials
+        free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
+        return free, minimal
+
+    return find_free_and_minimal
+
+
 # ---------------------------------------------------------------- n <= 8
 
 
@@ -173,11 +193,8 @@ def _place_vector(work, key, start, n, lanes):
             place_trial(work, key, start + column + i, n, column + i, lanes, at + i)
 
 
-def _make_small_cube_filter(route_group: Any, wanders: bool, uses_first_path: bool) -> Any:
-    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, placing all trials of a vector.
-
-    ``wanders`` says whether a rule is in WANDERING_RULES, ``uses_first_path`` whether a rule gains by a free first path.
-    """
+def _make_small_cube_filter(route_group: Any, find_free_and_minimal: Any) -> Any:
+    """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n <= 8, placing all trials of a vector."""
 
     @block
     def filter_trials(key, first, stop, work, lanes, tally):
@@ -185,16 +202,12 @@ def _make_small_cube_filter(route_group: Any, wanders: bool, uses_first_path: bo
         words = work.labels.view(np.uint64)
         pattern = lane_pattern(n, lanes)
         for start in range(first - first % lanes, stop, lanes):
+            # the eight blocks of a vector of trials
             draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
             _place_vector(work, key, start, n, lanes)
             rows, complete = levels_from_labels.pad_labels(work, lanes)
-            minimal = complete & (
-                levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
-                if wanders
-                else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
-            )
-            # no rule depends on ``free`` otherwise; FREE_PATH then counts all DECIDED trials
-            free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
+            free, minimal = find_free_and_minimal(work, rows, lanes)
+            minimal &= complete
             live = valid_lanes(start, 1, lanes, first, stop)
             for i in range(lanes):
                 work.trials[i] = start + i
@@ -242,11 +255,11 @@ def _enqueue_trials(work, key, start, n, chosen, waiting, lanes):
         place += 1
 
 
-def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, has_user_rules: bool) -> Any:
+def _make_queue_filter(route_group: Any, find_free_and_minimal: Any, wanders: bool, has_user_rules: bool) -> Any:
     """Return the block ``filter_trials(key, first, stop, work, lanes, tally)`` for n > 8, placing trials undecided by labels.
 
-    The arguments are as in ``_make_small_cube_filter``; ``has_user_rules`` says whether users' rules must run where the first
-    path is not free.
+    ``wanders`` says whether a rule is in WANDERING_RULES, ``has_user_rules`` whether users' rules must run where the first path
+    is not free.
     """
 
     @block(always=True)
@@ -272,13 +285,7 @@ def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, h
             if chosen & ~minimal:
                 minimal = levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
             return free, minimal & complete
-        minimal = (
-            levels_from_labels.lanes_without_close_blockers(work, rows, lanes)
-            if wanders
-            else levels_from_labels.greedily_delivered_lanes(work, rows, lanes)
-        )
-        # no rule depends on ``free`` otherwise; FREE_PATH then counts all DECIDED trials
-        free = levels_from_labels.first_path_lanes(work, rows, lanes) if uses_first_path else minimal
+        free, minimal = find_free_and_minimal(work, rows, lanes)
         return free, minimal & complete
 
     @block
@@ -292,6 +299,7 @@ def _make_queue_filter(route_group: Any, wanders: bool, uses_first_path: bool, h
         start = first - first % lanes
         while start < stop or waiting:
             if start < stop:
+                # the eight blocks of a vector of trials
                 draw_rows(key, np.uint64(8 * (start // lanes)), work.ready, pattern, words)
                 chosen = valid_lanes(start, 1, lanes, first, stop)
                 if tests_labels:
@@ -340,12 +348,13 @@ def make_whole_cube_kernel(
         make_user_rule_evaluator(users, names, layout, reference) if users else None,
         names,
     )
-    wanders, uses_first_path = not set(WANDERING_RULES).isdisjoint(names), bool(users) or "route" in names
+    wanders = not set(WANDERING_RULES).isdisjoint(names)
+    find_free_and_minimal = _make_lane_finder(wanders, uses_first_path=bool(users) or "route" in names)
     is_small = width == 8
     filter_trials = (
-        _make_small_cube_filter(route_group, wanders, uses_first_path)
+        _make_small_cube_filter(route_group, find_free_and_minimal)
         if is_small
-        else _make_queue_filter(route_group, wanders, uses_first_path, bool(users))
+        else _make_queue_filter(route_group, find_free_and_minimal, wanders, bool(users))
     )
     slots = lanes if is_small else lanes + 8  # one group more, because trials of an incomplete group wait for others
     record_decided = make_decided_recorder(layout, names, reference, bool(users))

@@ -31,11 +31,9 @@ from ..cube.bitmask import (
     toggle_node,
     write_nonfaulty,
 )
-from ..machine import bits
 from ..machine.array_types import Words
+from ..machine.bits import ALL_BITS, ZERO, lowest, popcount
 from ..machine.jit import block, kernel, scratch
-
-_ZERO = np.uint64(0)
 
 
 class NonfaultyGraph(NamedTuple):
@@ -83,7 +81,7 @@ def _add_bit(a, b, c, d, x):
 @block(always=True)
 def _at_least_mask(a, b, c, d, least):
     """Return which of 64 numbers in four bit planes are at least ``least``."""
-    out = bits.ALL_BITS
+    out = ALL_BITS
     for i, plane in enumerate((a, b, c, d)):
         out = plane & out if (least >> i) & 1 else plane | out
     return out
@@ -93,7 +91,7 @@ def _at_least_mask(a, b, c, d, least):
 def _count_nodes(nodes):
     out = np.int64(0)
     for w in range(nodes.size):
-        out += bits.popcount(nodes[w])
+        out += popcount(nodes[w])
     return out
 
 
@@ -101,9 +99,9 @@ def _count_nodes(nodes):
 def _first_node(nodes):
     """Return the smallest node of a set that is not empty."""
     w = 0
-    while nodes[w] == _ZERO:
+    while nodes[w] == ZERO:
         w += 1
-    return 64 * w + bits.lowest(nodes[w])
+    return 64 * w + lowest(nodes[w])
 
 
 @block
@@ -129,7 +127,7 @@ def cut_link(g, v, k):
 def min_degree(g):
     """Return the smallest number of nonfaulty links at a nonfaulty node; there must be such a node."""
     for w in range(g.nodes.size):
-        a = b = c = d = _ZERO
+        a = b = c = d = ZERO
         for k in range(g.links.shape[0]):
             a, b, c, d = _add_bit(a, b, c, d, g.links[k, w])
         g.planes[0, w] = a
@@ -139,10 +137,10 @@ def min_degree(g):
         g.part[w] = g.nodes[w]
     out = np.int64(0)
     for i in range(3, -1, -1):  # of the remaining nodes keep those with a 0 in this plane, if there are any
-        zeros = _ZERO
+        zeros = ZERO
         for w in range(g.nodes.size):
             zeros |= g.part[w] & ~g.planes[i, w]
-        if zeros == _ZERO:
+        if zeros == ZERO:
             out |= np.int64(1) << i
         else:
             for w in range(g.nodes.size):
@@ -160,7 +158,7 @@ def _find_strong_links(g, delta):
     for i in range(n):
         for w in range(g.nodes.size):
             ends = g.links[i, w]
-            a = b = c = d = _ZERO
+            a = b = c = d = ZERO
             for j in range(n):
                 if j != i:
                     other = g.links[j, w]
@@ -181,7 +179,7 @@ def _flood_component(links, part):
                 source = part[w] & links[k, w] if k < 6 else part[w ^ (1 << (k - 6))] & links[k, w ^ (1 << (k - 6))]
                 new = (neighbours_in_word(source, k) if k < 6 else source) & ~part[w]
                 part[w] |= new
-                changed |= new != _ZERO
+                changed |= new != ZERO
 
 
 @block
@@ -190,12 +188,12 @@ def _find_core(g):
     word_count = g.nodes.size
     for w in range(word_count):
         g.near[w] = g.nodes[w]
-        g.core[w] = _ZERO
+        g.core[w] = ZERO
     left = _count_nodes(g.nodes)
     best = np.int64(0)
     while left > best:
         for w in range(word_count):
-            g.part[w] = _ZERO
+            g.part[w] = ZERO
         set_node(g.part, _first_node(g.near))
         _flood_component(g.strong, g.part)
         size = _count_nodes(g.part)
@@ -218,20 +216,20 @@ def _grow_core(g, least):
             for k in range(n):
                 near |= neighbour_word(g.core, w, k) & g.links[k, w]
             g.near[w] = near
-            left += bits.popcount(g.nodes[w] & ~g.core[w])
+            left += popcount(g.nodes[w] & ~g.core[w])
         if left == 0:
             return left
-        grown = _ZERO
+        grown = ZERO
         for w in range(word_count):
             out = g.nodes[w] & ~g.core[w]
-            if out != _ZERO:
-                a = b = c = d = _ZERO
+            if out != ZERO:
+                a = b = c = d = ZERO
                 for k in range(n):
                     a, b, c, d = _add_bit(a, b, c, d, neighbour_word(g.near, w, k) & g.links[k, w])
                 more = out & _at_least_mask(a, b, c, d, least)
                 g.core[w] |= more
                 grown |= more
-        if grown == _ZERO:
+        if grown == ZERO:
             return left
 
 
@@ -248,7 +246,7 @@ def _find_augmenting_path(g, target):
     for w in range(word_count):
         g.part[w] = g.core[w]
         for k in range(n):
-            g.came[k, w] = _ZERO
+            g.came[k, w] = ZERO
     changed = True
     while changed:
         changed = False
@@ -259,7 +257,7 @@ def _find_augmenting_path(g, target):
                 new = (neighbours_in_word(step, k) if k < 6 else step) & ~g.part[w]
                 g.came[k, w] |= new
                 g.part[w] |= new
-                changed |= new != _ZERO
+                changed |= new != ZERO
         if has_node(g.part, target):
             return True
     return False
@@ -271,7 +269,7 @@ def _max_flow(g, target, limit):
     n, word_count = g.links.shape
     for d in range(n):
         for w in range(word_count):
-            g.flow[d, w] = _ZERO
+            g.flow[d, w] = ZERO
     for paths in range(limit):
         if not _find_augmenting_path(g, target):
             return np.int64(paths)
@@ -302,11 +300,11 @@ def edge_connectivity(g):
     while True:  # no cut of fewer than ``best`` links divides the core
         if _grow_core(g, best) < np.int64(1) << delta:
             return best, delta, flows
-        beside = _ZERO
+        beside = ZERO
         for w in range(g.nodes.size):
             g.part[w] = g.near[w] & ~g.core[w]
             beside |= g.part[w]
-        if beside == _ZERO:
+        if beside == ZERO:
             return np.int64(0), delta, flows
         target = _first_node(g.part)
         best = min(best, _max_flow(g, target, best))

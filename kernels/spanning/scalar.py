@@ -19,8 +19,6 @@ from .broadcast import broadcast_workspace_for, count_steps, single_tree_and_bou
 from .connectivity import NonfaultyGraph, cut_link, edge_connectivity, graph_for, join_links
 from .layout import EDGE_DISJOINT_TREES, EDST_BROADCAST, MOST_DIMENSIONS
 
-_ONE = np.uint64(1)
-
 # ---------------------------------------------------------------- edst-broadcast
 
 _STEPS = EDST_BROADCAST.moments("steps")
@@ -67,16 +65,16 @@ def draw_ends(key, t, n, d):
     of C(n, d) - 1.
     """
     source = np.int64(
-        philox.random_word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((_ONE << np.uint64(n)) - _ONE)
+        philox.random_word(key, np.uint64(t), np.uint64(0), philox.PAIRS) & ((bits.ONE << np.uint64(n)) - bits.ONE)
     )
     if d == 0:
         return source, np.int64(-1)
     sets = binomial_coefficient(n, d)
-    low = (_ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - _ONE
+    low = (bits.ONE << np.uint64(bits.highest(np.uint64(sets - 1)) + 1)) - bits.ONE
     j = np.uint64(1)
     rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & low)
     while rank >= sets:
-        j += _ONE
+        j += bits.ONE
         rank = np.int64(philox.random_word(key, np.uint64(t), j, philox.PAIRS) & low)
     mask = np.int64(0)
     while rank >= 0:
@@ -108,9 +106,7 @@ EDST_BROADCAST_SINGLE = trials_kernel(set_up_broadcast, _broadcast_trial)
 
 # ---------------------------------------------------------------- edge-disjoint-trees: Edmonds' number
 
-_EXACTLY = EDGE_DISJOINT_TREES.family(
-    "trees_{}", range(MOST_DIMENSIONS + 1)
-)  # trees_1, trees_2, ... are in the next slots
+_EXACTLY = EDGE_DISJOINT_TREES.family("trees_{}", range(MOST_DIMENSIONS + 1))
 _TREES = EDGE_DISJOINT_TREES.moments("trees")
 _DEGREE = EDGE_DISJOINT_TREES.moments("degree")
 _CONNECTED = EDGE_DISJOINT_TREES.counter("connected")

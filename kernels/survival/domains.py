@@ -22,7 +22,7 @@ from ..machine.bits import ALL_BITS, LOW32, ONE, ZERO
 from ..machine.jit import TRIALS_SIGNATURE, Kernel, block, kernel, scratch
 from ..machine.trials import name_variant
 from . import drawing
-from .lanes import GroupSample, draw_pairs, list_disconnected_lanes, make_verdict_counter, record_pair_verdict
+from .lanes import GroupSample, decide_pairs, make_verdict_counter
 from .layout import SURVIVAL_DOMAINS
 from .sweeps import fill_verdict, prepare_numbered
 
@@ -223,15 +223,6 @@ def _count_faulty_nodes(expected, sign, planes, used, counts):
 _count_verdicts = make_verdict_counter(SURVIVAL_DOMAINS, "single")
 
 
-@block
-def _decide_pairs(key, group, n, places, sample, links, net):
-    """Set the verdict PAIR_CONNECTED of one side, whose pairs begin at ``places`` of the trials' sequences."""
-    for i in range(0, list_disconnected_lanes(sample, net, net), 8):
-        lane = simd.load(sample.lanes, i)
-        s, t = draw_pairs(key, group, n, False, lane, places, sample.alive)
-        record_pair_verdict(s, t, lane, sample, links, net)
-
-
 def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, variant: str, **cached: Any) -> Kernel:
     """Return the kernel for the networks of a block ``step(index, v, d, n)`` and the domains of ``domain_of(kind, v, n)``.
 
@@ -263,9 +254,9 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, var
         single_alive[8 * none :] = 0
         planes, counts = drawing.rows_for(n + 1), np.empty(drawing.GROUP_TRIALS, np.int64)
         valid, lanes = np.empty(8, np.uint64), np.empty(drawing.GROUP_TRIALS + 8, np.uint64)
-        pairs = np.empty(24, np.uint64)
-        sample = GroupSample(alive, works, valid, lanes, pairs)
-        single_sample = GroupSample(single_alive, works, valid, lanes, pairs)
+        eight = np.empty(24, np.uint64)
+        sample = GroupSample(alive, works, valid, lanes, eight)
+        single_sample = GroupSample(single_alive, works, valid, lanes, eight)
         for group in range(first - first % drawing.GROUP_TRIALS, stop, drawing.GROUP_TRIALS):
             drawing.draw_nodes(key, group, n, f, alive, workspace)
             for i in range(places.size):
@@ -279,8 +270,9 @@ def domains_kernel(step: Any, slots: Any, domain_of: Any, *, switches: bool, var
             fill_verdict(single_alive, works, False, single)
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
-            _decide_pairs(key, group, n, places, sample, switches, own)
-            _decide_pairs(key, group, n, workspace.place, single_sample, False, single)
+            # a pair for each side, because the two differ in their nonfaulty nodes
+            decide_pairs(key, group, n, False, places, sample, switches, own, own, True)
+            decide_pairs(key, group, n, False, workspace.place, single_sample, False, single, single, True)
             _count_verdicts(valid, own, single, True, tally)
 
     return survival_domains

@@ -83,9 +83,9 @@ def _make_kernel(lanes: int, word: Any) -> Kernel:
         point = read_point(params)
         n, f = point.n, np.int64(point.faults)
         least = least_close_faults(n, f)
-        pairs = (np.int64(1) << n) - f >= 2
+        has_pair = (np.int64(1) << n) - f >= 2
         if least < 0:
-            count_surely_connected(stop - first, pairs, tally)
+            count_surely_connected(stop - first, has_pair, tally)
             return
         world = set_up_survival(params)
         rows = f + 2 + (8 * f * f >> n)  # with this number of rows hardly a trial is left with a repeated label
@@ -106,7 +106,7 @@ def _make_kernel(lanes: int, word: Any) -> Kernel:
             while searched:
                 survival_trial(key, start + lowest(searched), params, world, tally)
                 searched &= searched - ONE
-        count_surely_connected(surely_connected, pairs, tally)
+        count_surely_connected(surely_connected, has_pair, tally)
 
     return sparse_survival
 

@@ -50,12 +50,12 @@ def _is_set(rows, v, lane):
 
 
 @block(always=True)
-def _read_bits(rows, x, lane):
+def _read_bits(rows, x, lanes):
     """Return, for eight nodes x and eight lanes, the bits of these lanes in the nodes' rows; any bit for no node (all ones)."""
     inside = x != simd.splat(ALL_BITS)
-    at = (x << simd.splat(_3)) + (lane >> simd.splat(_6))
+    at = (x << simd.splat(_3)) + (lanes >> simd.splat(_6))
     word = simd.gather(rows, simd.select(inside, at, simd.splat(ZERO)))
-    return (word >> (lane & simd.splat(_63))) & 1
+    return (word >> (lanes & simd.splat(_63))) & 1
 
 
 @block(always=True)
@@ -69,7 +69,7 @@ def _add_candidates(x, new, s, t):
 
 
 @block
-def draw_pairs(key, group, n, by_rate, lane, places, alive):
+def draw_pairs(key, group, n, by_rate, lanes, places, alive):
     """Return the pairs s, t of eight lanes of a group: the first two distinct nonfaulty labels of each.
 
     ``by_rate``: the labels are all fields of the words for PAIRS.  Otherwise a lane's labels continue its sequence of LABELS from
@@ -77,11 +77,11 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
     Position j is in word j, and step ``half`` samples words 2 half and 2 half + 1.  Fields have 8 or 16 bits, as n <= 16.
     """
     one, none, label_mask = simd.splat(ONE), simd.splat(ALL_BITS), simd.splat((ONE << np.uint64(n)) - ONE)
-    place = simd.gather(places, lane)
+    place = simd.gather(places, lanes)
     half = place >> one  # words are sampled two at a time
-    blocks = lane + simd.splat(np.uint64(group))
+    blocks = lanes + simd.splat(np.uint64(group))
     width = np.uint64(field_width(n))
-    shift = lane - lane
+    shift = simd.splat(ZERO)
     fields = np.uint64(64) if by_rate else ONE
     if not by_rate:  # 8 or 4 trials share a block
         log_sharing = np.uint64(3 if n <= 8 else 2)
@@ -97,7 +97,7 @@ def draw_pairs(key, group, n, by_rate, lane, places, alive):
             while at < fields and simd.bits(t == none):
                 for _ in range(4 if by_rate else 1):  # four together, because gathers have a long latency
                     x = (word >> (shift + simd.splat(at))) & label_mask
-                    s, t = _add_candidates(x, (_read_bits(alive, x, lane) == one) & ~early, s, t)
+                    s, t = _add_candidates(x, (_read_bits(alive, x, lanes) == one) & ~early, s, t)
                     at += width
             word, early = odd, never
         half = half + one
@@ -111,7 +111,7 @@ class GroupSample(NamedTuple):
     works: Words  #: rows of the links: lanes in which each works
     valid: Words  #: one vector: the lanes whose trials count
     lanes: Words  #: the lanes in which a network is disconnected, and seven more
-    pairs: Words  #: s, t and the lane of eight lanes at hand
+    eight: Words  #: of eight pairs at hand s, t and the lane
 
 
 @block
@@ -141,28 +141,27 @@ def _is_connected_in_lane(s, t, lane, sample, links, net):
 
 
 @block
-def record_pair_verdict(s, t, lane, sample, links, net):
+def _record_pair_verdict(s, t, lanes, sample, links, net):
     """Set the verdict PAIR_CONNECTED of eight disconnected lanes, where t can be reached from s."""
-    pairs = sample.pairs
-    a, b = _read_bits(net.reached, s, lane), _read_bits(net.reached, t, lane)
-    joined, beside = simd.bits((a & b) == 1), simd.bits((a | b) == 0)
-    simd.store(pairs, 0, s)
-    simd.store(pairs, 8, t)
-    simd.store(pairs, 16, lane)
+    eight = sample.eight
+    s_reached, t_reached = _read_bits(net.reached, s, lanes), _read_bits(net.reached, t, lanes)
+    joined, beside = simd.bits((s_reached & t_reached) == 1), simd.bits((s_reached | t_reached) == 0)
+    simd.store(eight, 0, s)
+    simd.store(eight, 8, t)
+    simd.store(eight, 16, lanes)
     while beside:
         i = lowest(beside)
         beside &= beside - ONE
-        a_node, b_node, at = np.int64(pairs[i]), np.int64(pairs[8 + i]), np.int64(pairs[16 + i])
-        if _is_connected_in_lane(a_node, b_node, at, sample, links, net):
+        x, y = np.int64(eight[i]), np.int64(eight[8 + i])
+        if _is_connected_in_lane(x, y, np.int64(eight[16 + i]), sample, links, net):
             joined |= ONE << np.uint64(i)
     for i in range(8):
-        net.verdict[8 * PAIR_CONNECTED + np.int64(pairs[16 + i] >> _6)] |= (joined >> np.uint64(i) & ONE) << (
-            pairs[16 + i] & _63
-        )
+        lane = eight[16 + i]
+        net.verdict[8 * PAIR_CONNECTED + np.int64(lane >> _6)] |= (joined >> np.uint64(i) & ONE) << (lane & _63)
 
 
 @block
-def list_disconnected_lanes(sample, own, cube):
+def _list_disconnected_lanes(sample, own, cube):
     """List the valid lanes with a pair s, t in which one of the networks is disconnected; return their number.
 
     Lanes are read eight at a time, so the last one is repeated to fill a vector.
@@ -179,6 +178,20 @@ def list_disconnected_lanes(sample, own, cube):
         for i in range(count, count + 7):
             sample.lanes[i] = sample.lanes[count - 1]
     return count
+
+
+@block
+def decide_pairs(key, group, n, by_rate, places, sample, links, own, other, same):
+    """Set the verdict PAIR_CONNECTED of a network in disconnected lanes, and of the ``other`` one unless it is the ``same``.
+
+    The first arguments are those of ``draw_pairs``; ``links`` says whether links fail.
+    """
+    for i in range(0, _list_disconnected_lanes(sample, own, other), 8):
+        lanes = simd.load(sample.lanes, i)
+        s, t = draw_pairs(key, group, n, by_rate, lanes, places, sample.alive)
+        _record_pair_verdict(s, t, lanes, sample, links, own)
+        if not same:
+            _record_pair_verdict(s, t, lanes, sample, links, other)
 
 
 # ---------------------------------------------------------------- counting
@@ -200,7 +213,7 @@ def make_verdict_counter(layout: Layout, other: str) -> Any:
         """Tally the verdicts of the valid lanes, and with ``compared`` also those of the other side."""
         mask = simd.load(valid, 0)
         tally[pairs] += count_bits(mask & simd.load(own.verdict, 8 * TWO_SURVIVORS))
-        for i in range(4):
+        for i in range(len(counts)):
             x = mask & simd.load(own.verdict, 8 * i)
             a = count_bits(x)
             tally[counts[i]] += a
@@ -218,12 +231,12 @@ _count_verdicts = make_verdict_counter(SURVIVAL, "cube")
 
 
 @block
-def count_surely_connected(trials, pairs, tally):
-    """Tally trials in which the network cannot be disconnected; ``pairs`` is whether two nodes are nonfaulty."""
+def count_surely_connected(trials, has_pair, tally):
+    """Tally trials in which the network cannot be disconnected; ``has_pair`` says whether two nodes are nonfaulty."""
     for i in (CONNECTED, NO_ISOLATED):
         tally[_COUNTS[i]] += trials
         tally[_CUBE[i]] += trials
-    if pairs:
+    if has_pair:
         tally[_COUNTS[PAIR_CONNECTED]] += trials
         tally[_CUBE[PAIR_CONNECTED]] += trials
         tally[_PAIRS] += trials
@@ -264,7 +277,7 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
         index, n = point.network, point.n
         nodes = np.int64(1) << n
         f = np.int64(-1) if by_rate else np.int64(point.faults)
-        k = np.int64(point.links) if links and not by_rate else np.int64(0)
+        faulty_links = np.int64(point.links) if links and not by_rate else np.int64(0)
         own = prepare(index, n, slots(index, n), with_links)
         compared = not links or own.paired or point.links == 0
         same = (named and index == 0) or not compared
@@ -275,9 +288,9 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
             return
         examined = not same and not links and 0 <= f <= most_faults_examined(n)
         workspace = drawing.drawing_workspace_for(n, f)
-        most_links = max(
-            own.links, cube.links
-        )  # the hypercube has more if no link fails and the network does not contain it
+        # the hypercube has more links if none fails and the network does not contain it
+        most_links = max(own.links, cube.links)
+        # point.faults and point.links are rates if ``by_rate``, else numbers
         sampling = drawing.rate_sampling_for(nodes, point.faults if by_rate else 1.0)
         link_sampling = drawing.rate_sampling_for(most_links, point.links if by_rate and links else 1.0)
         empty = drawing.empty_row_index(n)
@@ -296,7 +309,7 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
                 if by_rate:
                     drawing.draw_links_by_rate(key, group, n, link_sampling, own.numbers, works, workspace)
                 else:
-                    drawing.draw_links(key, group, n, k, own.numbers, works, workspace)
+                    drawing.draw_links(key, group, n, faulty_links, own.numbers, works, workspace)
             fill_verdict(alive, works, links, own)
             if examined and is_surely_connected(alive, n, f):
                 set_connected_verdict(cube)
@@ -304,12 +317,7 @@ def survival_kernel(step: Any, slots: Any, *, by_rate: bool, links: bool, varian
                 fill_verdict(alive, works, links, cube)
             for word in range(8):
                 valid[word] = valid_lanes(group + 64 * word, 1, 64, first, stop)
-            for i in range(0, list_disconnected_lanes(sample, own, cube), 8):
-                lane = simd.load(sample.lanes, i)
-                s, t = draw_pairs(key, group, n, by_rate, lane, workspace.place, alive)
-                record_pair_verdict(s, t, lane, sample, links, own)
-                if not same:
-                    record_pair_verdict(s, t, lane, sample, links, cube)
+            decide_pairs(key, group, n, by_rate, workspace.place, sample, links, own, cube, same)
             _count_verdicts(valid, own, cube, compared, tally)
 
     return survival

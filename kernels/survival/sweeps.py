@@ -31,7 +31,6 @@ _2 = np.uint64(2)
 _VERDICTS = 5
 CONNECTED, NO_ISOLATED, EXTRA_1, PAIR_CONNECTED, TWO_SURVIVORS = range(_VERDICTS)
 
-
 #: Up to this number of nodes, isolated nodes are searched without a test whether lanes are left, because usually there are some.
 _UNCHECKED_NODES = 256
 
@@ -50,49 +49,49 @@ class Sweeps(NamedTuple):
     links: I64  #: number of links, 0 if none fail
     paired: bool  #: whether each link of the hypercube has its name and number in the network too, so that they fail together
     listed: Ints  #: nodes that are not reached in all lanes
-    left: (
-        Words  #: rows of the lanes left to reach, in the order of ``listed``; without lanes where the node is isolated
-    )
+    #: rows of the lanes left to reach, in the order of ``listed``; without lanes where the node is isolated
+    left: Words
     reached: Words  #: rows of the lanes in which a node is in the seed's component
-    verdict: Words  #: five vectors
-    seen: Words  #: a bitmask of nodes
+    verdict: Words  #: one row for each of CONNECTED .. TWO_SURVIVORS
+    seen: Words  #: scratch: a bitmask of nodes, empty between searches
 
 
 @scratch
 def prepare_table(table, n, links):
     """Return the ``Sweeps`` of the network of a table, whose links fail unless ``links`` is 0."""
-    numbers, many = np.empty((0, 0), np.int32), np.int64(0)
+    numbers, link_count = np.empty((0, 0), np.int32), np.int64(0)
     if links:
-        numbers, many = number_links(table, n)
-    return prepare_numbered(table, n, numbers, many)
+        numbers, link_count = number_links(table, n)
+    return prepare_numbered(table, n, numbers, link_count)
 
 
 @scratch
-def prepare_numbered(table, n, numbers, many):
-    """Return the ``Sweeps`` of the network of a table, whose links fail by their ``numbers``, below ``many``, or not at all.
+def prepare_numbered(table, n, numbers, link_count):
+    """Return the ``Sweeps`` of the network of a table, whose links fail by their ``numbers``, or not at all.
 
     Column d of the table has the neighbours in slot d, or the node itself if it has no link there.  In a matched network slot d
-    flips bit d (``cube/link_numbers.py``).  ``half`` is 0 for the earlier neighbours of a node and 1 for the later ones.
+    flips bit d (``cube/link_numbers.py``).  The numbers are below ``link_count``, which is 0 if no links fail.  ``half`` is 0
+    for the earlier neighbours of a node and 1 for the later ones.
     """
     nodes, slots = table.shape
-    none = drawing.empty_row_index(n)
+    none = drawing.empty_row_index(n)  # stands for no neighbour
     begin = np.zeros(nodes + 1, np.uint64)
     later = np.zeros(nodes, np.uint64)
     near = np.full(nodes * (slots + 2), 8 * none, np.uint32)
-    over = np.zeros(near.size if many else 0, np.uint32)
+    over = np.zeros(near.size if link_count else 0, np.uint32)
     matched = is_matched(table, n)
     at = np.int64(0)
     for v in range(nodes):
         begin[v] = at
         for half in range(2):
             if half:
-                at = (at + 1) & ~1
+                at = (at + 1) & ~1  # to an even number
                 later[v] = at
             for d in range(slots):
                 w = np.int64(table[v, d])
                 if w != v and (w > v) == (half == 1):
                     near[at] = 8 * w
-                    if many:
+                    if link_count:
                         over[at] = 8 * numbers[v if names_link(v, w, d, matched) else w, d]
                     at += 1
         at = (at + 1) & ~1
@@ -103,9 +102,9 @@ def prepare_numbered(table, n, numbers, many):
         begin,
         later,
         near[:at],
-        over[: at if many else 0],
+        over[: at if link_count else 0],
         numbers,
-        many,
+        link_count,
         matched or contains_hypercube(table, n),
         np.empty(nodes, np.int64),
         drawing.rows_for(nodes),
@@ -196,7 +195,7 @@ def _sweep_nodes(alive, works, links, net, begin):
         simd.store(net.reached, 8 * v, x)
         at -= 1
         net.listed[at] = v
-        at += np.int64(_is_empty(x ^ a))
+        at += np.int64(_is_empty(x ^ a))  # a node that is reached is not kept
     return at
 
 
@@ -207,21 +206,21 @@ def _drop_isolated_nodes(alive, works, links, net, begin):
     Lanes in which the node is isolated are not left to reach.  Returns the lanes with an isolated node, the lanes in which the
     sweep reached a node, and the number of nodes listed.
     """
-    isolated = some = simd.splat(ZERO)
+    isolated = newly_reached = simd.splat(ZERO)
     stop = np.int64(0)
     for k in range(begin, net.listed.size):
         v = net.listed[k]
         a, old = simd.load(alive, 8 * v), simd.load(net.reached, 8 * v)
         left = a & ~old
         new = left & _marked_neighbour_lanes(net.reached, works, links, net, net.begin[v], net.later[v])
-        some = some | new
+        newly_reached = newly_reached | new
         simd.store(net.reached, 8 * v, old | new)
         left = left ^ new
         if net.later.size <= _UNCHECKED_NODES or not _is_empty(left):
             lonely = left & ~_marked_neighbour_lanes(alive, works, links, net, net.begin[v], net.begin[v + 1])
             isolated = isolated | lonely
             stop = _append_node(v, left ^ lonely, stop, np.int64(1), net)
-    return isolated, some, stop
+    return isolated, newly_reached, stop
 
 
 @block
@@ -232,24 +231,24 @@ def _sweep_until_stable(alive, works, links, net, begin):
     and each leaves in the list, from ``first`` to ``stop``, the nodes with lanes left to reach.  A sweep upwards tests earlier
     neighbours only, because later ones have not changed since the sweep downwards before it, and vice versa.
     """
-    isolated, some, stop = _drop_isolated_nodes(alive, works, links, net, begin)
+    isolated, newly_reached, stop = _drop_isolated_nodes(alive, works, links, net, begin)
     first = np.int64(0)
     step = np.int64(-1)
-    while first < stop and not _is_empty(some):
-        some = simd.splat(ZERO)
-        at = to = first if step > 0 else stop - 1
+    while first < stop and not _is_empty(newly_reached):
+        newly_reached = simd.splat(ZERO)
+        at = kept = first if step > 0 else stop - 1  # the next node to sweep, and the next free place for one
         for _ in range(stop - first):
             v, left = net.listed[at], simd.load(net.left, 8 * at)
             begin_near, stop_near = (net.begin[v], net.later[v]) if step > 0 else (net.later[v], net.begin[v + 1])
             new = left & _marked_neighbour_lanes(net.reached, works, links, net, begin_near, stop_near)
-            some = some | new
+            newly_reached = newly_reached | new
             simd.store(net.reached, 8 * v, new | simd.load(net.reached, 8 * v))
-            to = _append_node(v, left ^ new, to, step, net)
+            kept = _append_node(v, left ^ new, kept, step, net)
             at += step
         if step > 0:
-            stop = to
+            stop = kept
         else:
-            first = to + 1
+            first = kept + 1
         step = -step
     disconnected = simd.splat(ZERO)
     for k in range(first, stop):
@@ -268,8 +267,9 @@ def _append_node(v, left, at, step, net):
 @block
 def fill_verdict(alive, works, links, net):
     """Fill ``verdict`` for the faults of a group; ``PAIR_CONNECTED`` only in lanes with all nonfaulty nodes connected."""
-    i, one, two = _find_seeds(alive, works, links, net)
-    isolated, disconnected = _sweep_until_stable(alive, works, links, net, _sweep_nodes(alive, works, links, net, i))
+    begin, one, two = _find_seeds(alive, works, links, net)
+    first = _sweep_nodes(alive, works, links, net, begin)
+    isolated, disconnected = _sweep_until_stable(alive, works, links, net, first)
     full = simd.splat(ALL_BITS)
     disconnected = disconnected & two
     simd.store(net.verdict, 8 * CONNECTED, one & ~disconnected)
@@ -304,10 +304,10 @@ def is_surely_connected(alive, n, f):
     found = full = simd.splat(ALL_BITS)
     for v in range(np.int64(1) << n):
         a, b, c = simd.load(alive, 8 * (v ^ 1)), simd.load(alive, 8 * (v ^ 2)), simd.load(alive, 8 * (v ^ 4))
-        near = simd.bit_or3(a, b, c)
+        near = simd.bit_or3(a, b, c)  # one of three neighbours
         if f > 2 * n - 3:
             d, e, g = simd.load(alive, 8 * (v ^ 8)), simd.load(alive, 8 * (v ^ 16)), simd.load(alive, 8 * (v ^ 32))
-            both = near & simd.bit_or3(d, e, g)
+            both = near & simd.bit_or3(d, e, g)  # two of six: one of each three, or two of three
             near = simd.bit_or3(both, simd.majority(a, b, c), simd.majority(d, e, g))
         found = found & near
     return _is_empty(full & ~found)

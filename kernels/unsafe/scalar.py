@@ -145,6 +145,19 @@ def _step_states(x):
     return x | two
 
 
+@block
+def _run_sixteen_sets(x):
+    """Return the last states of 16 copies of Q_5, and in how many rounds each has changed."""
+    rounds = simd.splat_like(x, 0)
+    while True:
+        new = _step_states(x)
+        changed = new != x
+        if simd.bits(changed) == bits.ZERO:
+            return x, rounds
+        rounds = simd.select(changed, rounds + simd.splat_like(x, 1), rounds)
+        x = new
+
+
 @kernel("void(int64, uint64, uint64[::1], int64[::1])")
 def count_sets(n, near, far, counts):
     """Count the fault sets whose nodes 0, 1, 2, 4, 8, 16 are exactly ``near``, by faults, unsafe nodes and rounds.
@@ -171,30 +184,22 @@ def count_sets(n, near, far, counts):
     memory increment that each set takes.
     """
     lanes = simd.load(_IN_LANES, 0)
-    size, unsafe = np.uint64(COUNTS_SHAPE[1] * COUNTS_SHAPE[2]), np.uint64(COUNTS_SHAPE[2])
+    fault_stride, unsafe_stride = np.uint64(COUNTS_SHAPE[1] * COUNTS_SHAPE[2]), np.uint64(COUNTS_SHAPE[2])
     index = np.empty(16, np.uint32)
     whole = np.uint64(0xFFFFFFFF) >> np.uint64(32 - (1 << n))
     used = np.int64(0)  # number of lanes whose nodes are in Q_n
-    while used < 16 and np.uint64(_IN_LANES[used]) & ~whole == np.uint64(0):
+    while used < 16 and np.uint64(_IN_LANES[used]) & ~whole == bits.ZERO:
         used += 1
     subset = far[0]
     while True:
         faulty = lanes | simd.splat_like(lanes, near | subset)
-        x = faulty
-        rounds = simd.splat_like(x, 0)
-        while True:
-            new = _step_states(x)
-            changed = new != x
-            if simd.bits(changed) == np.uint64(0):
-                break
-            rounds = simd.select(changed, rounds + simd.splat_like(x, 1), rounds)
-            x = new
+        closed, rounds = _run_sixteen_sets(faulty)
         f = simd.popcount(faulty)
-        marked = simd.popcount(x) - f
-        place = (f * simd.splat_like(f, size)) + ((marked * simd.splat_like(f, unsafe)) + rounds)
+        unsafe = simd.popcount(closed) - f
+        place = (f * simd.splat_like(f, fault_stride)) + ((unsafe * simd.splat_like(f, unsafe_stride)) + rounds)
         simd.store(index, 0, place)
         for lane in range(used):
             counts[index[lane]] += 1
-        if subset == np.uint64(0):
+        if subset == bits.ZERO:
             return
-        subset = (subset - np.uint64(1)) & far[0]
+        subset = (subset - bits.ONE) & far[0]  # the next smaller subset of ``far``

@@ -173,7 +173,7 @@ def _sort_nodes(nodes, count):
 @block
 def _send_multicast(scratch, i, first, stop, cut, copies):
     """Add the messages of source i to its destinations ``first .. stop - 1``."""
-    nodes, s = scratch.ends.nodes[i][first:stop], scratch.ends.sources[i]
+    nodes, s = scratch.ends.destinations[i][first:stop], scratch.ends.sources[i]
     set_wanted(scratch.net, nodes, cut)
     add_multicast(scratch.traffic, scratch.net, supernode_label(s, cut), supernode_place(s, cut), cut.n, copies)
     clear_wanted(scratch.net, nodes, cut)
@@ -195,7 +195,7 @@ def wormhole_trial(key, t, params, scratch, tally):
     faults, ends = scratch.faults, scratch.ends
     draw_multicasts(key, t, n, destinations, faults, ends)
     for i in range(ends.sources.size):
-        _sort_nodes(ends.nodes[i], destinations)
+        _sort_nodes(ends.destinations[i], destinations)
     lo, hi, _ = search_listed(faults, n)
     if lo < 0:
         return

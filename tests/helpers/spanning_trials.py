@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import Counter
 
@@ -19,6 +20,18 @@ BROADCAST_STUDY = registry.study("edst-broadcast")
 
 
 NUMBER_STUDY = registry.study("edge-disjoint-trees")
+
+#: Trials (key, t, n, d) of ``edst-broadcast`` whose ends are compared with the recipe.
+END_TRIALS = [
+    (0x5EED0123456789AB, t, n, d)
+    for n, d, t in itertools.product((2, 3, 7, 12), (0, 1, 2, 5, 12), (0, 1, 2**33 + 5))
+    if d <= n
+]
+
+
+def list_ends():
+    """The source and the faulty node of each of these trials, by the kernel; a tally does not depend on them."""
+    return [sample_edst_broadcast(*trial) for trial in END_TRIALS]
 
 
 def count_flows(cube):

@@ -48,6 +48,7 @@ FURTHER_POINTS = (
     ("broadcast", (1, 1, 0), "scalar.BROADCAST_SINGLE", 3),  # the fault and the source are all nodes
     ("broadcast", (4, 2, 1), "scalar.BROADCAST_SINGLE", 40),  # one faulty link, and faults for registers
     ("dualcube-routing", (1, 0.9), "scalar.TRIALS", 5),  # trials without two nonfaulty nodes, which are discarded
+    ("spanning", (), "spanning_trials.list_ends", 0),  # neither source nor faulty node is in a tally
     ("edst-broadcast", (3, 2, 4), "scalar.EDST_BROADCAST_SINGLE", 10),  # the trees have packets of different numbers
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
