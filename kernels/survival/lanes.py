@@ -180,7 +180,7 @@ def _list_disconnected_lanes(sample, own, cube):
     return count
 
 
-@block
+@block(always=True)
 def decide_pairs(key, group, n, by_rate, places, sample, links, own, other, same):
     """Set the verdict PAIR_CONNECTED of a network in disconnected lanes, and of the ``other`` one unless it is the ``same``.
 
