@@ -75,7 +75,25 @@ def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[st
     order = sorted(names, key=lambda name: known[name].degree(n))
     rows = [[str(known[x].degree(n)), x, *(column[x] for column in columns)] for x in order]
     table = _markdown(["degree", "network", *faults], rows)
-    return table + _expected_misses(len(rows) * len(columns)) if difference else table
+    if difference:
+        return table + _expected_misses(len(rows) * len(columns))
+    trials = {x: [_trials(results, network=x, n=n, **chosen(known[x])) for chosen in faults.values()] for x in order}
+    return table + _trials_table(trials, faults)
+
+
+def _trials(results: fc.Results, **point: Any) -> int:
+    """Number of trials of the one point with these values."""
+    (tally,) = (tally for _, tally in results.sel(**point))
+    return tally.trials
+
+
+def _trials_table(trials: dict[str, list[int]], faults: Iterable[str]) -> str:
+    """A table below one whose rows have different numbers of trials: a row for all networks with the same numbers."""
+    rows: dict[tuple[int, ...], list[str]] = {}
+    for name, numbers in trials.items():
+        rows.setdefault(tuple(numbers), []).append(name)
+    cells = [[", ".join(names), *(f"{number:,}" for number in numbers)] for numbers, names in rows.items()]
+    return "\nThe numbers of trials:\n\n" + _markdown(["network", *faults], cells)
 
 
 def difference_texts(estimates: Sequence[Estimate]) -> list[str]:
