@@ -17,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,29 @@ def _rules(statistic: str) -> str:
             texts = estimate_texts(found)
             rows.append([rule.upper(), *(t if e.value == e.value else "" for t, e in zip(texts, found, strict=True))])
     return _markdown(["rule", *(f"f = {f}" for f in FAULTS)], rows)
+
+
+def delivery_limits(rule: str, least: float = 0.99) -> tuple[int | None, int | None]:
+    """In Q_10: the most faulty nodes up to which a rule surely delivers this fraction, and the fewest from which it does not.
+
+    Both are among the measured numbers of faulty nodes; None where all of these, or none, deliver as much.
+    """
+    found = {}
+    for name in ("routing-rules", "routing-rules-heavy"):
+        results = load_results(name).sel(n=10)
+        found |= {int(point["f"]): results.estimate(f"{rule}_delivered", **point) for point, _ in results}
+    numbers = sorted(found)
+    enough = list(takewhile(lambda f: found[f].low >= least, numbers))
+    few = list(takewhile(lambda f: found[f].high < least, reversed(numbers)))
+    return (enough[-1] if enough else None), (few[-1] if few else None)
+
+
+def _delivery_limits() -> str:
+    """A row for each rule: up to which number of faulty nodes it delivers 99%, and from which it does not."""
+    rows = [
+        [rule.upper(), *("none measured" if f is None else str(f) for f in delivery_limits(rule))] for rule in RULES
+    ]
+    return _markdown(["rule", "at least 99% arrive up to f =", "fewer than 99% arrive from f ="], rows)
 
 
 def _status(statistic: str) -> str:
@@ -541,6 +564,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
     "rules-delivered": lambda: _rules("delivered"),
+    "rules-99": _delivery_limits,
     "rules-at-hamming": lambda: _rules("at_hamming"),
     "rules-extra": lambda: _rules("extra_links"),
     "rules-refused": lambda: _rules("refused"),
