@@ -141,7 +141,8 @@ def _join_characters(text: Element) -> None:
 
     def kind(at: tuple[int, Element]) -> tuple[Any, ...]:
         number, character = at
-        joins = "!" <= (sign := character.text or "") <= "\uffff" and not unicodedata.combining(sign)
+        sign = character.text or ""  # matplotlib before 3.10 writes several into one text
+        joins = len(sign) == 1 and "!" <= sign <= "\uffff" and not unicodedata.combining(sign)
         return character.get("y"), character.get("style"), None if joins else number
 
     visible = [character for character in text if (character.text or "").strip()]

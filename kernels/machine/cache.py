@@ -51,13 +51,14 @@ from .target import keep_code_features, read_target
 CODE_SETTINGS = (
     *("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "DEBUG_JIT", "DEBUG_NRT", "EXTEND_VARIABLE_LIFETIMES", "FULL_TRACEBACKS"),
     *("LLVM_REFPRUNE_FLAGS", "LLVM_REFPRUNE_PASS", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML"),
+    "USE_LEGACY_TYPE_SYSTEM",  # of some versions
 )
 
 
 def build_cache_tag() -> str:
     """Return the name of the cache folder: a hash of versions and numba's settings (however they were set), and the processor."""
     numba.config.reload_config()  # the environment may have changed since numba was imported; the compiler reads it again, too
-    settings = [(name, repr(getattr(numba.config, name, None))) for name in CODE_SETTINGS]
+    settings = [(name, repr(getattr(numba.config, name))) for name in CODE_SETTINGS if hasattr(numba.config, name)]
     cpu, features = read_target()
     whole = (llvmlite.__version__, np.__version__, keep_code_features(features), settings)
     digest = hashlib.sha256(repr(whole).encode(errors="surrogatepass")).hexdigest()[:16]

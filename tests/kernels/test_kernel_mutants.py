@@ -48,6 +48,7 @@ FURTHER_POINTS = (
     ("broadcast", (1, 1, 0), "scalar.BROADCAST_SINGLE", 3),  # the fault and the source are all nodes
     ("broadcast", (4, 2, 1), "scalar.BROADCAST_SINGLE", 40),  # one faulty link, and faults for registers
     ("dualcube-routing", (1, 0.9), "scalar.TRIALS", 5),  # trials without two nonfaulty nodes, which are discarded
+    ("edst-broadcast", (3, 2, 4), "scalar.EDST_BROADCAST_SINGLE", 10),  # the trees have packets of different numbers
     ("edge-disjoint-trees", (7, 49, 28), "scalar.EDGE_DISJOINT_TREES_SINGLE", 5),  # a flow to a node above the 64th
     ("edge-disjoint-trees", (7, 67, 3), "scalar.EDGE_DISJOINT_TREES_SINGLE", 3),  # a flow across dimension 6
     ("find-tree", (4, 4, 0), "lanes.find_tree_lanes", 8000),
@@ -83,6 +84,7 @@ FURTHER_POINTS = (
     ),  # messages that safety levels deliver by a detour
     ("routing-rules", (8, 6, 0), "lanes.ROUTING_RULES_LANES_16", 600),  # close faults of which one is on the first path
     ("safety-status", (5, 6, 0), "status.SAFETY_STATUS_SINGLE", 20),  # no faulty link, so that safe nodes are marked
+    ("two-partition", (12, 64), "bitmap.two_partition_marked", 60),  # pairs in each vector of the cube
     ("two-partition", (60, 222), "lanes.TWO_PARTITION_LANES_32", 30),  # trial 21 has a pair for the search in Q_60
     ("unsafe-fraction", (13, 150), "lanes.LANES_16", 3),  # a subcube of more than twelve dimensions
     ("unsafe-rare", (16, 40), "planting.PLANTED_TRIALS", 10),  # more labels than a vector holds
@@ -92,6 +94,12 @@ FURTHER_POINTS = (
 
 #: Mutants that always count alike, with the reason.
 EQUIVALENT = {
+    "broadcasting.descent.descent_for: return Descent(np.zeros(5, np.int64), np.zeros(waiting, np.uint64),"
+    " np.zeros(waiting, np.uint64), np.zeros(waiting, np.int64), np.zeros(waiting, np.int64), np.zeros(waiting, np.int64),"
+    " np.zeros(capacity, np.uint64), np.zeros(capacity, np.uint64), np.zeros(64, np.int64))"
+    " -> return Descent(np.zeros(6, np.int64), np.zeros(waiting, np.uint64), np.zeros(waiting, np.uint64),"
+    " np.zeros(waiting, np.int64), np.zeros(waiting, np.int64), np.zeros(waiting, np.int64), np.zeros(capacity, np.uint64),"
+    " np.zeros(capacity, np.uint64), np.zeros(64, np.int64))": "of the six counters of the mutant five are used",
     "gathering.flow.count_stranded: for i in range(count - 1, -1, -1) -> for i in range(count - 1, -1, -2)": (
         "the mutant counts fewer nodes as joined, so that it only searches the cube more often"
     ),

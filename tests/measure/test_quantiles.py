@@ -45,9 +45,10 @@ def test_ranks_are_the_narrowest_whose_two_errors_are_at_most_2_5_percent(percen
 
 
 def test_ranks_of_very_many_trials():
-    low, high = quantile_ranks(2**60, 50)
-    assert 2**59 - low == pytest.approx(0.98 * 2**30, rel=1e-3)
-    assert high - 2**59 == pytest.approx(0.98 * 2**30, rel=1e-3)
+    """More would take a core a century; from 2^52 on the incomplete beta function of SciPy before 1.16 is wrong."""
+    low, high = quantile_ranks(2**44, 50)
+    assert 2**43 - low == pytest.approx(0.98 * 2**22, rel=1e-3)
+    assert high - 2**43 == pytest.approx(0.98 * 2**22, rel=1e-3)
 
 
 @pytest.mark.parametrize("probabilities", [(50, 30, 20), (94, 5, 1), (5, 90, 5), (0, 0, 100)])
