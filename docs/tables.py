@@ -342,7 +342,8 @@ def _speed() -> str:
         [name, f"{_round(some[0][1]):,}", "; ".join(f"{base}: {_round(ours / other):,}" for base, ours, other in some)]
         for name, some in found.items()
     ]
-    head = f"CPU time of one core of an {record['processor']}, {record['date']}, commit {record['commit']}, three significant figures:\n\n"
+    head = f"CPU time of one core of an {record['processor']}, {record['date']}, commit {record['commit']}, "
+    head += "three significant figures:\n\n"
     return head + _markdown(["benchmark", "trials per second", "times as fast as"], rows)
 
 

@@ -248,7 +248,8 @@ APPENDIX = "Appendix: statements added by fastcube"
 
 #: How to read an entry.
 GUIDE = (
-    "There is one entry per fact, and it begins with the verdict. Refuted facts come first on each page, and misprints last. Statements are in our own words, and square brackets hold "
+    "There is one entry per fact, and it begins with the verdict. Refuted facts come first on each page, and misprints last. "
+    "Statements are in our own words, and square brackets hold "
     "additions of our interpretation. The appendix holds statements that fastcube added: corrections, cases of a vague remark, "
     "and statements about an algorithm that the paper does not give. A counterexample is a few lines of Python in the names of "
     "`import fastcube as fc`, with the value of the last line; it is the smallest one found. `fastcube claims PAPER ID` decides "
