@@ -219,8 +219,10 @@ dualcube_beside_its_reference() { .venv/bin/python benchmarks/dualcube_twin.py; 
 # A report, which requires nothing: points at which another kernel is faster than the chosen one, with this processor's vectors
 # and without AVX-512.
 slow_choices_of_kernels() {
+  NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES="" .venv/bin/python benchmarks/dispatch.py > "$place/without_avx512" &
   .venv/bin/python benchmarks/dispatch.py
-  NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES="" .venv/bin/python benchmarks/dispatch.py
+  wait $!
+  cat "$place/without_avx512"
 }
 
 # The same commit built again, at another time and in another folder.

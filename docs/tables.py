@@ -17,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,25 @@ def _networks(name: str, n: int, faults: dict[str, Callable[[fc.Family], dict[st
     order = sorted(names, key=lambda name: known[name].degree(n))
     rows = [[str(known[x].degree(n)), x, *(column[x] for column in columns)] for x in order]
     table = _markdown(["degree", "network", *faults], rows)
-    return table + _expected_misses(len(rows) * len(columns)) if difference else table
+    if difference:
+        return table + _expected_misses(len(rows) * len(columns))
+    trials = {x: [_trials(results, network=x, n=n, **chosen(known[x])) for chosen in faults.values()] for x in order}
+    return table + _trials_table(trials, faults)
+
+
+def _trials(results: fc.Results, **point: Any) -> int:
+    """Number of trials of the one point with these values."""
+    (tally,) = (tally for _, tally in results.sel(**point))
+    return tally.trials
+
+
+def _trials_table(trials: dict[str, list[int]], faults: Iterable[str]) -> str:
+    """A table below one whose rows have different numbers of trials: a row for all networks with the same numbers."""
+    rows: dict[tuple[int, ...], list[str]] = {}
+    for name, numbers in trials.items():
+        rows.setdefault(tuple(numbers), []).append(name)
+    cells = [[", ".join(names), *(f"{number:,}" for number in numbers)] for numbers, names in rows.items()]
+    return "\nThe numbers of trials:\n\n" + _markdown(["network", *faults], cells)
 
 
 def difference_texts(estimates: Sequence[Estimate]) -> list[str]:
@@ -112,6 +130,29 @@ def _rules(statistic: str) -> str:
             texts = estimate_texts(found)
             rows.append([rule.upper(), *(t if e.value == e.value else "" for t, e in zip(texts, found, strict=True))])
     return _markdown(["rule", *(f"f = {f}" for f in FAULTS)], rows)
+
+
+def delivery_limits(rule: str, least: float = 0.99) -> tuple[int | None, int | None]:
+    """In Q_10: the most faulty nodes up to which a rule surely delivers this fraction, and the fewest from which it does not.
+
+    Both are among the measured numbers of faulty nodes; None where all of these, or none, deliver as much.
+    """
+    found = {}
+    for name in ("routing-rules", "routing-rules-heavy"):
+        results = load_results(name).sel(n=10)
+        found |= {int(point["f"]): results.estimate(f"{rule}_delivered", **point) for point, _ in results}
+    numbers = sorted(found)
+    enough = list(takewhile(lambda f: found[f].low >= least, numbers))
+    few = list(takewhile(lambda f: found[f].high < least, reversed(numbers)))
+    return (enough[-1] if enough else None), (few[-1] if few else None)
+
+
+def _delivery_limits() -> str:
+    """A row for each rule: up to which number of faulty nodes it delivers 99%, and from which it does not."""
+    rows = [
+        [rule.upper(), *("none measured" if f is None else str(f) for f in delivery_limits(rule))] for rule in RULES
+    ]
+    return _markdown(["rule", "at least 99% arrive up to f =", "fewer than 99% arrive from f ="], rows)
 
 
 def _status(statistic: str) -> str:
@@ -301,7 +342,8 @@ def _speed() -> str:
         [name, f"{_round(some[0][1]):,}", "; ".join(f"{base}: {_round(ours / other):,}" for base, ours, other in some)]
         for name, some in found.items()
     ]
-    head = f"CPU time of one core of an {record['processor']}, {record['date']}, commit {record['commit']}, three significant figures:\n\n"
+    head = f"CPU time of one core of an {record['processor']}, {record['date']}, commit {record['commit']}, "
+    head += "three significant figures:\n\n"
     return head + _markdown(["benchmark", "trials per second", "times as fast as"], rows)
 
 
@@ -523,6 +565,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "lifetimes-links": lambda: _lifetimes("hitting-ranking", "links"),
     "lifetimes-nodes": lambda: _lifetimes("hitting-nodes", "nodes"),
     "rules-delivered": lambda: _rules("delivered"),
+    "rules-99": _delivery_limits,
     "rules-at-hamming": lambda: _rules("at_hamming"),
     "rules-extra": lambda: _rules("extra_links"),
     "rules-refused": lambda: _rules("refused"),

@@ -156,12 +156,24 @@ def _paragraph(text: str, indent: str = "") -> str:
     return "\n".join(indent + _OPENING.sub(r"\1\\\2", line) for line in lines)
 
 
+#: Outcomes in the order of their entries: refutations are findings about a paper, whereas misprints may be our transcription's.
+_ORDER = ("refuted", "unreproduced", "depends", "misprint")
+
+
 def group_by_fact(reports: Iterable[Report], added: bool) -> dict[str, list[Report]]:
-    """Return the papers' claims by fact, or those that were ``added``, in the order of each fact's first claim."""
+    """Return the papers' claims by fact, or those that were ``added``: refutations first, misprints after them.
+
+    Facts with equal outcomes keep the order of their first claims.
+    """
     out: dict[str, list[Report]] = {}
     for report in reports:
         out.setdefault(report["fact"], []).append(report)
-    return {fact: claims for fact, claims in out.items() if claims[0]["added"] == added}
+    facts = [(fact, claims) for fact, claims in out.items() if claims[0]["added"] == added]
+    return dict(sorted(facts, key=lambda entry: _position(entry[1][0]["outcome"])))
+
+
+def _position(outcome: str) -> int:
+    return _ORDER.index(outcome) if outcome in _ORDER else len(_ORDER)
 
 
 def _verdict(report: Report) -> str:
@@ -236,7 +248,8 @@ APPENDIX = "Appendix: statements added by fastcube"
 
 #: How to read an entry.
 GUIDE = (
-    "There is one entry per fact, and it begins with the verdict. Statements are in our own words, and square brackets hold "
+    "There is one entry per fact, and it begins with the verdict. Refuted facts come first on each page, and misprints last. "
+    "Statements are in our own words, and square brackets hold "
     "additions of our interpretation. The appendix holds statements that fastcube added: corrections, cases of a vague remark, "
     "and statements about an algorithm that the paper does not give. A counterexample is a few lines of Python in the names of "
     "`import fastcube as fc`, with the value of the last line; it is the smallest one found. `fastcube claims PAPER ID` decides "

@@ -87,6 +87,25 @@ def test_every_fact_has_a_heading_one_entry_and_one_row(pages):
         assert len(re.findall(rf"\]\(\w+\.md#{label}\) \|", pages["index"])) == 1
 
 
+def test_refutations_come_before_misprints(pages):
+    """On the pages, in the tables of the index, and in the document that the command prints."""
+    document = markdown(REPORTS, ",".join(SHOWN))
+    places: dict[tuple[str, bool], dict[str, list[tuple[int, int, int]]]] = {}
+    for (paper, fact), report in first_claims().items():
+        label, page = f"errata-{paper}-{fact}".replace("_", "-"), pages["appendix" if report["added"] else paper]
+        found = (
+            page.index(f'id="{label}"'),
+            pages["index"].index(f"#{label})"),
+            document.index(f"### {paper} `{fact}`:"),
+        )
+        places.setdefault((paper, report["added"]), {}).setdefault(report["outcome"], []).append(found)
+    both = [some for some in places.values() if {"refuted", "misprint"} <= some.keys()]
+    assert len(both) > 2
+    for some in both:
+        refuted, printed = (list(zip(*some[outcome], strict=True)) for outcome in ("refuted", "misprint"))
+        assert all(max(first) < min(then) for first, then in zip(refuted, printed, strict=True))
+
+
 def test_an_entry_begins_with_its_verdict_and_has_lines_without_lambda():
     for report in first_claims().values():
         first, statement, *rest = verdicts.entry_paragraphs([report])

@@ -33,7 +33,7 @@ COMMANDS = {
     "lifetime": "Print how long a network stays connected if its nodes or links have random lives.",
     "diff": "Compare two results files of one study.",
     "merge": "Add results of disjoint trials, exactly.",
-    "status": "Show the trials done and missing, and the shards to resubmit.",
+    "status": "Show the trials done and missing, and the tasks to resubmit.",
     "replay": "Show one trial in full.",
     "faults": "Write the fault sets of trials as CSV.",
     "evaluate": "Run a study's algorithm on fault sets from CSV.",

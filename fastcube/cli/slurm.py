@@ -203,6 +203,7 @@ def _array_values(given: dict[str, Any], outputs: list[str], measured: list[Meas
     return {
         "array": str(array),
         "tasks": str(tasks),
+        "shared": "" if tasks == array else f" --tasks {tasks}",
         "each": "one task each" if tasks == array else count_text(tasks, "task"),
         "again": ",".join(map(str, sorted({tasks // 2, tasks - 1}))),
         "last_task": str(tasks - 1),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import plain_text
+from ..errors import ParameterError, check_range, plain_text
 from ..results.provenance import PROGRAMS, record_entry, remove_force
 from . import completion, options
 
@@ -88,9 +88,15 @@ def _keep_shard(name: str | Path, part: FileContents) -> Results:
 @click.option(
     "--unchecked", is_flag=True, help="Skip the checksum test, for a file that another program has rewritten."
 )
+@click.option(
+    "--tasks",
+    type=int,
+    metavar="K",
+    help="Number of tasks that share the shards, as in slurm; by default one per shard.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_options: Any) -> int:
-    """Show the trials done, wanted and missing and the interval reached at each point, and the shards to resubmit.
+def command(files: tuple[str, ...], as_json: bool, unchecked: bool, tasks: int | None, **goal_options: Any) -> int:
+    """Show the trials done, wanted and missing and the interval reached at each point, and the tasks to resubmit.
 
     With a target (--precision, --relative, --events) also show the number of trials that would reach it.
 
@@ -98,7 +104,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
     """
     from ..measure.goal import make_goal
     from ..measure.tally import count_trials, missing_trials
-    from ..results.missing_shards import array_list, incomplete_shards
+    from ..results.missing_shards import array_list, incomplete_shards, resubmission_text, tasks_of_shards
     from ..results.parallel_sum import sum_files
     from ..results.provenance import available_cpus
     from ..results.rounding import estimate_texts
@@ -135,6 +141,10 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
             }
         )
     shards = incomplete_shards(parts, whole)
+    if tasks is not None:
+        if shards is None:
+            raise ParameterError("tasks is for shards of a job array, but the files hold none")
+        check_range("tasks", tasks, 1, shards[0])
     complete = all(
         all(_is_reached(goal, study, point, tally) for goal in goals) if row["wanted"] is None else row["missing"] == 0
         for row, (point, tally) in zip(rows, whole, strict=True)
@@ -149,7 +159,12 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
             "shards": None,
         }
         if shards is not None:
-            about["shards"] = {"count": shards[0], "resubmit": shards[1], "array": array_list(shards[1])}
+            count, again, _ = shards
+            about["shards"] = {
+                "count": count,
+                "resubmit": again,
+                "array": array_list(tasks_of_shards(again, tasks or count)),
+            }
         click.echo(json.dumps(about))
         return code
     names = [*(a.name for a in study.axes), "done", "wanted", "missing"]
@@ -166,9 +181,7 @@ def command(files: tuple[str, ...], as_json: bool, unchecked: bool, **goal_optio
         click.echo(f"left out for width, in --json: {', '.join(left_out)}")
     if shards is not None:
         count, again, _ = shards
-        click.echo(
-            f"resubmit: --array={array_list(again)} (of {count})" if again else f"all {count} shards are complete"
-        )
+        click.echo(resubmission_text(again, count, tasks) if again else f"all {count} shards are complete")
     elif any(row["wanted"] is None for row in rows):
         reached = "reached" if complete else "not reached at every point"
         click.echo(f"trials wanted depend on the target of the run, which is {reached}")

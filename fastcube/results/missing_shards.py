@@ -20,6 +20,19 @@ def array_list(tasks: Sequence[int]) -> str:
     return ",".join(str(first) if stop - first == 1 else f"{first}-{stop - 1}" for first, stop in runs)
 
 
+def tasks_of_shards(shards: Sequence[int], tasks: int) -> list[int]:
+    """Return the tasks of a job array in which these shards run, if shard I runs in task I mod ``tasks``."""
+    return sorted({shard % tasks for shard in shards})
+
+
+def resubmission_text(shards: Sequence[int], count: int, tasks: int | None = None) -> str:
+    """Return the advice which tasks of a job array to submit again, for ``tasks`` tasks or one per shard."""
+    if tasks is None or tasks == count:
+        return f"resubmit: --array={array_list(shards)} (of {count} shards, one per task)"
+    again = array_list(tasks_of_shards(shards, tasks))
+    return f"resubmit: --array={again} (of {tasks} tasks, for shards {array_list(shards)} of {count})"
+
+
 def _merged_files(history: Sequence[Any]) -> Iterator[Any]:
     """Yield the records of the merged files, and of the files that these were merged from."""
     waiting = [*history]
@@ -91,4 +104,4 @@ def missing_shards_text(results: Results) -> str:
     if found is None or not found[1]:
         return ""
     count, again, lacking = found
-    return f"trials missing: {lacking:,}; resubmit: --array={array_list(again)} (of {count})"
+    return f"trials missing: {lacking:,}; {resubmission_text(again, count)}"

@@ -222,7 +222,7 @@ def test_status_of_whole_and_shards(run, file, tmp_path):
     assert about["points"][0]["done"] == 500 and about["points"][0]["missing"] == 500
     assert about["shards"] == {"count": 4, "resubmit": [1, 3], "array": "1,3"}
     _, out, _ = run("status s0.h5 s2.h5")
-    assert "resubmit: --array=1,3 (of 4)" in out
+    assert "resubmit: --array=1,3 (of 4 shards, one per task)" in out
 
 
 def test_merge_prints_the_digest_of_the_whole(run, file):

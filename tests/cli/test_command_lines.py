@@ -70,7 +70,7 @@ LINES: dict[str, tuple[list[list[str]], dict[str, list[str] | None]]] = {
     "lifetime": ([[*FILES, "hypercube"]], {"--distribution": ["weibull:0.7", "gamma:2", "gamma", "nobody:1"],
                                            "--mean": ["5", "0", "x"],
                                            "--quantile": [".1,.5", "1", "x"], "--at": ["1,2", "-1"], **OF_NETWORK, **OF_FILE}),
-    "status": ([FILES], {**GOAL, "--unchecked": None, "--json": None}),
+    "status": ([FILES], {**GOAL, "--unchecked": None, "--json": None, "--tasks": ["1", "0", "x"]}),
     "replay": ([["toy.py", "r.h5", "nobody"]], {"--point": ["a=1,work=0", "a=1"], "--trial": ["0", "1e3"], "--seed": ["0", "7"],
                                                 "--json": None, "--draw": ["t.svg", "t.png"], **OF_FILE}),
     "slurm": ([STUDIES], {"--array": ["4", "0", "1e3"], "--time": ["10", "1:00:00", "1-0"], "--cpus": ["1"],

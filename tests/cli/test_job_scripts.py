@@ -1,5 +1,6 @@
 """Job scripts of ``slurm``."""
 
+import json
 import os
 import re
 import shlex
@@ -291,6 +292,43 @@ def test_many_shards_are_shared_by_fewer_tasks(cli):
     assert "#SBATCH --array=0-999" in script and "MaxArraySize" not in said
     assert 'shards=$(seq "$SLURM_ARRAY_TASK_ID" 1000 3999)' in script
     assert '--shard "$shard/4000" -o toy-"$shard".h5' in script
+
+
+@pytest.mark.parametrize("tasks", [5, 20])
+def test_the_tasks_that_status_names_run_each_missing_shard_once(cli, tmp_path, tasks):
+    """Shards 3 and 13 belong to one of five tasks, so neither shard numbers nor one task per missing shard would do."""
+    stand_in = write_python(tmp_path, 'echo "$*" >> calls')
+    script, _ = script_of(cli, "--array", "20", "--tasks", str(tasks), "--trials", "1000", *stand_in)
+    missing = {3, 11, 13}
+    for shard in sorted({*range(20)} - missing):
+        fc.run(fc.study(TOY_FILE), a=1, work=0, trials=1000, shard=(shard, 20), output=f"toy-{shard}.h5")
+    (advised,) = re.findall(r"^# .*`fastcube (status[^`]*)`", script, re.MULTILINE)
+    reported = cli(*advised.split(), *tmp_path.glob("toy-*.h5"))[1]
+    array = re.search(r"--array=([0-9,-]+) ", reported)[1]
+    again = [
+        task
+        for first, _, last in (x.partition("-") for x in array.split(","))
+        for task in range(int(first), int(last or first) + 1)
+    ]
+    assert again == sorted({shard % tasks for shard in missing})
+    assert json.loads(cli(*advised.split(), "--json", *tmp_path.glob("toy-*.h5"))[1])["shards"]["array"] == array
+    for task in again:
+        assert run_script(tmp_path, script, **{**TASK, "SLURM_ARRAY_TASK_ID": str(task)})[0].returncode == 0
+    shards = [int(x) for x in re.findall(r"--shard (\d+)/20", (tmp_path / "calls").read_text())]
+    assert len(shards) == len(set(shards)) and missing <= set(shards) and {x % tasks for x in shards} == set(again)
+    (tmp_path / "calls").unlink()
+    assert run_script(tmp_path, script, "merge", **TASK)[0].returncode == 0
+    assert (tmp_path / "calls").read_text().startswith(f"-P -m fastcube {advised} toy-0.h5 ")
+
+
+@pytest.mark.parametrize(("tasks", "number"), [(5, 5), (5, 13), (20, 20)])
+def test_a_task_beyond_the_array_runs_no_shard(cli, tmp_path, tasks, number):
+    """Its shards are those of another task, which would count them at the same time."""
+    stand_in = write_python(tmp_path, 'echo "$*" >> calls')
+    script, _ = script_of(cli, "--array", "20", "--tasks", str(tasks), *stand_in)
+    done, asked = run_script(tmp_path, script, **{**TASK, "SLURM_ARRAY_TASK_ID": str(number)})
+    assert (done.returncode, asked, (tmp_path / "calls").exists()) == (2, "", False)
+    assert f"tasks are 0 to {tasks - 1}, got {number}; `fastcube status" in done.stderr
 
 
 @pytest.mark.parametrize(

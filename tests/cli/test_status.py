@@ -99,7 +99,7 @@ def test_status_of_shards_says_what_to_resubmit(cli):
     shard(5, 8, 1000, a=1)  # one point of two
     code, out, _ = cli("status", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])
     assert code == 1
-    assert out.splitlines()[-1] == "resubmit: --array=2,5-6 (of 8)"
+    assert out.splitlines()[-1] == "resubmit: --array=2,5-6 (of 8 shards, one per task)"
     reported = json.loads(cli("status", "--json", *[f"{i}of8.h5" for i in (0, 1, 3, 4, 5, 7)])[1])
     assert reported["shards"] == {"count": 8, "resubmit": [2, 5, 6], "array": "2,5-6"}
     assert not reported["complete"]
@@ -114,14 +114,33 @@ def test_status_of_shards_says_what_to_resubmit(cli):
     assert cli("status", *[f"{i}of8.h5" for i in range(8)])[1].splitlines()[-1] == "all 8 shards are complete"
 
 
+def test_status_names_tasks_that_share_the_shards(cli):
+    for i in (0, 1, 2, 4, 6):
+        shard(i, 8, 1000)
+    files = [f"{i}of8.h5" for i in (0, 1, 2, 4, 6)]
+    last = cli("status", "--tasks", "4", *files)[1].splitlines()[-1]
+    assert last == "resubmit: --array=1,3 (of 4 tasks, for shards 3,5,7 of 8)"
+    assert json.loads(cli("status", "--tasks", "4", "--json", *files)[1])["shards"] == {
+        "count": 8,
+        "resubmit": [3, 5, 7],
+        "array": "1,3",
+    }
+    for tasks in (0, 9):
+        code, out, said = cli("status", "--tasks", str(tasks), *files)
+        assert (code, out, said) == (2, "", f"fastcube: tasks must be in [1, 8], got {tasks}\n")
+    fc.run(TOY, output="whole.h5", trials=10)
+    code, out, said = cli("status", "--tasks", "4", "whole.h5")
+    assert (code, out, said) == (2, "", "fastcube: tasks is for shards of a job array, but the files hold none\n")
+
+
 def test_status_sees_merged_files_and_a_coarser_partition(cli):
     for i in range(4):
         shard(i, 4, 1000)
     merge([f"{i}of4.h5" for i in range(2)]).save("half.h5")
-    assert cli("status", "half.h5", "2of4.h5")[1].splitlines()[-1] == "resubmit: --array=3 (of 4)"
+    assert cli("status", "half.h5", "2of4.h5")[1].splitlines()[-1] == "resubmit: --array=3 (of 4 shards, one per task)"
     shard(4, 8, 2000)
     files = ["half.h5", "2of4.h5", "3of4.h5", "4of8.h5"]
-    assert cli("status", *files)[1].splitlines()[-1] == "resubmit: --array=5-7 (of 8)"
+    assert cli("status", *files)[1].splitlines()[-1] == "resubmit: --array=5-7 (of 8 shards, one per task)"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +179,7 @@ def test_status_sees_which_shards_a_merged_array_lacks(cli, monkeypatch):
     merge(["0of4.h5", "2of4.h5"]).save("half.h5")
     merge(["half.h5"]).save("copy.h5")
     for file in ("half.h5", "copy.h5"):
-        assert cli("status", file)[1].splitlines()[-1] == "resubmit: --array=1,3 (of 4)"
+        assert cli("status", file)[1].splitlines()[-1] == "resubmit: --array=1,3 (of 4 shards, one per task)"
     for history in (
         [{"resources": {"merged": [{"runs": [3]}, 5], "engine": 1}, "parameters": []}],
         [],

@@ -209,7 +209,7 @@ def test_the_command_line_takes_names(tmp_path, monkeypatch, capsys):
             )[0]
             == 0
         )
-    assert "resubmit: --array=1 (of 2)" in call("status", "0.h5")[1]
+    assert "resubmit: --array=1 (of 2 shards, one per task)" in call("status", "0.h5")[1]
     assert call("merge", "0.h5", "1.h5", "-o", "all.h5")[0] == 0
     whole = fc.run("survival", network=["crossed", "folded"], n=6, f=20, links=0, trials=9000)
     assert fc.open_results("all.h5").digest() == whole.digest()

@@ -146,6 +146,70 @@ def test_networks(tables):
     assert {t.trials for p, t in unpaired if p["network"] == "balanced"} == {10**5} and "from 10⁵ trials" in page
 
 
+def test_which_networks_exist():
+    page, families = read_page("networks"), fc.network_families()
+    numbers = {n: sum(family.sizes(n) for family in families.values()) for n in range(2, 13)}
+    assert len(families) == 15 > max(numbers.values()) and "fifteen networks, but no n has all of them" in page
+    assert numbers[8] == numbers[9] == 12 and "For example, twelve exist at n = 8, and twelve at n = 9." in page
+    assert numbers[12] == 14 and "Fourteen of the fifteen networks exist at n = 12, but only these five" in page
+    needs = {
+        "twisted": (2, 1),
+        "balanced": (2, 0),
+        "hyperx-4": (2, 0),
+        "torus-8": (3, 0),
+        "hyperx-8": (3, 0),
+        "torus-16": (4, 0),
+    }
+    assert (
+        "twisted needs an odd n, balanced and hyperx-4 need an even n, torus-8 and hyperx-8 a multiple of 3, and torus-16"
+        in page
+    )
+    for name, family in families.items():
+        step, left = needs.get(name, (1, 0))
+        assert {n for n in range(5, 13) if family.sizes(n)} == {n for n in range(5, 13) if n % step == left}, name
+    absent = {n: {name for name, family in families.items() if not family.sizes(n)} for n in (8, 9)}
+    assert absent == {8: {"twisted", "torus-8", "hyperx-8"}, 9: {"balanced", "torus-16", "hyperx-4"}}
+    assert "Balanced, torus-16 and hyperx-4 do not, but twisted, torus-8 and hyperx-8 do." in page
+
+
+def test_networks_with_many_links(tables):
+    """The augmented cube beside HyperX networks: the same faults, of which one of the two survives all."""
+    page, nine = read_page("networks"), tables.load_results("survival-nine")
+    tallies = {(name, f): nine.tallies[name, 9, f, 0] for name in ("augmented", "hyperx-8") for f in (64, 128, 192)}
+    assert len({tally.ranges for tally in tallies.values()}) == 1
+    lost = {place: tally.trials - tally.counts["connected"] for place, tally in tallies.items()}
+    more = lost.pop(("augmented", 192))
+    assert not any(lost.values())
+    e = paired_difference(more, more, tallies["augmented", 192].trials)
+    width = max(e.high - e.value, e.value - e.low)
+    assert f"disconnected in {more}, so hyperx-8 is ahead by {e.value:.6f} ± {width:.6f}." in page
+    nodes = tables.load_results("hitting-nodes")
+    names = dict.fromkeys(str(point["network"]) for point, _ in nodes)
+    for n in range(4, 9):
+        have = [x for x in names if x != "hypercube" and fc.network_families()[x].sizes(n)]
+        lives = {x: nodes.estimate("lifetime_diff", network=x, failing="nodes", n=n) for x in have}
+        best, second = sorted(have, key=lambda x: lives[x].value)[:-3:-1]
+        assert (
+            best == max(have, key=lambda x: fc.network_families()[x].degree(n)) and lives[best].low > lives[second].high
+        )
+        assert best == ("hyperx-8" if n == 6 else "augmented")
+        if n == 6:
+            gain, least = lives[best].value - lives[second].value, lives[best].low - lives[second].high
+            assert f"by {gain:.4f}, and by at least {least:.4f} if both intervals hold" in page
+    assert {point["n"] for point, _ in nodes} == {4, 5, 6, 7, 8} and "No lifetimes were sampled for n > 8" in page
+
+
+def test_subtracted_rows_differ_from_the_differences(tables):
+    page, eight = read_page("networks"), tables.load_results("survival")
+    (own, its) = (eight.tallies[name, 8, 128, 0].trials for name in ("crossed", "hypercube"))
+    assert f"in all {own:,} trials of its own row, but the row of the hypercube has only the first {its:,}" in page
+    values = [
+        eight.estimate(x, network=name, n=8, f=128).value
+        for x, name in (("connected", "crossed"), ("connected", "hypercube"), ("connected_diff", "crossed"))
+    ]
+    assert abs(values[0] - values[1] - values[2]) > 0.0005
+
+
 def test_failure_domains(tables):
     page = read_page("failure-domains")
     boards, switches = (tables.load_results(f"survival-domains{x}") for x in ("", "-switches"))

@@ -11,6 +11,7 @@ import yaml
 import fastcube as fc
 from fastcube.cli import main
 from fastcube.measure.study import GENERATOR
+from fastcube.results import citing
 from fastcube.results.writing import FORMAT_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,6 +95,7 @@ def test_all_files_name_one_version(capsys):
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["keywords"] == PROJECT["keywords"]
     assert re.search(rf"^## {re.escape(version)} - ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert f"$ fastcube cite\n{citing.software()}\n```" in (ROOT / "docs" / "references.md").read_text()
 
 
 def test_the_changelog_names_all_revisions():

@@ -208,6 +208,10 @@ def test_sentences_about_rules(tables):
     for f in (5, 10, 20, 50, 100):
         assert percent("a1_delivered", f) == percent("sidetrack_delivered", f) == percent("dfs_delivered", f) == 100
         assert percent("vectors_delivered", f) >= percent("levels_delivered", f)
+    limits = {rule: tables.delivery_limits(rule) for rule in tables.RULES}
+    assert all(limits[rule][0] > 100 for rule in ("a1", "sidetrack")) and limits["dfs"] == (512, None)
+    for enough, few in limits.values():
+        assert enough is None or few is None or enough < few
     assert percent("route3_refused", 10) > 50
     assert 45 < percent("vectors_refused", 100) < percent("levels_refused", 100)
 

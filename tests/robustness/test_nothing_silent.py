@@ -165,11 +165,17 @@ def test_scripts_learn_of_missing_shards(run, tmp_path, monkeypatch):
         fc.run(TOY, a=1, trials=1000, shard=(i, 4), output=f"part-{i}.h5")
     assert run("status part-0.h5 part-1.h5 part-3.h5")[0] == 1
     code, _, said = run("merge part-0.h5 part-1.h5 part-3.h5 -o all.h5")
-    assert (code, said.splitlines()[-1].endswith("; trials missing: 250; resubmit: --array=2 (of 4)")) == (0, True)
+    assert (
+        code,
+        said.splitlines()[-1].endswith("; trials missing: 250; resubmit: --array=2 (of 4 shards, one per task)"),
+    ) == (0, True)
     code, _, said = run("show all.h5")
-    assert (code, said) == (0, "all.h5: trials missing: 250; resubmit: --array=2 (of 4)\n")
+    assert (code, said) == (0, "all.h5: trials missing: 250; resubmit: --array=2 (of 4 shards, one per task)\n")
     code, _, said = run("plot all.h5 -o all.svg")
-    assert (code, said.splitlines()[0]) == (0, "all.h5: trials missing: 250; resubmit: --array=2 (of 4)")
+    assert (code, said.splitlines()[0]) == (
+        0,
+        "all.h5: trials missing: 250; resubmit: --array=2 (of 4 shards, one per task)",
+    )
     assert run("status all.h5 --json")[0] == 1
     fc.run(TOY, a=1, trials=1000, shard=(2, 4), output="part-2.h5")
     assert run("status part-0.h5 part-1.h5 part-2.h5 part-3.h5")[0] == 0

@@ -111,7 +111,7 @@ def test_a_killed_driver_and_a_requeued_task_lose_nothing(slurm, tmp_path):
     ]
 
     status = run_fastcube("status", *shards)
-    assert "resubmit: --array=0 (of 2)" in status.stdout
+    assert "resubmit: --array=0 (of 2 shards, one per task)" in status.stdout
     again = slurm.call("sbatch", "--parsable", "--array=0", "job.sh", cwd=tmp_path).strip()
     slurm.wait(lambda: not slurm.call("squeue", "-h", "-j", again), seconds=120)
     merge = slurm.call("sbatch", "--parsable", "--array=0", "job.sh", "merge", cwd=tmp_path).strip()

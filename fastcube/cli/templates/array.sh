@@ -6,7 +6,7 @@
 #     bash THIS_FILE
 # The array alone:
 #     sbatch THIS_FILE
-# Some tasks again, as `fastcube status` advises; the partition into {{array}} shards stays:
+# Some tasks again, as `fastcube status{{shared}}` advises; the partition into {{array}} shards stays:
 #     sbatch --array={{again}} THIS_FILE
 # The merge again, once those tasks are done; Slurm cancels it if a task of the array fails:
 #     sbatch --array=0 THIS_FILE merge
@@ -33,7 +33,7 @@ case $1 in
         shopt -s nullglob
         for name in {{outputs}}; do
             shards=({{shards}})
-            {{fastcube}} status "${shards[@]}" || exit
+            {{fastcube}} status{{shared}} "${shards[@]}" || exit
             {{fastcube}} merge "${shards[@]}" -o "$name".h5 || exit
         done
         exit ;;
@@ -50,6 +50,10 @@ if [ -z "$SLURM_ARRAY_TASK_ID" ]; then  # bash THIS_FILE
     exit
 fi
 
+if [ "$SLURM_ARRAY_TASK_ID" -gt {{last_task}} ]; then  # its shards are those of another task, or there are none
+    echo "$0: tasks are 0 to {{last_task}}, got $SLURM_ARRAY_TASK_ID; \`fastcube status{{shared}}\` names those to submit again" >&2
+    exit 2
+fi
 shards=$(seq "$SLURM_ARRAY_TASK_ID" {{tasks}} {{last_shard}})
 results=()
 for shard in $shards; do results+=({{results}}); done
