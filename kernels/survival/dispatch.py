@@ -39,11 +39,11 @@ def _make_few_faults_condition(n_least: int, n_most: int) -> Callable[..., bool]
 #: Largest number of faults of Q_n for which comparing pairs of faults is the fastest, with AVX-512 or without; from Q_13 on it is
 #: wherever it serves.  Measured on an AMD EPYC (Zen 4) in November 2026, without AVX-512 compiled for AVX2.
 _MOST_FEW = {
-    True: {6: 7, 7: 10, 8: 13, 9: 20, 10: 28, 11: 43, 12: 62},
-    False: {6: 6, 7: 9, 8: 13, 9: 18, 10: 24, 11: 36, 12: 52},
+    True: {5: 5, 6: 7, 7: 10, 8: 13, 9: 20, 10: 28, 11: 43, 12: 62},
+    False: {5: 5, 6: 7, 7: 10, 8: 13, 9: 18, 10: 25, 11: 36, 12: 52},
 }
 
-_has_few_faults = _make_few_faults_condition(6, MOST_DIMENSIONS)
+_has_few_faults = _make_few_faults_condition(5, MOST_DIMENSIONS)
 
 
 def _choose_survival_kernel(network: str, n: int, f: int, links: int) -> str:

@@ -25,7 +25,7 @@ def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
     if _is_lane_point(MOST_IN_LANES, n, links, f) and ends_a_cell <= most * n:
         return "lanes.find_tree_lanes"
     links_of_a_node = 3 if n < 14 else 2.5 if n == 14 else 1.5  # a faulty node takes as long as so many faulty links
-    is_list_short = links + links_of_a_node * f <= min(n, 5) and _is_sparse(n, links, f)
+    is_list_short = links + links_of_a_node * f <= min(n, 5 if n < 13 else 6) and _is_sparse(n, links, f)
     return "scalar.FIND_TREE_SPARSE" if n > 16 or is_list_short else "scalar.FIND_TREE_DENSE"
 
 

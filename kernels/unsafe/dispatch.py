@@ -108,7 +108,7 @@ def _is_sampled_per_node(n: int, p: float) -> bool:
 
 #: Expected pairs of faults within distance 2 of Q_0, Q_1, ... up to which merging subcubes is fastest, -1 for never.  Measured on
 #: an AMD EPYC (Zen 4) in November 2026; up to n = 14 compiled for AVX2, too.
-_MOST_CLOSE = (*(-1,) * 9, *(0.3,) * 4, *(1,) * 2, *(12,) * 6, 20, 20, 40, 50, 60, 85, 110, 120, 250, 250)
+_MOST_CLOSE = (*(-1,) * 9, *(0.3,) * 4, *(1,) * 2, *(12,) * 6, 20, 20, 40, 50, 60, 70, 110, 120, 250, 250)
 
 
 def _choose_critical_kernel(n: int, p: float) -> str:
