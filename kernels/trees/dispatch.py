@@ -21,7 +21,7 @@ def _choose_find_tree_kernel(n: int, links: int, f: int) -> str:
     Measured on an AMD EPYC (Zen 4) in November 2026 with AVX-512; without it the lanes are slower and serve a little less.
     """
     ends_a_cell = 2 * links / min(64, 2**n)
-    most = (0.47 if n < 6 else 0.385) if has_avx512() else (0.44 if n < 6 else 0.37)
+    most = (0.5 if n < 6 else 0.385) if has_avx512() else (0.44 if n < 6 else 0.37)
     if _is_lane_point(MOST_IN_LANES, n, links, f) and ends_a_cell <= most * n:
         return "lanes.find_tree_lanes"
     links_of_a_node = 3 if n < 14 else 2.5 if n == 14 else 1.5  # a faulty node takes as long as so many faulty links
