@@ -44,7 +44,7 @@ class LostTime:
                 write_file(self._entry.lost, f"{self.seconds + seconds:.3f}\n".encode(), 0o600)
 
     def forget(self) -> None:
-        """Begin again at 0, because the kernel is compiled."""
+        """Begin again at 0, because the kernel is compiled or will be now."""
         with contextlib.suppress(OSError):
             if self._entry is not None:
                 self._entry.lost.unlink(missing_ok=True)
