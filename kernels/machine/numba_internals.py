@@ -44,6 +44,7 @@ BLOCK_HOOKS: tuple[tuple[Any, str], ...] = (
 )
 CACHE_HOOKS: tuple[tuple[Any, str], ...] = (
     (bytecode.FunctionIdentity, "_unique_ids"),
+    (caching.FunctionCache, "_impl_class"),
     (caching.FunctionCache, "_index_key"),
     (caching.FunctionCache, "_load_overload"),
     (caching.FunctionCache, "save_overload"),
