@@ -113,7 +113,9 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
         return None
     digest = hashlib.sha256()
     for path in sources:
-        digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
+        with contextlib.suppress(PermissionError):  # a colleague's file that this user cannot import either
+            content = path.read_bytes()
+            digest.update(str(path).encode(errors="surrogateescape") + b"\0" + content + b"\0")
     return f"code-{digest.hexdigest()[:16]}"
 
 

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import runpy
 import shutil
 import subprocess
 import sys
@@ -479,6 +480,20 @@ def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, 
         closed in {"site", "tag"}
     )
     assert as_user(look, USER, USER) == str((closed is None, refused))
+
+
+def test_a_file_that_is_closed_to_a_user_is_no_part_of_a_study(tmp_path):
+    """A colleague's private file stands beside the study."""
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    (tmp_path / "study.py").write_text("def trial(): pass")
+    trial = runpy.run_path(str(tmp_path / "study.py"))["trial"]
+    alone = cache.code_subfolder(trial)
+    (tmp_path / "private.py").write_text("x = 1")
+    (tmp_path / "private.py").chmod(0o600)
+    assert as_user(lambda: cache.code_subfolder(trial), USER, USER) == alone
+    (tmp_path / "private.py").chmod(0o644)
+    assert as_user(lambda: cache.code_subfolder(trial), USER, USER) == cache.code_subfolder(trial) != alone
 
 
 def test_a_home_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch):
