@@ -19,6 +19,7 @@ from helpers.processes import (
     mount_tmpfs,
     only_cache,
     remount_read_only,
+    require_root,
     run_fastcube,
 )
 
@@ -446,11 +447,17 @@ def test_a_cache_that_others_could_write_to_is_not_read(site, harm):
 USER = 12345
 
 
+def open_to_others(folder):
+    """Let other users enter a folder of a test."""
+    require_root()
+    for above in (folder, *folder.parents[:2]):
+        above.chmod(0o755)
+
+
 @pytest.mark.parametrize("closed", [None, "site", "tag", "kernel"])
 def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, closed):
     """As after `cp -r` of root's own cache, whose folders are closed to others."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    open_to_others(tmp_path)
     folders = {"site": tmp_path / "site"}
     folders["tag"] = folders["site"] / cache.build_cache_tag()
     folders["kernel"] = folders["tag"] / "kernel"
@@ -484,8 +491,7 @@ def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, 
 
 def test_a_file_that_is_closed_to_a_user_is_no_part_of_a_study(tmp_path):
     """A colleague's private file stands beside the study."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    open_to_others(tmp_path)
     (tmp_path / "study.py").write_text("def trial(): pass")
     trial = runpy.run_path(str(tmp_path / "study.py"))["trial"]
     alone = cache.code_subfolder(trial)
@@ -498,8 +504,7 @@ def test_a_file_that_is_closed_to_a_user_is_no_part_of_a_study(tmp_path):
 
 def test_a_home_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch):
     """As after `su` with the home folder of root."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    open_to_others(tmp_path)
     (tmp_path / "root").mkdir(mode=0o700)
     (tmp_path / "own").mkdir()
     os.chown(tmp_path / "own", USER, USER)
