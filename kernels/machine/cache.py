@@ -129,9 +129,9 @@ def list_entries(place: str) -> list[CacheEntry]:
 #: Seconds between two attempts to take a lock that another process holds.
 _LOCK_POLL = 0.05
 
-#: Seconds to wait for another process that compiles.  A kernel takes at most 20 s of CPU, but a scheduler may suspend the process
-#: that compiles it for hours, and then it keeps its lock.
-_LOCK_PATIENCE = 300.0
+#: Seconds to wait for another process that compiles.  A kernel takes at most 20 s of CPU, on a crowded machine ten minutes, but a
+#: scheduler may suspend the process that compiles it for hours, and then it keeps its lock.
+_LOCK_PATIENCE = 900.0
 
 
 class CacheEntry:

@@ -63,9 +63,7 @@ def choose_folder(tag: str) -> Path | None:
         root = Path(os.path.realpath(named))
         for folder in (root, root / tag):
             if (why := explain_unusable(folder)) is not None:
-                with contextlib.suppress(
-                    OSError
-                ):  # there is no such folder, or a folder above it is closed to this user
+                with contextlib.suppress(OSError):  # no such folder, or one above it is closed to this user
                     if why.startswith(("is", "belongs", "can")) and explain_distrust(folder):
                         _warn_refused(folder, why)
                 break
