@@ -42,8 +42,8 @@ from .exact.enumeration import exact_broadcast as exact_broadcast
 from .exact.enumeration import exact_gather as exact_gather
 from .exact.enumeration import exact_routing as exact_routing
 from .exact.enumeration import exact_trees as exact_trees
+from .exact.isolated_nodes import isolated_node_bounds as isolated_node_bounds
 from .exact.survival import exact_survival as exact_survival
-from .exact.survival import isolated_node_bounds as isolated_node_bounds
 from .exact.tolerance import tolerance as tolerance
 from .exact.unsafe import exact_unsafe as exact_unsafe
 from .kernels.tally.layout import Counter as Counter
