@@ -8,9 +8,9 @@ from .algorithms.multicasting import multicast as multicast
 from .algorithms.partition import greedy_two_partition as greedy_two_partition
 from .algorithms.partition import two_partition as two_partition
 from .algorithms.paths import route as route
-from .algorithms.routing_rules import safety_levels as safety_levels
-from .algorithms.routing_rules import safety_vectors as safety_vectors
-from .algorithms.routing_rules import wu_fernandez_safe as wu_fernandez_safe
+from .algorithms.safety_status import safety_levels as safety_levels
+from .algorithms.safety_status import safety_vectors as safety_vectors
+from .algorithms.safety_status import wu_fernandez_safe as wu_fernandez_safe
 from .algorithms.schedules import schedule_steps as schedule_steps
 from .algorithms.shortest import distance as distance
 from .algorithms.spanning import broadcast_packets as broadcast_packets

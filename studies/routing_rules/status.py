@@ -84,7 +84,7 @@ def _statistics() -> tuple[Statistic, ...]:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.routing_rules import safety_levels, safety_vectors, wu_fernandez_safe
+    from fastcube.algorithms.safety_status import safety_levels, safety_vectors, wu_fernandez_safe
     from fastcube.algorithms.unsafe import find_unsafe
 
     drawing = sample_trial(point, key, trial)

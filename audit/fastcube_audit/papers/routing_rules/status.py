@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fastcube.algorithms.routing_rules import safety_levels, safety_vectors
+from fastcube.algorithms.safety_status import safety_levels, safety_vectors
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
