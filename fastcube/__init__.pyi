@@ -2,6 +2,7 @@
 
 from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast
+from .algorithms.channel_dependencies import dependency_cycle as dependency_cycle
 from .algorithms.free_subcube import fault_free_subcube as fault_free_subcube
 from .algorithms.gathering import gather as gather
 from .algorithms.multicasting import multicast as multicast
@@ -26,7 +27,6 @@ from .algorithms.trees import unusable_link_masks as unusable_link_masks
 from .algorithms.trees_lattice import fault_free_trees as fault_free_trees
 from .algorithms.trees_lattice import optimal_tree as optimal_tree
 from .algorithms.unsafe import find_unsafe as find_unsafe
-from .algorithms.wormhole import dependency_cycle as dependency_cycle
 from .algorithms.wormhole import simulate_wormhole as simulate_wormhole
 from .errors import EngineError as EngineError
 from .errors import FastcubeError as FastcubeError

@@ -168,7 +168,7 @@ LINES = [
     Line(WL, "external dimensions descend", "partition",
          "for i in range(n) if i not in partition]", "for i in reversed(range(n)) if i not in partition]",
          ("example-4-3",)),
-    Line(WL, "D_L shares the channels of D_H", "wormhole",
+    Line(WL, "D_L shares the channels of D_H", "channel_dependencies",
          "if virtual_channels == 1:", "if virtual_channels >= 1:",
          ("corrected-unicast", "corrected-graph")),
     Line(WL, "a shortcut leads beyond the goal", "partition",

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from fastcube.algorithms.channel_dependencies import Channel, dependency_cycle
 from fastcube.algorithms.partition import Supercube, two_partition
-from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
+from fastcube.algorithms.wormhole import Wormhole, simulate_wormhole
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.wormhole import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text

@@ -9,9 +9,10 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fastcube.algorithms.channel_dependencies import Channel, channel_of
 from fastcube.algorithms.multicasting import Use, forward_messages, source_messages
 from fastcube.algorithms.partition import Pair, Supercube, faults_of
-from fastcube.algorithms.wormhole import Channel, channel_of, simulate_wormhole
+from fastcube.algorithms.wormhole import simulate_wormhole
 from fastcube.networks.hypercube import Hypercube
 
 Message = tuple[int, list[int]]
