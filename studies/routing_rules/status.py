@@ -1,8 +1,7 @@
 """``safety-status``: the fraction of nodes that each definition calls safe, and the rounds to compute it.
 
-The trials have the faults of ``routing-rules``.  ``lee_hayes_safe`` counts nonfaulty nodes that are not unsafe (Lee and Hayes),
-``wu_fernandez_safe`` nodes that are not marked, ``levels_safe`` nodes of level n, and ``vectors_safe`` nodes whose bits are all
-1.
+The trials have the faults of ``routing-rules``.  Safe nodes are nonfaulty nodes that are not unsafe (Lee and Hayes), nodes that
+are not marked (Wu and Fernandez), nodes of level n, and nodes whose safety vector has only ones.
 """
 
 import math
@@ -49,7 +48,7 @@ def _has_no_link_faults(point: Point) -> bool:
     return not point["links"]
 
 
-def _statistics() -> tuple[Statistic, ...]:
+def _make_statistics() -> tuple[Statistic, ...]:
     safe: list[Statistic] = []
     rounds: list[Statistic] = []
     for name in STATUS_NAMES:
@@ -143,7 +142,7 @@ SAFETY_STATUS = Study(
     revision=1,
     axes=AXES,
     tally=TALLY,
-    statistics=_statistics(),
+    statistics=_make_statistics(),
     kernel=lambda point: dispatch.SAFETY_STATUS.kernel(*point.values()),
     keyed=KEY_SOURCE,
     grids=GRIDS,
