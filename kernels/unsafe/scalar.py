@@ -89,11 +89,12 @@ def whole_cube_scratch_for(params):
 @block
 def _has_adjacent_nodes(state, used, n):
     """Whether two set nodes of the n-cube are neighbours; ``state`` is a bitmask of ``used`` words."""
-    found = bits.ZERO
     for i in range(used):
-        for k in range(n):
-            found |= state[i] & neighbour_word(state, i, k)
-    return found != bits.ZERO
+        if state[i] != bits.ZERO:  # of few words of a sparse state
+            for k in range(n):
+                if state[i] & neighbour_word(state, i, k) != bits.ZERO:
+                    return True
+    return False
 
 
 @block
