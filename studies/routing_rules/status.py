@@ -122,6 +122,8 @@ def _figure(results: Results, sheet: Any) -> None:
 def _notes(results: Results) -> list[str]:
     """Return notes on the sizes of messages, the most rounds of each definition, and trials that are not counted."""
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    if not sizes:
+        return []
     lines = ["bits that a node sends to a neighbour: 1 if unsafe or marked; n for a vector, one per round; for a level"]
     lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in sizes))
     for name in STATUS_NAMES:
