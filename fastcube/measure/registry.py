@@ -104,6 +104,10 @@ def _read_recorded_study(name: str, path: str) -> Study:
 def study_names() -> tuple[str, ...]:
     """Return the names of all installed studies, in the order of ``fastcube list``.
 
+    Returns
+    -------
+    tuple of str
+
     Examples
     --------
     >>> "routing" in fc.study_names()
@@ -113,11 +117,24 @@ def study_names() -> tuple[str, ...]:
 
 
 def study(name: str | Study, path: str | None = None) -> Study:
-    """Return the study ``name``, from the file ``path`` if given.
+    """Return a study by its name, or by the file that defines it.
 
-    ``name`` may itself be a file with one study, ``my_study.py``, or ``my_study.py:NAME``.  A Study is returned unchanged.
-    A process loads a file only once, so restart a notebook's kernel after an edit.
-    Raises ParameterError if there is no such study.
+    Parameters
+    ----------
+    name : str or Study
+        A name of :func:`fastcube.study_names`, a file with one study, ``my_study.py``, or ``my_study.py:NAME``.  A Study is
+        returned unchanged.  A process loads a file only once, so restart a notebook's kernel after an edit.
+    path : str, optional
+        The file that defines the study ``name``.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ParameterError
+        If there is no such study, or its file cannot be imported.
 
     Examples
     --------
