@@ -147,7 +147,7 @@ def test_2000_lines_in_this_process(seed, place, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(folder)
     for module in (cli, checked_run):
         monkeypatch.setattr(module, "exit_process", leaves)
-    monkeypatch.setattr(paper, "installed_benchmarks", lambda: ())  # a blank names all of them, which measure for a minute
+    monkeypatch.setattr(paper, "installed_benchmarks", lambda: ())  # a blank names all, which take a minute
     rng = random.Random(seed)
     for _ in range(100):
         line = line_of(rng)

@@ -243,7 +243,7 @@ def stops_with(faulty, n, lo, hi, sources, nodes, copies):
     scratch = set_up_wormhole(np.array([n, faulty.size, sources.size, many], np.float64))
     set_faults(scratch.net, faulty, Cut(n, lo, hi))
     scratch.ends.sources[:] = sources
-    scratch.ends.nodes[:, :many] = nodes
+    scratch.ends.destinations[:, :many] = nodes
     return np.int64(has_deadlock_in_groups(scratch, Cut(n, lo, hi), many, many, copies))
 
 
