@@ -98,12 +98,12 @@ def main() -> None:
         count = SAMPLES if trials < 10_000 else SAMPLES // 10
         even = rng.integers(0, 101, (count, trials))
         held, normal, width = mean_coverage(even, 100, 50.0)
-        print(f"{f'mean of an even law on 0 .. 100, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
+        print(f"{f'mean of values 0 .. 100, equally likely, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
         seldom = (
             rng.random((count, trials)) < 1 / trials
         )  # one trial of a sample on average, of 100 where the bound is 100
         held, normal, width = mean_coverage(seldom * 100, 100, 100 / trials)
-        print(f"{f'mean of 0, once in {trials:,} 100, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
+        print(f"{f'mean of 0, but 100 once in {trials:,}, {trials:,} trials':58}{held:8.2%}{normal:9.2%}{width:8.2f}")
     for trials in (30, 300, 3_000):
         lengths = rng.integers(1, 11, (SAMPLES, trials))
         detours = 2 * (rng.random((SAMPLES, trials)) < 0.1)

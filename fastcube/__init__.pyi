@@ -2,15 +2,16 @@
 
 from . import blocks as blocks
 from .algorithms.broadcasting import broadcast as broadcast
+from .algorithms.channel_dependencies import dependency_cycle as dependency_cycle
 from .algorithms.free_subcube import fault_free_subcube as fault_free_subcube
 from .algorithms.gathering import gather as gather
 from .algorithms.multicasting import multicast as multicast
 from .algorithms.partition import greedy_two_partition as greedy_two_partition
 from .algorithms.partition import two_partition as two_partition
 from .algorithms.paths import route as route
-from .algorithms.routing_rules import safety_levels as safety_levels
-from .algorithms.routing_rules import safety_vectors as safety_vectors
-from .algorithms.routing_rules import wu_fernandez_safe as wu_fernandez_safe
+from .algorithms.safety_status import safety_levels as safety_levels
+from .algorithms.safety_status import safety_vectors as safety_vectors
+from .algorithms.safety_status import wu_fernandez_safe as wu_fernandez_safe
 from .algorithms.schedules import schedule_steps as schedule_steps
 from .algorithms.shortest import distance as distance
 from .algorithms.spanning import broadcast_packets as broadcast_packets
@@ -26,7 +27,6 @@ from .algorithms.trees import unusable_link_masks as unusable_link_masks
 from .algorithms.trees_lattice import fault_free_trees as fault_free_trees
 from .algorithms.trees_lattice import optimal_tree as optimal_tree
 from .algorithms.unsafe import find_unsafe as find_unsafe
-from .algorithms.wormhole import dependency_cycle as dependency_cycle
 from .algorithms.wormhole import simulate_wormhole as simulate_wormhole
 from .errors import EngineError as EngineError
 from .errors import FastcubeError as FastcubeError
@@ -42,8 +42,8 @@ from .exact.enumeration import exact_broadcast as exact_broadcast
 from .exact.enumeration import exact_gather as exact_gather
 from .exact.enumeration import exact_routing as exact_routing
 from .exact.enumeration import exact_trees as exact_trees
+from .exact.isolated_nodes import isolated_node_bounds as isolated_node_bounds
 from .exact.survival import exact_survival as exact_survival
-from .exact.survival import isolated_node_bounds as isolated_node_bounds
 from .exact.tolerance import tolerance as tolerance
 from .exact.unsafe import exact_unsafe as exact_unsafe
 from .kernels.tally.layout import Counter as Counter

@@ -19,6 +19,7 @@ FastcubeError
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import operator
 import os
@@ -208,6 +209,10 @@ def join_alternatives(values: Iterable[object]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+#: Words of graph theory for fastcube's own, which have no letters in common with them: "edges" is more like "nodes" than "links".
+_SYNONYMS = {"edge": "link", "vertices": "nodes", "vertex": "node"}
+
+
 def suggest_name(name: object, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: ``; did you mean route?``, or "" if no name is similar."""
     import difflib
@@ -215,7 +220,9 @@ def suggest_name(name: object, known: Iterable[str]) -> str:
     if not isinstance(name, str):
         return ""
     folded = {other.lower(): other for other in known}
-    close = difflib.get_close_matches(name[:100].lower(), folded, n=1)
+    wanted = name[:100].lower()
+    meant = functools.reduce(lambda text, word: text.replace(word, _SYNONYMS[word]), _SYNONYMS, wanted)
+    close = [meant] if meant in folded else difflib.get_close_matches(wanted, folded, n=1)
     return f"; did you mean {folded[close[0]]}?" if close else ""
 
 

@@ -129,11 +129,24 @@ def _title(report: Report) -> str:
 
 
 def find_claims(claims: Iterable[Claim], text: str) -> list[Claim]:
-    """Return the claims that have each word of ``text`` in their names, places, statements or corrections, in any case."""
+    """Return the claims that have each word of ``text``, in any case.
+
+    Their names, places, statements and corrections are searched, and the statements of the published results that they decide,
+    because a claim may say in exact words what its paper says in a common term.
+    """
     wanted = text.casefold().split()
+    published = {
+        paper: [
+            (evidence.claim, result.stated)
+            for result, evidence in inventory(paper).evidence_by_item()
+            if evidence.claim
+        ]
+        for paper in papers()
+    }
 
     def contents(claim: Claim) -> str:
-        return " ".join((claim.paper, claim.id, claim.where, claim.statement, claim.correction)).casefold()
+        stated = [statement for decided, statement in published.get(claim.paper, ()) if decided == claim.id]
+        return " ".join((claim.paper, claim.id, claim.where, claim.statement, claim.correction, *stated)).casefold()
 
     return [claim for claim in claims if all(word in contents(claim) for word in wanted)]
 

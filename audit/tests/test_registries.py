@@ -319,6 +319,13 @@ def test_a_search_finds_places_and_corrections_of_all_papers(capsys):
     assert "theorem-7 " not in out
 
 
+def test_a_search_finds_the_words_of_the_paper(capsys):
+    """Theorem 2 is about deadlock, which the claims say as waiting for one another, or as a cycle of channels."""
+    out = run_in_process(capsys, "claims", "--search", "deadlock")[1]
+    found = {line.split()[1] for line in out.splitlines() if line.startswith("wang_lin_kuo ")}
+    assert {"theorem-2-unicast", "theorem-2-graph", "theorem-2-replication"} <= found
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

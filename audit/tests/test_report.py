@@ -337,7 +337,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path, monkeypatch):
 
 def test_a_second_interrupt_in_a_python_session_raises_while_a_file_is_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
-    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    monkeypatch.setattr(signals, "REPEAT_SECONDS", 0.0)
     monkeypatch.setattr("fastcube_audit.report.prepare", lambda names, quick: plan_of([paper()], quick))
 
     def interrupt_twice(*arguments):

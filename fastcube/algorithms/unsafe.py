@@ -20,9 +20,12 @@ from ..networks.network import all_faulty_nodes
 
 #: Largest n for which this module holds the states of 2^n nodes: one byte and a 16-bit step per node.
 LARGEST_WHOLE = 26
+
 #: Largest dimension of a subcube whose rounds are computed: 2^30 nodes are 128 MiB as a bitmask.
 LARGEST_SUBCUBE = 30
-#: From this dimension on the rounds of a subcube are counted by the compiled kernel.
+
+#: From this dimension on the rounds of a subcube are counted by the compiled kernel.  At 18 NumPy takes 20 ms and the kernel
+#: .2 ms, after a second or two to load it (AMD EPYC, Zen 4).
 SMALLEST_COMPILED = 18
 
 Labels = NDArray[np.uint64]
@@ -73,6 +76,10 @@ class Unsafe:
         ``count / 2^n``.
     all_unsafe : bool
         Whether Q_n is unsafe, that is, has no active node.
+    rounds : int
+        Last step of FIND_UNSAFE that marks a node.
+    nodes, round_of : uint64 array, int64 array
+        The unsafe nodes, sorted, and the step that marks each.
     """
 
     def __init__(self, cube: Hypercube) -> None:
@@ -83,7 +90,7 @@ class Unsafe:
         bases = np.concatenate([self._faulty, links[:, 0] & links[:, 1]])
         frees = np.concatenate([np.zeros_like(self._faulty), links[:, 0] ^ links[:, 1]])
         if cube.n <= LARGEST_WHOLE and bases.size**2 > cube.n * 2**cube.n:
-            bases, frees = _subcubes_of(self._round_of_node >= 0, cube.n)
+            bases, frees = _list_closed_subcubes(self._round_of_node >= 0, cube.n)
         else:
             bases, frees = merge_subcubes(bases, frees)
         order = np.argsort(bases)
@@ -208,7 +215,7 @@ def merge_subcubes(bases: Labels, frees: Labels) -> tuple[Labels, Labels]:
     return bases[:kept], frees[:kept]
 
 
-def _subcubes_of(closed: NDArray[np.bool_], n: int) -> tuple[Labels, Labels]:
+def _list_closed_subcubes(closed: NDArray[np.bool_], n: int) -> tuple[Labels, Labels]:
     """Return the subcubes of a closed set of nodes: a node's free dimensions lead to its neighbours in the set."""
     inside = np.flatnonzero(closed)
     free = np.zeros_like(inside)

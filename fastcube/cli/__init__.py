@@ -353,6 +353,8 @@ def main(arguments: list[str] | None = None) -> Any:
     except OSError as error:
         if error.errno is None:  # a library of machine code that cannot be loaded
             print_message(f"fastcube: {plain_text(str(error))}")
+        elif error.filename is not None:  # a file or folder for which the command has no message of its own
+            print_message(f"fastcube: {plain_text(str(error.filename))} cannot be used: {error.strerror}")
         else:  # standard output cannot be written, as on a full disk
             _discard_output()
             print_message(f"fastcube: output cannot be written: {error.strerror}")

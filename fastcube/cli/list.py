@@ -10,6 +10,9 @@ import click
 from ..errors import ParameterError, count_text, range_text
 from . import completion, line_width
 
+#: The remark on a swept axis.
+_SWEPT = "; points that differ in it alone share their trials"
+
 if TYPE_CHECKING:
     from ..measure.study import Axis, Choice, Grid, Study
 
@@ -18,27 +21,22 @@ def _grid_text(study: Study, grid: Grid) -> str:
     from ..measure.grid import values_text
 
     parts = [f"{axis.name} = {values_text({point[axis.name] for point in grid.points})}" for axis in study.axes]
-    least, most = (choose(grid.trials_of_points().values()) for choose in (min, max))
-    each = f"{range_text(f'{least:,}', f'{most:,}')} trials each"
+    trials = grid.trials_of_points().values()
+    each = f"{range_text(f'{min(trials):,}', f'{max(trials):,}')} trials each"
     return "; ".join(parts) + f"; {count_text(len(grid.points), 'point')}, {each}"
 
 
-def _fold_line(label: str, text: str, margin: int = 16) -> None:
+def _print_folded(label: str, text: str, margin: int = 16) -> None:
     """Print a label and a text, folded to the width of the terminal below the first character of the text."""
     import textwrap
 
-    whole = text.replace(" = ", "\0=\0")  # keeps a name and its value on one line
-    first, *rest = textwrap.wrap(whole, max(20, line_width() - margin), break_on_hyphens=False) or [""]
-    click.echo(
-        "\n".join([f"    {label:<{margin - 5}} {first}", *(" " * margin + more for more in rest)]).replace("\0", " ")
-    )
+    glued = text.replace(" = ", "\0=\0")  # keeps a name and its value on one line
+    first, *rest = textwrap.wrap(glued, max(20, line_width() - margin), break_on_hyphens=False) or [""]
+    lines = [f"    {label:<{margin - 5}} {first}", *(" " * margin + more for more in rest)]
+    click.echo("\n".join(lines).replace("\0", " "))
 
 
-#: The remark on a swept axis.
-_SWEPT = "; points that differ in it alone share their trials"
-
-
-def _values_text(axis: Axis | Choice) -> dict[str, Any]:
+def _axis_data(axis: Axis | Choice) -> dict[str, Any]:
     from ..measure.study import Choice
 
     if isinstance(axis, Choice):
@@ -58,7 +56,7 @@ def _study_data(study: Study) -> dict[str, Any]:
         "revision": study.revision,
         "title": study.title,
         "source": study.source,
-        "axes": [{"name": a.name, "description": a.description, **_values_text(a)} for a in study.axes],
+        "axes": [{"name": a.name, "description": a.description, **_axis_data(a)} for a in study.axes],
         "statistics": [
             {
                 "name": s.name,
@@ -75,17 +73,18 @@ def _study_data(study: Study) -> dict[str, Any]:
     }
 
 
-def _range_text(axis: Axis | Choice) -> str:
+def _axis_text(axis: Axis | Choice) -> str:
     from ..measure.study import Choice
 
     if isinstance(axis, Choice):
         return f"{', '.join(axis.names)}: {axis.description}"
     kind = "an integer" if axis.kind is int else "a number"
-    return f"{kind} in [{axis.low:,}, {axis.high:,}{')' if axis.open_above else ']'}: {axis.description}{_SWEPT * axis.swept}"
+    end = ")" if axis.open_above else "]"
+    return f"{kind} in [{axis.low:,}, {axis.high:,}{end}: {axis.description}{_SWEPT if axis.swept else ''}"
 
 
 def _time_text(study: Study, grid: Grid) -> str:
-    """Return the time that a grid takes, measured now if its kernels are compiled."""
+    """Return the time that a grid takes, measured now if its kernels are compiled, because compiling could take a minute."""
     from ..results.provenance import available_cpus
     from ..running.engines import kernels_to_compile
     from ..running.planning import measured_seconds, seconds_text
@@ -93,31 +92,31 @@ def _time_text(study: Study, grid: Grid) -> str:
     if kernels_to_compile(study, grid.points):
         return f"not measured: its kernels are not compiled here yet (fastcube warmup {study.path or study.name})"
     trials = grid.trials_of_points().values()
-    core = sum(n * s for n, s in zip(trials, measured_seconds(study, grid.points), strict=True))
-    threads = available_cpus()
-    spread = f", {seconds_text(core / threads)} with {threads} workers" if threads > 1 else ""
-    return f"{seconds_text(core)} on one core of this machine{spread}; from half a second of its trials, run now"
+    seconds = sum(n * s for n, s in zip(trials, measured_seconds(study, grid.points), strict=True))
+    workers = available_cpus()
+    shared = f", {seconds_text(seconds / workers)} with {workers} workers" if workers > 1 else ""
+    return f"{seconds_text(seconds)} on one core of this machine{shared}; from half a second of its trials, run now"
 
 
 def _print_study(study: Study) -> None:
     from ..measure.statistics import Distribution
 
     click.echo(f"{study.name}, revision {study.revision}")
-    _fold_line("title:", study.title)
-    _fold_line("source:", study.source)
+    _print_folded("title:", study.title)
+    _print_folded("source:", study.source)
     click.echo("\naxes")
     for axis in study.axes:
-        _fold_line(axis.name, _range_text(axis))
+        _print_folded(axis.name, _axis_text(axis))
     click.echo("\nstatistics, the first is the default target")
     margin = min(36, 7 + max(len(s.name) for s in study.statistics))
     for s in study.statistics:
         condition = f", over trials counted by {s.condition}" if s.condition else ""
         how = f"distribution, {s.label}=0, 1, ..." if isinstance(s, Distribution) else type(s).__name__
-        _fold_line(s.name, f"{s.description} [{how}; interval {s.interval}{condition}]", margin)
+        _print_folded(s.name, f"{s.description} [{how}; interval {s.interval}{condition}]", margin)
     for i, grid in enumerate(study.grids):
         click.echo(f"\ngrid {grid.name}{', the default' if i == 0 else ''}")
-        _fold_line("points:", _grid_text(study, grid))
-        _fold_line("time:", _time_text(study, grid))
+        _print_folded("points:", _grid_text(study, grid))
+        _print_folded("time:", _time_text(study, grid))
 
 
 @click.command("list", epilog="\b\nExample:\n  fastcube list unsafe-fraction")

@@ -69,7 +69,7 @@ def command(
     With --stat, --x, --by or --log, plot chosen statistics on one pair of axes, with 95% intervals.  Several files share one
     pair of axes.
     """
-    from ..measure.registry import code_of
+    from ..measure.registry import find_study
     from ..plot import check_target, draw_figure
     from ..plot.sheet import check_inches
 
@@ -80,7 +80,7 @@ def command(
     several = [options.read_results(file, unchecked, study, where) for file in files]
     chosen = [] if stat is None else stat.split(",")
     results = several[0]
-    if code_of(results.study) is None and not (chosen or x or by or log or len(several) > 1):
+    if find_study(results.study) is None and not (chosen or x or by or log or len(several) > 1):
         print_message(
             f"the code of {results.study.name} is not here: this is the plain figure (--study FILE.py gives its own)"
         )

@@ -59,8 +59,8 @@ def _check_root(into: str) -> Path:
         raise ParameterError(f"into must be a folder that FASTCUBE_CACHE_PATH can name, got {plain_text(str(root))}")
     try:
         why = explain_distrust(root) if root.exists() else None
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"into must be a folder, got {plain_text(into)}: {error}") from error
+    except OSError as error:
+        raise ParameterError(f"into must be a folder, got {plain_text(into)}: {error.strerror}") from error
     if why is None and root.exists() and not root.is_dir():
         why = "is no folder"
     if why is not None:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import check_range
+from ..measure.failure_domains import count_domains, is_switch, list_members
 from ..measure.statistics import Point
-from ..measure.survival_domains import count_domains, is_switch, list_members
 from ..measure.tally import Tally
 from .survival import SMALL, component_counts, exact_survival
 

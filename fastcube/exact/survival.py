@@ -1,30 +1,26 @@
-"""Exact values of survival: fault sets that leave a small network connected, and bounds for isolated nodes (N11)."""
+"""Exact values of survival: the numbers of fault sets that leave a small network connected (N11)."""
 
 from __future__ import annotations
 
 import functools
-import itertools
-import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, perm
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError, as_number, check_integer, check_range, percentage_value, short_repr
+from ..errors import ParameterError, check_integer, check_range, short_repr
 from ..networks.family import Family, find_family
 from ..resources import read_json, wrap_damage_errors
 from ..running.progress import Progress
 
-#: Largest n at which Python, and the kernel, go through all sets of faulty nodes; most links whose sets are counted.
-SMALL, _LARGEST, _MOST_LINKS = 4, 5, 32
+#: Largest n at which Python goes through all sets of faulty nodes, and largest n at which the kernel does.
+SMALL, _LARGEST = 4, 5
 
-#: Largest n at which pairs of nodes are counted for a network without a formula.
-_LARGEST_COUNTED = 16
+#: Most links whose sets are counted.
+_MOST_LINKS = 32
 
 
 def _read_counts(name: str) -> dict[str, list[int]]:
@@ -127,13 +123,12 @@ class ExactSurvival:
         if failing == "nodes" and stat == "first":
             return self._first_disconnection()
         counts = self.links if failing == "links" else [*(self.extra_1 if stat == "extra_1" else self.nodes), 0]
-        many = len(counts) - 1
-        found = [Fraction(count, comb(many, f)) for f, count in enumerate(counts)]
-        return (
-            [1 - p if failing == "links" or f < many else p for f, p in enumerate(found)]
-            if stat == "disconnected"
-            else found
-        )
+        whole = len(counts) - 1
+        found = [Fraction(count, comb(whole, f)) for f, count in enumerate(counts)]
+        if stat != "disconnected":
+            return found
+        with_survivors = len(found) if failing == "links" else whole
+        return [*(1 - p for p in found[:with_survivors]), *found[with_survivors:]]
 
     def _first_disconnection(self) -> list[Fraction]:
         """Return the fractions of the orders of failing nodes of which no first part disconnects the survivors."""
@@ -171,6 +166,11 @@ def exact_survival(name: str | Family, n: int) -> ExactSurvival:
     Returns
     -------
     ExactSurvival
+
+    Raises
+    ------
+    ParameterError
+        For an unknown network, or an n that it does not have or whose fault sets are too many.
 
     Examples
     --------
@@ -263,226 +263,3 @@ def _close_nodes(part: dict[int, int], ended: list[int]) -> tuple[tuple[int, int
         return None
     name: dict[int, int] = {}
     return tuple((v, name.setdefault(left[v], v)) for v in sorted(left))
-
-
-class ExactBounds(NamedTuple):
-    """The numbers of ``IsolatedNodeBounds`` as fractions."""
-
-    mean: Fraction
-    low: Fraction
-    high: Fraction
-
-
-@dataclass(frozen=True)
-class IsolatedNodeBounds:
-    """Bounds on the number X of isolated nodes of a network under random faults (N11).
-
-    Attributes
-    ----------
-    mean : float
-        E X.
-    low, high : float
-        Bounds on P(X >= 1), from E X and E C(X, 2), rounded down and up, so ``high`` is 0 only if no node can be isolated.  They
-        concern only isolated nodes: a network can also be disconnected without one.
-    exact : ExactBounds
-        The three numbers as fractions.
-    """
-
-    mean: float
-    low: float
-    high: float
-    exact: ExactBounds = field(repr=False)
-
-    def minus(self, other: IsolatedNodeBounds) -> tuple[float, float]:
-        """Return proved limits of P(X >= 1) here minus P(X >= 1) there, rounded down and up.
-
-        Examples
-        --------
-        >>> folded, cube = (fc.isolated_node_bounds(name, 10, links=102) for name in ("folded", "hypercube"))
-        >>> low, high = folded.minus(cube)
-        >>> low < high < 0  # an isolated node is proved to be rarer in the folded hypercube
-        True
-        """
-        return (
-            _round_down(self.exact.low - other.exact.high),
-            _round_up(self.exact.high - other.exact.low),
-        )
-
-
-def _round_up(exact: Fraction) -> float:
-    """Return the least float that is not below a fraction."""
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
-
-
-def _round_down(exact: Fraction) -> float:
-    """Return the largest float that is not above a fraction."""
-    return -_round_up(-exact)
-
-
-def isolated_node_bounds(
-    name: str | Family,
-    n: int,
-    *,
-    f: int | None = None,
-    rate: float | None = None,
-    links: int | None = None,
-    link_rate: float | None = None,
-) -> IsolatedNodeBounds:
-    """Return the mean number of isolated nodes under random faults, and bounds on the probability of at least one.
-
-    Parameters
-    ----------
-    name : str or Family
-        The hypercube at every n.  Another network at n <= 16, because pairs of its nodes are counted; this limit does not apply
-        to ``links`` or ``link_rate`` alone if all nodes have the same degree.
-    n : int
-    f, rate : int, float
-        ``f`` distinct faulty nodes, or every node faulty with probability ``rate``, a number or text such as ``"2%"``.
-    links, link_rate : int, float
-        ``links`` distinct faulty links, or every link faulty with probability ``link_rate``; alone, or together with faulty
-        nodes.
-
-    Returns
-    -------
-    IsolatedNodeBounds
-
-    Raises
-    ------
-    ParameterError
-        If none is given, or ``f`` together with ``rate``, or ``links`` with ``link_rate``.
-
-    Examples
-    --------
-    >>> fc.isolated_node_bounds("hypercube", 3, f=3).exact.mean  # 8 nodes, each isolated by one of the 56 fault sets
-    Fraction(1, 7)
-    >>> fc.isolated_node_bounds("hypercube", 12, f=40, links=25).mean
-    2.284172501581799e-21
-    """
-    family = find_family(name)
-    n = family.check_size(n)
-    given = {"f": f, "rate": rate, "links": links, "link_rate": link_rate}
-    given = {what: x for what, x in given.items() if x is not None}
-    if not given or {"f", "rate"} <= given.keys() or {"links", "link_rate"} <= given.keys():
-        some = ", ".join(f"{what}={short_repr(x)}" for what, x in given.items())
-        raise ParameterError(
-            f"one of f and rate, or one of links and link_rate, or one of each must be given, got {some or 'none'}"
-        )
-    nodes = 1 << n
-    many = family.links(n) if links is not None else 0
-    faulty_links = check_integer("links", links or 0, 0, many, f"for {family.name} at n={n}")
-    faulty_nodes = check_integer("f", 0 if f is None else f, 0, nodes, f"for n={n}")
-    cut = _fault_weights_by_number(faulty_links, many)
-    if link_rate is not None:
-        cut = _fault_weights_by_rate("link_rate", link_rate)
-    alone = _fault_weights_by_number(faulty_nodes, nodes)
-    if rate is not None:
-        alone = _fault_weights_by_rate("rate", rate)
-    links_fail, nodes_fail = cut(1, 0) > 0, alone(1, 0) > 0
-    if links_fail and not nodes_fail:
-        degrees, pairs = _link_counts(family, n)
-    else:
-        degrees, pairs = _degree_counts(family, n, links_fail)
-    first = sum((count * _isolation(1, 0, d, 0, alone, cut) for d, count in degrees.items()), Fraction(0))
-    second = sum((count * _isolation(2, *kind, alone, cut) for kind, count in pairs.items()), Fraction(0))
-    return _bonferroni_bracket(nodes, first, second)
-
-
-#: P(the first number of given nodes, or links, are faulty, and the second number of others are not).
-Weights = Callable[[int, int], Fraction]
-
-
-def _isolation(isolated: int, links: int, single: int, double: int, alone: Weights, cut: Weights) -> Fraction:
-    """Return the probability that one or two given nodes are nonfaulty and isolated.
-
-    ``links`` is the number of links between the two.  ``single`` other nodes are neighbours of one of them, ``double`` of both.
-    Each of these is faulty, or its one or two links to the given nodes are.
-    """
-    total = Fraction(0)
-    for b, d in itertools.product(range(single + 1), range(double + 1)):  # numbers of nonfaulty neighbours
-        faulty_links = links + b + 2 * d
-        chance = cut(faulty_links, 0)
-        if chance:
-            ways = comb(single, b) * comb(double, d)
-            total += ways * chance * alone(single - b + double - d, isolated + b + d)
-    return total
-
-
-def _fault_weights_by_rate(name: str, rate: object) -> Weights:
-    number = as_number(percentage_value(rate))
-    if number is None or not 0 <= number <= 1:
-        raise ParameterError(f"{name} must be a number in [0, 1], got {short_repr(rate)}")
-    p = Fraction(number)
-    return lambda b, living: p**b * (1 - p) ** living
-
-
-def _fault_weights_by_number(f: int, nodes: int) -> Weights:
-    """Return P(b given nodes, or links, are faulty and ``living`` others are not), with f of all ``nodes`` faulty."""
-    if not f:
-        return lambda b, living: Fraction(not b)
-    return lambda b, living: Fraction(perm(f, b) * perm(nodes - f, living), perm(nodes, b + living))
-
-
-@functools.lru_cache(maxsize=64)
-def _degree_counts(family: Family, n: int, adjacent: bool) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
-    """Return the numbers of nodes by degree, and of pairs by (links between them, neighbours of one, neighbours of both).
-
-    Pairs with a link between them are counted only if ``adjacent``, because without faulty links they are never both isolated.
-    """
-    nodes = 1 << n
-    near = n * nodes // 2 if adjacent else 0
-    if family.name == "hypercube":
-        close = nodes * n * (n - 1) // 4
-        far = nodes * (nodes - 1 - n) // 2 - close
-        pairs = {(1, 2 * n - 2, 0): near, (0, 2 * n - 4, 2): close, (0, 2 * n, 0): far}
-        return {n: nodes}, {kind: count for kind, count in pairs.items() if count}
-    check_range("n", n, 1, _LARGEST_COUNTED, f"to count pairs of nodes of {family.name}")
-    from ..kernels.cube.tables import count_shared_neighbours
-
-    table = family.table(n)
-    degrees = Counter((table != np.arange(nodes)[:, None]).sum(axis=1).tolist())
-    shared = count_shared_neighbours(table).tolist()
-    if not adjacent:  # without faulty links a neighbour of both must be faulty, like a neighbour of one
-        return dict(degrees), {(0, b, 0): count for b, count in enumerate(shared) if count}
-    if not family.is_regular(n):
-        raise ParameterError(
-            f"f must be left out with links for {family.name}, whose nodes differ in their numbers of links"
-        )
-    degree = family.degree(n)
-    missing = table == np.arange(nodes)[:, None]  # a slot without a link must not count as a common neighbour
-    one, other = np.where(missing, nodes, table), np.where(missing, nodes + 1, table)
-    kinds = Counter({(0, 2 * (b - degree), 2 * degree - b): count for b, count in enumerate(shared) if count})
-    for d in range(table.shape[1]):
-        both = (one[:, :, None] == other[table[:, d]][:, None, :]).sum(axis=(1, 2))
-        kinds.update(Counter((1, 2 * (degree - 1 - c), c) for c in both[table[:, d] > np.arange(nodes)].tolist()))
-    return dict(degrees), dict(kinds)
-
-
-def _link_counts(family: Family, n: int) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
-    """Return numbers of nodes by degree, and of pairs as ``_degree_counts`` does, if only links fail.
-
-    A neighbour of both nodes then counts like two neighbours of one node, because its two links must fail.
-    """
-    if family.is_regular(n):
-        degrees, near = {family.degree(n): 1 << n}, {2 * family.degree(n): family.links(n)}
-    else:
-        check_range("n", n, 1, _LARGEST_COUNTED, f"to count links of {family.name}")
-        table = family.table(n)
-        joined = table != np.arange(len(table))[:, None]
-        by_node = joined.sum(axis=1)
-        degrees = dict(Counter(by_node.tolist()))
-        together = Counter((by_node[:, None] + by_node[table])[joined].tolist())  # counts each link from both ends
-        near = {b: count // 2 for b, count in together.items()}
-    pairs: Counter[tuple[int, int, int]] = Counter()
-    for a, b in itertools.combinations_with_replacement(degrees, 2):
-        pairs[0, a + b, 0] += degrees[a] * degrees[b] if a != b else degrees[a] * (degrees[a] - 1) // 2
-    for b, count in near.items():
-        pairs[0, b, 0] -= count
-        pairs[1, b - 2, 0] += count
-    return degrees, {kind: count for kind, count in pairs.items() if count}
-
-
-def _bonferroni_bracket(nodes: int, first: Fraction, second: Fraction) -> IsolatedNodeBounds:
-    """Return bounds from S1 = E X and S2 = E C(X, 2): S1 - S2 <= P(X >= 1) <= S1 - 2 S2 / N."""
-    exact = ExactBounds(first, max(first - second, Fraction(0)), min(first - 2 * second / nodes, Fraction(1)))
-    return IsolatedNodeBounds(float(exact.mean), _round_down(exact.low), _round_up(exact.high), exact)

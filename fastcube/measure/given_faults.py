@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import itertools
 import re
@@ -18,7 +19,6 @@ from ..errors import (
     command_line_text,
     join_alternatives,
     short_repr,
-    suggest_name,
 )
 from ..networks.dualcube import DualCube
 from ..networks.family import LARGEST_TABLED, network
@@ -188,7 +188,9 @@ def _check_columns(path: Path, columns: set[str]) -> None:
     for name in sorted(columns.difference(_COLUMNS)):
         folded = re.sub(r"[\s_-]", "", name).lower()
         near = [known for known in _COLUMNS if folded == known.replace("_", "")]
-        hint = f"; did you mean {near[0]}?" if near else suggest_name(name, [k for k in _COLUMNS if len(k) > 4])
+        # by spelling alone, because a column such as "edges" may be read over (_list_parts)
+        near += difflib.get_close_matches(name[:100].lower(), [known for known in _COLUMNS if len(known) > 4], n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
         if hint or _FAULTS.match(folded):
             if _FAULTS.match(folded) and not hint:
                 hint = "; did you mean faulty_nodes or faulty_links?"

@@ -117,7 +117,22 @@ class Misprint:
 
 @dataclass(frozen=True)
 class Inventory:
-    """All published results of one paper, in its order, then results ``beyond`` it; ``tables`` is further data as printed."""
+    """The published results of one paper.
+
+    Parameters
+    ----------
+    paper : str
+        Its short name, the name of its package of studies.
+    title, authors, year, published
+        Its bibliographic data; ``published`` is the journal or conference.
+    short : str
+        Its authors, as texts name it.
+    items, beyond : tuple of PublishedResult
+        The results that the paper prints, in its order, and results beyond it.
+    misprints : tuple of Misprint
+    tables : dict
+        Further data as printed.
+    """
 
     paper: str
     title: str
@@ -144,10 +159,14 @@ class Inventory:
 
     def value(self, name: str, which: str | None = None) -> float:
         """Return a printed number of a result: the number called ``which``, or its only one.  Raises ParameterError."""
-        found = [p for p in self.item(name).printed if which in (None, p.name)]
-        if len(found) != 1 or isinstance(found[0].value, str):
-            raise ParameterError(f"{self.paper} {name} has {len(found)} printed numbers {which or ''}")
-        return found[0].value
+        found = [p.value for p in self.item(name).printed if which in (None, p.name)]
+        if len(found) != 1:
+            raise ParameterError(
+                f"{self.paper} {name} has {len(found)} printed numbers{f' called {which}' if which else ''}"
+            )
+        if isinstance(found[0], str):
+            raise ParameterError(f"{self.paper} {name} has a formula in place of a number: {found[0]}")
+        return found[0]
 
     def evidence_by_item(self) -> Iterator[tuple[PublishedResult, Evidence]]:
         """Yield every published result with each piece of its evidence."""
@@ -158,7 +177,7 @@ def papers() -> tuple[str, ...]:
     """Return the names of the papers in their order.  Raises ParameterError if the package's data are damaged."""
     names = resources.read_json("papers")
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise ParameterError("data/papers.json of this installation is damaged: it is no list of names")
+        raise ParameterError("data/papers.json of this installation is damaged: it must be a list of names")
     return tuple(names)
 
 

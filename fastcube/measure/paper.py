@@ -77,7 +77,10 @@ def installed_paper(name: str) -> Paper:
 
 
 def papers_with_inventory(names: Sequence[str] | None = None) -> tuple[Paper, ...]:
-    """Return the papers with an inventory, of ``names`` or all, in their order.  Raises ParameterError for unknown names."""
+    """Return the papers with an inventory, of ``names`` or all, in their order.  Raises ParameterError for unknown names.
+
+    A paper whose package is not installed has no studies here.
+    """
     from .inventory import papers
 
     known = papers()

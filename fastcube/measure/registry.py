@@ -37,6 +37,11 @@ def _distribution_code(point: EntryPoint) -> dict[str, str]:
     return {} if is_builtin(point) or not point.dist else {DISTRIBUTION + point.dist.name: point.dist.version}
 
 
+def _is_of_distribution(point: EntryPoint, distribution: str) -> bool:
+    """Whether an entry point belongs to a distribution, or to fastcube if the name is empty."""
+    return is_builtin(point) if not distribution else point.dist is not None and point.dist.name == distribution
+
+
 @functools.cache
 def _installed_study(name: str, distribution: str | None = None) -> Study:
     """Return an installed study; ``distribution`` selects one of several packages ('' for fastcube).  Raises ParameterError."""
@@ -50,10 +55,6 @@ def _installed_study(name: str, distribution: str | None = None) -> Study:
     point = wanted[0] if wanted else STUDIES.point(name)
     found, code = STUDIES.load(point), _distribution_code(point)
     return replace(found, code=code) if code else found
-
-
-def _is_of_distribution(point: EntryPoint, distribution: str) -> bool:
-    return is_builtin(point) if not distribution else point.dist is not None and point.dist.name == distribution
 
 
 @functools.cache
@@ -77,8 +78,35 @@ def _studies_of_file(path: str) -> dict[str, Study]:
     return {study.name: replace(study, path=path, code={**code, **hash_functions(study.kernel)}) for study in found}
 
 
+def _read_study(file: str, wanted: str) -> Study:
+    """Return the study ``wanted`` of a user's file, or its only one if that is empty.  Raises ParameterError."""
+    if not os.path.isfile(file):  # noqa: PTH113  (Path.is_file would raise for names that the system refuses)
+        raise ParameterError(f"{plain_text(file)} does not exist")
+    of_file = _studies_of_file(str(Path(file).resolve()))
+    if wanted in of_file:
+        return of_file[wanted]
+    if wanted or len(of_file) != 1:
+        has = ", ".join(of_file) or "none"
+        raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
+    return next(iter(of_file.values()))
+
+
+def _read_recorded_study(name: str, path: str) -> Study:
+    """Return the study ``name`` of the file that a run recorded.  Raises ParameterError if either is not here."""
+    if not os.path.isfile(check_path("path", path)):  # noqa: PTH113  (as in _read_study)
+        raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")
+    of_file = _studies_of_file(path)
+    if name not in of_file:
+        raise ParameterError(f"{path} holds no study {name}")
+    return of_file[name]
+
+
 def study_names() -> tuple[str, ...]:
     """Return the names of all installed studies, in the order of ``fastcube list``.
+
+    Returns
+    -------
+    tuple of str
 
     Examples
     --------
@@ -89,11 +117,24 @@ def study_names() -> tuple[str, ...]:
 
 
 def study(name: str | Study, path: str | None = None) -> Study:
-    """Return the study ``name``, from the file ``path`` if given.
+    """Return a study by its name, or by the file that defines it.
 
-    ``name`` may itself be a file with one study, ``my_study.py``, or ``my_study.py:NAME``.  A Study is returned unchanged.
-    A process loads a file only once, so restart a notebook's kernel after an edit.
-    Raises ParameterError if there is no such study.
+    Parameters
+    ----------
+    name : str or Study
+        A name of :func:`fastcube.study_names`, a file with one study, ``my_study.py``, or ``my_study.py:NAME``.  A Study is
+        returned unchanged.  A process loads a file only once, so restart a notebook's kernel after an edit.
+    path : str, optional
+        The file that defines the study ``name``.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ParameterError
+        If there is no such study, or its file cannot be imported.
 
     Examples
     --------
@@ -104,25 +145,10 @@ def study(name: str | Study, path: str | None = None) -> Study:
         return name
     if not isinstance(name, str):
         raise ParameterError(f"study must be a Study, the name of one or a Python file, got {short_repr(name)}")
-    if path is None:
-        file, _, wanted = (name, "", "") if name.endswith(".py") else name.rpartition(":")
-        if file.endswith(".py"):
-            if not os.path.isfile(file):  # noqa: PTH113  (Path.is_file would raise for names that the system refuses)
-                raise ParameterError(f"{plain_text(file)} does not exist")
-            of_file = _studies_of_file(str(Path(file).resolve()))
-            if wanted in of_file:
-                return of_file[wanted]
-            if wanted or len(of_file) != 1:
-                has = ", ".join(of_file) or "none"
-                raise ParameterError(f"{file} must hold one study, or name one as {file}:NAME; it holds {has}")
-            return next(iter(of_file.values()))
-        return _installed_study(name)
-    if not os.path.isfile(check_path("path", path)):  # noqa: PTH113  (as above)
-        raise ParameterError(f"study {name} came from {path}, which does not exist here; give its file")
-    of_file = _studies_of_file(path)
-    if name not in of_file:
-        raise ParameterError(f"{path} holds no study {name}")
-    return of_file[name]
+    if path is not None:
+        return _read_recorded_study(name, path)
+    file, _, wanted = (name, "", "") if name.endswith(".py") else name.rpartition(":")
+    return _read_study(file, wanted) if file.endswith(".py") else _installed_study(name)
 
 
 def study_of_mark(name: str, path: str | None, mark: str) -> Study:
@@ -140,20 +166,21 @@ def study_of(measure: Measure, path: str | None = None) -> Study:
     """
     if isinstance(measure, Study):
         return measure
-    found = find_live_study(measure.name, measure.mark()) if path is None else None
-    if found is None and path is not None:
+    if path is not None:
         found = study(measure.name, path)
-    elif found is None and measure.code and not measure.distribution:
+    elif (live := find_live_study(measure.name, measure.mark())) is not None:
+        found = live
+    elif measure.code and not measure.distribution:
         raise ParameterError(
             f"{measure.name} is a study of {', '.join(measure.code)}: name its file with --study FILE.py"
         )
-    elif found is None:
+    else:
         found = _installed_study(measure.name, measure.distribution)
     check_same(measure, found, "these results", "the study here")
     return found
 
 
-def code_of(measure: Measure) -> Study | None:
+def find_study(measure: Measure) -> Study | None:
     """Return the study as ``study_of`` does, or None if its code is not available."""
     try:
         return study_of(measure)

@@ -9,18 +9,28 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import ParameterError, check_integer, check_range, short_repr, wrap_study_errors
+from ..errors import ParameterError, check_range, short_repr
 from ..kernels.survival.dispatch import DOMAINS, MOST_DIMENSIONS, SURVIVAL_DOMAINS, user_domains_kernel
 from ..kernels.survival.layout import SURVIVAL_DOMAINS as TALLY
-from ..networks.family import LARGEST_CHECKED, Family, find_family, network
-from ..networks.hypercube import Subcube
-from ..networks.network import label_text
+from ..networks.family import Family, find_family, network
 from .choice import WORD
+from .failure_domains import (
+    BOARDS,
+    BUILT_IN,
+    DIGIT_BITS,
+    OwnDomains,
+    Setting,
+    board_bits,
+    count_domains,
+    find_point_family,
+    format_domain,
+    is_switch,
+    list_members,
+)
 from .fingerprint import hash_functions
 from .standing import describe_standing
 from .statistics import Point, Proportion
@@ -40,42 +50,21 @@ from .survival import (
 if TYPE_CHECKING:
     from ..kernels.machine.jit import Kernel
 
-#: Bits of a digit of the networks with switches.
-_DIGIT_BITS = {"hyperx-4": 2, "hyperx-8": 3}
+#: Most failed domains, and most single failures, in the text of a trial.
+_MOST_SHOWN = 40
 
 #: The random key of ``survival`` at the same n and f.
 KEY_SOURCE: tuple[str, Mapping[str, Value | None]] = ("survival", {"domains": None, "links": 0})
-
-
-class OwnDomains(NamedTuple):
-    """A user's domains: their name on the axis, and the function ``domain(v, n)``."""
-
-    name: str
-    function: Callable[[int, int], int]
-
-
-class Setting(NamedTuple):
-    """The parts of a study that are a user's own."""
-
-    family: Family | None = None
-    domain: OwnDomains | None = None
-
-
-#: The setting of ``survival-domains``, without anything of a user's.
-BUILT_IN = Setting()
-
-
-def is_switch(point: Point) -> bool:
-    """Whether switches fail at a point, and not boards."""
-    return str(point["domain"]) == "switch"
 
 
 def make_domain_points(
     names: Iterable[str], n: int, domain: str, numbers: Iterable[int], f: Iterable[int] = (0,)
 ) -> list[dict[str, Value]]:
     """Return points of networks with numbers of failed domains and of single failures."""
-    chosen = itertools.product(names, f, list(numbers))
-    return [{"network": name, "n": n, "f": k, "domain": domain, "domains": many} for name, k, many in chosen]  # type: ignore[dict-item]
+    return [
+        {"network": name, "n": n, "f": single, "domain": domain, "domains": failed}  # type: ignore[dict-item]
+        for name, single, failed in itertools.product(names, f, list(numbers))
+    ]
 
 
 def _make_axes(setting: Setting) -> tuple[Axis | Choice, ...]:
@@ -89,77 +78,14 @@ def _make_axes(setting: Setting) -> tuple[Axis | Choice, ...]:
     )
 
 
-# ---------------------------------------------------------------- domains
-
-
-def _find_network(point: Point, setting: Setting) -> Family:
-    own, name = setting.family, str(point["network"])
-    return own if own is not None and name == own.name else find_family(name)
-
-
-@functools.lru_cache(maxsize=64)
-def _number_own_domains(domain: OwnDomains, n: int) -> NDArray[np.int64]:
-    """Return the number of each node's domain, in the order of their values.  Raises ParameterError for a bad value."""
-    from ..kernels.survival.domains import user_domain_kernel
-
-    with wrap_study_errors(f"domain {domain.name}"):
-        values = user_domain_kernel(domain.function).compiled(np.int64(n))
-    plain = getattr(domain.function, "py_func", domain.function)
-    for v in range(2**n if n <= LARGEST_CHECKED else 0):
-        with wrap_study_errors(f"domain {domain.name}"):
-            value = plain(v, n)
-        value = check_integer(f"domain {domain.name}", value, 0, 2**n - 1, f"at n={n}, node {label_text(v, n)}")
-        if value != values[v]:
-            raise ParameterError(
-                f"domain {domain.name} must be the same when it is compiled, where integers have 64 bits and wrap, but at "
-                f"n={n} node {label_text(v, n)} is in {value} in Python and in {values[v]} compiled"
-            )
-    if (bad := np.flatnonzero((values < 0) | (values >= 2**n))).size:
-        check_range(f"domain {domain.name}", values[bad[0]], 0, 2**n - 1, f"at n={n}, node {label_text(bad[0], n)}")
-    return np.unique(values, return_inverse=True)[1]
-
-
-def number_boards(point: Point, setting: Setting = BUILT_IN) -> NDArray[np.int64]:
-    """Return the number of each node's board, or own domain, at a point."""
-    if setting.domain is not None and str(point["domain"]) == setting.domain.name:
-        return _number_own_domains(setting.domain, int(point["n"]))
-    return np.arange(2 ** int(point["n"])) >> DOMAINS.index(str(point["domain"])) + 1
-
-
-def count_domains(point: Point, setting: Setting = BUILT_IN) -> int:
-    """Return the number of domains at a point."""
-    if is_switch(point):
-        n, bits = int(point["n"]), _DIGIT_BITS[str(point["network"])]
-        return n // bits << n - bits
-    return int(number_boards(point, setting).max()) + 1
-
-
-def list_members(point: Point, g: int, setting: Setting = BUILT_IN) -> list[int]:
-    """Return the nodes of domain g at a point: of a board, or of the row that a switch joins."""
-    if not is_switch(point):
-        return np.flatnonzero(number_boards(point, setting) == g).tolist()
-    n, bits = int(point["n"]), _DIGIT_BITS[str(point["network"])]
-    digit, row = divmod(g, 1 << n - bits)
-    low = bits * digit
-    first = row & (1 << low) - 1 | row >> low << low + bits
-    return [first | x << low for x in range(1 << bits)]
-
-
-def _format_domain(nodes: list[int], n: int) -> str:
-    base, free = functools.reduce(int.__and__, nodes), functools.reduce(int.__or__, nodes)
-    if len(nodes) == 1 << (base ^ free).bit_count():
-        return str(Subcube(base, base ^ free, n))
-    return ", ".join([label_text(v, n) for v in nodes[:8]] + ["..."] * (len(nodes) > 8))
-
-
 def _check_point(point: Point, setting: Setting = BUILT_IN) -> None:
-    """Raise ParameterError for a size that the network does not have, a domain that it has not, or too many failures."""
+    """Raise ParameterError for a size or domain that the network does not have, or too many failures."""
     check_point({**point, "links": 0}, setting.family)
     domain, name, n = str(point["domain"]), str(point["network"]), int(point["n"])
-    if domain == "switch" and name not in _DIGIT_BITS:
-        raise ParameterError(f"network must be one of {', '.join(_DIGIT_BITS)} for domain=switch, got {name}")
-    if domain in DOMAINS[:3]:
-        check_range("n", n, DOMAINS.index(domain) + 1, MOST_DIMENSIONS, f"for domain={domain}")
+    if domain == "switch" and name not in DIGIT_BITS:
+        raise ParameterError(f"network must be one of {', '.join(DIGIT_BITS)} for domain=switch, got {name}")
+    if domain in BOARDS:
+        check_range("n", n, board_bits(domain), MOST_DIMENSIONS, f"for domain={domain}")
     most = count_domains(point, setting)
     check_range("domains", point["domains"], 0, most, f"for {domain} of {name} at n={n}")
 
@@ -175,7 +101,7 @@ def _sample_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_I
     failed = replay.sample_domains(key, trial, count_domains(point, setting), int(point["domains"])).tolist()
     members = [list_members(point, g, setting) for g in failed]
     boards, rows = ([], members) if is_switch(point) else (members, [])
-    single = replay.sample_survival(key, trial, n, f, 0, _find_network(point, setting).table(n))[0]
+    single = replay.sample_survival(key, trial, n, f, 0, find_point_family(point, setting).table(n))[0]
     nodes = {*single.tolist(), *itertools.chain(*boards)}
     links = [pair for row in rows for pair in itertools.combinations(row, 2)]
     s = t = -1
@@ -183,7 +109,7 @@ def _sample_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_I
         alive = np.ones(2**n, np.bool_)
         alive[list(nodes)] = False
         s, t = replay.sample_pair(key, trial, n, f, alive).tolist()
-    net = network(_find_network(point, setting), n, nodes, links)
+    net = network(find_point_family(point, setting), n, nodes, links)
     return Sample(net, {"s": s, "t": t, "failed_domains": failed})
 
 
@@ -193,16 +119,16 @@ def _explain_trial(point: Point, key: int, trial: int, setting: Setting = BUILT_
 
     drawn = _sample_trial(point, key, trial, setting)
     net, others = drawn.network, dict(drawn.others)
-    family, n, failed = _find_network(point, setting), int(point["n"]), sorted(net.faulty_nodes)
+    family, n, failed = find_point_family(point, setting), int(point["n"]), sorted(net.faulty_nodes)
     nodes, _, ends = replay.sample_survival(key, trial, n, len(failed), 0, family.table(n))
     single, pair = network(family, n, nodes), dict(zip("st", ends.tolist() or (-1, -1), strict=True))
     found, there = summarize_network(net, others), summarize_network(single, pair)
     data = {"faulty_nodes": failed, "faulty_links": sorted(map(list, net.faulty_links)), **others, **found}
     domains = [list_members(point, g, setting) for g in others["failed_domains"]]
     lines = [f"  {len(domains)} failed of {count_domains(point, setting)} domains, {len(failed)} failed nodes"]
-    lines += [f"  failed {point['domain']} {_format_domain(members, n)}" for members in domains[:40]]
+    lines += [f"  failed {point['domain']} {format_domain(members, n)}" for members in domains[:_MOST_SHOWN]]
     alone = replay.sample_survival(key, trial, n, int(point["f"]), 0, family.table(n))[0]
-    lines += [f"  faulty {net.label(v)}" for v in sorted(alone.tolist())[:40]]
+    lines += [f"  faulty {net.label(v)}" for v in sorted(alone.tolist())[:_MOST_SHOWN]]
     lines.append(describe_network("with these domains", found, net, others))
     lines.append(describe_network(f"with {len(failed)} single failures", there, single, pair))
     return Explanation("\n".join(lines), {**data, "single": {"faulty_nodes": sorted(nodes.tolist()), **pair, **there}})
@@ -219,14 +145,15 @@ def _choose_kernel(point: Point, setting: Setting) -> Kernel:
 
 def _describe_costs(results: Any) -> list[str]:
     """Return notes on P(connected) with failed domains against as many single failures, per network and domain."""
-    lines: dict[str, list[Any]] = {}
+    differences: dict[str, list[Any]] = {}
     for point, tally in results:
         if tally.trials and point["domains"]:
-            where = {name: point[name] for name in ("n", "f", "domains")}
+            where = {axis: point[axis] for axis in ("n", "f", "domains")}
             name = f"{point['domain']} of {point['network']}"
-            lines.setdefault(name, []).append((where, results.estimates(point)["connected_diff"]))
+            differences.setdefault(name, []).append((where, results.estimates(point)["connected_diff"]))
     heading = "P(connected) with failed domains minus as many failed nodes one by one, exact 95% intervals:"
-    return [heading, *(f"  {name}: {describe_standing(some)}" for name, some in lines.items())] if lines else []
+    lines = [f"  {name}: {describe_standing(some)}" for name, some in differences.items()]
+    return [heading, *lines] if lines else []
 
 
 def _plot_domains(results: Any, sheet: Any) -> None:
@@ -287,7 +214,7 @@ def _check_own_domain(domain: object) -> OwnDomains:
     if not callable(domain) or isinstance(domain, type) or not WORD.fullmatch(name) or name in DOMAINS:
         raise ParameterError(
             "domain must be a function of (v, n) with a name of its own, of letters, digits and _, or one of "
-            f"{', '.join(DOMAINS[:3])}, got {short_repr(domain)}"
+            f"{', '.join(BOARDS)}, got {short_repr(domain)}"
         )
     return OwnDomains(name, domain)
 
@@ -336,13 +263,13 @@ def survival_study(family: Family | str, domain: Callable[[int, int], int] | str
     if domain is None:
         return make_network_study(family)
     chosen = find_family(family, "family")
-    named = isinstance(domain, str) and domain in DOMAINS[:3]
+    named = isinstance(domain, str) and domain in BOARDS
     own = None if named else _check_own_domain(domain)
     setting = Setting(None if chosen.own is None else chosen, own)
     n = largest_drawn(chosen, 3)
     name = str(domain) if own is None else own.name
-    many = count_domains(make_domain_points([chosen.name], n, name, [0])[0], setting)
-    numbers = sorted({many * i // 8 for i in range(1, 5)} - {0}) or [1]
+    whole = count_domains(make_domain_points([chosen.name], n, name, [0])[0], setting)
+    numbers = sorted({whole * i // 8 for i in range(1, 5)} - {0}) or [1]
     functions = [*(check_own_family(chosen)[1:] if chosen.own else ()), *([own.function] if own else [])]
     return make_domains_study(
         f"survival-{chosen.name}-{name}",

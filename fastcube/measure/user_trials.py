@@ -316,7 +316,7 @@ def _make_bound_check(name: str, outputs: Sequence[Output]) -> Callable[[Point, 
             if value > most:
                 raise StudyError(
                     f"output {output.name} of {name} must be in [0, {most}], got {value} in trial {t} "
-                    f"at {point_text(point)}"
+                    f"at {point_text(point)}; if the value is right, give fc.Output a larger bound"
                 )
 
     return verify_bounds

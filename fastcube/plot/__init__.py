@@ -40,7 +40,7 @@ from ..errors import (
     plain_text,
     wrap_study_errors,
 )
-from ..measure.registry import code_of
+from ..measure.registry import find_study
 from ..measure.statistics import Distribution
 from ..results.hdf5 import error_reason, replace_file
 from ..results.results import Results
@@ -202,7 +202,7 @@ def default_figure(results: Results, sheet: Sheet) -> None:
 
 def study_figure(results: Results, sheet: Sheet) -> None:
     """Plot the figure of the grid or the study, or the plain figure if there is none."""
-    code = code_of(results.study)
+    code = find_study(results.study)
     own = None if code is None else code.grid_of(results).figure or code.figure
     (own or default_figure)(results, sheet)
 

@@ -45,10 +45,11 @@ def _is_hidden(one: Line, other: Line, panel: Panel) -> bool:
     return all(a.value == b.value or abs(height(a.value) - height(b.value)) <= most for a, b in pairs)
 
 
-def group_lines(panels: Sequence[Panel]) -> None:
+def group_lines(panels: Sequence[Panel], shown: Sequence[Panel]) -> None:
     """Group coinciding lines: all if the panels of a legend have more lines than colours, else those that hide one another.
 
-    Lines hide one another if they are in the same panels and lie on one another in all.
+    Lines hide one another if they are in the same panels and lie on one another in all.  ``panels`` are those of the whole
+    figure, so that a line looks the same in a figure of some of its panels.  The entries name the lines of the panels ``shown``.
     """
     found: dict[str, dict[int, Line]] = {}
     for k, panel in enumerate(panels):
@@ -72,17 +73,19 @@ def group_lines(panels: Sequence[Panel]) -> None:
             groups.append([label])
     if few and len(groups) == len(found):
         return
+    shown_labels = {line.label for panel in shown for line in panel.measured_lines}
     for i, group in enumerate(groups):
         lines_of_group = [line for label in group for line in found[label].values()]
-        entry = _entry_text(group, [next(iter(found[label].values())) for label in group])
+        named = [label for label in group if label in shown_labels]
+        entry = _entry_text(named, [next(iter(found[label].values())) for label in named])
         for line in lines_of_group:
             line.look = lines_of_group[0].look if few else line.look | line_style(i, len(groups))
             line.entry = entry
 
 
 def _entry_text(labels: list[str], lines: list[Line]) -> str | None:
-    """Return a group's entry in the legend, ``five of degree 8:`` with the names on the next line; None for a single line."""
-    if len(labels) == 1:
+    """Return a group's entry in the legend, ``five of degree 8:`` with the names on the next line; None for at most one line."""
+    if len(labels) < 2:
         return None
     known, degrees = network_families(), set()
     for line in lines:

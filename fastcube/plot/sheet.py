@@ -101,6 +101,14 @@ def _legend_entries(panels: Sequence[Panel]) -> dict[str, Any]:
 _MAX_LEGEND_FRACTION = 0.8
 
 
+def _group_by_axis(panels: Iterable[Panel]) -> Iterable[list[Panel]]:
+    """Return groups of panels with the same vertical axis."""
+    groups: dict[object, list[Panel]] = {}
+    for panel in panels:
+        groups.setdefault(panel.y_label or id(panel), []).append(panel)
+    return groups.values()
+
+
 class Sheet:
     """The sheet of a figure: ``panels`` returns its panels, ``title`` sets the title above them.
 
@@ -229,11 +237,17 @@ class Sheet:
         if self._given is not None:
             self._finish_given()
             return self.figure
+        panels = self._panels
         self.drop_panels()
-        self._rename_lines()
-        self._choose_scales()
-        for panels in [self._panels] if self._has_one_legend else [[panel] for panel in self._panels]:
-            group_lines(panels)
+        whole = [panel for panel in panels if panel in self._panels or panel.has_something]
+        self._rename_lines(whole)
+        self._choose_scales(self._panels)
+        self._choose_scales([panel for panel in whole if panel not in self._panels])
+        if len({panel.by for panel in whole}) == 1:
+            group_lines(whole, self._panels)
+        else:
+            for panel in self._panels:
+                group_lines([panel], [panel])
         self._write_titles()
         self._draw_panels()
         self._draw_legends()
@@ -244,7 +258,7 @@ class Sheet:
 
     def _finish_given(self) -> None:
         """Add lines, intervals and limits to the caller's axes, and nothing else unless requested."""
-        self._rename_lines()
+        self._rename_lines(self._panels)
         for panel in self._panels:
             if self._log:
                 panel.axes.set_yscale("log")
@@ -271,8 +285,11 @@ class Sheet:
             self._lay_out([panel.axes for panel in kept])
         return self._numbers
 
-    def _rename_lines(self) -> None:
-        """Give the lines the requested labels.  Raises ParameterError if their number is another one."""
+    def _rename_lines(self, whole: Sequence[Panel]) -> None:
+        """Give the lines of the whole figure the requested labels.
+
+        Raises ParameterError if their number is not that of the lines in the panels of this figure.
+        """
         if not self._labels:
             return
         lines = [line for panel in self._panels for line in panel.measured_lines if line.label is not None]
@@ -282,19 +299,12 @@ class Sheet:
                 f"legend must have {len(own)} labels, for {', '.join(map(str, own))}, got {len(self._labels)}"
             )
         given = dict(zip(own, self._labels, strict=True))
-        for line in lines:
-            line.label = given[line.label]
+        for line in (line for panel in whole for line in panel.measured_lines if line.label is not None):
+            line.label = given.get(line.label, line.label)
 
-    def _group_by_axis(self) -> Iterable[list[Panel]]:
-        """Return groups of panels with the same vertical axis."""
-        groups: dict[object, list[Panel]] = {}
-        for panel in self._panels:
-            groups.setdefault(panel.y_label or id(panel), []).append(panel)
-        return groups.values()
-
-    def _choose_scales(self) -> None:
+    def _choose_scales(self, panels: Sequence[Panel]) -> None:
         """Choose the kind of scale, which panels with the same vertical axis share."""
-        for group in self._group_by_axis():
+        for group in _group_by_axis(panels):
             asked = next((panel for panel in group if panel.scale != "auto"), group[0])
             log = choose_log(asked, [e for panel in group for e in panel.estimates])
             for panel in group:
@@ -302,7 +312,7 @@ class Sheet:
 
     def _draw_panels(self) -> None:
         """Draw the panels; panels with the same vertical axis share the limits."""
-        for group in self._group_by_axis():
+        for group in _group_by_axis(self._panels):
             limits = [found for panel in group if (found := find_limits(panel)) is not None]
             shared = (min(low for low, _ in limits), max(high for _, high in limits)) if limits else None
             for panel in group:

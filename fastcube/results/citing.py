@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Any
 
 from ..measure.inventory import Inventory
@@ -27,8 +28,19 @@ def software() -> str:
             "version": package_version(),
             "year": str(YEAR),
             "license": "Apache-2.0",
+            **_repository_field(),
         },
     )
+
+
+def _repository_field() -> dict[str, str]:
+    """Return the address of the repository, which the package's metadata have; empty if it is not installed."""
+    try:
+        lines = metadata.metadata("fastcube").get_all("Project-URL") or ()
+    except metadata.PackageNotFoundError:
+        return {}
+    addresses = dict(line.split(", ", 1) for line in lines)
+    return {"url": addresses["Repository"]} if "Repository" in addresses else {}
 
 
 def paper(inventory: Inventory) -> str:

@@ -314,7 +314,7 @@ def _use_local_study(
     Raises ValueError if the file states another unit or scale, or defines a statistic at other points.  These numbers determine
     values, and the digest does not cover them.  Bounds are taken from the local study, where better bounds may have been added.
     """
-    study = registry.code_of(stated)
+    study = registry.find_study(stated)
     if study is None:
         return replace(stated, unverified=tuple(s.name for s in stated.statistics))
     local = json.loads(json.dumps(describe_measure(study)))

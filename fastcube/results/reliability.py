@@ -29,7 +29,7 @@ from ..errors import (
 )
 from ..measure.estimate import ALPHA, Estimate, bernstein_width
 from ..measure.goal import MOST_TRIALS
-from ..measure.registry import code_of, study, study_of
+from ..measure.registry import find_study, study, study_of
 from ..measure.statistics import Difference, Mean, NormalMean, Number, PairedDifference, Proportion, Value
 from ..measure.study import Measure
 from ..measure.tally import Tally
@@ -263,7 +263,7 @@ def _find_number(measure: Measure, name: str) -> Number:
     """Return a statistic that depends on the faults alone.  Raises ParameterError for another."""
     fitting = {
         s.name: s
-        for s in (code_of(measure) or measure).statistics
+        for s in (find_study(measure) or measure).statistics
         if s.condition is None and isinstance(s, (Proportion, Mean, NormalMean)) and not isinstance(s, Difference)
     }
     if name not in fitting:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import ParameterError, StudyError, count_text, suggest_name, wrap_study_errors
 from ..measure.estimate import UNDEFINED
-from ..measure.registry import code_of
+from ..measure.registry import find_study
 from ..measure.schema import RecordedMeasure
 from ..measure.statistics import Distribution, Mean
 from ..measure.study import Notes
@@ -225,7 +225,7 @@ def as_table(results: Results, width: int | None = WIDTH, statistics: Sequence[s
     width = width or WIDTH
     if remarks:
         lines += ["", *(part for line in remarks for part in fold_line(line, width))]
-    code = code_of(study)
+    code = find_study(study)
     notes_of = None if code is None else code.grid_of(results).notes or code.notes
     notes = make_notes(results, notes_of, statistics)
     head = textwrap.wrap(_title_with_source(results), width)

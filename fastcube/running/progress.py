@@ -14,9 +14,10 @@ from typing import TextIO
 
 from ..errors import ParameterError, command_line_text
 
-#: Seconds until the first line of a run that compiles.
+#: Seconds until the first line of a run that compiles, so that a person soon sees why nothing is counted.
 _SOON = 1.0
 
+#: The styles of a report; ``auto`` chooses between the next two.
 STYLES = ("auto", "bar", "lines", "none")
 
 
@@ -53,6 +54,11 @@ class Progress:
         The output; standard error by default.
     unit : str
         The word for what is counted.
+
+    Raises
+    ------
+    ParameterError
+        If ``style`` is unknown.
     """
 
     def __init__(self, style: str = "auto", file: TextIO | None = None, unit: str = "trials") -> None:
@@ -63,10 +69,13 @@ class Progress:
         notebook = type(self.file).__module__.startswith("ipykernel.")  # notebooks rewrite a line too
         self.style = ("bar" if terminal or notebook else "lines") if style == "auto" else style
         self.every = (1.0 if notebook else 0.2) if self.style == "bar" else 30.0
-        self.last = self.begun = self.counting = time.monotonic()
+        self.begun = time.monotonic()
+        self.last = self.begun  #: time of the last report
+        self.counting = self.begun  #: time from which the rate of the whole run is computed: without compiling
+        self.before = 0  #: trials that were done before this run
+        #: Times of the last reports and the trials done by then, from which the present rate is computed.
         self.window: deque[tuple[float, int]] = deque([(self.begun, 0)], maxlen=64)
-        self.shown = 0
-        self.before = 0
+        self.shown = 0  #: characters of the bar on the line, which the next text must overwrite
 
     def start(self, done: int) -> None:
         """Record the trials that were done before this run."""
@@ -87,7 +96,7 @@ class Progress:
     def is_due(self, final: bool = False, compiles: bool = False) -> bool:
         """Whether ``update`` would report now; check first, because adding up the trials takes time.
 
-        A log gets its first line soon if a run ``compiles``, so that a person sees why nothing is counted.
+        A log gets its first line soon if a run ``compiles``.
         """
         if self.style == "none":
             return False
@@ -143,7 +152,6 @@ class Progress:
             self.file.flush()
 
     def _write(self, parts: list[str], fraction: float | None, final: bool) -> None:
-        text = "  ".join(part for part in parts if part)
         try:
             if self.style == "bar":
                 width = max(20, shutil.get_terminal_size().columns - 1)
@@ -151,6 +159,7 @@ class Progress:
                 self.file.write("\r" + line.ljust(min(self.shown, width)) + ("\n" if final else ""))
                 self.shown = 0 if final else len(line)
             else:
+                text = "  ".join(part for part in parts if part)
                 self.file.write(time.strftime("%Y-%m-%dT%H:%M:%S  ") + text + "\n")
             self.file.flush()
         except (OSError, ValueError):

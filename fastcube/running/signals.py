@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-#: Exit statuses: finished; in order, but work remains; and stopped by SIGHUP, SIGINT or SIGTERM, numbered as in shells.
+#: Exit statuses: finished; no error, but work remains; and stopped by SIGHUP, SIGINT or SIGTERM, numbered as in shells.
 FINISHED, WORK_REMAINS, HUNG_UP, INTERRUPTED, TERMINATED = 0, 75, 129, 130, 143
 
 #: The exit status for each signal.  SIGXCPU reports the end of the allowed processor time, which is like a job's time limit.
@@ -22,9 +22,9 @@ CODES = {
 }
 
 #: Seconds in which a repeated signal is ignored: ``timeout``, shells and launchers signal a process and then its group.
-SAME_SIGNAL = 0.2
+REPEAT_SECONDS = 0.2
 
-
+#: Whether a second signal may end the process; set by ``own_process``.
 _owns_process = False
 
 
@@ -45,10 +45,10 @@ def handle_signals(report: Callable[[int], object]) -> Iterator[None]:
 
     Signals that the caller ignores stay ignored, as SIGHUP under ``nohup`` and SIGINT of a shell's background job.
 
-    On the command line the second signal ends the process.  In a Python session SIGINT raises KeyboardInterrupt, and SIGHUP
-    and SIGTERM raise SystemExit.
+    On the command line the second signal ends the process.  In a Python session SIGINT raises KeyboardInterrupt, SIGHUP
+    and SIGTERM raise SystemExit, and a second SIGUSR1 does nothing.
 
-    Only the main thread receives signals, so in any other thread nothing happens.
+    Only the main thread receives signals, so in any other thread this context has no effect.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def handle_signals(report: Callable[[int], object]) -> Iterator[None]:
         if not first:
             first.append(now)
             report(code)
-        elif now - first[0] <= SAME_SIGNAL or number == signal.SIGXCPU:  # SIGXCPU comes every second after the limit
+        elif now - first[0] <= REPEAT_SECONDS or number == signal.SIGXCPU:  # SIGXCPU comes every second after the limit
             return
         elif _owns_process:
             os._exit(code)
@@ -79,7 +79,7 @@ def handle_signals(report: Callable[[int], object]) -> Iterator[None]:
         yield
     finally:
         if first:  # a repeated signal must not reach the old handlers: SIGUSR1 would kill the process
-            time.sleep(max(0.0, first[0] + SAME_SIGNAL - time.monotonic()))
+            time.sleep(max(0.0, first[0] + REPEAT_SECONDS - time.monotonic()))
         for number, old in before.items():
             signal.signal(number, old)
 

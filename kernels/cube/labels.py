@@ -28,7 +28,7 @@ _40 = np.uint64(40)
 
 
 class LabelSet(NamedTuple):
-    """A set of labels below 2^63, made by ``label_set``."""
+    """A set of labels below 2^63, or of other such numbers, made by ``label_set``."""
 
     table: Words  #: label + 1, or 0 for an empty slot; at most half of the slots are filled
     places: Ints  #: the filled slots, in the order of insertion
@@ -47,7 +47,7 @@ def find_slot(table, base, slots, entry):
 
 @scratch
 def label_set(capacity):
-    """Return an empty set for ``capacity`` <= 2^23 labels, rounded up to a power of two (0 makes a set without capacity)."""
+    """Return an empty set for ``capacity`` <= 2^23 labels, rounded up to a power of two; 0 makes the smallest, of capacity 1."""
     size = np.int64(2)
     while size < 2 * capacity:
         size *= 2

@@ -32,10 +32,10 @@ _MAX_PACKED = 57
 
 
 class LinkDraws(NamedTuple):
-    nodes: Words  #: (32): nodes of sixteen positions, and spare entries; when marking, lower ends of 32 positions
-    links: (
-        Words  #: (32): n times the fields of their dimensions; when marking, dimensions of 32 positions as single bits
-    )
+    """Scratch memory; ``distinct_links`` uses the first form of the arrays, ``mark_distinct_links`` the second."""
+
+    nodes: Words  #: (32): nodes of sixteen positions, and spare entries; or lower ends of 32 positions
+    links: Words  #: (32): n times the fields of their dimensions; or dimensions of 32 positions, as single bits
     seen: LabelSet  #: the links sampled so far, if there are many
 
 
@@ -53,6 +53,7 @@ def link_field_width(n):
 
 @block
 def _is_new(x, k, lower, dims, taken, n, draws):
+    """Whether the link of ``x`` in dimension k is not among the first ``taken`` links; it is added to a set in use."""
     if draws.seen.capacity > 1:
         if add_label(draws.seen, x | k << np.uint64(n) if n <= _MAX_PACKED else x):
             return True
@@ -72,7 +73,8 @@ def distinct_links(key, t, n, count, lower, dims, draws):
     ----------
     key : uint64
     t, n, count : int64
-        1 <= n <= 62, 0 <= count <= n 2^(n-1); not checked.  Near all links, sampling repeats n 2^(n-1) / rest times.
+        1 <= n <= 62, 0 <= count <= n 2^(n-1); not checked.  The last links take long: with r links left to
+        sample from, n 2^(n-1) / r positions are expected for the next one.
     lower, dims : uint64 arrays of at least ``count``
         Link i joins ``lower[i]``, whose bit ``dims[i]`` is clear, to ``lower[i] | 1 << dims[i]``.
     draws : LinkDraws
@@ -155,6 +157,7 @@ def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
         later = halves + eight
         evens, odds = philox.mixed_lanes(key, blocks, simd.join(halves, later, halves, later), purposes)
         even, odd = simd.quarters(evens), simd.quarters(odds)
+        # Positions 0, 2, ..., 14 go to 0 .. 7, positions 1, 3, ..., 15 to 8 .. 15, and the next sixteen likewise from 16 on.
         _store_links(even[0], even[2], shift, np.uint64(n), draws, 0)
         _store_links(odd[0], odd[2], shift, np.uint64(n), draws, 8)
         _store_links(even[1], even[3], shift, np.uint64(n), draws, 16)
@@ -169,7 +172,7 @@ def mark_distinct_links(key, t, n, count, fault_words, lower, bit, draws):
         else:
             for i in range(32):
                 if taken < wanted:
-                    at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)
+                    at = (i & 16) + 8 * (i & 1) + (i >> 1 & 7)  # the place of position i
                     taken = _mark_link(draws, np.uint64(at), fault_words, lower, bit, taken)
         halves = later + eight
 

@@ -4,7 +4,8 @@ Node statuses are hashes under ``nodes.status_key``, and ``pairs.draw_pairs`` sa
 trial is discarded if fewer than two nodes are nonfaulty (tested for m <= SEARCH_M), or if none of the first 2^20 candidate pairs
 is valid.  At failure rates up to 0.99 the latter has probability below 10^-45.
 
-Trials are processed in batches, in three stages, so that the sampling can use vectors.
+Trials are processed in batches, so that vectors can be used: all pairs of a batch are sampled, then all are routed, then lookups
+and shortest paths are counted pair by pair.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _LONGEST = DUALCUBE_ROUTING.maximum("longest")
 _DETOUR = DUALCUBE_ROUTING.maximum("detour")
 
 _TWO = np.uint64(2)
-# Lengths as unsigned numbers: the value of LIMIT, and the largest value that is a length.
+# Lengths as unsigned numbers: the value of LIMIT, and a bound of all lengths.  Failures, which are negative, are far above it.
 _LIMITED = np.uint64(LIMIT % 2**64)
 _LONGEST_LENGTH = np.uint64(2**32)
 
@@ -63,8 +64,8 @@ _LONGEST_LENGTH = np.uint64(2**32)
 def fault_free_distance(s, t, m):
     """Return the distance d(s, t) without faults: the Hamming distance, plus 2 for different clusters of one class."""
     x = s ^ t
-    difference = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
-    return popcount(x) + (2 if difference else 0)
+    leaves_cluster = x >> (m + m) == ZERO and x & ~position_dims(s, m) != ZERO
+    return popcount(x) + (2 if leaves_cluster else 0)
 
 
 @block(always=True)
@@ -75,17 +76,20 @@ def _distance_lanes(s, t, m):
     low = simd.splat((ONE << m) - ONE)
     names = simd.select((s >> simd.splat(m + m)) == zero, low << simd.splat(m), low)
     same_class = (x >> simd.splat(m + m)) == zero
-    difference = same_class & ((x & names) != zero)
-    return simd.popcount(x) + simd.select(difference, simd.splat(_TWO), zero)
+    leaves_cluster = same_class & ((x & names) != zero)
+    return simd.popcount(x) + simd.select(leaves_cluster, simd.splat(_TWO), zero)
 
 
 @block(always=True)
 def _update_maximum(tally, at, wanted, values, trials, row):
-    """Update the maximum at ``at`` with the lanes ``wanted``: a larger value wins, then a smaller trial index."""
-    best, who = read_maximum(tally, at)
+    """Update the maximum at ``at`` with the lanes ``wanted``: a larger value wins, then a smaller trial index.
+
+    ``row`` is scratch memory for sixteen words.
+    """
+    best, best_trial = read_maximum(tally, at)
     higher = simd.splat(np.uint64(best + 1)) <= values
     same = simd.splat(np.uint64(best)) == values
-    earlier = same & ~(simd.splat(np.uint64(who)) <= trials)
+    earlier = same & ~(simd.splat(np.uint64(best_trial)) <= trials)
     better = simd.bits(higher | earlier) & wanted
     if better == ZERO:
         return
@@ -148,12 +152,12 @@ def _count_shortest(length, shortest, tally):
 @block
 def _count_lookups(i, n, cube, mask, pairs, record, workspace, tally):
     """Tally the lookups of trials i .. n - 1 without the bits ``mask``; return n, or the first trial ``record`` cannot hold."""
-    place = simd.take_addresses(workspace)
-    book = simd.take_addresses(record)
+    workspace_addresses = simd.take_addresses(workspace)
+    record_addresses = simd.take_addresses(record)
     while i < n:
         if pairs.trials[i] & mask == ZERO:
-            world = RecordedDualCube(pairs.keys[i], cube.limit, cube.m, pairs.keys[:0], book)
-            route_recorded(world, pairs.sources[i], pairs.targets[i], place)
+            world = RecordedDualCube(pairs.keys[i], cube.limit, cube.m, pairs.keys[:0], record_addresses)
+            route_recorded(world, pairs.sources[i], pairs.targets[i], workspace_addresses)
             count, full = record.asked.counts[0], record.asked.counts[1]
             clear_record(record)
             if full:
@@ -167,11 +171,12 @@ def _count_lookups(i, n, cube, mask, pairs, record, workspace, tally):
 @block
 def _count_searches(n, m, limit, pairs, lengths, cubes, tally):
     """Tally shortest paths.  The search is skipped for a route of length d(s, t), because no path is shorter."""
+    nonfaulty, seen, spare = cubes[0], cubes[1], cubes[2]
     for i in range(n):
         shortest = lengths[i]
         if shortest != fault_free_distance(pairs.sources[i], pairs.targets[i], np.uint64(m)):
-            draw_nonfaulty(pairs.keys[i], limit, m, cubes[0])
-            shortest = shortest_length(m, cubes[0], pairs.sources[i], pairs.targets[i], cubes[1], cubes[2])
+            draw_nonfaulty(pairs.keys[i], limit, m, nonfaulty)
+            shortest = shortest_length(m, nonfaulty, pairs.sources[i], pairs.targets[i], seen, spare)
         _count_shortest(lengths[i], shortest, tally)
 
 
@@ -209,9 +214,11 @@ def _make_kernel(searches: bool) -> Kernel:
         pairs = pair_arrays()
         lengths = np.zeros(BATCH + 16, np.int64)
         batch = route_batch_for(BATCH)
-        capacity = np.int64(512)
+        capacity = np.int64(512)  # of the record of lookups; it grows when a route has more
         record = lookup_record_for(capacity, 0)
-        cubes = np.zeros((3, 2, bitmask_words(m) if searching else 0), np.uint64)
+        cubes = np.zeros(
+            (3, 2, bitmask_words(m) if searching else 0), np.uint64
+        )  # three bitmasks of all nodes for searches
         for begin in range(first, stop, BATCH):
             end = min(begin + BATCH, stop)
             n = draw_pairs(begin, end, source, pairs)

@@ -40,7 +40,7 @@ import numpy as np
 
 import fastcube.kernels
 
-from .cache_roots import choose_folder, explain_distrust, read_regular_file, trusted_roots, write_file
+from .cache_roots import choose_folder, explain_distrust, read_regular_file, trusted_roots, warn_once, write_file
 from .compiling import note_compilation
 from .locks import try_lock
 from .target import keep_code_features, read_target
@@ -74,7 +74,18 @@ def cache_folder() -> Path | None:
 def list_read_only_folders() -> list[Path]:
     """Return the folders besides ``cache_folder`` that may contain machine code for this process."""
     tag, own = build_cache_tag(), cache_folder()
-    return [root / tag for root in trusted_roots() if root / tag != own and (root / tag).is_dir()]
+    return [root / tag for root in trusted_roots() if root / tag != own and _is_open_folder(root / tag)]
+
+
+def _is_open_folder(folder: Path) -> bool:
+    """Whether there is a folder that this user may read.  If only the permission is missing, warn, once per process."""
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        if isinstance(error, PermissionError):
+            warn_once(f"compiled kernels are not loaded from {folder}: permission denied")
+        return False
+    return True
 
 
 def _list_sources(code: Callable[..., Any]) -> list[Path] | None:
@@ -102,7 +113,9 @@ def code_subfolder(code: Callable[..., Any] | None) -> str | None:
         return None
     digest = hashlib.sha256()
     for path in sources:
-        digest.update(str(path).encode(errors="surrogateescape") + b"\0" + path.read_bytes() + b"\0")
+        with contextlib.suppress(PermissionError):  # a colleague's file that this user cannot import either
+            content = path.read_bytes()
+            digest.update(str(path).encode(errors="surrogateescape") + b"\0" + content + b"\0")
     return f"code-{digest.hexdigest()[:16]}"
 
 
@@ -115,6 +128,10 @@ def list_entries(place: str) -> list[CacheEntry]:
 
 #: Seconds between two attempts to take a lock that another process holds.
 _LOCK_POLL = 0.05
+
+#: Seconds to wait for another process that compiles.  A kernel takes at most 20 s of CPU, on a crowded machine ten minutes, but a
+#: scheduler may suspend the process that compiles it for hours, and then it keeps its lock.
+_LOCK_PATIENCE = 900.0
 
 
 class CacheEntry:
@@ -140,8 +157,9 @@ class CacheEntry:
     def alone(self) -> Iterator[bool]:
         """Yield whether the entry may be loaded.  If not, hold its lock, after waiting for another process that compiles it.
 
-        There is no time limit: the operating system frees a lock when the process that holds it ends.  Where files cannot be
-        locked, nothing is held.  Files of a damaged entry are removed.
+        The operating system frees a lock when the process that holds it ends.  Where files cannot be locked, or if the other
+        process is suspended, nothing is held.  Then two processes may compile the entry, and the last one to store it counts.
+        Files of a damaged entry are removed.
         """
         with contextlib.ExitStack() as held:
             stored = self.verify_checksums()
@@ -164,15 +182,20 @@ class CacheEntry:
         return [self.folder.joinpath(*inside[:i]) for i in range(len(inside) + 1)]
 
     def _lock(self, held: contextlib.ExitStack) -> None:
-        """Lock this entry until ``held`` is closed, or wait until another process has stored it."""
+        """Lock this entry until ``held`` is closed, or wait until another process has stored it.
+
+        Raises TimeoutError if it is neither locked nor stored after ``_LOCK_PATIENCE`` seconds.
+        """
         lock = self.index.with_suffix(".lock")
-        known = ""
+        known, until = "", time.monotonic() + _LOCK_PATIENCE
         with contextlib.ExitStack() as waiting:
             while not self.verify_checksums():
                 with contextlib.ExitStack() as opened:
                     handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
                     opened.callback(os.close, handle)
                     if not try_lock(handle):
+                        if time.monotonic() >= until:
+                            raise TimeoutError(f"{lock} is locked")
                         holder = os.pread(handle, 200, 0).decode(errors="replace")
                         if holder and holder != known:
                             known = holder
@@ -197,13 +220,17 @@ class CacheEntry:
         owners = {os.getuid()} if self.writable else None
         return all(explain_distrust(path, owners) is None for path in (*self._folders(), *self._names(), self.sums))
 
+    def has_checksums(self) -> bool:
+        """Whether the entry was stored, without a look at its content."""
+        with contextlib.suppress(OSError):
+            return self.sums.exists()
+        return False
+
     def verify_checksums(self) -> bool:
         """Whether the entry is whole and may be loaded."""
-        if not self.index.exists():
-            return False
-        with contextlib.suppress(OSError, ValueError):
-            if self._is_trusted() and json.loads(read_regular_file(self.sums)) == self._hash_files():
-                return True
+        with contextlib.suppress(OSError, ValueError):  # also where its folder is closed to this user
+            if self.index.exists() and self._is_trusted():
+                return bool(json.loads(read_regular_file(self.sums)) == self._hash_files())
         return False
 
     def _remove(self) -> None:

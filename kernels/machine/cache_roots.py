@@ -37,7 +37,7 @@ def explain_distrust(path: Path, owners: Collection[int] | None = None) -> str |
     if status.st_uid not in owners:
         return "belongs to another user"
     if status.st_mode & 0o022:
-        return "can be written by others"
+        return "can be written by others (chmod go-w)"
     return None
 
 
@@ -63,8 +63,9 @@ def choose_folder(tag: str) -> Path | None:
         root = Path(os.path.realpath(named))
         for folder in (root, root / tag):
             if (why := explain_unusable(folder)) is not None:
-                if folder.exists() and why.startswith(("is", "belongs", "can")) and explain_distrust(folder):
-                    _warn_refused(folder, why)
+                with contextlib.suppress(OSError):  # no such folder, or one above it is closed to this user
+                    if why.startswith(("is", "belongs", "can")) and explain_distrust(folder):
+                        _warn_refused(folder, why)
                 break
         else:
             return root / tag

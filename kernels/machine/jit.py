@@ -281,7 +281,7 @@ class Kernel:
         """Whether the first use will be quick: compiled in this process, or stored in a cache."""
         if "compiled" in self.__dict__ or numba.config.DISABLE_JIT:
             return True
-        return any(entry.sums.exists() for entry in self._list_entries())
+        return any(entry.has_checksums() for entry in self._list_entries())
 
     @functools.cached_property
     def name(self) -> str | None:

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite.binding import Linkage
-from numba.core import compiler, compiler_machinery, errors, lowering, typed_passes
+from numba.core import compiler, compiler_machinery, errors, typed_passes
+from numba.core import lowering as numba_lowering
 
 #: Symbols of blocks declared ``alone``, which are optimised by themselves.
 SEPARATE_SYMBOLS: set[str] = set()
@@ -39,7 +40,7 @@ def _make_last_pass(lowering: type) -> type:
     return compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)(lowering)  # type: ignore[no-any-return]
 
 
-class _Lower(lowering.Lower):  # type: ignore[misc]
+class _Lower(numba_lowering.Lower):  # type: ignore[misc]
     """Numba's lowering; only direct recursion is allowed, because other recursion would need addresses of machine code."""
 
     def _lower_call_RecursiveCall(self, fnty: Any, expr: Any, signature: Any) -> Any:  # noqa: N802
@@ -67,18 +68,18 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         state.library = library = context.codegen().create_library(state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
-        made = state.cr.fndesc
+        described = state.cr.fndesc
         if self.alone:
-            SEPARATE_SYMBOLS.add(made.llvm_func_name)
+            SEPARATE_SYMBOLS.add(described.llvm_func_name)
         if not self.first:
             library._optimize_final_module = lambda: None
-        prints = str(library._final_module).count(context.get_env_name(made)) > 1
-        if prints:  # code that prints needs the entry point's environment
-            entry = context.get_executable(library, made, state.cr.env)
+        uses_environment = str(library._final_module).count(context.get_env_name(described)) > 1
+        if uses_environment:  # as code that prints: it needs the entry point's environment
+            entry = context.get_executable(library, described, state.cr.env)
         else:
             library._finalize_final_module = functools.partial(mark_without_machine_code, library)
             entry = functools.partial(state.func_id.func)  # the key under which callers find the block
-        context.insert_user_function(entry, made, [library])
+        context.insert_user_function(entry, described, [library])
         state.cr = state.cr._replace(cfunc=entry)
         return True
 

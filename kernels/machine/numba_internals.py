@@ -5,56 +5,57 @@ allocate are not rejected.  If members for caching are missing, every process co
 same in all cases.
 """
 
-from typing import Any
+import contextlib
+import functools
+import importlib
 
 import numba
-from numba.core import (
-    base,
-    bytecode,
-    caching,
-    codegen,
-    compiler,
-    dispatcher,
-    lowering,
-    runtime,
-    serialize,
-    typed_passes,
-)
 
 from .cache_roots import warn_once
 
-#: Members overridden for blocks, and for caching: owner and name of each.
-BLOCK_HOOKS: tuple[tuple[Any, str], ...] = (
-    (dispatcher.Dispatcher, "compile"),
-    (dispatcher.Dispatcher, "add_overload"),
-    (dispatcher.Dispatcher, "_compile_for_args"),
-    (compiler.CompileResult, "type_annotation"),
-    (compiler.DefaultPassBuilder, "define_nopython_pipeline"),
-    (compiler.Flags, "no_compile"),
-    (typed_passes, "NativeLowering"),
-    (typed_passes.NativeLowering, "lowering_class"),
-    (lowering.Lower, "_lower_call_RecursiveCall"),
-    (base.BaseContext, "insert_user_function"),
-    (codegen.CPUCodeLibrary, "_optimize_final_module"),
-    (codegen.CPUCodeLibrary, "_finalize_final_module"),
-    (codegen.CPUCodeLibrary, "_finalize_dynamic_globals"),
-    (codegen.CPUCodeLibrary, "serialize_using_bitcode"),
-    (compiler, "compile_result"),
-    (serialize, "dumps"),
+#: Members overridden for blocks, and for caching, below ``numba.core``.
+BLOCK_HOOKS = (
+    "dispatcher.Dispatcher.compile",
+    "dispatcher.Dispatcher.add_overload",
+    "dispatcher.Dispatcher._compile_for_args",
+    "compiler.CompileResult.type_annotation",
+    "compiler.Compiler",
+    "compiler.DefaultPassBuilder.define_nopython_pipeline",
+    "compiler.Flags.no_compile",
+    "compiler_machinery.register_pass",
+    "typed_passes.NativeLowering.lowering_class",
+    "lowering.Lower._lower_call_RecursiveCall",
+    "base.BaseContext.insert_user_function",
+    "codegen.CPUCodeLibrary._optimize_final_module",
+    "codegen.CPUCodeLibrary._finalize_final_module",
+    "codegen.CPUCodeLibrary._finalize_dynamic_globals",
+    "codegen.CPUCodeLibrary.serialize_using_bitcode",
+    "compiler.compile_result",
+    "serialize.dumps",
 )
-CACHE_HOOKS: tuple[tuple[Any, str], ...] = (
-    (bytecode.FunctionIdentity, "_unique_ids"),
-    (caching.FunctionCache, "_index_key"),
-    (caching.FunctionCache, "_load_overload"),
-    (caching.FunctionCache, "save_overload"),
-    (runtime.rtsys, "initialize"),
-    (caching.IndexDataCacheFile("", "", None), "_index_path"),
+CACHE_HOOKS = (
+    "bytecode.FunctionIdentity._unique_ids",
+    "caching.FunctionCache._impl_class",
+    "caching.FunctionCache._index_key",
+    "caching.FunctionCache._load_overload",
+    "caching.FunctionCache.save_overload",
+    "caching.IndexDataCacheFile",
+    "runtime.rtsys.initialize",
 )
 
 
-def has_numba_members(members: tuple[tuple[Any, str], ...], without: str) -> bool:
+def has_numba_members(members: tuple[str, ...], without: str) -> bool:
     """Whether numba has all these members.  If not, warn with their names and the consequence ``without``."""
-    lacking = [name for owner, name in members if not hasattr(owner, name)]
+    lacking = [name for name in members if not has_member(name)]
     if lacking:
         warn_once(f"numba {numba.__version__} lacks {', '.join(lacking)}: {without}")
     return not lacking
+
+
+def has_member(name: str) -> bool:
+    """Whether there is such a member below ``numba.core``; a module or a class may be missing too."""
+    module, *path = name.split(".")
+    with contextlib.suppress(ImportError, AttributeError):
+        functools.reduce(getattr, path, importlib.import_module(f"numba.core.{module}"))
+        return True
+    return False

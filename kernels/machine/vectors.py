@@ -16,9 +16,9 @@ from .target import FEATURES
 
 BITS = 512
 
-#: Whether a mask is one bit per lane in machine code.  Elsewhere it is a vector of the lanes' width, of zeros and of lanes with
-#: all bits: LLVM splits bits for more lanes than a register has bytes into single bytes wherever they pass from one basic block
-#: to another, and comparing 8-bit lanes took eight times as long on AVX2.
+#: Whether a mask is one bit per lane in machine code.  Elsewhere it is a vector of lanes with no bit or all bits, because LLVM
+#: splits single bits into bytes wherever they pass from one basic block to another, if there are more lanes than a register has
+#: bytes.  For example, comparing 8-bit lanes took eight times as long on AVX2.
 HAS_BIT_MASKS = "avx512bw" in FEATURES
 
 
@@ -82,8 +82,13 @@ def operation(
     result : callable
         Maps the argument types to the type of the result, or to None when the operation does not take them.
     emit : callable
-        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value; arrays are given by
-        their addresses.
+        ``emit(builder, types, *values)`` appends the instructions and returns the resulting value, or None for an operation
+        without one, such as a store; arrays are given by their addresses.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the operation: an intrinsic in compiled code, and its meaning without compilation.
     """
 
     def declare(meaning: Callable[..., Any]) -> Callable[..., Any]:

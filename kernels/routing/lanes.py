@@ -3,15 +3,18 @@
 Entry points: ``ROUTING_LANES_8``, ``_16`` and ``_32``.  They sample with the study's key labels 0 .. f + 1 of a trial's sequence
 (LABELS, and HIGH_LABELS for n > 32); the ends come after the faults.
 
-1. *filter* (``inspect_vector``) decides every trial without two faults within distance 2.  No node is unsafe and every node has
-   at most one faulty neighbour.  Hence while two or more bits differ, a nearer neighbour is nonfaulty, and the last link leads to
-   t: ROUTE1(1) = ROUTE2(1) and ROUTE3(1) deliver over the Hamming distance.  For k = 2, 3 and l nearer neighbours, suppose that
-   all l cyclic shifts of the minimal path are blocked among their first k nodes, the shift that starts with bit i by a fault d_i
-   <= min(k, l - 1) links away (t is nonfaulty).  The faults of starts i and i + 1 have distance 1 + |d_i - d_{i+1} - 1|, because
-   the second window begins one bit later and ends d_i - d_{i+1} - 1 bits earlier.  So distance 3 excludes d_i - d_{i+1} = 0, 1,
-   2: round the cycle d only rises, or falls by 3 at once, which 1 <= d <= 3 does not allow.  Hence ROUTE1(k), and ROUTE2(k),
-   which tries these paths among more, always find a minimal path.  ROUTE is lost iff a fault is on its path.  For k > 3 trials
-   with a fault on the path are queued.
+1. *filter* (``inspect_vector``) decides every trial without two faults within distance 2.  No node is unsafe there, and every
+   node has at most one faulty neighbour.  ROUTE is lost iff a fault is on its path.  The other rules depend on k:
+
+   - ROUTE1(1), ROUTE2(1) and ROUTE3(1) deliver over the Hamming distance, because a nearer neighbour is nonfaulty while two or
+     more bits differ, and the last link leads to t.
+   - For k = 2, 3 ROUTE1(k), and ROUTE2(k), which tries more paths, find a minimal path.  For suppose that with l bits left all l
+     cyclic shifts of the minimal path are blocked among their first k nodes: the shift that starts with bit i by a fault
+     d_i <= min(k, l - 1) links away (t is nonfaulty).  The faults of starts i and i + 1 have distance 1 + |d_i - d_{i+1} - 1|,
+     because the second window begins one bit later and ends d_i - d_{i+1} - 1 bits earlier.  So distance 3 excludes
+     d_i - d_{i+1} = 0, 1, 2: round the cycle d only rises, or falls by 3 at once, which 1 <= d <= 3 does not allow.
+   - For k > 3 trials with a fault on the path are queued.
+
 2. *closure* (``close_queue``) closes queued trials, one vector at a time.  It also decides trials whose ROUTE path contains no
    fault and, unless all nodes of Q_n are unsafe, no faulty or unsafe node between its ends.  At each node before the last but one
    the first nearer neighbour is active.  At the last but one t is the only nearer neighbour and nonfaulty.  So ROUTE3(1) takes
@@ -74,7 +77,7 @@ def _add_high_distances(h, trials, f, n):
 
 @block(always=True)
 def _leave_distances(h, trials, f, n):
-    """Return ``h``: replaces ``_add_high_distances`` in lanes of 8 and 16 bits, where n <= 16."""
+    """Return ``h`` unchanged; it takes the place of ``_add_high_distances`` in lanes of 8 and 16 bits, where n <= 16."""
     return h
 
 
@@ -85,7 +88,7 @@ class RoutingWorkspace(NamedTuple):
     decides_lost: np.bool_  #: whether the filter decides trials that ROUTE loses: k <= MAX_DECIDED_K
     samples: sieve.Samples  #: labels of the faults, then of both ends
     queue: sieve.Queue  #: trials with close faults: labels and ends
-    masks: Cells  #: f + 1 rows of one vector: free dimensions of each fault's subcube
+    masks: Cells  #: rows of one vector, of which f are used: free dimensions of each fault's subcube
     mirrored: Cells  #: 2 f rows of one vector, for messages routed in lanes (``greedy.py``)
     sums: Words  #: six vectors: sums of Hamming distances and their squares of trials _QUEUED, _ACTIVE, _FILTERED
     counted: Ints  #: numbers of trials, with the indices below
@@ -130,6 +133,14 @@ def inspect_vector(work, trials, lanes):
 
 
 @block(always=True)
+def _update_first(work, trial, by_route3):
+    """Update the smallest trials with minimal routes by a trial, which ROUTE1 and ROUTE2 have, and ``by_route3`` ROUTE3 too."""
+    work.first[_BY_ROUTE1] = min(work.first[_BY_ROUTE1], trial)
+    if by_route3:
+        work.first[_BY_ROUTE3] = min(work.first[_BY_ROUTE3], trial)
+
+
+@block(always=True)
 def _record_decided(work, h, decided, on_path, trials, lanes):
     """Record the trials ``decided`` of a vector, of Hamming distances h, completely."""
     work.counted[_BY_FILTER] += bits.popcount(decided)
@@ -137,14 +148,6 @@ def _record_decided(work, h, decided, on_path, trials, lanes):
     add_chosen_lanes(h, decided, 512 // lanes, work.sums, _FILTERED)
     if trials.start < max(work.first[_BY_ROUTE1], work.first[_BY_ROUTE3]):
         _update_first(work, sieve.trial_in_lane(trials, bits.lowest(decided)), True)
-
-
-@block(always=True)
-def _update_first(work, trial, by_route3):
-    """Update the smallest trials with minimal routes by a trial, which ROUTE1 and ROUTE2 have, and ``by_route3`` ROUTE3 too."""
-    work.first[_BY_ROUTE1] = min(work.first[_BY_ROUTE1], trial)
-    if by_route3:
-        work.first[_BY_ROUTE3] = min(work.first[_BY_ROUTE3], trial)
 
 
 def _make_filter(add_high: Any) -> Any:

@@ -41,6 +41,8 @@ from .shortest import SearchBitmasks, find_shortest_length, search_bitmasks_for
 
 
 class RoutingScratch(NamedTuple):
+    """The point, the faults of a trial and memory for searches; blocks call it ``world``."""
+
     n: I64
     k: I64
     faults: Faults

@@ -1,7 +1,8 @@
 """Routing rules with faulty nodes alone, n <= 12, on one byte per node: the kernel with which a run begins.
 
 It counts like ``scalar`` and the lanes, at several times the time per trial, and compiles in half the time of ``scalar``.  Safety
-statuses are computed for the nodes beside those without them, and only if both ends are faulty or unsafe.
+statuses are needed only if both ends are unsafe and not neighbours.  They are computed for the nodes that lack a bit or a level,
+starting from the faulty nodes, because a node lacks one only if enough of its neighbours do.
 """
 
 from __future__ import annotations
@@ -86,11 +87,20 @@ def set_up(params):
 
 @block
 def _forget_status(status):
-    """Begin a trial."""
+    """Clear the statuses of the trial before."""
     for kind in range(2):
         for i in range(status.counts[kind]):
             status.lacks[kind, status.listed[kind, i]] = 0
         status.counts[kind] = -1
+
+
+@block
+def _add_to_neighbours(world, lacks, listed, bit, change):
+    """Add ``change`` to the count of each neighbour of the ``listed`` nodes that lack a bit."""
+    for i in range(listed.size):
+        if lacks[listed[i]] & bit:
+            for d in range(world.n):
+                world.faults.near[np.int64(listed[i]) ^ (np.int64(1) << d)] += change
 
 
 @block
@@ -108,29 +118,26 @@ def _compute_status(world, status, kind):
         near[v] = 0
     for k in range(1, world.n):
         this_bit, next_bit, known = np.uint16(1 << k), np.uint16(2 << k), count
-        for stage in range(3):  # count the neighbours that lack bit k, then compare the counts, then clear them
-            for i in range(known):
-                if lacks[listed[i]] & this_bit:
-                    if kind == LEVELS:
-                        lacks[listed[i]] |= next_bit
-                    for d in range(world.n):
-                        w = np.int64(listed[i]) ^ (np.int64(1) << d)
-                        if stage == 0:
-                            near[w] += np.uint8(1)
-                        elif stage == 2:
-                            near[w] = 0
-                        elif near[w] > k and marks[w] != FAULTY:
-                            if not lacks[w]:
-                                listed[count] = w
-                                count += 1
-                            lacks[w] |= next_bit
+        _add_to_neighbours(world, lacks, listed[:known], this_bit, np.uint8(1))
+        for i in range(known):
+            if lacks[listed[i]] & this_bit:
+                if kind == LEVELS:
+                    lacks[listed[i]] |= next_bit
+                for d in range(world.n):
+                    w = np.int64(listed[i]) ^ (np.int64(1) << d)
+                    if near[w] > k and marks[w] != FAULTY:
+                        if not lacks[w]:
+                            listed[count] = w
+                            count += 1
+                        lacks[w] |= next_bit
+        _add_to_neighbours(world, lacks, listed[:known], this_bit, np.uint8(255))  # -1, so that all counts are 0 again
     status.counts[kind] = count
 
 
 @block
-def _has_status(status, kind, v, k):
-    """Whether bit k of the vector of node ``v`` is set, or its level is at least k, 1 <= k <= n."""
-    return status.lacks[kind, v] >> np.uint16(k) & np.uint16(1) == 0
+def _has_bit(status, v, k):
+    """Whether bit k of the vector of node ``v`` is set, 1 <= k <= n."""
+    return status.lacks[VECTORS, v] >> np.uint16(k) & np.uint16(1) == 0
 
 
 @block
@@ -157,7 +164,7 @@ def _first_vector_bit(status, u, among, k):
     while among:
         bit = highest_bit(among)
         among ^= bit
-        if _has_status(status, VECTORS, u ^ bit, k):
+        if _has_bit(status, u ^ bit, k):
             return bit
     return ZERO
 
@@ -288,13 +295,13 @@ def make_bytes_kernel(names: Sequence[str], reference: str = REFERENCE) -> Kerne
         s, to = np.uint64(faults.ends[0]), np.uint64(faults.ends[1])
         run_rules(world, status, s, to, results)
         h = popcount(s ^ to)
-        least = np.int64(-1)
+        shortest = np.int64(-1)
         for i in range(count):
-            if results[i] == h:
-                least = h
-        if least < 0:
-            least = find_distance(faults, s, to, world.n, FAULTY)
-        record_trial(tally, results, h, least >= 0, np.int64(least == h), t)
+            if results[i] == h:  # no path is shorter
+                shortest = h
+        if shortest < 0:
+            shortest = find_distance(faults, s, to, world.n, FAULTY)
+        record_trial(tally, results, h, shortest >= 0, np.int64(shortest == h), t)
 
     return trials_kernel(set_up, run_byte_trial)
 

@@ -25,6 +25,7 @@ from .rounds import count_marks_words, run_marked_rounds
 #: Shape of the counts: number of faults, unsafe nodes, rounds.  Rounds in Q_5 stay below 9.
 COUNTS_SHAPE = (33, 32, 16)
 
+#: For each dimension of Q_5, the nodes at its lower ends, as bits of a word of 32 nodes.
 _LOW = (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF)
 
 #: Lane i holds the nodes 3, 5, 6, 7 whose bit is set in i.
@@ -88,11 +89,12 @@ def whole_cube_scratch_for(params):
 @block
 def _has_adjacent_nodes(state, used, n):
     """Whether two set nodes of the n-cube are neighbours; ``state`` is a bitmask of ``used`` words."""
-    found = bits.ZERO
     for i in range(used):
-        for k in range(n):
-            found |= state[i] & neighbour_word(state, i, k)
-    return found != bits.ZERO
+        if state[i] != bits.ZERO:  # of few words of a sparse state
+            for k in range(n):
+                if state[i] & neighbour_word(state, i, k) != bits.ZERO:
+                    return True
+    return False
 
 
 @block
@@ -116,6 +118,7 @@ def run_whole_cube_trial(key, t, params, scratch, tally):
     record_trial(tally, n, t, np.uint64(closed - f), rounds, close_pair, closed == np.int64(1) << n)
 
 
+#: Kernels at (n, f) = params, see ``layout.UNSAFE_FRACTION``: by merging subcubes, and in the whole cube's bitmask.
 MERGED = trials_kernel(merging_scratch_for, run_merging_trial)
 WHOLE = trials_kernel(whole_cube_scratch_for, run_whole_cube_trial)
 

@@ -1,6 +1,6 @@
 """Whether the channel dependency graph of a faulty cube has a cycle (A14), n <= 8.
 
-``fastcube/algorithms/wormhole.py`` explains why these are all the arcs.
+``fastcube/algorithms/channel_dependencies.py`` explains why these are all the arcs.
 """
 
 from __future__ import annotations

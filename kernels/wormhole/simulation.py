@@ -3,6 +3,11 @@
 A message is a list of requests, in the order in which its header can reach them.  A request has the channels that the message
 needs together at one node, and for each channel the request that waits at its end.  A message releases all its channels in the
 turn of its last request.
+
+The messages of a multicast are D_E for the source's own supernode, which goes over the low or the high internal dimension, and
+D_H and D_L for the supernodes with larger and smaller labels.  The buddy of a node is a neighbour in its supernode, over which a
+message detours if the node's external link leads to a fault.  Nodes are (a, q), label and place, as in
+``multicasting.supercube``.  A step inside a supernode is a bit of the place: 1 for the low dimension, 2 for the high one.
 """
 
 from __future__ import annotations
@@ -24,10 +29,10 @@ _WAITING = np.int32(2**31 - 1)  # value of ``reached`` for a request whose node 
 class Traffic(NamedTuple):
     """The messages of one trial."""
 
-    message: Ints  #: first request of each message, and the number of requests at the end
-    left: Ints  #: number of requests of each message that are not granted
-    asked: Ints  #: (request, 3): requested channels, or -1
-    then: Ints  #: (request, 3): the requests at their ends, or -1
+    firsts: Ints  #: first request of each message, and the number of requests at the end
+    ungranted: Ints  #: number of requests of each message that are not granted
+    channels: Ints  #: (request, 3): channels requested inside the supernode (0, 1) and out of it (2), or -1
+    onward: Ints  #: (request, 3): the requests at the ends of these channels, or -1
     reached: Ints32  #: for each request, the step in which the header reached its node, or -1 once it is granted
     held: Bytes  #: whether each channel is held
     counts: Ints  #: two entries: number of messages, number of requests
@@ -59,8 +64,8 @@ def _add_request(traffic):
     at = traffic.counts[1]
     traffic.counts[1] = at + 1
     for i in range(3):
-        traffic.asked[at, i] = -1
-        traffic.then[at, i] = -1
+        traffic.channels[at, i] = -1
+        traffic.onward[at, i] = -1
     traffic.reached[at] = _WAITING
     return at
 
@@ -69,8 +74,8 @@ def _add_request(traffic):
 def _end_message(traffic):
     """End a message, made of all requests since the last message; its first request is ready."""
     message = traffic.counts[0]
-    traffic.reached[traffic.message[message]] = 0
-    traffic.message[message + 1] = traffic.counts[1]
+    traffic.reached[traffic.firsts[message]] = 0
+    traffic.firsts[message + 1] = traffic.counts[1]
     traffic.counts[0] = message + 1
 
 
@@ -85,41 +90,41 @@ class MessageStop(NamedTuple):
 
 @block
 def _add_supernode_requests(traffic, n, stop, steps, exit_step, exit_k, copy):
-    """Add the requests of a message at a ``MessageStop`` for wanted places, and for the k-th external channel.
+    """Add the requests of a message at a ``MessageStop``: for its wanted places, and for an external channel.
 
-    ``steps`` are from ``first_steps``.  The external channel is requested at (a, q) itself (``exit_step`` 0) or at the buddy of a
-    detour; ``exit_k`` is -1 without one.  Returns the request at (a, q) and the request for that channel, -1 for none.
+    ``steps``, from ``first_steps``, is the mask of the steps to wanted places.  The channel of external dimension ``exit_k``, -1
+    for none, is requested at (a, q) itself if ``exit_step`` is 0, else at the buddy to which that step leads.  Returns the
+    request at (a, q) and the request for the external channel, -1 for none.
     """
     q = stop.q
     v = stop.a << 2 | q
-    at = _NONE
+    request = exit_request = _NONE
     if steps | exit_step or exit_k >= 0:
-        at = _add_request(traffic)
-    exit_at = _NONE
-    across = (stop.wanted >> (q ^ 3)) & 1
-    via = first_step_across(q, stop.fault) if across else np.int64(0)
+        request = _add_request(traffic)
+    serves_across = (stop.wanted >> (q ^ 3)) & 1
+    across_step = first_step_across(q, stop.fault) if serves_across else np.int64(0)
     for j in range(2):
         step = np.int64(1 << j)
         if (steps | exit_step) & step == 0:
             continue
-        traffic.asked[at, j] = channel_number(v, np.int64(j), n, copy)
-        if step in (via, exit_step):
-            more = _add_request(traffic)
-            traffic.then[at, j] = more
-            if via == step:
-                traffic.asked[more, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, copy)
+        traffic.channels[request, j] = channel_number(v, np.int64(j), n, copy)
+        if step in (across_step, exit_step):  # the message goes on from the node at the channel's end
+            beside = _add_request(traffic)
+            traffic.onward[request, j] = beside
+            if across_step == step:
+                traffic.channels[beside, 1 - j] = channel_number(v ^ step, np.int64(1 - j), n, copy)
             if exit_step == step:
-                traffic.asked[more, 2] = channel_number(v ^ step, 2 + exit_k, n, copy)
-                exit_at = more
+                traffic.channels[beside, 2] = channel_number(v ^ step, 2 + exit_k, n, copy)
+                exit_request = beside
     if exit_k >= 0 and exit_step == 0:
-        traffic.asked[at, 2] = channel_number(v, 2 + exit_k, n, copy)
-        exit_at = at
-    return at, exit_at
+        traffic.channels[request, 2] = channel_number(v, 2 + exit_k, n, copy)
+        exit_request = request
+    return request, exit_request
 
 
 @block
 def _next_hop(net, a, q, goal, flip):
-    """Return the label that R' leads to, the external dimension, and the step of a detour or 0."""
+    """Return the next label on the path R' from (a, q) to ``goal``, the external dimension, and the step of a detour or 0."""
     to = shortcut_label(a ^ flip, goal ^ flip) ^ flip
     step = buddy_step(q, np.int64(net.fault[a])) if (net.fault[to] >> q) & 1 else np.int64(0)
     return to, highest(np.uint64(a ^ to)), step
@@ -127,29 +132,29 @@ def _next_hop(net, a, q, goal, flip):
 
 @block
 def _add_sweep_message(traffic, net, a, q, flip, n, copy):
-    """Add the message D_H or D_L from (a, q), if it has a destination."""
+    """Add the message D_H (``flip`` 0) or D_L (all ones) from (a, q), if it has a destination."""
     goal = next_label(net.busy, a, flip)
     if goal < 0:
         return
-    own = np.int64(0)  # places to serve; none in the source's supernode, which has messages of its own
-    before = _NONE
+    wanted = np.int64(0)  # places to serve; none in the source's supernode, which D_E serves
+    before = _NONE  # the request for the channel that leads here
     while True:
         to, k, step = a, _NONE, np.int64(0)
         if goal >= 0:
             to, k, step = _next_hop(net, a, q, goal, flip)
-        stop = MessageStop(a, q, own, np.int64(net.fault[a]))
-        steps = first_steps(q, own, stop.fault)
-        at, exit_at = _add_supernode_requests(traffic, n, stop, steps, step, k, copy)
+        stop = MessageStop(a, q, wanted, np.int64(net.fault[a]))
+        steps = first_steps(q, wanted, stop.fault)
+        request, exit_request = _add_supernode_requests(traffic, n, stop, steps, step, k, copy)
         if before >= 0:
-            traffic.then[before, 2] = at
+            traffic.onward[before, 2] = request
         if goal < 0:
             break
-        before = exit_at
+        before = exit_request
         q ^= step
         a = to
-        own = np.int64(0)
+        wanted = np.int64(0)
         if a == goal:
-            own = np.int64(net.wanted[a])
+            wanted = np.int64(net.wanted[a])
             goal = next_label(net.busy, a, flip)
     _end_message(traffic)
 
@@ -157,11 +162,11 @@ def _add_sweep_message(traffic, net, a, q, flip, n, copy):
 @block
 def add_multicast(traffic, net, a, q, n, copies):
     """Add the messages of one multicast, in their order: D_E over the low and the high dimension, D_H, D_L."""
-    own, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
+    wanted, fault = np.int64(net.wanted[a]), np.int64(net.fault[a])
     for j in range(2):
-        step = first_steps(q, own, fault) & (np.int64(1) << j)
+        step = first_steps(q, wanted, fault) & (np.int64(1) << j)
         if step:
-            stop = MessageStop(a, q, own, fault)
+            stop = MessageStop(a, q, wanted, fault)
             _add_supernode_requests(traffic, n, stop, step, np.int64(0), _NONE, False)
             _end_message(traffic)
     _add_sweep_message(traffic, net, a, q, np.int64(0), n, False)
@@ -172,15 +177,15 @@ def add_multicast(traffic, net, a, q, n, copies):
 def _acquire_channels(traffic, at, step):
     """Grant a request all its channels if they are free; return whether it was granted."""
     for i in range(3):
-        c = traffic.asked[at, i]
+        c = traffic.channels[at, i]
         if c >= 0 and traffic.held[c]:
             return False
     for i in range(3):
-        c = traffic.asked[at, i]
+        c = traffic.channels[at, i]
         if c >= 0:
             traffic.held[c] = 1
-            if traffic.then[at, i] >= 0:
-                traffic.reached[traffic.then[at, i]] = step
+            if traffic.onward[at, i] >= 0:
+                traffic.reached[traffic.onward[at, i]] = step
     traffic.reached[at] = -1
     return True
 
@@ -190,8 +195,8 @@ def _release_channels(traffic, first, end):
     for at in range(first, end):
         if traffic.reached[at] < 0:
             for i in range(3):
-                if traffic.asked[at, i] >= 0:
-                    traffic.held[traffic.asked[at, i]] = 0
+                if traffic.channels[at, i] >= 0:
+                    traffic.held[traffic.channels[at, i]] = 0
 
 
 @block
@@ -199,27 +204,27 @@ def has_deadlock(traffic):
     """Run until all messages have ended (False) or no request is granted in a step (True); then free all channels."""
     messages = traffic.counts[0]
     for m in range(messages):
-        traffic.left[m] = traffic.message[m + 1] - traffic.message[m]
+        traffic.ungranted[m] = traffic.firsts[m + 1] - traffic.firsts[m]
     step = np.int32(0)
     alive = messages
     while alive > 0:
         step += np.int32(1)
         acquired = False
         for m in range(messages):
-            if traffic.left[m] == 0:
+            if traffic.ungranted[m] == 0:
                 continue
-            first = traffic.message[m]
-            end = traffic.message[m + 1]
+            first = traffic.firsts[m]
+            end = traffic.firsts[m + 1]
             for at in range(first, end):
                 if 0 <= traffic.reached[at] < step and _acquire_channels(traffic, at, step):
                     acquired = True
-                    traffic.left[m] -= 1
-            if traffic.left[m] == 0:
+                    traffic.ungranted[m] -= 1
+            if traffic.ungranted[m] == 0:
                 _release_channels(traffic, first, end)
                 alive -= 1
         if not acquired:
             for m in range(messages):
-                if traffic.left[m] > 0:
-                    _release_channels(traffic, traffic.message[m], traffic.message[m + 1])
+                if traffic.ungranted[m] > 0:
+                    _release_channels(traffic, traffic.firsts[m], traffic.firsts[m + 1])
             return True
     return False

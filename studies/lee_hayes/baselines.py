@@ -34,9 +34,12 @@ def with_networkx(n: int, f: int, trials: int, seed: int = 0) -> int:
 def with_numpy_cubes(
     n: int, faulty: Callable[[np.random.Generator, tuple[int, int]], np.ndarray], trials: int, seed: int = 0
 ) -> int:
-    """Return the number of unsafe nodes summed over trials, by rounds on one boolean array (trials, 2^n) for all trials."""
+    """Return the number of unsafe nodes summed over trials, by rounds on one boolean array (trials, 2^n) for all trials.
+
+    ``faulty(rng, shape)`` samples the faulty nodes: ``sample_distinct`` or ``sample_by_rate`` with their first argument.
+    """
     bad = faulty(np.random.default_rng(seed), (trials, 2**n))
-    begin = int(bad.sum())
+    faults = int(bad.sum())
     neighbours = np.arange(2**n)[:, None] ^ (1 << np.arange(n))
     while True:
         count = np.zeros(bad.shape, np.uint8)
@@ -44,12 +47,12 @@ def with_numpy_cubes(
             count += bad[:, neighbours[:, k]]
         after = bad | (count >= 2)
         if np.array_equal(after, bad):
-            return int(bad.sum()) - begin
+            return int(bad.sum()) - faults
         bad = after
 
 
 def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
-    """Return the subcubes of faulty and unsafe nodes as pairs (base, free)."""
+    """Return the subcubes of faulty and unsafe nodes as pairs (node, free dimensions): merge those within distance 2."""
     cubes: list[tuple[int, int]] = []
     for x in faults:
         free = 0
@@ -61,7 +64,10 @@ def unsafe_closure(faults: set[int]) -> list[tuple[int, int]]:
 
 
 def with_numpy_pairs(n: int, f: int, trials: int, seed: int = 0) -> int:
-    """Return the number of unsafe nodes summed over trials: all distances by NumPy, subcubes of close pairs in a loop."""
+    """Return the number of unsafe nodes summed over trials: all distances by NumPy, subcubes of close pairs in a loop.
+
+    The f labels of a trial may repeat, which is rare in the large cubes for which this baseline is timed.
+    """
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2**n, (trials, f), dtype=np.uint64)
     close = np.zeros(trials, bool)
@@ -89,10 +95,10 @@ def sample_by_rate(p: float, rng: np.random.Generator, shape: tuple[int, int]) -
 def benchmarks() -> list[Benchmark]:
     """Return the comparisons that ``fastcube bench`` runs."""
     out = []
-    for n, f, slow, fast in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
+    for n, f, graph_trials, cube_trials in ((8, 4, 300, 2_000), (12, 6, 40, 100)):
         name, ours = f"unsafe nodes, n={n} f={f}", kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)
-        out.append(Benchmark(name, "NetworkX", ours, baseline_runner(with_networkx, n, f, trials=slow)))
-        cubes = baseline_runner(with_numpy_cubes, n, partial(sample_distinct, f), trials=fast)
+        out.append(Benchmark(name, "NetworkX", ours, baseline_runner(with_networkx, n, f, trials=graph_trials)))
+        cubes = baseline_runner(with_numpy_cubes, n, partial(sample_distinct, f), trials=cube_trials)
         out.append(Benchmark(name, "NumPy on whole cubes", ours, cubes))
     for n, f, trials in ((16, 8, 100_000), (30, 15, 100_000), (60, 30, 50_000)):
         ours = kernel_runner(UNSAFE_FRACTION, {"n": n, "f": f}, 2_000_000)

@@ -10,6 +10,7 @@ from typing import Any
 from fastcube.errors import check_range
 from fastcube.exact.closed_forms import basic_fraction, minimal_fraction
 from fastcube.kernels.routing import dispatch, layout
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Sample, Study, point_text, product_grid
 from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
@@ -17,7 +18,8 @@ from fastcube.results.results import Results
 from .messages import counted_from_left, describe_route, has_value
 from .routing import length_ratio, make_proportion
 
-RATES = [round(0.05 * i, 2) for i in range(11)]
+#: Node failure rates of the grid.
+_RATES = [round(0.05 * i, 2) for i in range(11)]
 
 #: Points that differ from their closed form by more than this number of standard errors are listed.
 _FAR_STDERRS = 4.5
@@ -60,7 +62,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 
 def explain_sample(point: Point, drawn: Sample) -> tuple[dict[str, Any], list[str]]:
-    """Return the sample of a trial, or that it is discarded, as data and as lines of text."""
+    """Return a trial's sample, or the fact that it is discarded, as data and as lines of text."""
     cube, others, rate = drawn.network, drawn.others, float(point["rate"])
     if others["discarded"]:
         return {"discarded": True, "rate": rate}, ["  discarded: none of 2^20 attempts gives two nonfaulty ends"]
@@ -84,44 +86,53 @@ def _figure(results: Results, sheet: Any) -> None:
         right.lines(results, "route_delivered", x="rate", by="n", at={"k": k})
         right.reference(lambda p: float(basic_fraction(p["n"], p["rate"])), "closed form")
         right.scale = "linear"
-        below = len(right.measured_lines)
+        route_lines = len(right.measured_lines)
         right.lines(results, "route1_delivered", x="rate", by="n", at={"k": k})
-        for line in right.measured_lines[below:]:  # named in the legend with ROUTE's line of the same n
+        for line in right.measured_lines[route_lines:]:  # named in the legend with ROUTE's line of the same n
             line.label, line.table_label = None, f"n = {line.points[0]['n']}, ROUTE1({k})"
             line.look |= {"fillstyle": "none"}
         right.set_labels(y="fraction of messages", title=f"Delivered: ROUTE, and above it ROUTE1({k}), hollow")
     sheet.title("Routing with every node faulty at a rate")
 
 
-def _notes(results: Results) -> list[str]:
-    lines, far, compared = [], [], 0
+def _compare_closed_forms(results: Results) -> list[str]:
+    """Return the closed forms, how many estimates agree with them, and a line for each that does not."""
+    far, compared = [], 0
     for point, tally in results:
-        if not tally.trials:
-            continue
-        closed = {"route_delivered": basic_fraction}
+        forms = {"route_delivered": basic_fraction}
         if point["k"] == 1:
-            closed["route1_at_hamming"] = minimal_fraction
-        for name, form in closed.items():
-            e = results.estimates(point)[name]
-            if has_value(e):
-                value = float(form(int(point["n"]), float(point["rate"])))
-                compared += 1
-                if abs(e.value - value) > _FAR_STDERRS * e.stderr + 1e-12 and not e.low <= value <= e.high:
-                    far.append(f"  {point_text(point)}: {name} {e.value:.6g}, closed form {value:.6g}")
-    lines.append(
+            forms["route1_at_hamming"] = minimal_fraction
+        for name, form in forms.items() if tally.trials else ():
+            estimate = results.estimates(point)[name]
+            if not has_value(estimate):
+                continue
+            compared += 1
+            value = float(form(int(point["n"]), float(point["rate"])))
+            is_far = abs(estimate.value - value) > _FAR_STDERRS * estimate.stderr + 1e-12
+            if is_far and not estimate.low <= value <= estimate.high:
+                far.append(f"  {point_text(point)}: {name} {estimate.value:.6g}, closed form {value:.6g}")
+    formulas = (
         "closed forms: route_delivered sum_h C(n,h)/(2^n-1) (1-p)^(h-1); for k = 1 route1_at_hamming "
         "sum_h C(n,h)/(2^n-1) prod_{m=2..h} (1-p^m)"
     )
-    lines.append(f"  {compared - len(far)} of {compared} estimates agree with them")
-    lines += far
-    void = sum(tally.trials - tally.counts["valid"] for _, tally in results)
+    return [
+        formulas,
+        f"  {compared - len(far)} of {compared} estimates agree with them",
+        *far,
+    ]
+
+
+def _notes(results: Results) -> list[str]:
+    """Return the comparison with closed forms, and the numbers of discarded trials and of routes that were cut off."""
+    lines = _compare_closed_forms(results)
+    discarded = sum(tally.trials - tally.counts["valid"] for _, tally in results)
     limits = sum(tally.counts["route2_limit"] for _, tally in results)
-    if void or limits:
-        lines.append(f"discarded trials: {void}; ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
+    if discarded or limits:
+        lines.append(f"discarded trials: {discarded}; ROUTE2 routes cut off after expanding 2^16 nodes: {limits}")
     return lines
 
 
-def _valid_proportion(name: str, description: str, shown: bool = False) -> Any:
+def _valid_proportion(name: str, description: str, shown: bool = False) -> Proportion:
     return make_proportion(name, description, "valid", shown)
 
 
@@ -171,7 +182,7 @@ ROUTING_RATE = Study(
         length_ratio("route2"),
     ),
     kernel=lambda point: dispatch.ROUTING_RATE.kernel(*point.values()),
-    grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=RATES, k=[1, 2]), 10**6),),
+    grids=(Grid("rates", product_grid(n=[6, 8, 10, 15, 20, 30, 45, 60], rate=_RATES, k=[1, 2]), 10**6),),
     check=_check_point,
     explain=_explain,
     sample=sample_trial,

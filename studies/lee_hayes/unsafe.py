@@ -61,8 +61,9 @@ def _node_count(point: Point) -> float:
 def _classes(n: int, f: int) -> tuple[Bounds, ...]:
     """Return least and most unsafe nodes of each class and a proved bound on its contribution to the mean, all over 2^n.
 
-    f faults make at most ``max_unsafe`` nodes unsafe, and u unsafe nodes need a subcube of enough dimensions.  There is only one
-    class up to n = 12, and if the last class is not proved to be rare; the trials then give the better bound.
+    Trials are in classes by their number of unsafe nodes, with the limits ``CLASSES``.  f faults make at most ``max_unsafe``
+    nodes unsafe, and u unsafe nodes need a subcube of enough dimensions, which is rare.  There is only one class up to n =
+    ``SPLIT_ABOVE``, and if the last class is not proved to be rare, because the trials then give the better bound.
     """
     most = max_unsafe(n, f, n)
     if most == 0:
@@ -128,14 +129,14 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 # ---------------------------------------------------------------- Figure 8
 
 
-def _has_stated_limit(point: Point) -> bool:
-    """Whether section 3.2 makes a statement about this point."""
-    return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
-
-
 def _stated_limit() -> float:
     """Return the limit that section 3.2 states for Figure 8, for f <= floor(n/2) and n >= 5."""
     return inventory("lee_hayes").value("fifteen-percent")
+
+
+def _has_stated_limit(point: Point) -> bool:
+    """Whether section 3.2 makes a statement about this point."""
+    return int(point["n"]) >= 5 and 1 <= int(point["f"]) <= int(point["n"]) // 2
 
 
 def _figure(results: Results, sheet: Any) -> None:
@@ -178,8 +179,10 @@ def _large_grid() -> list[Point]:
 
 
 def _close_pairs(point: Point) -> float:
-    """Return the mean number of close pairs if it bounds a probability, that is, up to 1; else NaN."""
-    pairs = float(mean_close_pairs(int(point["n"]), int(point["f"]))) if point["f"] > 1 else math.nan
+    """Return the mean number of close pairs as the bound of a probability; NaN above 1, and for one fault."""
+    if point["f"] < 2:
+        return math.nan
+    pairs = float(mean_close_pairs(int(point["n"]), int(point["f"])))
     return pairs if pairs <= 1 else math.nan
 
 

@@ -20,16 +20,22 @@ TABLES: dict[str, tuple[Callable[..., Any], tuple[Callable[[Point], Tally], ...]
 
 def stored_points() -> list[Point]:
     """Return the points of the tables under ``data/``."""
-    small = [(n, k, f) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1) for f in range(3)]
-    four = [(4, k, 0) for k in range(7)] + [(4, 0, f) for f in range(1, 5)]
-    return [{"n": n, "links": k, "f": f} for n, k, f in small + four + [(4, k, f) for k in (1, 2) for f in (1, 2)]]
+    q2_q3 = [(n, k, f) for n in (2, 3) for k in range(n * 2 ** (n - 1) + 1) for f in range(3)]
+    q4 = [
+        *((4, k, 0) for k in range(7)),
+        *((4, 0, f) for f in range(1, 5)),
+        *((4, k, f) for k in (1, 2) for f in (1, 2)),
+    ]
+    return [{"n": n, "links": k, "f": f} for n, k, f in q2_q3 + q4]
 
 
 def table_row(table: str, point: Point) -> dict[str, Any]:
     """Return one row: the point, its number of fault sets, the exact values as text, and the largest values of any set."""
     values, enumerations = TABLES[table]
-    tallies = [each(point) for each in enumerations]
-    maxima = {name: None if at < 0 else most for t in tallies for name, (most, at) in t.maxima.items()}
+    tallies = [enumerate_sets(point) for enumerate_sets in enumerations]
+    maxima = {  # the place of a maximum is negative if no set has the quantity
+        name: None if place < 0 else most for tally in tallies for name, (most, place) in tally.maxima.items()
+    }
     texts = {name: None if value is None else str(value) for name, value in values(**point).items()}
     return {**point, "sets": tallies[0].trials, **texts, **maxima}
 

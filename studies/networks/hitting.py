@@ -27,12 +27,12 @@ from fastcube.measure.survival_curve import sample as sample_failures
 from fastcube.networks.family import network, network_families
 from fastcube.results.results import Results
 
-#: Largest n.
-MOST = 14
+#: Largest n of the study.
+_LARGEST = 14
 
 
 def _check_point(point: Point) -> None:
-    network_families()[str(point["network"])].check_size(point["n"], MOST)
+    network_families()[str(point["network"])].check_size(point["n"], _LARGEST)
 
 
 def _fails_nodes(point: Point) -> bool:
@@ -58,7 +58,7 @@ def _most_lifetime(point: Point) -> float:
     return float(np.sum(1.0 / np.arange(1, count_failing(point) + 1)))
 
 
-STATISTICS: tuple[Statistic, ...] = (
+_STATISTICS: tuple[Statistic, ...] = (
     ComplementProportion(
         name="isolation_not_first",
         events="isolation_first",
@@ -134,37 +134,38 @@ STATISTICS: tuple[Statistic, ...] = (
 )
 
 
-def sample(point: Point, key: int, trial: int) -> Sample:
+def sample_trial(point: Point, key: int, trial: int) -> Sample:
     """Return the network without faults, and the trial's whole order of failures."""
     drawn = sample_failures({**point, "failed": count_failing(point)}, key, trial)
     return Sample(network(str(point["network"]), int(point["n"])), drawn.others)
 
 
-def explain(point: Point, key: int, trial: int) -> Explanation:
-    """Return the moments of one trial, and the components after the first disconnection."""
+def _explain(point: Point, key: int, trial: int) -> Explanation:
+    """Return the first disconnection and isolation of one trial, and the components after the first disconnection."""
     from fastcube.algorithms.survival import survival
 
     slots = TALLY.new_tally()
     HITTING.kernel(point).compiled(np.uint64(key), trial, trial + 1, HITTING.parameters(point), slots)
     counts: dict[str, Any] = TALLY.read(slots)[0]
-    never, sigma = bool(counts["never_disconnected"]), counts["disconnected_at"]
-    net = sample_failures({**point, "failed": 0 if never else sigma}, key, trial).network
+    never, first = bool(counts["never_disconnected"]), counts["disconnected_at"]
+    net = sample_failures({**point, "failed": 0 if never else first}, key, trial).network
     data = {
-        "order": sample(point, key, trial).others["order"],
-        "disconnected_at": None if never else sigma,
+        "order": sample_trial(point, key, trial).others["order"],
+        "disconnected_at": None if never else first,
         "isolated_at": None if never else counts["isolated_at"],
         "components": survival(net).components,
         "lifetime": counts["life"] / LIFETIME_UNIT,
     }
-    lines = [
-        f"  of {count_failing(point)} {point['failing']}",
-        "  never disconnected" if never else f"  disconnected at {sigma} failures, sizes {data['components'][:12]}",
-        f"  a survivor isolated at {data['isolated_at']} failures",
-    ]
+    lines = [f"  of {count_failing(point)} {point['failing']}"]
+    if never:
+        lines.append("  never disconnected, and no survivor ever isolated")
+    else:
+        lines.append(f"  disconnected at {first} failures, sizes {data['components'][:12]}")
+        lines.append(f"  a survivor isolated at {data['isolated_at']} failures")
     return Explanation("\n".join(lines), data)
 
 
-AXES = (NETWORK, FAILING, Axis("n", "dimension (bits of a label)", int, 2, MOST))
+_AXES = (NETWORK, FAILING, Axis("n", "dimension (bits of a label)", int, 2, _LARGEST))
 
 
 def _points(names: list[str], what: str, n: int) -> list[dict[str, Value]]:
@@ -188,13 +189,13 @@ HITTING = Study(
     title="When failures first disconnect networks on 2^n nodes, and when they first isolate a node",
     source="docs/readings/networks.md, N6",
     revision=2,
-    axes=AXES,
+    axes=_AXES,
     tally=TALLY,
-    statistics=STATISTICS,
+    statistics=_STATISTICS,
     kernel=lambda point: dispatch.HITTING.kernel(*point.values()),
     check=_check_point,
-    sample=sample,
-    explain=explain,
+    sample=sample_trial,
+    explain=_explain,
     figure=_figure,
     keyed=("survival-curve", {}),
     grids=(

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from fastcube.errors import range_text
-from fastcube.exact.survival import isolated_node_bounds
+from fastcube.exact.isolated_nodes import isolated_node_bounds
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import SURVIVAL as TALLY
 from fastcube.measure.estimate import Estimate

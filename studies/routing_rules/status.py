@@ -1,8 +1,7 @@
 """``safety-status``: the fraction of nodes that each definition calls safe, and the rounds to compute it.
 
-The trials have the faults of ``routing-rules``.  ``lee_hayes_safe`` counts nonfaulty nodes that are not unsafe (Lee and Hayes),
-``wu_fernandez_safe`` nodes that are not marked, ``levels_safe`` nodes of level n, and ``vectors_safe`` nodes whose bits are all
-1.
+The trials have the faults of ``routing-rules``.  Safe nodes are nonfaulty nodes that are not unsafe (Lee and Hayes), nodes that
+are not marked (Wu and Fernandez), nodes of level n, and nodes whose safety vector has only ones.
 """
 
 import math
@@ -49,7 +48,7 @@ def _has_no_link_faults(point: Point) -> bool:
     return not point["links"]
 
 
-def _statistics() -> tuple[Statistic, ...]:
+def _make_statistics() -> tuple[Statistic, ...]:
     safe: list[Statistic] = []
     rounds: list[Statistic] = []
     for name in STATUS_NAMES:
@@ -84,7 +83,7 @@ def _statistics() -> tuple[Statistic, ...]:
 
 
 def _explain(point: Point, key: int, trial: int) -> Explanation:
-    from fastcube.algorithms.routing_rules import safety_levels, safety_vectors, wu_fernandez_safe
+    from fastcube.algorithms.safety_status import safety_levels, safety_vectors, wu_fernandez_safe
     from fastcube.algorithms.unsafe import find_unsafe
 
     drawing = sample_trial(point, key, trial)
@@ -123,6 +122,8 @@ def _figure(results: Results, sheet: Any) -> None:
 def _notes(results: Results) -> list[str]:
     """Return notes on the sizes of messages, the most rounds of each definition, and trials that are not counted."""
     sizes = sorted({int(point["n"]) for point, tally in results if tally.trials})
+    if not sizes:
+        return []
     lines = ["bits that a node sends to a neighbour: 1 if unsafe or marked; n for a vector, one per round; for a level"]
     lines.append("  " + ", ".join(f"{math.ceil(math.log2(n + 1))} at n={n}" for n in sizes))
     for name in STATUS_NAMES:
@@ -143,7 +144,7 @@ SAFETY_STATUS = Study(
     revision=1,
     axes=AXES,
     tally=TALLY,
-    statistics=_statistics(),
+    statistics=_make_statistics(),
     kernel=lambda point: dispatch.SAFETY_STATUS.kernel(*point.values()),
     keyed=KEY_SOURCE,
     grids=GRIDS,

@@ -25,9 +25,9 @@ MISSING = (
 
 def _notes(results: Results) -> list[str]:
     lines = ["fractions are of all messages; ROUTE3 refuses where no node is active"]
-    wrong = {name: max(tally.maxima[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING_RULES}
-    for name, most in wrong.items():
-        state = "none" if most <= 0 else "SOME, replay the counterexample"
+    broken = {name: max(tally.maxima[f"{name}_wrong"][0] for _, tally in results) for name in PROMISING_RULES}
+    for name, most in broken.items():  # 1 if a trial broke the promise, else 0 or -1
+        state = "SOME, replay the counterexample" if most > 0 else "none"
         lines.append(f"accepted by {name.upper()} and not delivered over H or H + 2 links: {state}")
     unknown = [(point, tally.counts["levels_unknown"]) for point, tally in results if tally.counts["levels_unknown"]]
     for point, count in unknown:

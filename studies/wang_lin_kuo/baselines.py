@@ -10,9 +10,9 @@ import random
 
 import numpy as np
 
+from fastcube.algorithms.channel_dependencies import dependency_cycle
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import two_partition
-from fastcube.algorithms.wormhole import dependency_cycle
 from fastcube.networks.hypercube import Hypercube
 from fastcube.running.benchmark import Benchmark, baseline_runner, kernel_runner
 

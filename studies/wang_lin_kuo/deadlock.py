@@ -7,12 +7,14 @@ But D_H and D_L share the channels inside the supernodes.  Interpretations A14 (
 import functools
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fastcube.algorithms.channel_dependencies import Channel, dependency_cycle
 from fastcube.algorithms.partition import Supercube, two_partition
-from fastcube.algorithms.wormhole import Channel, Wormhole, dependency_cycle, simulate_wormhole
+from fastcube.algorithms.wormhole import Wormhole, simulate_wormhole
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.wormhole import dispatch, layout
 from fastcube.measure.fault_sets import faulty_nodes, faulty_text
@@ -23,11 +25,17 @@ from fastcube.networks.hypercube import Hypercube
 from fastcube.results.results import Results
 
 from .channels import supernode_text
-from .deadlock_search import CANDIDATES, SearchResult, deadlocking_messages
+from .deadlock_search import MOST_CANDIDATES, SearchResult, deadlocking_messages
 from .partition import pair_text, sample_trial
 
 #: Largest number of stuck messages in the text of a trial.
 _MOST_STUCK = 20
+
+#: A statistic of both studies, and the condition of their other statistics.
+_PARTITION_EXISTS = Proportion(
+    name="partition_exists",
+    description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node each",
+)
 
 
 def _check_faults(point: Point) -> None:
@@ -79,9 +87,9 @@ def _explain_cycles(point: Point, key: int, trial: int) -> Explanation:
 
 def _search_text(cube: Hypercube, search: SearchResult) -> list[str]:
     """Return lines with the smallest set of messages found that deadlocks, or a line that none was found, and the sets tried."""
-    kind = f"messages that begin with stretches of this cycle, {CANDIDATES} a stretch at most"
+    kind = f"messages that begin with sections of this cycle, at most {MOST_CANDIDATES} per section"
     if search.messages is None:
-        end = "the limit of the search was reached" if search.cut else "all cuts into stretches were tried"
+        end = "the limit of the search was reached" if search.cut else "all cuts into sections were tried"
         return [f"    no deadlock found in {search.tried:,} sets of {kind}: {end}"]
     return [
         f"    {len(search.messages)} messages that deadlock on it, the fewest tried: set {search.tried:,}, by size, of {kind}:",
@@ -131,11 +139,7 @@ MULTICAST_DEADLOCK = Study(
     ),
     tally=layout.MULTICAST_DEADLOCK,
     statistics=(
-        Proportion(
-            name="partition_exists",
-            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
-            "each",
-        ),
+        _PARTITION_EXISTS,
         Proportion(
             name="cyclic",
             description="probability that the channel dependencies of all possible multicasts with shortcuts have a cycle, "
@@ -296,15 +300,13 @@ MULTICAST_WORMHOLE = Study(
         Proportion(
             name="deadlock",
             description="probability that the multicasts (with shortcuts) of all senders, started at once, deadlock, one "
-            "virtual channel, among "
-            "trials with a 2-partition",
+            "virtual channel, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
             name="deadlock_two_channels",
             description="probability that the multicasts (with shortcuts) of all senders, started at once, deadlock, two "
-            "virtual channels, "
-            "among trials with a 2-partition",
+            "virtual channels, among trials with a 2-partition",
             condition="partition_exists",
         ),
         Proportion(
@@ -313,12 +315,7 @@ MULTICAST_WORMHOLE = Study(
             "among trials with a 2-partition",
             condition="partition_exists",
         ),
-        Proportion(
-            name="partition_exists",
-            description="probability of a 2-partition: two dimensions that split Q_n into 2-cubes with at most one faulty node "
-            "each",
-            shown=False,
-        ),
+        replace(_PARTITION_EXISTS, shown=False),
     ),
     kernel=lambda point: dispatch.MULTICAST_WORMHOLE.kernel(*point.values()),
     grids=(Grid("default", _wormhole_grid(), 10_000),),

@@ -9,16 +9,16 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fastcube.algorithms.channel_dependencies import Channel, channel_of
 from fastcube.algorithms.multicasting import Use, forward_messages, source_messages
 from fastcube.algorithms.partition import Pair, Supercube, faults_of
-from fastcube.algorithms.wormhole import Channel, channel_of, simulate_wormhole
+from fastcube.algorithms.wormhole import simulate_wormhole
 from fastcube.networks.hypercube import Hypercube
 
 Message = tuple[int, list[int]]
 
-#: The largest numbers of messages tried for one section of the cycle, and of sets of messages tried.
-CANDIDATES = 6
-SETS = 4000
+#: Most messages tried for one section of the cycle, and most sets of messages tried.
+MOST_CANDIDATES, MOST_SETS = 6, 4000
 
 
 class SearchResult(NamedTuple):
@@ -26,40 +26,43 @@ class SearchResult(NamedTuple):
 
     messages: list[Message] | None  #: the first deadlocking set with the fewest messages; None if none does
     tried: int  #: number of sets of messages tried, the found one included
-    cut: bool  #: whether the search ended at ``SETS``
+    cut: bool  #: whether the search ended at ``MOST_SETS``
 
 
-def _chain_paths(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
+def _list_chains(net: Supercube, message: Message, copies: int) -> list[tuple[Channel, ...]]:
     """Return all maximal chains of channels from the source of a message."""
-    ways: list[tuple[Channel, ...]] = []
+    chains: list[tuple[Channel, ...]] = []
     start = [
         (channel_of(net, use.kind, use.u, use.v, copies), use) for use in source_messages(net, *message, "shortcut")
     ]
     stack: list[tuple[tuple[Channel, ...], Use]] = [((channel,), use) for channel, use in start]
     while stack:
-        way, use = stack.pop()
+        chain, use = stack.pop()
         sent = forward_messages(net, use, "shortcut")
         if not sent:
-            ways.append(way)
-        stack += [((*way, channel_of(net, more.kind, more.u, more.v, copies)), more) for more in sent]
-    return ways
+            chains.append(chain)
+        stack += [((*chain, channel_of(net, more.kind, more.u, more.v, copies)), more) for more in sent]
+    return chains
 
 
-def _messages_over(net: Supercube, stretch: Sequence[Channel], copies: int, unicast: bool) -> list[Message]:
-    """Return some messages whose chain from the source begins with the channels ``stretch``."""
+def _messages_over(net: Supercube, section: Sequence[Channel], copies: int, unicast: bool) -> list[Message]:
+    """Return at most ``MOST_CANDIDATES`` messages of which a chain from the source begins with the channels ``section``.
+
+    The destinations are one node, or the heads of the section's channels and one node beyond.
+    """
     found = []
-    heads = [c[1] for c in stretch[:-1]]
+    heads = [c[1] for c in section[:-1]]
     for d in range(2**net.n):
-        if d in net.faults or d == stretch[0][0]:
+        if d in net.faults or d == section[0][0]:
             continue
         for destinations in ([d], [*dict.fromkeys([*heads, d])]):
-            if len(destinations) > 1 and (unicast or stretch[0][0] in destinations):
+            if len(destinations) > 1 and (unicast or section[0][0] in destinations):
                 continue
-            message = (stretch[0][0], destinations)
-            if any(way[: len(stretch)] == tuple(stretch) for way in _chain_paths(net, message, copies)):
+            message = (section[0][0], destinations)
+            if any(chain[: len(section)] == tuple(section) for chain in _list_chains(net, message, copies)):
                 found.append(message)
                 break
-        if len(found) == CANDIDATES:
+        if len(found) == MOST_CANDIDATES:
             break
     return found
 
@@ -74,7 +77,8 @@ def deadlocking_messages(
     """Search for the fewest messages that deadlock on a cycle.
 
     The cycle is cut into 2, 3, ... sections in every way.  The first channels of a message are a section, and it then requests
-    the first channel of the next one.  At most ``CANDIDATES`` messages are tried for a section, and ``SETS`` sets altogether.
+    the first channel of the next section.  With ``unicast`` every message has one destination.  At most ``MOST_CANDIDATES``
+    messages are tried for a section, and ``MOST_SETS`` sets altogether.
     """
     net = Supercube(cube.n, faults_of(cube), pair)
     length, tried = len(cycle), 0
@@ -83,10 +87,10 @@ def deadlocking_messages(
             choices = []
             for i, at in enumerate(starts):
                 end = starts[(i + 1) % parts] + (length if i + 1 == parts else 0)
-                stretch = [cycle[k % length] for k in range(at, end + 1)]
-                choices.append(_messages_over(net, stretch, copies, unicast))
+                section = [cycle[k % length] for k in range(at, end + 1)]
+                choices.append(_messages_over(net, section, copies, unicast))
             for messages in itertools.product(*choices):
-                if tried == SETS:
+                if tried == MOST_SETS:
                     return SearchResult(None, tried, True)
                 tried += 1
                 if simulate_wormhole(cube, messages, pair, copies).deadlocked:

@@ -11,8 +11,8 @@ from reference import multicasting, wormhole
 from reference import partition as plain
 
 import fastcube as fc
+from fastcube.algorithms.channel_dependencies import dependency_arcs, shortest_cycle
 from fastcube.algorithms.partition import Supercube
-from fastcube.algorithms.wormhole import dependency_arcs, shortest_cycle
 
 VARIANTS = list(itertools.product((1, 2), (False, True)))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,18 @@ def test_the_software_is_that_of_the_citation_file():
         cited = re.search(rf"^{key}: \"?([^\"\n]*)", CFF, re.MULTILINE)[1]
         assert field(name, citing.software()).strip("{}") == cited
     assert field("year", citing.software()) == re.search(r"^date-released: (\d+)", CFF, re.MULTILINE)[1]
+
+
+def test_the_software_has_the_address_of_the_repository(monkeypatch):
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    assert field("url", citing.software()) == project["urls"]["Repository"]
+    assert f"\n{citing.software()}\n```\n" in (DOCS / "references.md").read_text()
+
+    def is_missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "metadata", is_missing)
+    assert "url" not in citing.software()
 
 
 @pytest.mark.parametrize("name", papers())

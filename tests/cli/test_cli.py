@@ -87,6 +87,8 @@ BAD = [
     ("run unsafe-fractoin", "did you mean unsafe-fraction?"),
     ("run unsafe-fraction --grid figure8", "did you mean figure-8?"),
     ("run routing --set link=3", "link is not an axis of routing, which has n, f, links, k; did you mean links?"),
+    ("run hitting --set failing=edges", "failing must be one of nodes, links, got edges; did you mean links?"),
+    ("run hitting --set failing=Vertices", "did you mean nodes?"),
     ("run unsafe-fraction --events 3 --target unsafe_fractions", "did you mean unsafe_fraction?"),
     ("run unsafe-fraction --triels 3", "No such option '--triels'; did you mean --trials?"),
     (

@@ -448,6 +448,19 @@ def test_a_job_whose_warm_up_fails_ends_with_its_exit_status(cli, tmp_path, engi
     assert (done.returncode, asked, (tmp_path / "calls").read_text()) == (code, "", "warmup\n")
 
 
+def test_no_scheduler_starts_that_everybody_may_use(cli, tmp_path):
+    """Whoever reaches a scheduler without a key runs code as its user."""
+    stand_in = write_python(tmp_path, 'echo "$4" >> calls')
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "openssl").write_text("#!/bin/sh\necho no key >&2; exit 1\n")
+    (tmp_path / "bin" / "openssl").chmod(0o755)
+    script, _ = script_of(cli, "--engine", "dask", "--ranks", "2", *stand_in)
+    done, _ = run_script(tmp_path, script, **TASK)
+    assert (done.returncode, (tmp_path / "calls").read_text()) == (2, "warmup\n")
+    assert "no key" in done.stderr and "openssl must make a key for the connections of Dask" in done.stderr
+    assert not list(tmp_path.glob("*-tls-*"))
+
+
 def test_what_a_job_starts_reads_nothing_of_its_input(cli, tmp_path):
     stand_in = write_python(tmp_path, "cat >> input")
     done, _ = run_script(tmp_path, script_of(cli, "--array", "2", *stand_in)[0], **TASK, stdin="a line of the caller\n")

@@ -182,6 +182,34 @@ class BackgroundRun:
         return code, lines
 
 
+def require_root():
+    if os.geteuid():
+        pytest.skip("only root can become another user")
+
+
+def as_user(function, user, group, groups=(), mask=0o022):
+    """Call a function in a process of another user; return its result or its error as text."""
+    require_root()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.umask(mask)
+            os.setgroups(list(groups))
+            os.setgid(group)
+            os.setuid(user)
+            os.write(write, str(function()).encode())
+        except BaseException as error:
+            os.write(write, f"{type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as reported:
+        answer = reported.read()
+    os.waitpid(child, 0)
+    return answer
+
+
 @contextlib.contextmanager
 def mount_tmpfs(folder, options):
     """A small file system of its own at the folder."""

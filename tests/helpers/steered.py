@@ -70,7 +70,7 @@ def install_steps(what, how):
     elif (what, how) == ("saving", "never"):
         OutputFile.save = hold_saving
     elif (what, how) == ("repeats", "none"):
-        signals.SAME_SIGNAL = 0.0
+        signals.REPEAT_SECONDS = 0.0
     else:
         raise SystemExit(f"{what}={how}?")
 

@@ -2,15 +2,26 @@
 
 import os
 import resource
+import runpy
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 from helpers.compiled import mark_others_slow
 from helpers.kernel_package import CALL, HELPER, call, copied, environment, run_python
-from helpers.processes import CLEAN_ENVIRONMENT, TOY_FILE, mount_tmpfs, only_cache, remount_read_only, run_fastcube
+from helpers.processes import (
+    CLEAN_ENVIRONMENT,
+    TOY_FILE,
+    as_user,
+    mount_tmpfs,
+    only_cache,
+    remount_read_only,
+    require_root,
+    run_fastcube,
+)
 
 from fastcube.kernels.machine import cache, cache_roots
 from fastcube.kernels.machine.target import NEUTRAL_FEATURES, keep_code_features, read_target
@@ -431,6 +442,77 @@ def test_a_cache_that_others_could_write_to_is_not_read(site, harm):
     assert said.count("are not loaded from") == (harm == "root")
     assert len(stored(home)) == (4 if harm == "root" else 2)
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
+USER = 12345
+
+
+def open_to_others(folder):
+    """Let other users enter a folder of a test."""
+    require_root()
+    for above in (folder, *folder.parents[:2]):
+        above.chmod(0o755)
+
+
+@pytest.mark.parametrize("closed", [None, "site", "tag", "kernel"])
+def test_a_cache_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch, closed):
+    """As after `cp -r` of root's own cache, whose folders are closed to others."""
+    open_to_others(tmp_path)
+    folders = {"site": tmp_path / "site"}
+    folders["tag"] = folders["site"] / cache.build_cache_tag()
+    folders["kernel"] = folders["tag"] / "kernel"
+    for folder in folders.values():
+        folder.mkdir()
+        folder.chmod(0o700 if folder == folders.get(closed) else 0o755)
+    entry = cache.CacheEntry(folders["tag"], "kernel/name-hash.nbi")
+    for write in (entry.index.touch, entry.write_checksums):
+        write()
+    for path in folders["kernel"].iterdir():
+        path.chmod(0o644)
+    (tmp_path / "own").mkdir()
+    os.chown(tmp_path / "own", USER, USER)
+    monkeypatch.setenv("FASTCUBE_CACHE_PATH", str(folders["site"]))
+    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(tmp_path / "own"))
+
+    def look():
+        for cached in (cache_roots.choose_folder, cache_roots.trusted_roots, cache_roots.warn_once):
+            cached.cache_clear()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            entries = cache.list_entries("kernel/name-hash.nbi")
+            found = [(each.has_checksums(), each.verify_checksums()) for each in entries if not each.writable]
+        return (True, True) in found, [str(each.message) for each in said if "not loaded" in str(each.message)]
+
+    refused = [f"compiled kernels are not loaded from {folders['tag']}: permission denied"] * (
+        closed in {"site", "tag"}
+    )
+    assert as_user(look, USER, USER) == str((closed is None, refused))
+
+
+def test_a_file_that_is_closed_to_a_user_is_no_part_of_a_study(tmp_path):
+    """A colleague's private file stands beside the study."""
+    open_to_others(tmp_path)
+    (tmp_path / "study.py").write_text("def trial(): pass")
+    trial = runpy.run_path(str(tmp_path / "study.py"))["trial"]
+    alone = cache.code_subfolder(trial)
+    (tmp_path / "private.py").write_text("x = 1")
+    (tmp_path / "private.py").chmod(0o600)
+    assert as_user(lambda: cache.code_subfolder(trial), USER, USER) == alone
+    (tmp_path / "private.py").chmod(0o644)
+    assert as_user(lambda: cache.code_subfolder(trial), USER, USER) == cache.code_subfolder(trial) != alone
+
+
+def test_a_home_that_is_closed_to_a_user_is_passed_over(tmp_path, monkeypatch):
+    """As after `su` with the home folder of root."""
+    open_to_others(tmp_path)
+    (tmp_path / "root").mkdir(mode=0o700)
+    (tmp_path / "own").mkdir()
+    os.chown(tmp_path / "own", USER, USER)
+    monkeypatch.setenv("FASTCUBE_CACHE_DIR", str(tmp_path / "root" / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    tag = cache.build_cache_tag()
+    chosen = as_user(lambda: cache_roots.choose_folder.__wrapped__(tag), USER, USER)
+    assert chosen == str(tmp_path / "own" / "fastcube" / tag)
 
 
 @pytest.mark.slow

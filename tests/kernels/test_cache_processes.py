@@ -212,6 +212,18 @@ def test_a_lock_is_waited_for_until_its_holder_is_done_or_dead(tmp_path, monkeyp
     assert not entry.index.exists()
 
 
+def test_a_suspended_holder_of_a_lock_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "_LOCK_PATIENCE", 0.01)
+    monkeypatch.setattr(cache, "_LOCK_POLL", 0.001)
+    with cache.CacheEntry(tmp_path, "a/name-hash.nbi").alone() as suspended:
+        begun = cache.CacheEntry(tmp_path, "a/name-hash.nbi")
+        with begun.alone() as known:
+            begun.index.touch()
+            begun.write_checksums()
+        assert (suspended, known, begun.verify_checksums()) == (False, False, True)
+    assert begun.verify_checksums()
+
+
 FORKING = """
 import os, sys, threading, time
 from fastcube.kernels import probe

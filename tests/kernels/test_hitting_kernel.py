@@ -178,6 +178,14 @@ def test_quantiles_are_those_of_the_moments(n, width):
 
 
 @pytest.mark.kernels
+def test_replay_of_survivors_that_stay_connected():
+    point = STUDY.point({"network": "hypercube", "failing": "nodes", "n": 3})
+    explained = (STUDY.explain(point, 5, t) for t in range(400))
+    never = next(found for found in explained if found.data["disconnected_at"] is None)
+    assert never.data["isolated_at"] is None and "None" not in never.text
+
+
+@pytest.mark.kernels
 def test_replay_and_differences():
     for name, what in (("moebius1", "nodes"), ("moebius1", "links"), ("hypercube", "nodes"), ("hypercube", "links")):
         point = STUDY.point({"network": name, "failing": what, "n": 4})

@@ -156,8 +156,8 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
     assert not hunt.cut
     (reported,) = deadlock._search_text(fc.Hypercube(3), hunt)
     assert reported.strip() == (
-        f"no deadlock found in {hunt.tried} sets of messages that begin with stretches of this cycle, 6 a stretch at most: "
-        "all cuts into stretches were tried"
+        f"no deadlock found in {hunt.tried} sets of messages that begin with sections of this cycle, at most 6 per section: "
+        "all cuts into sections were tried"
     )
     data = next(d for t in range(20) if (d := replay("multicast-deadlock", t, n=3, f=2).data).get("cyclic_unicast"))
     cube = fc.Hypercube(3, data["faulty_nodes"])
@@ -165,7 +165,7 @@ def test_a_hunt_tells_among_which_it_found_nothing(monkeypatch):
     cycle = [tuple(channel) for channel in data["cyclic_unicast"]]
     found = deadlock_search.deadlocking_messages(cube, pair, cycle, unicast=True)
     assert found.messages == data["cyclic_unicast_messages"]
-    monkeypatch.setattr(deadlock_search, "SETS", found.tried - 1)
+    monkeypatch.setattr(deadlock_search, "MOST_SETS", found.tried - 1)
     stopped = deadlock_search.deadlocking_messages(cube, pair, cycle, unicast=True)
     assert (stopped.messages, stopped.tried, stopped.cut) == (None, found.tried - 1, True)
     assert "the limit of the search was reached" in deadlock._search_text(cube, stopped)[0]

@@ -6,7 +6,7 @@ import pytest
 from helpers.domains_trials import check_domains
 
 import fastcube as fc
-from fastcube.measure.survival_domains import count_domains, list_members
+from fastcube.measure.failure_domains import count_domains, list_members
 from fastcube.studies.networks.domains import SURVIVAL_DOMAINS as STUDY
 
 BOARDS = {"network": "crossed", "n": 5, "f": 6, "domain": "board-4", "domains": 3}

@@ -85,7 +85,7 @@ def test_the_group_of_networks_names_its_degree():
     panel = eight_lines(**OTHERS, hypercube=SAME[0], moebius0=SAME[1], crossed=SAME[2])
     for line in panel.measured_lines:
         line.points = [{"network": line.label, "n": 8}] * 3
-    group_lines([panel])
+    group_lines([panel], [panel])
     assert {line.entry for line in panel.measured_lines[5:]} == {
         "three of degree 8 that coincide:\nhypercube, moebius0, crossed"
     }
@@ -98,6 +98,35 @@ def test_lines_that_differ_in_one_panel_are_not_grouped():
             panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(events)])
     sheet.finish()
     assert not any(line.entry for panel in sheet._panels for line in panel.measured_lines)
+
+
+def test_a_line_looks_the_same_where_its_panel_stands_alone():
+    def looks(numbers):
+        sheet = Sheet(numbers=numbers)
+        for panel, names in zip(sheet.panels(2), ("abcdefgh", "hgb"), strict=True):
+            for i, name in enumerate(names):
+                panel.series(name, [(x, proportion(ord(name) + 50 * i + x, 1000)) for x in range(3)])
+        sheet.finish()
+        return [{line.label: line.look for line in panel.measured_lines} for panel in sheet._panels]
+
+    both = looks(())
+    assert [looks((1,)), looks((2,))] == [both[:1], both[1:]]
+    assert len({look["color"] for look in both[1].values()}) == 3
+
+
+def test_an_entry_names_only_lines_that_are_shown():
+    def entries(numbers):
+        sheet = Sheet(numbers=numbers)
+        for panel, names in zip(sheet.panels(2), ("fg", "g"), strict=True):
+            for name, events in {**OTHERS, **dict.fromkeys(names, SAME[0])}.items():
+                panel.series(name, [(x, proportion(e, 1000)) for x, e in enumerate(events)])
+            for name in "ij":
+                panel.series(name, [(x, proportion(ord(name), 1000)) for x in range(3)])
+        sheet.finish()
+        return {line.entry for panel in sheet._panels for line in panel.measured_lines if line.label in names}
+
+    assert entries((1,)) == {"two that coincide:\nf, g"}
+    assert entries((2,)) == {None}
 
 
 def test_the_hypercube_is_on_top_then_the_first():

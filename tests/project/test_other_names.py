@@ -1,6 +1,7 @@
 """Identities by which pages answer questions of other fields: collectives, overlays, data centres and boards."""
 
 import random
+import re
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -38,6 +39,13 @@ def test_recursive_doubling_delivers_what_route_delivers(n, f, fraction):
                 (v, u) for v, summands in held.items() for u in summands if u != v
             }
     assert Fraction(arrived, pairs) == Fraction(fraction) and fraction in PAGE
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_failed_rank_is_between_two_of_its_neighbours(n):
+    a, b = map(int, re.search(r"with a failed rank x, the path from x XOR (\d) to x XOR (\d) meets x", PAGE).groups())
+    for x in range(2**n):
+        assert fc.route(fc.Hypercube(n), x ^ a, x ^ b, algorithm="ROUTE").path == [x ^ a, x, x ^ b]
 
 
 def test_a_binomial_broadcast_reaches_a_power_of_two_minus_p():

@@ -5,7 +5,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TABLES = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = TABLES["project"]
 RECIPE = (ROOT / "recipe" / "recipe.yaml").read_text()
 
 
@@ -17,6 +18,7 @@ def asked(section):
 
 def test_the_recipe_asks_for_what_the_project_does():
     assert asked("run") == {*PROJECT["dependencies"], "python" + PROJECT["requires-python"]}
+    assert asked("host") == {*TABLES["build-system"]["requires"], "python" + PROJECT["requires-python"], "pip"}
     assert f'version: "{PROJECT["version"]}"' in RECIPE
     assert PROJECT["description"] in RECIPE
     assert f"license: {PROJECT['license']}" in RECIPE

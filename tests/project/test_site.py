@@ -15,7 +15,7 @@ import pytest
 
 import fastcube as fc
 from fastcube.cli import AUDIT_COMMANDS, COMMANDS
-from fastcube.measure.registry import code_of
+from fastcube.measure.registry import find_study
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 REFERENCE = "\n".join(path.read_text() for path in sorted(DOCS.glob("api/*.rst")))
@@ -141,7 +141,7 @@ def test_kept_results_are_small_and_whole(tmp_path):
         (whole := tmp_path / f"{name}.h5").write_bytes(gzip.decompress(kept[name].read_bytes()))
         results = fc.open_results(whole)
         assert (results.study.name, results.study.revision) == (study.name, study.revision)
-        assert code_of(results.study) is study, name  # with other axes the plain figure would be drawn
+        assert find_study(results.study) is study, name  # with other axes the plain figure would be drawn
         assert axes or len(results) == len(study.grid(grid).points), name
         reported = [run["parameters"] for run in results.history]
         arguments = [argument for run in reported for argument in (*run["command"], *run["settings"].values())]

@@ -375,7 +375,7 @@ def test_words_are_those_of_the_study_that_is_here(unsafe):
         entry["description"] = "former"
     edit_hdf5(unsafe, replaced("study/json", json.dumps(data)))
     results = open_results(unsafe)
-    study = registry.code_of(results.study)
+    study = registry.find_study(results.study)
     assert study is not None and not results.study.unverified
     for part in ("axes", "statistics"):
         descriptions = [[one.description for one in getattr(measure, part)] for measure in (results.study, study)]

@@ -113,7 +113,7 @@ def test_a_signal_that_a_launcher_delivers_twice_is_one(tmp_path, monkeypatch, n
     begun, out = clock.now, tmp_path / "r.h5"
     _, code = run_study(TOY, [TOY.point({"a": 1, "work": 0})], Goal(trials=10**6), output=str(out))
     assert (code, left) == (CODES[number], [])
-    assert clock.now == pytest.approx(begun + signals.SAME_SIGNAL)  # the old handlers are not back before
+    assert clock.now == pytest.approx(begun + signals.REPEAT_SECONDS)  # the old handlers are not back before
     assert 0 < open_results(out).tallies[1, 0.0].trials < 10**6
 
 
@@ -122,10 +122,10 @@ def test_a_signal_later_than_that_is_a_second_wish(monkeypatch):
     monkeypatch.setattr(os, "_exit", left.append)
     with signals.own_process(), signals.handle_signals(wake.put):
         os.kill(os.getpid(), signal.SIGTERM)
-        clock.now += 0.9 * signals.SAME_SIGNAL
+        clock.now += 0.9 * signals.REPEAT_SECONDS
         os.kill(os.getpid(), signal.SIGINT)
         assert left == []
-        clock.now += 0.2 * signals.SAME_SIGNAL
+        clock.now += 0.2 * signals.REPEAT_SECONDS
         os.kill(os.getpid(), signal.SIGINT)
     assert left == [INTERRUPTED]
     assert (wake.get_nowait(), wake.empty()) == (TERMINATED, True)

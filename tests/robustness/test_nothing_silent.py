@@ -308,7 +308,7 @@ def test_isolated_node_bounds_of_the_smallest_cubes(n):
 def test_a_second_interrupt_of_a_session_raises_at_once(tmp_path, monkeypatch):
     """While a checkpoint is being written, which may take long."""
     monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
-    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    monkeypatch.setattr(signals, "REPEAT_SECONDS", 0.0)
 
     def interrupt_twice(self, results):
         for _ in range(2):
@@ -326,7 +326,7 @@ def test_a_second_interrupt_of_a_session_raises_at_once(tmp_path, monkeypatch):
 )
 def test_second_signals_of_a_session(monkeypatch, number, error):
     monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
-    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    monkeypatch.setattr(signals, "REPEAT_SECONDS", 0.0)
     if signal.getsignal(number) == signal.SIG_IGN:  # these tests run under nohup: ignored signals stay ignored
         pytest.skip(f"{number.name} is ignored here")
     reported = []
@@ -352,7 +352,7 @@ def test_a_signal_that_the_caller_ignores_stays_ignored(number):
 
 def test_the_processor_time_signal_comes_each_second_and_is_one(monkeypatch):
     monkeypatch.setattr(os, "_exit", lambda code: pytest.fail("the interpreter ended"))
-    monkeypatch.setattr(signals, "SAME_SIGNAL", 0.0)
+    monkeypatch.setattr(signals, "REPEAT_SECONDS", 0.0)
     reported = []
     with signals.own_process(), signals.handle_signals(reported.append):
         for _ in range(3):

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.processes import as_user, require_root
 from toy import TOY
 
 import fastcube as fc
@@ -268,37 +269,9 @@ def test_a_file_that_is_closed_to_us_is_said_to_be_its_owners(shared):
 # ---------------------------------------------------------------- locks
 
 
-def require_root():
-    if os.geteuid():
-        pytest.skip("only root can become another user")
-
-
 def as_nobody(function):
     """Call a function in a process of a user in none of our groups; return its result as text."""
     return as_user(function, NOBODY, NOBODY)
-
-
-def as_user(function, user, group, groups=(), mask=0o022):
-    """Call a function in a process of another user; return its result or its error as text."""
-    require_root()
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.umask(mask)
-            os.setgroups(list(groups))
-            os.setgid(group)
-            os.setuid(user)
-            os.write(write, str(function()).encode())
-        except BaseException as error:
-            os.write(write, f"{type(error).__name__}: {error}".encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as reported:
-        answer = reported.read()
-    os.waitpid(child, 0)
-    return answer
 
 
 @pytest.fixture

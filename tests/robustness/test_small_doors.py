@@ -46,6 +46,31 @@ def test_values_are_counted_before_they_are_listed(values):
         fc.run(TOY, a=values, work=0.0, trials=10)
 
 
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"show {LONG}",
+        f"merge {LONG} -o all.h5",
+        f"diff {LONG} {LONG}",
+        f"run {LONG}.toml",
+        f"run {LONG}.py",
+        f"run {TOY_FILE} --trials 10 --engine dask:{LONG}",
+        f"warmup {TOY_FILE} --into {LONG}",
+        f"evaluate {LONG} --study survival",
+    ],
+    ids=lambda command: " ".join(word for word in command.split() if len(word) < 10),
+)
+def test_a_file_that_the_system_refuses_is_named(capsys, command):
+    """Such a name is an error of the system for every user, as a folder closed to this user is; neither is a full disk."""
+    code, out, said = run_in_process(capsys, *command.split())
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert LONG[:20] in said
+    assert "Errno" not in said
+
+
 DIVIDING = """
 import fastcube as fc
 

@@ -150,6 +150,7 @@ def test_a_job_of_one_engine_counts_what_threads_count(slurm, tmp_path, monkeypa
     assert "exit 0 after" in log, log
     assert slurm.job(job)["JobState"] == "COMPLETED"
     assert open_results(out).digest() == fc.run(TOY, a=1, work=0, trials=100_001).digest()
+    assert ("tls://" in log, "tcp://" in log, list(tmp_path.glob("*-tls-*"))) == (engine == "dask", False, [])
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -10,6 +10,9 @@ registry = ClaimRegistry("lee_hayes")
 
 
 def unsafe_counterexample(description: str, cube: Hypercube, python: str) -> Counterexample:
-    """Return an example or counterexample on one hypercube, whose unsafe nodes are called ``u`` in the expression."""
+    """Return an example or counterexample on one hypercube.
+
+    ``python`` is an expression of the result ``u`` of ``find_unsafe`` for this cube, which readers can run; its value is shown.
+    """
     value = eval(python, {"u": find_unsafe(cube)})  # noqa: S307  (a line of our own)
     return Counterexample(description, f"u = fc.find_unsafe(fc.{cube.source()})\n{python}", value, cube_data(cube))

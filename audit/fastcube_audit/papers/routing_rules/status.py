@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fastcube.algorithms.routing_rules import safety_levels, safety_vectors
+from fastcube.algorithms.safety_status import safety_levels, safety_vectors
 from fastcube.algorithms.shortest import distance
 from fastcube.networks.hypercube import Hypercube
 
@@ -44,7 +44,7 @@ class FaultSets:
 
     Parameters
     ----------
-    words : str
+    description : str
         Description of a counterexample.
     python : str or callable
         Lines of Python with ``c`` and ``{t}``, or a function that returns them for n and the fault set.
@@ -99,14 +99,15 @@ def nonfaulty_targets(cube: Hypercube) -> list[int]:
     return [t for t in range(1, 2**cube.n) if not cube.is_faulty(t)]
 
 
-def _hamming_weights(n: int) -> exhaustive.Ints:
+def _hamming_distances(n: int) -> exhaustive.Ints:
     """Return the Hamming distance of every node from node 0."""
     return np.array([x.bit_count() for x in range(2**n)], np.int8)
 
 
 def _least_degree(n: int, faulty: exhaustive.Bools) -> exhaustive.Ints:
     """Return the fewest nonfaulty neighbours of a nonfaulty node, for each set."""
-    least: exhaustive.Ints = np.where(faulty, 127, exhaustive.neighbour_counts(n, ~faulty)).min(axis=1).astype(np.int8)
+    counts = exhaustive.neighbour_counts(n, ~faulty)
+    least: exhaustive.Ints = np.where(faulty, np.iinfo(np.int8).max, counts).min(axis=1).astype(np.int8)
     return least
 
 
@@ -168,7 +169,7 @@ def _check_vector(cube: Hypercube) -> Counterexample | None:
 )
 def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Compare node 0's level with all minimal paths from it."""
-    promised = exhaustive.safety_levels(n, faulty)[0][:, :1] >= _hamming_weights(n)
+    promised = exhaustive.safety_levels(n, faulty)[0][:, :1] >= _hamming_distances(n)
     return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
 
 
@@ -180,7 +181,7 @@ def level_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 )
 def vector_path(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Compare node 0's vector with all minimal paths from it."""
-    promised = exhaustive.safety_vectors(n, faulty)[:, 0, :][:, _hamming_weights(n)]
+    promised = exhaustive.safety_vectors(n, faulty)[:, 0, :][:, _hamming_distances(n)]
     return promised & ~faulty & ~exhaustive.has_minimal_path(n, faulty)
 
 
@@ -217,6 +218,7 @@ def levels_unique(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 
 
 def _fewer_than_n(python: str) -> FaultSets:
+    """Return all sets of fewer than n faulty nodes, for a claim that a node has another one near."""
     return FaultSets("none near", python, lambda n: n - 1)
 
 
@@ -277,7 +279,7 @@ def unsafe_near(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     correction="That holds of levels (levels-rounds).",
 )
 def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Compare the rounds of the marking with n - 1, for all sets; n >= 2, because Q_1 has no rounds to count."""
+    """Compare the rounds of the marking with n - 1, for all sets; in Q_1 no node is ever marked."""
     return exhaustive.marked_nodes(n, faulty)[1] > n - 1
 
 
@@ -285,6 +287,7 @@ def marking_rounds(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools
 
 
 def _too_far(most: Callable[[int], int], applies: Rows) -> FaultSets:
+    """Return all sets of at most ``most(n)`` faulty nodes with a hypothesis, for a claim about distances from node 0."""
     return FaultSets("too far", "fc.distance(c, 0, {t})", most, applies)
 
 
@@ -300,7 +303,7 @@ def _have_two_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive
 
 
 def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Return whether every nonfaulty node has k nonfaulty neighbours, for the least k that admits f faults."""
+    """Return whether every nonfaulty node has k nonfaulty neighbours, for the least k < n that admits f faults."""
     least = min((k for k in range(1, n) if f <= 2**k * (n - k) - 1), default=n + 1)
     return _least_degree(n, faulty) >= least
 
@@ -313,7 +316,7 @@ def _have_k_neighbours(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.B
 )
 def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Compare node 0's distances with H + 4, for all sets that satisfy the hypothesis."""
-    far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 4
+    far = exhaustive.path_lengths(n, faulty) > _hamming_distances(n) + 4
     is_joined = exhaustive.neighbour_counts(n, ~faulty) > 0
     return far & ~faulty & is_joined & is_joined[:, :1]
 
@@ -327,7 +330,7 @@ def gu_peng_4(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
 )
 def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     """Compare node 0's distances with H + 6, for all sets that satisfy the hypothesis."""
-    far = exhaustive.path_lengths(n, faulty) > _hamming_weights(n) + 6
+    far = exhaustive.path_lengths(n, faulty) > _hamming_distances(n) + 6
     return far & ~faulty & _have_two_neighbours(n, f, faulty)[:, None]
 
 
@@ -339,6 +342,9 @@ def gu_peng_6(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
     "connected.",
 )
 def gu_peng_connected(n: int, f: int, faulty: exhaustive.Bools) -> exhaustive.Bools:
-    """Check that the nonfaulty nodes are connected, for k = 1, 2, 3 and all sets that satisfy the hypothesis."""
+    """Check that the nonfaulty nodes are connected, for all sets that satisfy the hypothesis with the least k that admits f.
+
+    That k asks least of the neighbours, so the check decides every larger k < n, too.
+    """
     disconnected: exhaustive.Bools = (exhaustive.path_lengths(n, faulty) == 127) & ~faulty
     return disconnected & _have_k_neighbours(n, f, faulty)[:, None]

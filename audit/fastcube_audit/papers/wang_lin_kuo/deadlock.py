@@ -5,9 +5,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
+from fastcube.algorithms.channel_dependencies import Channel, dependency_cycle
 from fastcube.algorithms.multicasting import PATHS
 from fastcube.algorithms.partition import Pair, Supercube, two_partition
-from fastcube.algorithms.wormhole import Channel, dependency_cycle
 from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.wang_lin_kuo.channels import MULTICAST
 from fastcube.studies.wang_lin_kuo.deadlock_search import Message, deadlocking_messages

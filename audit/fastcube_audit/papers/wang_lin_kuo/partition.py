@@ -7,9 +7,9 @@ import itertools
 import math
 from collections.abc import Iterator
 
+from fastcube.algorithms.channel_dependencies import dependency_cycle
 from fastcube.algorithms.multicasting import multicast
 from fastcube.algorithms.partition import Supercube, find_conflict, greedy_two_partition, two_partition
-from fastcube.algorithms.wormhole import dependency_cycle
 from fastcube.networks.hypercube import Hypercube
 from fastcube.studies.wang_lin_kuo import partition
 
