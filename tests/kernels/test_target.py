@@ -103,6 +103,7 @@ def test_every_target_computes_the_same(tmp_path, names):
 
 #: Studies, kernels and points whose hot loops use the operations that are written for a target.
 COUNTED = [
+    ("unsafe-fraction", "small.SMALL_7", {"n": 7, "f": 6}),
     ("routing-rate", "rate.routing_rate", {"n": 20, "rate": 0.2, "k": 1}),
     ("find-tree", "lanes.find_tree_lanes", {"n": 8, "links": 16, "f": 0}),
     ("survival-rate", "lanes.SURVIVAL_RATE_NODES", {"network": "hypercube", "n": 6, "rate": 0.3, "link_rate": 0.0}),
