@@ -19,20 +19,9 @@ from ..errors import (
     suggest_name,
 )
 from ..kernels.tally.layout import Counter
-from .statistics import (
-    Difference,
-    Distribution,
-    Mean,
-    NormalDifference,
-    NormalMean,
-    PairedDifference,
-    Point,
-    Proportion,
-    Ratio,
-    ShiftedMean,
-    Statistic,
-    make_quantiles,
-)
+from .asymptotic import NormalDifference, NormalMean, Ratio
+from .binned import Distribution, make_quantiles
+from .statistics import Difference, Mean, PairedDifference, Point, Proportion, ShiftedMean, Statistic
 
 #: Largest integer output, and number of steps in the range of a float output; squares of both fit into an int64.
 LARGEST, STEPS = 2**31 - 1, 2.0**30

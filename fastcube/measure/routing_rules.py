@@ -24,10 +24,11 @@ from ..kernels.routing_rules.layout import (
 )
 from ..kernels.tally.layout import Layout
 from ..networks.hypercube import Hypercube
+from .asymptotic import NormalMean
 from .fingerprint import hash_functions
 from .rules_figure import draw_rules
 from .standing import describe_standing
-from .statistics import NormalMean, PairedDifference, Point, Proportion, Statistic
+from .statistics import PairedDifference, Point, Proportion, Statistic
 from .study import NAME, Axis, Explanation, Grid, Sample, Study, join_limited
 
 if TYPE_CHECKING:

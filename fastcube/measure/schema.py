@@ -13,8 +13,32 @@ from typing import Any
 
 from ..errors import StudyError, StudyMismatchError, wrap_study_errors
 from ..kernels.tally.layout import Counter, Layout, Maximum
-from .statistics import KINDS, Bounds, ClassMean, Point, Statistic, Value
+from .asymptotic import NormalDifference, NormalMean, Ratio
+from .binned import Distribution, Quantile, TailProportion
+from .statistics import (
+    Bounds,
+    CensoredMean,
+    ClassMean,
+    ComplementProportion,
+    Difference,
+    Mean,
+    PairedDifference,
+    Point,
+    Proportion,
+    ShiftedMean,
+    SplitMean,
+    Statistic,
+    Value,
+)
 from .study import DISTRIBUTION, Axis, Choice, Measure
+
+_PROPORTIONS = (Proportion, ComplementProportion)
+_MEANS = (Mean, ShiftedMean, Difference, PairedDifference, CensoredMean, ClassMean, SplitMean)
+_ASYMPTOTIC = (NormalMean, NormalDifference, Ratio)
+_BINNED = (Distribution, TailProportion, Quantile)
+
+#: The classes of statistics, by their names in results files.
+KINDS: dict[str, type[Statistic]] = {kind.__name__: kind for kind in (*_PROPORTIONS, *_MEANS, *_ASYMPTOTIC, *_BINNED)}
 
 #: The numbers of a statistic at a point, in the order of the file's columns.
 NUMBERS = ("defined", "unit", "bound", "scale")

@@ -34,9 +34,10 @@ from ..errors import (
 from ..kernels.tally.layout import Layout
 from ..networks.network import Network
 from ..pickling import PickledByName
+from .binned import Distribution
 from .choice import Choice
 from .names import FAULT_COLUMNS, check_names
-from .statistics import Distribution, Number, Point, Statistic, Value
+from .statistics import Number, Point, Statistic, Value
 from .tally import Tally
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from ..errors import check_range
 from ..kernels.survival.dispatch import MOST_DIMENSIONS, user_curve_kernel
 from ..kernels.survival.layout import CURVE as TALLY
 from ..networks.family import Family, network, network_families
+from .asymptotic import MIN_SUM_OF_TAIL, NormalMean
 from .fingerprint import hash_functions
-from .statistics import MIN_SUM_OF_TAIL, Mean, NormalMean, Point, Proportion, ShiftedMean, Statistic
+from .statistics import Mean, Point, Proportion, ShiftedMean, Statistic
 from .study import Axis, Choice, Explanation, Grid, Sample, Study, Value, join_limited
 from .survival import NETWORK, check_own_family, largest_drawn
 

@@ -13,9 +13,10 @@ import numpy as np
 from fastcube.algorithms.unsafe import find_unsafe
 from fastcube.exact.unsafe import critical_rate
 from fastcube.kernels.unsafe import dispatch, layout
+from fastcube.measure.binned import make_quantiles
 from fastcube.measure.estimate import Estimate, proportion
 from fastcube.measure.fault_sets import faulty_nodes
-from fastcube.measure.statistics import Mean, Point, Proportion, make_quantiles
+from fastcube.measure.statistics import Mean, Point, Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, join_limited
 from fastcube.networks.hypercube import Hypercube
 from fastcube.plot.style import GREY

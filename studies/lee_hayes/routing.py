@@ -13,10 +13,11 @@ import numpy as np
 
 from fastcube.errors import check_integer, check_range
 from fastcube.kernels.routing import dispatch, layout
+from fastcube.measure.asymptotic import Ratio
 from fastcube.measure.grid import longest_axis
 from fastcube.measure.inventory import inventory
 from fastcube.measure.routing_rules import AXES, check_point, sample_trial
-from fastcube.measure.statistics import Proportion, Ratio
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Point, Study, check_cases, point_text, product_grid
 from fastcube.measure.tally import Tally
 from fastcube.results.results import Results

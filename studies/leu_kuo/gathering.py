@@ -11,7 +11,8 @@ from fastcube.algorithms.gathering import Gathering, gather
 from fastcube.algorithms.trees import CommunicationTree
 from fastcube.kernels.gathering import dispatch, layout
 from fastcube.kernels.gathering.layout import MOST_DIMENSIONS, RUNS, common_denominator
-from fastcube.measure.statistics import NormalMean, Proportion, Ratio
+from fastcube.measure.asymptotic import NormalMean, Ratio
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, join_limited, point_text
 from fastcube.results.results import Results
 

@@ -5,7 +5,8 @@ from typing import Any
 from fastcube.algorithms.trees import CommunicationTree, find_tree
 from fastcube.algorithms.trees_lattice import optimal_tree
 from fastcube.kernels.trees import dispatch, layout
-from fastcube.measure.statistics import Proportion, Ratio
+from fastcube.measure.asymptotic import Ratio
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Explanation, Grid, Notes, Point, Study, point_text
 from fastcube.results.results import Results
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastcube.kernels.dualcube import dispatch, layout
+from fastcube.measure.asymptotic import NormalMean, Ratio
 from fastcube.measure.inventory import inventory
-from fastcube.measure.statistics import NormalMean, Proportion, Ratio
+from fastcube.measure.statistics import Proportion
 from fastcube.measure.study import Axis, Explanation, Grid, Notes, Sample, Study, Value, product_grid
 from fastcube.results.results import Results
 from fastcube.results.rounding import estimate_text

@@ -9,16 +9,9 @@ from fastcube.errors import check_range
 from fastcube.kernels.survival import dispatch
 from fastcube.kernels.survival.layout import EXTRA_NODES, LEAST_COMPONENTS
 from fastcube.kernels.survival.layout import SURVIVAL_COMPONENTS as TALLY
-from fastcube.measure.statistics import (
-    Difference,
-    Mean,
-    NormalDifference,
-    NormalMean,
-    Point,
-    Proportion,
-    Ratio,
-    make_quantiles,
-)
+from fastcube.measure.asymptotic import NormalDifference, NormalMean, Ratio
+from fastcube.measure.binned import make_quantiles
+from fastcube.measure.statistics import Difference, Mean, Point, Proportion
 from fastcube.measure.study import Grid, Notes, Study, point_text
 from fastcube.measure.survival import (
     AXES,

@@ -11,8 +11,9 @@ from typing import Any
 from fastcube.kernels.routing_rules import dispatch
 from fastcube.kernels.routing_rules.layout import SAFETY_STATUS as TALLY
 from fastcube.kernels.routing_rules.layout import STATUS_NAMES
+from fastcube.measure.asymptotic import NormalMean
 from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, head_lines, sample_trial
-from fastcube.measure.statistics import Mean, NormalMean, Point, Statistic
+from fastcube.measure.statistics import Mean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results
 
