@@ -12,7 +12,7 @@ from fastcube.kernels.routing_rules import dispatch
 from fastcube.kernels.routing_rules.layout import SAFETY_STATUS as TALLY
 from fastcube.kernels.routing_rules.layout import STATUS_NAMES
 from fastcube.measure.asymptotic import NormalMean
-from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, head_lines, sample_trial
+from fastcube.measure.routing_rules import AXES, GRIDS, KEY_SOURCE, check_point, explain_message, sample_trial
 from fastcube.measure.statistics import Mean, Point, Statistic
 from fastcube.measure.study import Explanation, Study, point_text
 from fastcube.results.results import Results
@@ -89,7 +89,7 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
     drawing = sample_trial(point, key, trial)
     cube = drawing.network
-    data, lines = head_lines(drawing)
+    data, lines = explain_message(drawing)
     unsafe = find_unsafe(cube)
     safe = {"lee_hayes": 2**cube.n - unsafe.count - len(cube.faulty_nodes)}
     rounds = {"lee_hayes": unsafe.rounds}
