@@ -146,7 +146,7 @@ def broadcast_basic(cube: Hypercube, s: int) -> Broadcast:
     steps = 0
     for i in range(cube.n):  # offsets with lowest set bit i receive in time unit n - i
         low = 1 << i
-        if (1 << cube.n - 1 - i) > sum((own // low + 1) // 2 for own in outer if own >= low):
+        if (1 << cube.n - 1 - i) > sum((size // low + 1) // 2 for size in outer if size >= low):
             steps = cube.n - i
             break
     reached = 2**cube.n - silenced
@@ -207,10 +207,10 @@ class _SafetyBroadcast:
         """Count receipts and copies region by region, as the module's docstring explains."""
         waiting = [(s, 2**self.cube.n - 1, 0, self.closed)]
         while waiting:
-            x, control, time, near = waiting.pop()
-            near = [(base, free) for base, free in near if (base ^ x) & ~free & ~control == 0]
-            if all(free == 0 for _, free in near):
-                self.count_region(control.bit_count(), len(near), time)
+            x, control, time, inside = waiting.pop()
+            inside = [(base, free) for base, free in inside if (base ^ x) & ~free & ~control == 0]
+            if all(free == 0 for _, free in inside):
+                self.count_region(control.bit_count(), len(inside), time)
                 continue
             if self.entered == MAX_REGIONS:
                 raise ParameterError(
@@ -222,7 +222,7 @@ class _SafetyBroadcast:
             for bit, rest in self.copies_of(x, control):
                 time += 1
                 self.copies += 1
-                waiting.append((x ^ bit, rest, time, near))
+                waiting.append((x ^ bit, rest, time, inside))
         return Broadcast(self.reached, self.steps, self.copies, 0, self.cube, s, self.copies_of)
 
     def count_region(self, m: int, faults: int, time: int) -> None:

@@ -327,19 +327,19 @@ def custom_network(
             raise ParameterError(f"{what} of {name} must be a function, got {short_repr(given)}")
     plain = getattr(step, "py_func", step)
     with wrap_study_errors(f"sizes of {name}"):
-        few = [n for n in range(1, LARGEST_CHECKED + 1) if sizes(n)]
-    if not few:
+        checked_sizes = [n for n in range(1, LARGEST_CHECKED + 1) if sizes(n)]
+    if not checked_sizes:
         raise ParameterError(
             f"sizes of {name} must hold for some n in [1, {LARGEST_CHECKED}], on which its step is checked"
         )
-    made = Family(name, check_line("title", title), "a user's own", slots, sizes, own=step)
-    for n in few:
+    family = Family(name, check_line("title", title), "a user's own", slots, sizes, own=step)
+    for n in checked_sizes:
         with wrap_study_errors(f"slots of {name}"):
-            many = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
-        rows = [[_apply_step(name, plain, v, d, n) for d in range(many)] for v in range(2**n)]
+            slot_count = check_integer("slots", slots(n), 1, 62, f"for {name} at n={n}")
+        rows = [[_apply_step(name, plain, v, d, n) for d in range(slot_count)] for v in range(2**n)]
         _check_step(name, rows, n)
-        _check_compiled(made, rows, n)
-    return made
+        _check_compiled(family, rows, n)
+    return family
 
 
 def _check_compiled(family: Family, rows: list[list[int]], n: int) -> None:
@@ -414,11 +414,11 @@ class CubeNetwork(BitNetwork):
     Its methods raise ParameterError for a label that is not a node's.
     """
 
-    __slots__ = ("_from", "family")
+    __slots__ = ("_distances", "family")
 
     def __init__(self, family: Family, n: int, faulty_nodes: Labels = (), faulty_links: Iterable[Link] = ()) -> None:
         self.family = family
-        self._from: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
+        self._distances: tuple[int, Any] = (-1, None)  # the node of the last query of distances, and its distances
         super().__init__(family.check_size(n), faulty_nodes, faulty_links)
 
     @property
@@ -452,10 +452,10 @@ class CubeNetwork(BitNetwork):
         from ..kernels.cube.tables import lengths_from
 
         u, v = self._check_pair(u, v)
-        if self._from[0] != u:
+        if self._distances[0] != u:
             table = self.family.table(self._size)
-            self._from = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)
-        return int(self._from[1][v])
+            self._distances = u, lengths_from(table, np.zeros(len(table), np.bool_), np.zeros(0, np.uint64), u)
+        return int(self._distances[1][v])
 
     @property
     def _context(self) -> str:

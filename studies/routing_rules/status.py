@@ -106,9 +106,9 @@ def _explain(point: Point, key: int, trial: int) -> Explanation:
 
 def _figure(results: Results, sheet: Any) -> None:
     """Plot the safe nodes and the rounds of each definition against the faults, at one n."""
-    from fastcube.measure.rules_figure import axis_of_faults
+    from fastcube.measure.rules_figure import choose_fault_axis
 
-    by, at = axis_of_faults(results)
+    by, at = choose_fault_axis(results)
     names = [name for name in STATUS_NAMES if name != "wu_fernandez" or by == "f"]
     left, right = sheet.panels(2)
     left.compare(results, {_TITLES[name]: f"{name}_safe" for name in names}, x=by, at=at)
