@@ -27,7 +27,7 @@ MOST_FAULTS = 65536
 #: Most fault sets that are enumerated.
 MOST_SETS = 1_000_000
 
-#: Most subcubes one dimension larger than a largest one, each with a fault, in the text of a replay and in its data.
+#: Most subcubes larger than the largest fault-free one, each with a fault, in the text of a replay and in its data.
 _MOST_LINES, _MOST_BLOCKED = 20, 1000
 
 
