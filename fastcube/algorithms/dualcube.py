@@ -23,7 +23,7 @@ from .paths import ROUTING, Route
 LARGEST_OFFLINE = 16
 
 #: Names of the kernel's events; an event's number is its index.
-_KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
+_EVENT_KINDS = ("crossed", "stuck", "faulty", "ended", "limited")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def route_practical(dual: DualCube, s: int, t: int) -> PracticalRoute:
 
     nodes, path, asked, rows = route_one(dual.m, *kernel_faults(dual), np.uint64(s), np.uint64(t))
     labels = tuple(asked.tolist())
-    events = tuple(Event(_KINDS[kind], *rest) for kind, *rest in rows.tolist())
+    events = tuple(Event(_EVENT_KINDS[kind], *rest) for kind, *rest in rows.tolist())
     if nodes > 0:
         return PracticalRoute("delivered", path.tolist(), "", labels, events)
     return PracticalRoute("failed", [], "limit" if nodes == LIMIT else "exhausted", labels, events)
@@ -123,13 +123,16 @@ _Tree = dict[int, list[int]]
 
 
 class _OfflineRouter:
-    """Algorithms 1-3 on one dual-cube.  A subcube is a node and a mask of dimensions; ``kk`` is max(k - 1, 0) (B3)."""
+    """Algorithms 1-3 on one dual-cube.  A subcube is a node and a mask of dimensions.
+
+    Clusters are routed with ``inner_k`` = max(k - 1, 0) (B3), and a cluster with ``limit`` or more faults is not crossed.
+    """
 
     def __init__(self, dual: DualCube, k: int, corrected: bool) -> None:
         self.dual = dual
         self.k = k
-        self.kk = max(k - 1, 0)
-        self.limit = 2**self.kk * (dual.m - self.kk)
+        self.inner_k = max(k - 1, 0)
+        self.limit = 2**self.inner_k * (dual.m - self.inner_k)
         self.corrected = corrected
         self.faults = dual.faulty_nodes
 
@@ -288,7 +291,7 @@ class _OfflineRouter:
             if any(x in self.faults for x in (u, v, out, back)) or self.count_cluster(out) >= self.limit:
                 continue
             try:
-                return [*head, *self.route_in_subcube(out, back, self.kk, self.dual.cluster_dims(out)), v]
+                return [*head, *self.route_in_subcube(out, back, self.inner_k, self.dual.cluster_dims(out)), v]
             except _NoPathError:
                 continue
         raise _NoPathError(
@@ -304,14 +307,14 @@ class _OfflineRouter:
     def route_from_cluster(self, s: int, t: int) -> list[int]:
         """Return a path from s into the cluster of t by Algorithm 2, and on to t."""
         head = self.algorithm2(s, t)
-        return head[:-1] + self.route_in_subcube(head[-1], t, self.kk, self.dual.cluster_dims(t))
+        return head[:-1] + self.route_in_subcube(head[-1], t, self.inner_k, self.dual.cluster_dims(t))
 
     def route_between_classes(self, s: int, t: int) -> list[int]:
         """Case 2 of Algorithm 3: s and t are in different classes."""
         head = self.algorithm1(s)
         a = head[-1]
         if self.dual.same_cluster(a, t):
-            return head[:-1] + self.route_in_subcube(a, t, self.kk, self.dual.cluster_dims(t))
+            return head[:-1] + self.route_in_subcube(a, t, self.inner_k, self.dual.cluster_dims(t))
         return head[:-1] + self.route_between_clusters(a, t)
 
     def route(self, s: int, t: int) -> list[int]:
@@ -325,7 +328,7 @@ class _OfflineRouter:
         if not self.dual.same_cluster(s, t):
             return self.route_between_clusters(s, t)
         if self.count_cluster(s) < self.limit:
-            return self.route_in_subcube(s, t, self.kk, self.dual.cluster_dims(s))
+            return self.route_in_subcube(s, t, self.inner_k, self.dual.cluster_dims(s))
         out, back = self.algorithm1(s), self.algorithm1(t)
         middle = [out[-1]] if out[-1] == back[-1] else self.route_between_clusters(out[-1], back[-1])
         return out[:-1] + middle[:-1] + back[::-1]

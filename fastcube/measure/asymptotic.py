@@ -64,8 +64,8 @@ class NormalMean(AsymptoticStatistic):
 
     def is_settled(self, counts: Counts, trials: int, point: Point) -> bool:
         total, squares = self.deviation_sums(counts, self.trials(counts, trials), point)
-        enough = squares == 0 or total >= self.least_sum(point) * self.unit(point)
-        return enough and super().is_settled(counts, trials, point)
+        has_least_sum = squares == 0 or total >= self.least_sum(point) * self.unit(point)
+        return has_least_sum and super().is_settled(counts, trials, point)
 
     def counters(self) -> tuple[str, ...]:
         return (self.total, self.squares) if self.nonzero is None else (self.total, self.squares, self.nonzero)
@@ -78,8 +78,8 @@ class NormalMean(AsymptoticStatistic):
         return {self.squares: are_sums_impossible(total, squares, eligible, self.signed or self.base < 0)}
 
     def deviation_sums(self, counts: Counts, trials: int, point: Point) -> tuple[int, int]:
-        total, usual = counts[self.total], self.base * round(self.unit(point))
-        return total - usual * trials, counts[self.squares] - 2 * usual * total + usual * usual * trials
+        total, squares, base = counts[self.total], counts[self.squares], self.base * round(self.unit(point))
+        return total - base * trials, squares - 2 * base * total + base * base * trials
 
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return counts[self.total], trials * Fraction(self.unit(point))

@@ -96,38 +96,39 @@ class Quantile(BinnedStatistic, Number):
         return self.trials(counts, trials)
 
     def _values_per_bin(self, point: Point) -> int:
+        """Return the number of values that each bin holds.  Raises StudyError unless ``unit`` is one over such a number."""
         unit = self.unit(point)
-        many = round(1 / unit) if unit > 0 else 0
-        if not many or unit != 1 / many:
+        count = round(1 / unit) if unit > 0 else 0
+        if not count or unit != 1 / count:
             raise StudyError(f"unit of statistic {self.name} must be 1 / the number of values per bin, got {unit:g}")
-        return many
+        return count
 
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         bins = counts[self.counter]
-        at = quantile_bins(bins, self.percent)[0] if trials else 0
-        is_one_value = self._values_per_bin(point) == 1 and (at < len(bins) - 1 or at == self.bound(point))
-        return at, Fraction(bool(trials) and is_one_value)
+        index = quantile_bins(bins, self.percent)[0] if trials else 0
+        is_one_value = self._values_per_bin(point) == 1 and (index < len(bins) - 1 or index == self.bound(point))
+        return index, Fraction(bool(trials) and is_one_value)
 
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
-        bins, many, bound = counts[self.counter], self._values_per_bin(point), self.bound(point) or math.inf
+        bins, width, bound = counts[self.counter], self._values_per_bin(point), self.bound(point) or math.inf
         if not trials:
             return UNDEFINED
-        at, first, last = quantile_bins(bins, self.percent)
-        high = bound if last == len(bins) - 1 else min(bound, (last + 1) * many - 1)
-        return OrderEstimate(float(at * many), math.nan, float(first * many), float(high))
+        index, first, last = quantile_bins(bins, self.percent)
+        high = bound if last == len(bins) - 1 else min(bound, (last + 1) * width - 1)
+        return OrderEstimate(float(index * width), math.nan, float(first * width), float(high))
 
 
 def make_quantiles(
-    name: str, description: str, counter: str, percents: Sequence[int] = (5, 50, 95), **how: Any
+    name: str, description: str, counter: str, percents: Sequence[int] = (5, 50, 95), **options: Any
 ) -> tuple[Quantile, ...]:
-    """Return quantiles of one quantity, named NAME_median, or NAME_q05 for 5 percent; ``how`` are further fields of each."""
+    """Return quantiles of one quantity, named NAME_median, or NAME_q05 for 5 percent; ``options`` are further fields of each."""
     return tuple(
         Quantile(
             name=f"{name}_median" if percent == 50 else f"{name}_q{percent:02}",
             description=f"{description}: {'median' if percent == 50 else f'{percent}% quantile'}",
             counter=counter,
             percent=percent,
-            **how,
+            **options,
         )
         for percent in percents
     )

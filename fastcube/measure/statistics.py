@@ -18,7 +18,9 @@ from typing import Any, ClassVar
 from ..errors import ParameterError, check_flag, check_integer, check_line, short_repr
 from .estimate import ALPHA, Estimate, TrialClass, bounded_mean, mean_of_classes, paired_difference, proportion
 
+#: A value of a numeric axis.
 Value = int | float
+#: A point: the values of the axes by name, in the order of the axes.
 Point = Mapping[str, Value]
 
 #: Counters by name: integers, or tuples of integers for those with bins.
@@ -54,6 +56,7 @@ class Statistic(ABC):
     scale : callable
         A factor of estimate and interval at a point, an int, float or Fraction.
     units : str
+        Unit of the estimate, such as ``nodes``; ``1`` for a pure number.
     shown : bool
         Whether the statistic is in the terminal's table; csv, json and the file have all statistics.
     """
@@ -89,8 +92,8 @@ class Statistic(ABC):
         if kind == "str" or (kind == "str | None" and given is not None):
             return check_line(f"{name} of a statistic", given)
         if kind.startswith("tuple[str"):
-            many = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-            return tuple(check_line(f"{name} of a statistic", one) for one in many)
+            names = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+            return tuple(check_line(f"{name} of a statistic", item) for item in names)
         if kind.startswith("Callable") and not callable(given):
             raise ParameterError(f"{name} of a statistic must be a function, got {short_repr(given)}")
         return given
@@ -120,10 +123,11 @@ class Statistic(ABC):
         return trials if self.condition is None else counts[self.condition]
 
     def _scale_estimate(self, e: Estimate, point: Point) -> Estimate:
+        """Return the estimate in the statistic's units."""
         if self.scale is return_one:
             return e
-        by = float(self.scale(point))
-        return replace(e, value=by * e.value, stderr=by * e.stderr, low=by * e.low, high=by * e.high)
+        factor = float(self.scale(point))
+        return replace(e, value=factor * e.value, stderr=factor * e.stderr, low=factor * e.low, high=factor * e.high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +161,8 @@ class Number(Statistic):
 
     def exact(self, counts: Counts, trials: int, point: Point) -> Fraction | None:
         """Return the exact value if the counters cover all possible samples; None if not defined, or over no sample."""
-        part, whole = self._quotient(counts, self.trials(counts, trials), point)
-        return Fraction(self.scale(point)) * part / whole if whole and self.defined(point) else None
+        numerator, denominator = self._quotient(counts, self.trials(counts, trials), point)
+        return Fraction(self.scale(point)) * numerator / denominator if denominator and self.defined(point) else None
 
     @abstractmethod
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
@@ -378,8 +382,8 @@ class ClassMean(Number):
 
     def find_impossible(self, counts: Counts, eligible: Any, most: Any) -> dict[str, Any]:
         bad = counts[self.reached[0]] > eligible
-        for many, total, squares in self.sums({name: counts[name].astype(object) for name in self.counters()}):
-            bad = bad | (many < 0) | (squares * many < total * total) | (squares > total * total)
+        for trials, total, squares in self.sums({name: counts[name].astype(object) for name in self.counters()}):
+            bad = bad | (trials < 0) | (squares * trials < total * total) | (squares > total * total)
         return {self.name: bad}
 
     def can_occur(self, point: Point) -> bool:
@@ -388,8 +392,9 @@ class ClassMean(Number):
     def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
         """Return number of trials, total and sum of squares of each class."""
         reached = [*(counts[name] for name in self.reached), 0]
-        trials = [more - less for more, less in itertools.pairwise(reached)]
-        return [(many, counts[a], counts[b]) for many, a, b in zip(trials, self.totals, self.squares, strict=True)]
+        trials = [here - beyond for here, beyond in itertools.pairwise(reached)]
+        sums = [(counts[total], counts[squares]) for total, squares in zip(self.totals, self.squares, strict=True)]
+        return [(number, *pair) for number, pair in zip(trials, sums, strict=True)]
 
     def _quotient(self, counts: Counts, trials: int, point: Point) -> tuple[int, Fraction]:
         return sum(total for _, total, _ in self.sums(counts)), trials * Fraction(self.unit(point))
@@ -415,8 +420,8 @@ class SplitMean(ClassMean):
 
     def sums(self, counts: Counts) -> list[tuple[int, int, int]]:
         later = super().sums(counts)
-        many, total, squares = (sum(column) for column in zip(*later, strict=True))
-        first = counts[self.nonzero] - many, counts[self.total] - total, counts[self.total_squares] - squares
+        trials, total, squares = (sum(column) for column in zip(*later, strict=True))
+        first = counts[self.nonzero] - trials, counts[self.total] - total, counts[self.total_squares] - squares
         return [first, *later]
 
     def _unscaled_estimate(self, counts: Counts, trials: int, point: Point) -> Estimate:
