@@ -53,7 +53,7 @@ _FAULTS = re.compile(r"faulty|faults?$|failed.|broken.|(node|link|edge)s?(faulty
 
 #: Names of columns that can mean faults or the whole network, by the column that holds the faults of this kind.  If the file
 #: lacks that column, a cell of several numbers (``_NUMBERS``) shows that faults are meant.
-_PARTS = {
+_AMBIGUOUS_NAMES = {
     "faulty_nodes": re.compile(r"(node|vertex|processor)s?$|vertices$"),
     "faulty_links": re.compile(r"(edge|link|arc|channel)s?$"),
 }
@@ -164,7 +164,7 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
         if len(columns) > _MOST_COLUMNS:
             raise ParameterError(f"{path} must have at most {_MOST_COLUMNS} columns, got {len(columns)}")
         _check_columns(path, columns)
-        parts = _list_parts(columns)
+        ambiguous = _find_ambiguous_columns(columns)
         if not columns & {"n", "m"} or not columns & {"faulty_nodes", "faulty_links"}:
             raise ParameterError(
                 f"{path} must have the columns n (or m) and faulty_nodes or faulty_links, got "
@@ -176,7 +176,7 @@ def _iter_rows(path: Path, lines: Iterable[str], check: Callable[[FaultSet], obj
         for number, row in enumerate(reader):
             try:
                 given = _parse_row(row, number)
-                _check_parts(given, parts)
+                _check_ambiguous_columns(given, ambiguous)
                 if "trial" in columns:
                     _check_trial(given, row, seen)
                 if check is not None:
@@ -193,7 +193,7 @@ def _check_columns(path: Path, columns: set[str]) -> None:
     for name in sorted(columns.difference(_COLUMNS)):
         folded = re.sub(r"[\s_-]", "", name).lower()
         similar = [known for known in _COLUMNS if folded == known.replace("_", "")]
-        # by spelling alone, because a column such as "edges" may be read over (_list_parts)
+        # by spelling alone, because a column such as "edges" may hold no faults (_find_ambiguous_columns)
         similar += difflib.get_close_matches(name[:100].lower(), [known for known in _COLUMNS if len(known) > 4], n=1)
         hint = f"; did you mean {similar[0]}?" if similar else ""
         if hint or _FAULTS.match(folded):
@@ -202,20 +202,20 @@ def _check_columns(path: Path, columns: set[str]) -> None:
             raise ParameterError(f"{path} must not have the column {command_line_text(name)}, which is not read{hint}")
 
 
-def _list_parts(columns: set[str]) -> dict[str, str]:
+def _find_ambiguous_columns(columns: set[str]) -> dict[str, str]:
     """Return the columns that would be overlooked if they hold faults, each with the column that is read in its place."""
     return {
         name: column
-        for column, pattern in _PARTS.items()
+        for column, pattern in _AMBIGUOUS_NAMES.items()
         if column not in columns
         for name in sorted(columns.difference(_COLUMNS))
         if pattern.match(re.sub(r"[\s_-]", "", name).lower())
     }
 
 
-def _check_parts(given: FaultSet, parts: dict[str, str]) -> None:
-    """Raise ParameterError if one of the columns ``parts`` holds several numbers, or nodes as one number, but not how many."""
-    for name, column in parts.items():
+def _check_ambiguous_columns(given: FaultSet, ambiguous: dict[str, str]) -> None:
+    """Raise ParameterError if one of these columns holds several numbers, or for nodes one that is not their number."""
+    for name, column in ambiguous.items():
         cell = given.others[name].strip()
         is_label = column == "faulty_nodes" and cell.isdecimal() and cell != str(1 << given.network.bits)
         if is_label or _NUMBERS.fullmatch(cell):

@@ -51,7 +51,7 @@ class Goal:
     shard : (int, int) or None
         ``(I, N)``: trials floor(T I / N) .. floor(T (I + 1) / N) - 1 of each point.
     each : dict
-        Trials of the points with another number of trials, by their text as of ``point_text``.
+        Numbers of trials of the points that have another number than ``trials``, by their text as of ``point_text``.
     """
 
     trials: int | None = None

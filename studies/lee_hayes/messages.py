@@ -31,8 +31,8 @@ def explain_faults_and_ends(drawn: Sample, **axes: Any) -> tuple[dict[str, Any],
     cube = drawn.network
     unsafe = find_unsafe(cube)
     data, lines = explain_faults(drawn)
-    large = [str(part) for part in unsafe.subcubes if part.dimension]
-    lines.append(f"  maximal unsafe subcubes ({len(large)}): {join_limited(large, _MOST_SUBCUBES)}")
+    subcubes = [str(part) for part in unsafe.subcubes if part.dimension]
+    lines.append(f"  maximal unsafe subcubes ({len(subcubes)}): {join_limited(subcubes, _MOST_SUBCUBES)}")
     if unsafe.all_unsafe:
         lines.append(
             f"  Q_{cube.n} is unsafe: no node is active, and this trial does not count for algorithms that assume one"
