@@ -328,7 +328,7 @@ def _make_kernel_choosers(
     """Return functions that give the kernel of a table of rules at a point, and its alternatives there, built on first use.
 
     Lane kernels run users' rules made by ``fc.blocks.first_path``, and other users' rules next to built-in rules for n <= 32.
-    Other tables and points have the scalar kernel.
+    Elsewhere users' rules that are not made by ``first_path`` have the scalar kernel.
     """
     user_rules = {name: rule for name, rule in zip(names, rules, strict=True) if not isinstance(rule, str)}
     user_function = next((unwrap_function(fallback_of(rule) or rule) for rule in user_rules.values()), None)
