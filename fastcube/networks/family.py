@@ -41,8 +41,9 @@ def _is_any_size(_: int) -> bool:
     return True
 
 
-def _sizes_from(least: int, by: int = 1, rest: int = 0) -> Callable[[int], bool]:
-    return lambda n: n >= least and n % by == rest
+def _sizes_from(least: int, divisor: int = 1, remainder: int = 0) -> Callable[[int], bool]:
+    """Return the predicate whether n is at least ``least`` and leaves this remainder."""
+    return lambda n: n >= least and n % divisor == remainder
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,7 @@ class Family(PickledByName):
         return table ^ np.arange(len(table), dtype=np.int32)[:, None]
 
     def _links_of(self, n: int) -> NDArray[np.int64]:
+        """Return the number of links of each node."""
         table = self.table(self.check_size(n, LARGEST_TABLED))
         links: NDArray[np.int64] = (table != np.arange(len(table))[:, None]).sum(axis=1)
         return links
@@ -161,9 +163,9 @@ class Family(PickledByName):
         """Return n as an int.  Raises ParameterError unless there is such a network on 2^n nodes."""
         size = check_integer("n", n, 1, most, f"for {self.name}")
         if not self.sizes(size):
-            has = [k for k in range(1, 63) if self.sizes(k)]
-            some = ", ".join(map(str, has[:4])) + (", ..." if len(has) > 4 else "")
-            raise ParameterError(f"n must be one of {some} for {self.name}, got {size}")
+            known_sizes = [k for k in range(1, 63) if self.sizes(k)]
+            listed = ", ".join(map(str, known_sizes[:4])) + (", ..." if len(known_sizes) > 4 else "")
+            raise ParameterError(f"n must be one of {listed} for {self.name}, got {size}")
         if self.own is not None and LARGEST_CHECKED < size <= LARGEST_TABLED:
             _check_table(self, size)
         return size
@@ -175,6 +177,7 @@ class Family(PickledByName):
 
 @functools.lru_cache(maxsize=8)
 def _table(family: Family, n: int) -> NDArray[np.int32]:
+    """Return ``family.table(n)``; a slot of a user's network that is no matching at a node counts as without a link there."""
     from ..kernels.cube.tables import TABLE
 
     if family.own is None:
@@ -208,6 +211,7 @@ def _apply_compiled(family: Family, nodes: Any, slots: Any, n: int) -> NDArray[n
 
 @functools.cache
 def _user_kernel(family: Family) -> Any:
+    """Return the compiled loop over a user's step."""
     from ..kernels.cube.tables import user_step_kernel
 
     return user_step_kernel(family.own)
@@ -219,6 +223,7 @@ def _make_family(
     return Family(name, title, source, functools.partial(slots_of, name), sizes, **others)
 
 
+#: The papers that proposed HyperX.
 _HYPERX = "Bhuyan & Agrawal 1984; Ahn et al. 2009"
 
 #: The fifteen networks of N2.  Each has one entry here, one in ``kernels/cube/slots.py`` and a step in ``kernels/cube/steps.py``.
@@ -356,6 +361,7 @@ def _check_compiled(family: Family, rows: list[list[int]], n: int) -> None:
 
 
 def _apply_step(name: str, step: Callable[[int, int, int], int], v: int, d: int, n: int) -> int:
+    """Return the result of a user's step in plain Python.  Raises ParameterError unless it is a node."""
     with wrap_study_errors(f"step of {name}"):
         w = step(v, d, n)
     try:
