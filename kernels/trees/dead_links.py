@@ -42,6 +42,8 @@ def read_point(params):
 
 
 class DeadLinks(NamedTuple):
+    """The dead links of one trial; made by ``dead_links_for``."""
+
     fault_words: Words16  #: FAULT of every node, padded with 0xFFFF to a whole vector
     low: Words16  #: lower ends of the dead links
     bit: Words16  #: their dimensions, as single bits
