@@ -180,7 +180,11 @@ def find_diameter(table, faulty, cut):
 
 @kernel("int64[::1](int32[:, ::1])")
 def count_shared_neighbours(table):
-    """Return the number of nonadjacent pairs of nodes by the size of the union of their neighbourhoods, 0 .. 2 slots."""
+    """Return the number of nonadjacent pairs of nodes by the size of the union of their neighbourhoods, 0 .. 2 slots.
+
+    Every pair is first counted as if it shared no neighbour, by the nodes of each degree so far.  Then the pairs of a node at
+    distance 1 are taken away, and those at distance 2 are moved by the number of their shared neighbours, ``common``.
+    """
     nodes, slots = table.shape
     degree = np.zeros(nodes, np.int64)
     for v in range(nodes):
@@ -193,7 +197,7 @@ def count_shared_neighbours(table):
     for v in range(nodes):
         own = degree[v]
         for k in range(slots + 1):
-            out[own + k] += of_degree[k]  # as if no earlier node shared a neighbour with v
+            out[own + k] += of_degree[k]
         of_degree[own] += 1
         count = np.int64(0)
         for d in range(slots):

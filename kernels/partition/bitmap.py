@@ -30,7 +30,7 @@ class WordBuffer(NamedTuple):
     """The random words of a block, sampled sixteen at a time until the buffer is full."""
 
     words: Words
-    spare: Words  #: (32): scratch memory
+    spare: Words  #: (32): sixteen words in order, before they are stored
     drawn: Ints  #: (1): number of words sampled
 
 

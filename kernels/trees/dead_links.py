@@ -1,4 +1,4 @@
-"""The dead links of one trial, n <= 16: the faulty links and the links of faulty nodes, each once; with FAULT words.
+"""The dead links of one trial, n <= 16: the faulty links and the links of faulty nodes, each once, and their FAULT words.
 
 FAULT[u][k] is set iff the link of u in dimension k is dead (Leu & Kuo, R1 and R19).  So FAULT is symmetric, and the list
 determines the faulty links of a tree.  The words tell which links are listed already, whether a node is isolated, and the sink.
