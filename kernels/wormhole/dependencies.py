@@ -97,9 +97,9 @@ def _add_class_arcs(graph, net, a, q, flip, unicast, copy, n):
                 _add_arc(graph, held, channel_number(v, np.int64(j), n, copy))
         limit = np.int64(1) << (n - 2)  # goals of a unicast are labels below it, up to p's next shortcut
         for i in range(n - 2):
-            shortcut = neighbour ^ ((_TWO << i) - 1)
-            if here < shortcut < limit:
-                limit = shortcut
+            next_shortcut = neighbour ^ ((_TWO << i) - 1)
+            if here < next_shortcut < limit:
+                limit = next_shortcut
         for i in range(n - 2):
             beyond = here ^ ((_TWO << i) - 1)
             if beyond > here and (not unicast or beyond < limit):
